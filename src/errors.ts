@@ -1,0 +1,87 @@
+/**
+ * The closed set of errors. Nothing else is thrown on purpose; names are permanent, so that they can be searched for.
+ * `docs/operating.md` lists them and a test compares that list with this one.
+ */
+
+export const ERROR_CODES = [
+  'CONFIG_INVALID',
+  'UPSTREAM_UNREACHABLE',
+  'UPSTREAM_FAILED',
+  'UPSTREAM_REFUSED',
+  'UPSTREAM_LIMITED',
+  'UPSTREAM_SHAPE',
+  'STORE_UNAVAILABLE',
+  'STORE_CORRUPT',
+  'PUBLISH_FAILED',
+  'NOT_FOUND',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+interface ErrorFacts {
+  readonly retryable: boolean;
+  /** What a visitor may read. Never an address, a token or a stack. */
+  readonly publicMessage: string;
+}
+
+const FACTS: Readonly<Record<ErrorCode, ErrorFacts>> = {
+  CONFIG_INVALID: { retryable: false, publicMessage: 'internal error' },
+  UPSTREAM_UNREACHABLE: { retryable: true, publicMessage: 'no answer' },
+  UPSTREAM_FAILED: { retryable: true, publicMessage: 'upstream error' },
+  UPSTREAM_REFUSED: { retryable: false, publicMessage: 'not available' },
+  UPSTREAM_LIMITED: { retryable: true, publicMessage: 'waiting' },
+  UPSTREAM_SHAPE: { retryable: false, publicMessage: 'unreadable answer' },
+  STORE_UNAVAILABLE: { retryable: true, publicMessage: 'temporarily unavailable' },
+  STORE_CORRUPT: { retryable: false, publicMessage: 'internal error' },
+  PUBLISH_FAILED: { retryable: true, publicMessage: 'temporarily unavailable' },
+  NOT_FOUND: { retryable: false, publicMessage: 'unknown' },
+};
+
+export interface StatusErrorInit {
+  readonly code: ErrorCode;
+  /** What happened, why, what to do. Safe to log: no secret, no query string, no body. */
+  readonly message: string;
+  readonly cause?: unknown;
+  /** Small facts for the log and the pass report (upstream id, HTTP status, path inside a document). */
+  readonly context?: Readonly<Record<string, string | number | boolean | null>>;
+  /** Only with UPSTREAM_LIMITED: no request may leave before this instant (epoch ms). */
+  readonly retryAt?: number;
+  /** Only with CONFIG_INVALID: every fault, each with its path and what was expected. */
+  readonly issues?: readonly ConfigIssue[];
+}
+
+/** One fault of a configuration: where, what was expected, and what to do. */
+export interface ConfigIssue {
+  /** Path in the document, such as `upstreams[0].baseUrl`; empty for the document itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export class StatusError extends Error {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly publicMessage: string;
+  readonly context: Readonly<Record<string, string | number | boolean | null>>;
+  readonly retryAt: number | null;
+  readonly issues: readonly ConfigIssue[];
+
+  constructor(init: StatusErrorInit) {
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.name = init.code;
+    this.code = init.code;
+    this.retryable = FACTS[init.code].retryable;
+    this.publicMessage = FACTS[init.code].publicMessage;
+    this.context = Object.freeze({ ...init.context });
+    this.retryAt = init.retryAt ?? null;
+    this.issues = init.issues ?? [];
+  }
+}
+
+/** True when `error` is one of ours, whichever code it carries; narrows it. */
+export function isStatusError(error: unknown): error is StatusError {
+  return error instanceof StatusError;
+}
+
+/** The message of anything thrown, for a log line. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,191 @@
+/** What connectors make of payloads: facts in our words. Everything here is plain, frozen-able data. */
+
+import type { ReportedDay, Span } from './span.ts';
+import type { State } from './state.ts';
+import type { EpochMs } from './time.ts';
+
+declare const monitorId: unique symbol;
+/** `<upstream id>/<its id there>`, the name of a monitor everywhere. */
+export type MonitorId = string & { readonly [monitorId]: true };
+
+/** The name of a monitor everywhere: `<upstream id>/<its id there>`. */
+export function toMonitorId(upstreamId: string, idThere: string | number): MonitorId {
+  return `${upstreamId}/${idThere}` as MonitorId;
+}
+
+/** The upstream part of a monitor's name. */
+export function upstreamOf(id: MonitorId): string {
+  return id.slice(0, id.indexOf('/'));
+}
+
+export interface MonitorObservation {
+  readonly id: MonitorId;
+  readonly name: string;
+  readonly description: string | null;
+  /** The upstream's word for what is checked (`http`, `tcp`, `dns`, `source`, `journey` …). */
+  readonly kind: string;
+  /** What is checked. Never published unless `show_targets` says so. */
+  readonly target: string | null;
+  readonly state: State;
+  /** False: must never show on a public page. Null: the upstream has no such field. */
+  readonly isPublic: boolean | null;
+  readonly createdAt: EpochMs | null;
+}
+
+/** Figures the upstream gives for one monitor, and the past it reports. */
+export interface MonitorDetail {
+  readonly id: MonitorId;
+  readonly fetchedAt: EpochMs;
+  readonly uptime: UpstreamUptime | null;
+  /** Newest last; empty when the upstream gives none. */
+  readonly responseTimes: readonly ResponseTime[];
+  readonly reportedSpans: readonly Span[];
+  readonly reportedDays: readonly ReportedDay[];
+}
+
+export interface UpstreamUptime {
+  readonly periodDays: number;
+  readonly checksTotal: number | null;
+  readonly checksUp: number | null;
+  /** 0 to 1, as the upstream gives it. */
+  readonly uptimeRatio: number | null;
+  readonly responseTimeAverageMs: number | null;
+}
+
+export interface ResponseTime {
+  readonly at: EpochMs;
+  readonly ms: number;
+}
+
+export const INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved', 'postmortem'] as const;
+export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
+export const INCIDENT_IMPACTS = ['none', 'minor', 'major', 'critical'] as const;
+export type IncidentImpact = (typeof INCIDENT_IMPACTS)[number];
+
+export interface Update {
+  /** Unique within its incident and stable. */
+  readonly id: string;
+  readonly at: EpochMs;
+  /** In the words of its parent: an incident's status or a maintenance's. Null: the parent's did not change. */
+  readonly status: string | null;
+  /** Upstream text, hostile: Markdown, drawn through the sanitiser only. */
+  readonly body: string;
+}
+
+export interface Incident {
+  /** `<upstream id>/<its id there>`, with a prefix of the kind there where numbers could clash. */
+  readonly id: string;
+  readonly title: string;
+  readonly status: IncidentStatus;
+  readonly impact: IncidentImpact;
+  readonly startedAt: EpochMs;
+  /** Null while unresolved. */
+  readonly endedAt: EpochMs | null;
+  /** Monitors it is about. */
+  readonly monitors: readonly MonitorId[];
+  /** Components it is about, where the upstream defines pages. */
+  readonly components: readonly AffectedComponent[];
+  /** Pages it is published on, by definition id; null: on every page that shows one of its monitors. */
+  readonly pages: readonly string[] | null;
+  /** The state its monitors are in while it is open; null: it does not say. */
+  readonly affectedState: State | null;
+  /** True when it is the record of a failed check: its time counts as `major_outage`. */
+  readonly isOutage: boolean;
+  /** Oldest first. */
+  readonly updates: readonly Update[];
+}
+
+/** A component as an upstream's incident names it. */
+export interface AffectedComponent {
+  /** Id of the component in its page's definition, with the definition's id before it: `<definition id>/<component id>`. */
+  readonly id: string;
+  /** The state it is said to be in while the incident is open; null: it does not say. */
+  readonly state: State | null;
+}
+
+export interface Maintenance {
+  readonly id: string;
+  readonly title: string;
+  readonly startsAt: EpochMs;
+  readonly endsAt: EpochMs;
+  readonly monitors: readonly MonitorId[];
+  /** `<definition id>/<component id>`, as in `AffectedComponent`. */
+  readonly components: readonly string[];
+  readonly pages: readonly string[] | null;
+  /** Oldest first. */
+  readonly updates: readonly Update[];
+}
+
+export const ANNOUNCEMENT_LEVELS = ['info', 'warning', 'success'] as const;
+export type AnnouncementLevel = (typeof ANNOUNCEMENT_LEVELS)[number];
+
+export interface Announcement {
+  readonly id: string;
+  readonly title: string;
+  readonly body: string;
+  readonly level: AnnouncementLevel;
+  readonly from: EpochMs;
+  /** Null: until taken back. */
+  readonly to: EpochMs | null;
+  /** Slugs of the pages it shows on; null: on all. */
+  readonly pages: readonly string[] | null;
+}
+
+export const ACCESS_TYPES = ['public', 'password', 'email-domain', 'closed'] as const;
+/** Who may see a page. `closed`: nobody; what an access type that we do not know becomes. */
+export type AccessType = (typeof ACCESS_TYPES)[number];
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+/** A status page as an upstream or the configuration defines it. Field names as in the status-page resource, in our case. */
+export interface PageDefinition {
+  /** `<upstream id>/<page id there>`, or `config/<slug>`. */
+  readonly id: string;
+  readonly slug: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly homepageUrl: string | null;
+  readonly contactUrl: string | null;
+  readonly icon: string | null;
+  readonly customDomain: string | null;
+  readonly access: AccessType;
+  readonly emailDomains: readonly string[];
+  readonly published: boolean;
+  readonly theme: Theme;
+  readonly groups: readonly GroupDefinition[];
+  readonly components: readonly ComponentDefinition[];
+}
+
+export interface GroupDefinition {
+  readonly id: string;
+  readonly name: string;
+  readonly order: number;
+}
+
+export interface ComponentDefinition {
+  /** Unique within its page and stable: part of addresses. */
+  readonly id: string;
+  readonly type: 'monitor' | 'static';
+  /** Null when static. */
+  readonly monitor: MonitorId | null;
+  /** Null: the monitor's name. */
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly groupId: string | null;
+  readonly order: number;
+  readonly groupOrder: number;
+}
+
+/** Everything one pass learned from one upstream; replaces the last good one as a whole. */
+export interface Snapshot {
+  readonly upstreamId: string;
+  /** When the answers were asked for, by our clock. */
+  readonly observedAt: EpochMs;
+  readonly monitors: readonly MonitorObservation[];
+  readonly incidents: readonly Incident[];
+  readonly maintenances: readonly Maintenance[];
+  readonly announcements: readonly Announcement[];
+  readonly pages: readonly PageDefinition[];
+  /** Only those asked in this pass. */
+  readonly details: readonly MonitorDetail[];
+}

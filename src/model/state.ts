@@ -1,0 +1,55 @@
+/** The seven states, their order, and how many become one. */
+
+export const STATES = [
+  'operational',
+  'degraded',
+  'partial_outage',
+  'major_outage',
+  'maintenance',
+  'paused',
+  'unknown',
+] as const;
+/** What a monitor, a component, a group or a page is in. `unknown` is never green and never red. */
+export type State = (typeof STATES)[number];
+
+/** From the worst to the best. `unknown` stands below every known trouble and above all that looks well. */
+export const STATES_BY_IMPACT = [
+  'major_outage',
+  'partial_outage',
+  'degraded',
+  'unknown',
+  'maintenance',
+  'operational',
+  'paused',
+] as const satisfies readonly State[];
+
+const RANK: Readonly<Record<State, number>> = Object.freeze(
+  Object.fromEntries(STATES_BY_IMPACT.map((state, index) => [state, index])),
+) as Readonly<Record<State, number>>;
+
+/** Whether `a` is worse for a visitor than `b`. */
+export function isWorse(a: State, b: State): boolean {
+  return RANK[a] < RANK[b];
+}
+
+/** The worse of two states. */
+export function worse(a: State, b: State): State {
+  return isWorse(a, b) ? a : b;
+}
+
+/**
+ * The state of a page or a group from those of its components.
+ *
+ * All down is `major_outage`, some down is `partial_outage`; otherwise the worst by impact. `paused` counts for
+ * nothing unless everything is paused; components in maintenance do not make "some" out of "all the others".
+ * No components at all is `unknown`: nothing was observed.
+ */
+export function combinedState(states: readonly State[]): State {
+  if (states.length === 0) return 'unknown';
+  const active = states.filter((state) => state !== 'paused');
+  if (active.length === 0) return 'paused';
+  const down = active.filter((state) => state === 'major_outage').length;
+  if (down > 0)
+    return down === active.filter((state) => state !== 'maintenance').length ? 'major_outage' : 'partial_outage';
+  return active.reduce<State>(worse, 'operational');
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/{unit,contract,e2e}/**/*.test.ts'],
+    globalSetup: [],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    env: { TZ: 'America/St_Johns' },
+  },
+});
