@@ -176,16 +176,45 @@ export interface ComponentDefinition {
   readonly groupOrder: number;
 }
 
-/** Everything one pass learned from one upstream; replaces the last good one as a whole. */
-export interface Snapshot {
-  readonly upstreamId: string;
-  /** When the answers were asked for, by our clock. */
-  readonly observedAt: EpochMs;
+/** What one pull learned. Lists are complete; `details` holds only what was asked this time. */
+export interface Learned {
   readonly monitors: readonly MonitorObservation[];
   readonly incidents: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
   readonly announcements: readonly Announcement[];
   readonly pages: readonly PageDefinition[];
-  /** Only those asked in this pass. */
   readonly details: readonly MonitorDetail[];
+  readonly problems: readonly Problem[];
+  /** Items looked at, so that the share of bad ones can be judged. */
+  readonly itemsTotal: number;
+  /** Parts that could not be read this time and keep their last value, stale by themselves. */
+  readonly stale: readonly SnapshotPart[];
+  /** True once the past has been asked for. */
+  readonly isBackfilled: boolean;
 }
+
+export const SNAPSHOT_PARTS = ['monitors', 'incidents', 'maintenances', 'pages'] as const;
+export type SnapshotPart = (typeof SNAPSHOT_PARTS)[number];
+
+/** A thing the upstream sent that we could not take as it was. */
+export interface Problem {
+  /** `dropped`: the item is left out or shows as unknown; `word`: a word we do not know; `gate`: a visibility field is unreadable. */
+  readonly kind: 'dropped' | 'word' | 'gate' | 'note';
+  /** Where: `monitors[3].status`. */
+  readonly place: string;
+  readonly message: string;
+}
+
+/** Nothing learned; connectors spread it and fill in what their upstream has. */
+export const NOTHING_LEARNED: Learned = Object.freeze({
+  monitors: [],
+  incidents: [],
+  maintenances: [],
+  announcements: [],
+  pages: [],
+  details: [],
+  problems: [],
+  itemsTotal: 0,
+  stale: [],
+  isBackfilled: true,
+});

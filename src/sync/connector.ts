@@ -9,15 +9,16 @@
 
 import type { z } from 'zod';
 import type { ErrorCode, StatusError } from '../errors.ts';
-import type {
-  Announcement,
-  Incident,
-  Maintenance,
-  MonitorDetail,
-  MonitorObservation,
-  PageDefinition,
-} from '../model/observation.ts';
+import type { Learned, Problem } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
+
+export {
+  type Learned,
+  NOTHING_LEARNED,
+  type Problem,
+  SNAPSHOT_PARTS,
+  type SnapshotPart,
+} from '../model/observation.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
 export const PRIORITIES = ['list', 'incident', 'detail', 'backfill'] as const;
@@ -99,35 +100,6 @@ export interface PullContext {
   readonly memory: Memory;
 }
 
-/** What one pull learned. Lists are complete; `details` holds only what was asked this time. */
-export interface Learned {
-  readonly monitors: readonly MonitorObservation[];
-  readonly incidents: readonly Incident[];
-  readonly maintenances: readonly Maintenance[];
-  readonly announcements: readonly Announcement[];
-  readonly pages: readonly PageDefinition[];
-  readonly details: readonly MonitorDetail[];
-  readonly problems: readonly Problem[];
-  /** Items looked at, so that the share of bad ones can be judged. */
-  readonly itemsTotal: number;
-  /** Parts that could not be read this time and keep their last value, stale by themselves. */
-  readonly stale: readonly SnapshotPart[];
-  /** True once the past has been asked for. */
-  readonly isBackfilled: boolean;
-}
-
-export const SNAPSHOT_PARTS = ['monitors', 'incidents', 'maintenances', 'pages'] as const;
-export type SnapshotPart = (typeof SNAPSHOT_PARTS)[number];
-
-/** A thing the upstream sent that we could not take as it was. */
-export interface Problem {
-  /** `dropped`: the item is left out or shows as unknown; `word`: a word we do not know; `gate`: a visibility field is unreadable. */
-  readonly kind: 'dropped' | 'word' | 'gate' | 'note';
-  /** Where: `monitors[3].status`. */
-  readonly place: string;
-  readonly message: string;
-}
-
 /** One row of `pharos check`. */
 export interface Probe {
   /** What a person reads: `key "edge", plan team, read scope`. */
@@ -156,20 +128,6 @@ export interface Connector<Options> {
   readonly pull: (options: Options, context: PullContext) => Pull<Learned>;
   readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
 }
-
-/** Nothing learned; connectors spread it and fill in what their upstream has. */
-export const NOTHING_LEARNED: Learned = Object.freeze({
-  monitors: [],
-  incidents: [],
-  maintenances: [],
-  announcements: [],
-  pages: [],
-  details: [],
-  problems: [],
-  itemsTotal: 0,
-  stale: [],
-  isBackfilled: true,
-});
 
 /** Parses a list item by item: bad ones are left out and told as problems; never throws. */
 export function parseItems<T>(

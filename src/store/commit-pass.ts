@@ -1,0 +1,202 @@
+/** The one write of a pass: a validated snapshot of one upstream becomes what is remembered, or nothing does. */
+
+import type { Incident, Maintenance, MonitorDetail, MonitorId, SnapshotPart } from '../model/observation.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Writer } from './database.ts';
+import { parseIncident, parseInstant } from './rows.ts';
+import type { CommitResult, PassCommit } from './store.ts';
+
+/**
+ * Commits inside the caller's transaction. Writing the same snapshot twice changes nothing but the instant of the last
+ * good answer; an answer older than what is remembered is ignored as a whole.
+ */
+export async function commitPass(tx: Writer, commit: PassCommit): Promise<CommitResult> {
+  const { upstreamId, observedAt, learned } = commit;
+  await tx.run('INSERT INTO upstream (id) VALUES (?) ON CONFLICT (id) DO NOTHING', [upstreamId]);
+  const [before] = await tx.all('SELECT monitors_at, definitions, announcements FROM upstream WHERE id = ?', [
+    upstreamId,
+  ]);
+  const lastAt = parseInstant(before?.['monitors_at']);
+  if (lastAt !== null && observedAt < lastAt)
+    return { monitors: [], incidents: [], maintenances: [], hasNewDefinitions: false };
+  const isStale = (part: SnapshotPart): boolean => learned.stale.includes(part);
+
+  const monitors = isStale('monitors') ? [] : await writeMonitors(tx, commit, lastAt);
+  const incidents = await writeIncidents(tx, commit);
+  const maintenances = await writeMaintenances(tx, commit);
+  for (const detail of learned.details) await writeDetail(tx, detail);
+
+  const definitions = isStale('pages') ? String(before?.['definitions']) : JSON.stringify(learned.pages);
+  const announcements = isStale('pages') ? String(before?.['announcements']) : JSON.stringify(learned.announcements);
+  const at = (part: SnapshotPart): EpochMs | null => (isStale(part) ? null : observedAt);
+  await tx.run(
+    `UPDATE upstream SET monitors_at = COALESCE(?, monitors_at), incidents_at = COALESCE(?, incidents_at),
+       maintenances_at = COALESCE(?, maintenances_at), pages_at = COALESCE(?, pages_at),
+       is_backfilled = CASE WHEN ? = 1 THEN 1 ELSE is_backfilled END, definitions = ?, announcements = ?, held_hash = NULL WHERE id = ?`,
+    [
+      at('monitors'),
+      at('incidents'),
+      at('maintenances'),
+      at('pages'),
+      learned.isBackfilled ? 1 : 0,
+      definitions,
+      announcements,
+      upstreamId,
+    ],
+  );
+  const hasNewDefinitions = definitions !== before?.['definitions'] || announcements !== before?.['announcements'];
+  return { monitors, incidents, maintenances, hasNewDefinitions };
+}
+
+async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | null): Promise<readonly MonitorId[]> {
+  const { upstreamId, observedAt, learned } = commit;
+  const rows = await tx.all('SELECT id, document, gone_at FROM monitor WHERE upstream = ?', [upstreamId]);
+  const known = new Map(rows.map((row) => [String(row['id']), row]));
+  const changed: MonitorId[] = [];
+  const writes: (string | number | null)[][] = [];
+  for (const monitor of learned.monitors) {
+    const document = JSON.stringify(monitor);
+    const row = known.get(monitor.id);
+    known.delete(monitor.id);
+    if (row !== undefined && row['document'] === document && row['gone_at'] === null) continue;
+    changed.push(monitor.id);
+    writes.push([monitor.id, upstreamId, monitor.state, document, observedAt]);
+  }
+  await tx.runMany(
+    `INSERT INTO monitor (id, upstream, state, document, first_seen_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET state = excluded.state, document = excluded.document, gone_at = NULL`,
+    writes,
+  );
+  const gone = [...known.values()]
+    .filter((row) => row['gone_at'] === null)
+    .map((row) => String(row['id']) as MonitorId);
+  await tx.runMany(
+    'UPDATE monitor SET gone_at = ? WHERE id = ?',
+    gone.map((id) => [observedAt, id]),
+  );
+  await writeSpans(tx, { commit, lastAt, gone });
+  return [...changed, ...gone];
+}
+
+async function writeSpans(
+  tx: Writer,
+  { commit, lastAt, gone }: { commit: PassCommit; lastAt: EpochMs | null; gone: readonly MonitorId[] },
+): Promise<void> {
+  const { upstreamId, observedAt, learned, continuity, spanChanges } = commit;
+  const close = 'UPDATE span SET to_at = ? WHERE monitor = ? AND to_at IS NULL';
+  const open =
+    'INSERT INTO span (monitor, from_at, to_at, state) VALUES (?, ?, NULL, ?) ON CONFLICT (monitor, from_at) DO UPDATE SET state = excluded.state, to_at = NULL';
+  if (continuity === 'broken') {
+    await tx.run(
+      'UPDATE span SET to_at = ? WHERE to_at IS NULL AND monitor IN (SELECT id FROM monitor WHERE upstream = ?)',
+      [lastAt ?? observedAt, upstreamId],
+    );
+    await tx.runMany(
+      open,
+      learned.monitors.map((monitor) => [monitor.id, observedAt, monitor.state]),
+    );
+    return;
+  }
+  await tx.runMany(
+    close,
+    gone.map((id) => [observedAt, id]),
+  );
+  await tx.runMany(
+    close,
+    spanChanges.map((change) => [change.at, change.monitor]),
+  );
+  await tx.runMany(
+    open,
+    spanChanges.flatMap((change) => (change.state === null ? [] : [[change.monitor, change.at, change.state]])),
+  );
+}
+
+async function writeIncidents(tx: Writer, { upstreamId, observedAt, learned }: PassCommit): Promise<readonly string[]> {
+  const known = new Map<string, unknown>();
+  for (const incident of learned.incidents) {
+    const [row] = await tx.all('SELECT document FROM incident WHERE id = ?', [incident.id]);
+    if (row !== undefined) known.set(incident.id, row['document']);
+  }
+  const changed = learned.incidents.filter((incident) => known.get(incident.id) !== JSON.stringify(incident));
+  const listed = new Set(learned.incidents.map((incident) => incident.id));
+  if (!learned.stale.includes('incidents'))
+    changed.push(...(await endedUnseen(tx, { upstreamId, observedAt, listed })));
+  await tx.runMany(
+    `INSERT INTO incident (id, upstream, started_at, ended_at, document, changed_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, ended_at = excluded.ended_at,
+       document = excluded.document, changed_at = excluded.changed_at`,
+    changed.map((incident) => [
+      incident.id,
+      upstreamId,
+      incident.startedAt,
+      incident.endedAt,
+      JSON.stringify(incident),
+      observedAt,
+    ]),
+  );
+  return changed.map((incident) => incident.id);
+}
+
+/** Open incidents that a complete list of open ones does not hold any more: they ended, at the latest now. */
+async function endedUnseen(
+  tx: Writer,
+  { upstreamId, observedAt, listed }: { upstreamId: string; observedAt: EpochMs; listed: ReadonlySet<string> },
+): Promise<readonly Incident[]> {
+  const rows = await tx.all('SELECT id, document FROM incident WHERE upstream = ? AND ended_at IS NULL', [upstreamId]);
+  return rows
+    .filter((row) => !listed.has(String(row['id'])))
+    .map((row) => ({ ...parseIncident(row['document']), status: 'resolved', endedAt: observedAt }));
+}
+
+async function writeMaintenances(
+  tx: Writer,
+  { upstreamId, observedAt, learned }: PassCommit,
+): Promise<readonly string[]> {
+  if (learned.stale.includes('maintenances')) return [];
+  const rows = await tx.all('SELECT id, document, starts_at, gone_at FROM maintenance WHERE upstream = ?', [
+    upstreamId,
+  ]);
+  const known = new Map(rows.map((row) => [String(row['id']), row]));
+  const changed: Maintenance[] = [];
+  for (const maintenance of learned.maintenances) {
+    const row = known.get(maintenance.id);
+    known.delete(maintenance.id);
+    if (row === undefined || row['document'] !== JSON.stringify(maintenance) || row['gone_at'] !== null)
+      changed.push(maintenance);
+  }
+  await tx.runMany(
+    `INSERT INTO maintenance (id, upstream, starts_at, ends_at, document, changed_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET starts_at = excluded.starts_at, ends_at = excluded.ends_at, document = excluded.document,
+       changed_at = excluded.changed_at, sequence = maintenance.sequence + 1, gone_at = NULL`,
+    changed.map((item) => [item.id, upstreamId, item.startsAt, item.endsAt, JSON.stringify(item), observedAt]),
+  );
+  // A window that has begun is part of the past; only one still to come can be taken back.
+  const takenBack = [...known.values()].filter(
+    (row) => row['gone_at'] === null && Number(row['starts_at']) > observedAt,
+  );
+  await tx.runMany(
+    'UPDATE maintenance SET gone_at = ?, changed_at = ? WHERE id = ?',
+    takenBack.map((row) => [observedAt, observedAt, String(row['id'])]),
+  );
+  return [...changed.map((item) => item.id), ...takenBack.map((row) => String(row['id']))];
+}
+
+async function writeDetail(tx: Writer, detail: MonitorDetail): Promise<void> {
+  await tx.run(
+    'INSERT INTO detail (monitor, fetched_at, uptime) VALUES (?, ?, ?) ON CONFLICT (monitor) DO UPDATE SET fetched_at = excluded.fetched_at, uptime = excluded.uptime',
+    [detail.id, detail.fetchedAt, detail.uptime === null ? null : JSON.stringify(detail.uptime)],
+  );
+  await tx.runMany(
+    'INSERT INTO response_time (monitor, at, ms) VALUES (?, ?, ?) ON CONFLICT (monitor, at) DO UPDATE SET ms = excluded.ms',
+    detail.responseTimes.map((sample) => [detail.id, sample.at, sample.ms]),
+  );
+  await tx.runMany(
+    'INSERT INTO reported_span (monitor, from_at, to_at, state) VALUES (?, ?, ?, ?) ON CONFLICT (monitor, from_at) DO UPDATE SET to_at = excluded.to_at, state = excluded.state',
+    detail.reportedSpans.map((span) => [detail.id, span.from, span.to, span.state]),
+  );
+  await tx.runMany(
+    `INSERT INTO reported_day (monitor, day, operational, degraded, major_outage) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (monitor, day) DO UPDATE SET operational = excluded.operational, degraded = excluded.degraded, major_outage = excluded.major_outage`,
+    detail.reportedDays.map((day) => [detail.id, day.day, day.operational, day.degraded, day.major_outage]),
+  );
+}

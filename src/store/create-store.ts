@@ -1,0 +1,132 @@
+/** The store over any database: reads here, the one big write in commit-pass.ts. */
+
+import type { MonitorId } from '../model/observation.ts';
+import type { EpochMs } from '../model/time.ts';
+import { commitPass } from './commit-pass.ts';
+import type { Database, Row } from './database.ts';
+import { readPasts } from './pasts.ts';
+import {
+  parseAnnouncements,
+  parseDefinitions,
+  parseIncident,
+  parseInstant,
+  parseMaintenance,
+  parseMonitor,
+} from './rows.ts';
+import type { Store, UpstreamRecord } from './store.ts';
+
+/** Rows deleted in one transaction, so that retention never holds the lock for long. */
+const RETAIN_ROWS_MAX = 5_000;
+
+/** Makes the store over an opened database; closing it closes the database. */
+export function createStore(database: Database): Store {
+  return {
+    database,
+    upstreams: async () =>
+      new Map((await database.all('SELECT * FROM upstream')).map((row) => [String(row['id']), toUpstream(row)])),
+    monitors: async (upstreamId) => {
+      const rows =
+        upstreamId === undefined
+          ? await database.all('SELECT document FROM monitor WHERE gone_at IS NULL')
+          : await database.all('SELECT document FROM monitor WHERE gone_at IS NULL AND upstream = ?', [upstreamId]);
+      return new Map(rows.map((row) => parseMonitor(row['document'])).map((monitor) => [monitor.id, monitor]));
+    },
+    commitPass: (commit) => database.transaction((tx) => commitPass(tx, commit)),
+    holdVanished: (upstreamId, hash) =>
+      database.transaction(async (tx) => {
+        await tx.run(
+          'INSERT INTO upstream (id, held_hash) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET held_hash = excluded.held_hash',
+          [upstreamId, hash],
+        );
+      }),
+    detailFetchedAt: async (upstreamId) => {
+      const rows = await database.all('SELECT monitor, fetched_at FROM detail WHERE monitor LIKE ?', [
+        `${upstreamId}/%`,
+      ]);
+      return new Map(
+        rows.map((row) => [String(row['monitor']).slice(upstreamId.length + 1), Number(row['fetched_at']) as EpochMs]),
+      );
+    },
+    pasts: (ids: readonly MonitorId[], from: EpochMs) => readPasts(database, ids, from),
+    incidents: async (from) => {
+      const rows = await database.all(
+        'SELECT document, changed_at FROM incident WHERE ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id',
+        [from],
+      );
+      return rows.map((row) => ({
+        ...parseIncident(row['document']),
+        changedAt: Number(row['changed_at']) as EpochMs,
+      }));
+    },
+    maintenances: async (from) => {
+      const rows = await database.all(
+        'SELECT document, sequence, changed_at FROM maintenance WHERE gone_at IS NULL AND ends_at > ? ORDER BY starts_at DESC, id',
+        [from],
+      );
+      return rows.map((row) => ({
+        ...parseMaintenance(row['document']),
+        sequence: Number(row['sequence']),
+        changedAt: Number(row['changed_at']) as EpochMs,
+      }));
+    },
+    recordRun: (run) =>
+      database.transaction(async (tx) => {
+        await tx.run('INSERT INTO run (id, started_at, ended_at, trigger_name, report) VALUES (?, ?, ?, ?, ?)', [
+          run.id,
+          run.startedAt,
+          run.endedAt,
+          run.trigger,
+          run.report,
+        ]);
+      }),
+    runs: async (limit) => {
+      const rows = await database.all('SELECT * FROM run ORDER BY started_at DESC, id DESC LIMIT ?', [limit]);
+      return rows.map((row) => ({
+        id: String(row['id']),
+        startedAt: Number(row['started_at']) as EpochMs,
+        endedAt: Number(row['ended_at']) as EpochMs,
+        trigger: String(row['trigger_name']),
+        report: String(row['report']),
+      }));
+    },
+    retain: (before) => retain(database, before),
+    close: () => database.close(),
+  };
+}
+
+const RETAINED: readonly { readonly table: string; readonly column: string; readonly key: readonly string[] }[] = [
+  { table: 'span', column: 'to_at', key: ['monitor', 'from_at'] },
+  { table: 'reported_span', column: 'to_at', key: ['monitor', 'from_at'] },
+  { table: 'response_time', column: 'at', key: ['monitor', 'at'] },
+  { table: 'incident', column: 'ended_at', key: ['id'] },
+  { table: 'maintenance', column: 'ends_at', key: ['id'] },
+  { table: 'run', column: 'started_at', key: ['id'] },
+];
+
+async function retain(database: Database, before: EpochMs): Promise<number> {
+  let total = 0;
+  for (const { table, column, key } of RETAINED) {
+    const columns = key.join(', ');
+    const sql = `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${table} WHERE ${column} IS NOT NULL AND ${column} < ? LIMIT ${RETAIN_ROWS_MAX})`;
+    let gone = RETAIN_ROWS_MAX;
+    while (gone === RETAIN_ROWS_MAX) {
+      gone = await database.transaction((tx) => tx.run(sql, [before]));
+      total += gone;
+    }
+  }
+  return total;
+}
+
+function toUpstream(row: Row): UpstreamRecord {
+  return {
+    id: String(row['id']),
+    monitorsAt: parseInstant(row['monitors_at']),
+    incidentsAt: parseInstant(row['incidents_at']),
+    maintenancesAt: parseInstant(row['maintenances_at']),
+    pagesAt: parseInstant(row['pages_at']),
+    isBackfilled: Number(row['is_backfilled']) === 1,
+    definitions: parseDefinitions(row['definitions']),
+    announcements: parseAnnouncements(row['announcements']),
+    heldHash: row['held_hash'] === null ? null : String(row['held_hash']),
+  };
+}

@@ -1,0 +1,134 @@
+/** Stored documents back into observations. A row that does not parse is STORE_CORRUPT: a bug or a damaged disk. */
+
+import { z } from 'zod';
+import { StatusError } from '../errors.ts';
+import {
+  ACCESS_TYPES,
+  ANNOUNCEMENT_LEVELS,
+  type Announcement,
+  INCIDENT_IMPACTS,
+  INCIDENT_STATUSES,
+  type Incident,
+  type Maintenance,
+  type MonitorId,
+  type MonitorObservation,
+  type PageDefinition,
+  THEMES,
+  type UpstreamUptime,
+} from '../model/observation.ts';
+import { STATES } from '../model/state.ts';
+import type { EpochMs } from '../model/time.ts';
+
+const InstantSchema = z.number().int() as unknown as z.ZodType<EpochMs>;
+const MonitorIdSchema = z.string() as unknown as z.ZodType<MonitorId>;
+const StateSchema = z.enum(STATES);
+const UpdateSchema = z.object({ id: z.string(), at: InstantSchema, status: z.string().nullable(), body: z.string() });
+
+const MonitorSchema: z.ZodType<MonitorObservation> = z.object({
+  id: MonitorIdSchema,
+  name: z.string(),
+  description: z.string().nullable(),
+  kind: z.string(),
+  target: z.string().nullable(),
+  state: StateSchema,
+  isPublic: z.boolean().nullable(),
+  createdAt: InstantSchema.nullable(),
+});
+
+const IncidentSchema: z.ZodType<Incident> = z.object({
+  id: z.string(),
+  title: z.string(),
+  status: z.enum(INCIDENT_STATUSES),
+  impact: z.enum(INCIDENT_IMPACTS),
+  startedAt: InstantSchema,
+  endedAt: InstantSchema.nullable(),
+  monitors: z.array(MonitorIdSchema),
+  components: z.array(z.object({ id: z.string(), state: StateSchema.nullable() })),
+  pages: z.array(z.string()).nullable(),
+  affectedState: StateSchema.nullable(),
+  isOutage: z.boolean(),
+  updates: z.array(UpdateSchema),
+});
+
+const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
+  id: z.string(),
+  title: z.string(),
+  startsAt: InstantSchema,
+  endsAt: InstantSchema,
+  monitors: z.array(MonitorIdSchema),
+  components: z.array(z.string()),
+  pages: z.array(z.string()).nullable(),
+  updates: z.array(UpdateSchema),
+});
+
+const AnnouncementSchema: z.ZodType<Announcement> = z.object({
+  id: z.string(),
+  title: z.string(),
+  body: z.string(),
+  level: z.enum(ANNOUNCEMENT_LEVELS),
+  from: InstantSchema,
+  to: InstantSchema.nullable(),
+  pages: z.array(z.string()).nullable(),
+});
+
+const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
+  id: z.string(),
+  slug: z.string(),
+  title: z.string(),
+  description: z.string().nullable(),
+  homepageUrl: z.string().nullable(),
+  contactUrl: z.string().nullable(),
+  icon: z.string().nullable(),
+  customDomain: z.string().nullable(),
+  access: z.enum(ACCESS_TYPES),
+  emailDomains: z.array(z.string()),
+  published: z.boolean(),
+  theme: z.enum(THEMES),
+  groups: z.array(z.object({ id: z.string(), name: z.string(), order: z.number() })),
+  components: z.array(
+    z.object({
+      id: z.string(),
+      type: z.enum(['monitor', 'static']),
+      monitor: MonitorIdSchema.nullable(),
+      name: z.string().nullable(),
+      description: z.string().nullable(),
+      groupId: z.string().nullable(),
+      order: z.number(),
+      groupOrder: z.number(),
+    }),
+  ),
+});
+
+const UpstreamUptimeSchema: z.ZodType<UpstreamUptime> = z.object({
+  periodDays: z.number(),
+  checksTotal: z.number().nullable(),
+  checksUp: z.number().nullable(),
+  uptimeRatio: z.number().nullable(),
+  responseTimeAverageMs: z.number().nullable(),
+});
+
+export const parseMonitor = documentParser('monitor', MonitorSchema);
+export const parseIncident = documentParser('incident', IncidentSchema);
+export const parseMaintenance = documentParser('maintenance', MaintenanceSchema);
+export const parseAnnouncements = documentParser('announcements', z.array(AnnouncementSchema));
+export const parseDefinitions = documentParser('page definitions', z.array(PageDefinitionSchema));
+export const parseUpstreamUptime = documentParser('uptime', UpstreamUptimeSchema.nullable());
+
+/** An instant column; null stays null. */
+export function parseInstant(value: unknown): EpochMs | null {
+  return value === null || value === undefined ? null : (Number(value) as EpochMs);
+}
+
+function documentParser<T>(what: string, schema: z.ZodType<T>): (text: unknown) => T {
+  return (text) => {
+    try {
+      return schema.parse(JSON.parse(String(text)));
+    } catch (cause) {
+      throw new StatusError({
+        code: 'STORE_CORRUPT',
+        message: `A stored ${what} does not parse. Restore a backup, or move the database aside to rebuild it from the upstreams.`,
+        cause,
+      });
+    }
+  };
+}

@@ -1,0 +1,112 @@
+/** What Pharos remembers, in domain words. Both databases serve it through the same statements. */
+
+import type {
+  Announcement,
+  Incident,
+  Learned,
+  Maintenance,
+  MonitorId,
+  MonitorObservation,
+  PageDefinition,
+  ResponseTime,
+  UpstreamUptime,
+} from '../model/observation.ts';
+import type { ReportedDay, Span } from '../model/span.ts';
+import type { State } from '../model/state.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Database } from './database.ts';
+
+/** When each part of an upstream was last read; null: never. */
+export interface UpstreamRecord {
+  readonly id: string;
+  readonly monitorsAt: EpochMs | null;
+  readonly incidentsAt: EpochMs | null;
+  readonly maintenancesAt: EpochMs | null;
+  readonly pagesAt: EpochMs | null;
+  readonly isBackfilled: boolean;
+  readonly definitions: readonly PageDefinition[];
+  readonly announcements: readonly Announcement[];
+  readonly heldHash: string | null;
+}
+
+/** A change of a monitor's time line: its open span is closed at `at`, and a new one begins unless `state` is null. */
+export interface SpanChange {
+  readonly monitor: MonitorId;
+  readonly at: EpochMs;
+  readonly state: State | null;
+}
+
+/** What a pass commits for one upstream, as a whole. */
+export interface PassCommit {
+  readonly upstreamId: string;
+  /** When the answers were asked for. */
+  readonly observedAt: EpochMs;
+  readonly learned: Learned;
+  /**
+   * `continuous`: open spans go on, only `spanChanges` are written.
+   * `broken`: the last pass is too long ago (or there was none): every open span ends at the last `monitorsAt`, the time
+   * since is unknown, and each monitor begins a new span at `observedAt`.
+   */
+  readonly continuity: 'continuous' | 'broken';
+  readonly spanChanges: readonly SpanChange[];
+}
+
+/** What really changed by a commit: ids of monitors (state or description), incidents, maintenances, and whether definitions did. */
+export interface CommitResult {
+  readonly monitors: readonly MonitorId[];
+  readonly incidents: readonly string[];
+  readonly maintenances: readonly string[];
+  readonly hasNewDefinitions: boolean;
+}
+
+export interface StoredMaintenance extends Maintenance {
+  /** Grows by one with every change. */
+  readonly sequence: number;
+  readonly changedAt: EpochMs;
+}
+
+export interface StoredIncident extends Incident {
+  readonly changedAt: EpochMs;
+}
+
+/** One monitor's past, as far as it is remembered. Open spans end at their upstream's last good answer. */
+export interface MonitorPast {
+  readonly observed: readonly Span[];
+  readonly reported: readonly Span[];
+  readonly reportedDays: readonly ReportedDay[];
+  readonly responseTimes: readonly ResponseTime[];
+  readonly uptime: UpstreamUptime | null;
+}
+
+export interface RunRecord {
+  readonly id: string;
+  readonly startedAt: EpochMs;
+  readonly endedAt: EpochMs;
+  readonly trigger: string;
+  /** JSON of the pass report, as the command line prints it. */
+  readonly report: string;
+}
+
+export interface Store {
+  /** For stores of other parts (access, quota, outbox) over the same database. */
+  readonly database: Database;
+  readonly upstreams: () => Promise<ReadonlyMap<string, UpstreamRecord>>;
+  /** The last known monitors of an upstream, those gone left out. */
+  readonly monitors: (upstreamId?: string) => Promise<ReadonlyMap<MonitorId, MonitorObservation>>;
+  readonly commitPass: (commit: PassCommit) => Promise<CommitResult>;
+  /** Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed. */
+  readonly holdVanished: (upstreamId: string, hash: string | null) => Promise<void>;
+  /** When each monitor's detail was last fetched, by the id there. */
+  readonly detailFetchedAt: (upstreamId: string) => Promise<ReadonlyMap<string, EpochMs>>;
+  /** Everything about these monitors since `from`; one entry for each id asked. */
+  readonly pasts: (ids: readonly MonitorId[], from: EpochMs) => Promise<ReadonlyMap<MonitorId, MonitorPast>>;
+  /** Incidents that are open or ended after `from`, newest start first. */
+  readonly incidents: (from: EpochMs) => Promise<readonly StoredIncident[]>;
+  /** Maintenances that end after `from`, newest start first; those taken back are left out. */
+  readonly maintenances: (from: EpochMs) => Promise<readonly StoredMaintenance[]>;
+  readonly recordRun: (run: RunRecord) => Promise<void>;
+  readonly runs: (limit: number) => Promise<readonly RunRecord[]>;
+  /** Deletes what ended before `before`, a bounded number of rows at a time; returns how many rows went. */
+  readonly retain: (before: EpochMs) => Promise<number>;
+  readonly close: () => Promise<void>;
+}
