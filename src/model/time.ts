@@ -25,6 +25,16 @@ export function toEpochMs(value: number): EpochMs {
   return Math.trunc(value) as EpochMs;
 }
 
+/** The earlier of two instants. */
+export function earlier(a: EpochMs, b: EpochMs): EpochMs {
+  return a < b ? a : b;
+}
+
+/** The later of two instants. */
+export function later(a: EpochMs, b: EpochMs): EpochMs {
+  return a > b ? a : b;
+}
+
 /** The instant as ISO 8601 in UTC with milliseconds, `2026-11-21T09:13:00.000Z`. */
 export function toIso(at: EpochMs): string {
   return new Date(at).toISOString();

@@ -1,0 +1,121 @@
+/**
+ * Uptime: up ÷ (observed − maintenance − paused), over any window of a time line.
+ *
+ * `operational` and `degraded` are up, `major_outage` is down, and `partial_outage` is 30 % down, the weight that
+ * Statuspage and Instatus use, so that figures can be compared. Maintenance, paused and unknown time counts neither
+ * way; how much was observed at all stands beside the figure as its coverage.
+ */
+
+import type { TimelineSpan } from './span.ts';
+import type { State } from './state.ts';
+import { DAY_MS, type EpochMs, type Interval, toEpochMs } from './time.ts';
+import { firstEndingAfter } from './timeline.ts';
+
+/** Names the formula above; changes whenever the same time line would give another figure. */
+export const FORMULA_VERSION = 1;
+
+/** Milliseconds in each state; whole numbers. */
+export type MsByState = Readonly<Record<State, number>>;
+
+export interface Uptime {
+  /** Length of the window. */
+  readonly windowMs: number;
+  /** What the figures are made from; the part of the window that no span covers is `unknown`. */
+  readonly msByState: MsByState;
+  /** Up and down time by weight; together they are the time that counts. */
+  readonly upMs: number;
+  readonly downMs: number;
+  /** Time with a known state: up, down, maintenance and paused. */
+  readonly observedMs: number;
+  readonly maintenanceMs: number;
+  readonly pausedMs: number;
+  readonly unknownMs: number;
+  /** 0 to 1; null when no time counts. Exactly 1 only when nothing was down. */
+  readonly ratio: number | null;
+  /** Observed share of the window, 0 to 1; 0 when the window is empty. */
+  readonly coverageRatio: number;
+}
+
+/** Uptime over `window` of a sorted, disjoint time line. Future time is `unknown` like all that no span covers. */
+export function uptimeOf(timeline: readonly TimelineSpan[], window: Interval): Uptime {
+  return uptimeOfMs(msByStateIn(timeline, window));
+}
+
+/** Milliseconds of `window` in each state; they add up to its length. */
+export function msByStateIn(timeline: readonly TimelineSpan[], window: Interval): MsByState {
+  const ms = emptyMsByState();
+  let rest = Math.max(0, window.to - window.from);
+  for (let index = firstEndingAfter(timeline, window.from); index < timeline.length; index += 1) {
+    const span = timeline[index];
+    if (span === undefined || span.from >= window.to) break;
+    const length = Math.min(span.to, window.to) - Math.max(span.from, window.from);
+    ms[span.state] += length;
+    rest -= length;
+  }
+  ms.unknown += rest;
+  return ms;
+}
+
+/** No time in any state. */
+export function emptyMsByState(): Record<State, number> {
+  return {
+    operational: 0,
+    degraded: 0,
+    partial_outage: 0,
+    major_outage: 0,
+    maintenance: 0,
+    paused: 0,
+    unknown: 0,
+  };
+}
+
+/** The figures that follow from the time in each state. */
+export function uptimeOfMs(ms: MsByState): Uptime {
+  const countedMs = ms.operational + ms.degraded + ms.partial_outage + ms.major_outage;
+  const downMs = ms.major_outage + (ms.partial_outage * 3) / 10;
+  const upMs = countedMs - downMs;
+  const observedMs = countedMs + ms.maintenance + ms.paused;
+  const windowMs = observedMs + ms.unknown;
+  return {
+    windowMs,
+    msByState: ms,
+    upMs,
+    downMs,
+    observedMs,
+    maintenanceMs: ms.maintenance,
+    pausedMs: ms.paused,
+    unknownMs: ms.unknown,
+    ratio: countedMs > 0 ? upMs / countedMs : null,
+    coverageRatio: windowMs > 0 ? observedMs / windowMs : 0,
+  };
+}
+
+/**
+ * The uptime of a group or a page: the mean of its components' ratios, each weighted by the time that counts in it,
+ * so that a component added yesterday does not speak for ninety days. Times are sums over the components.
+ */
+export function combinedUptime(uptimes: readonly Uptime[]): Uptime {
+  const ms = emptyMsByState();
+  for (const { msByState } of uptimes) for (const state of Object.keys(ms) as State[]) ms[state] += msByState[state];
+  return uptimeOfMs(ms);
+}
+
+/** The windows that uptime is given for, in days of 24 hours that end now. */
+export const UPTIME_PERIODS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
+export type UptimePeriod = keyof typeof UPTIME_PERIODS;
+
+/** Uptime of every period; a period longer than the time line has the rest as `unknown`. */
+export function uptimePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Record<UptimePeriod, Uptime> {
+  return {
+    '24h': uptimeOf(timeline, windowOf('24h', now)),
+    '7d': uptimeOf(timeline, windowOf('7d', now)),
+    '30d': uptimeOf(timeline, windowOf('30d', now)),
+    '90d': uptimeOf(timeline, windowOf('90d', now)),
+    '365d': uptimeOf(timeline, windowOf('365d', now)),
+  };
+}
+
+/** The window of `period` that ends at `now`. */
+export function windowOf(period: UptimePeriod, now: EpochMs): Interval {
+  return { from: toEpochMs(now - UPTIME_PERIODS[period] * DAY_MS), to: now };
+}
