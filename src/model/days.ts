@@ -2,9 +2,9 @@
 
 import { PROVENANCES, type Provenance, type TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
-import { type Day, type EpochMs, type Interval, intervalOfDay, MINUTE_MS } from './time.ts';
-import { firstEndingAfter } from './timeline.ts';
-import { emptyMsByState, type MsByState } from './uptime.ts';
+import { type Day, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_MS } from './time.ts';
+import { cutTimeline } from './timeline.ts';
+import { type MsByState, msByStateIn } from './uptime.ts';
 
 /** A day is green or blue only if at least this share of its elapsed part was heard from. */
 export const MIN_HEARD_RATIO = 0.5;
@@ -50,20 +50,9 @@ function dayCell(
   { day, interval }: Pick<DayCell, 'day' | 'interval'>,
   { now, blipFloorMs = DEFAULT_BLIP_FLOOR_MS }: DayOptions,
 ): DayCell {
-  const until = Math.min(interval.to, now);
-  const elapsedMs = Math.max(0, until - interval.from);
-  const ms = emptyMsByState();
-  const sources = new Set<Provenance>();
-  ms.unknown = elapsedMs;
-  for (let index = firstEndingAfter(timeline, interval.from); index < timeline.length; index += 1) {
-    const span = timeline[index];
-    if (span === undefined || span.from >= until) break;
-    if (span.state === 'unknown') continue;
-    const length = Math.min(span.to, until) - Math.max(span.from, interval.from);
-    ms[span.state] += length;
-    ms.unknown -= length;
-    sources.add(span.provenance);
-  }
+  const elapsed = { from: interval.from, to: earlier(interval.to, now) };
+  const elapsedMs = Math.max(0, elapsed.to - elapsed.from);
+  const ms = msByStateIn(timeline, elapsed);
   const state = stateOfDay(ms, elapsedMs, blipFloorMs);
   return {
     day,
@@ -73,8 +62,13 @@ function dayCell(
     coverageRatio: elapsedMs > 0 ? (elapsedMs - ms.unknown) / elapsedMs : 0,
     state,
     hadBlip: ms.major_outage + ms.partial_outage > 0 && state !== 'major_outage' && state !== 'partial_outage',
-    provenances: PROVENANCES.filter((provenance) => sources.has(provenance)),
+    provenances: provenancesOf(timeline, elapsed),
   };
+}
+
+function provenancesOf(timeline: readonly TimelineSpan[], window: Interval): Provenance[] {
+  const known = cutTimeline(timeline, window).filter(({ state }) => state !== 'unknown');
+  return PROVENANCES.filter((provenance) => known.some((piece) => piece.provenance === provenance));
 }
 
 /**

@@ -1,103 +1,85 @@
 /**
- * How what a pass saw becomes part of a monitor's past: a span grows while nothing changes, a change starts another,
- * and a silence stays a gap, which the time line shows as `unknown`.
+ * How what a pass saw becomes part of the past: a span goes on while nothing changes, a change begins another, and a
+ * silence stays a gap, which the time line shows as `unknown`.
  */
 
 import type { MonitorId } from './observation.ts';
-import type { Span } from './span.ts';
-import type { State } from './state.ts';
-import type { EpochMs } from './time.ts';
+import { isWorse, type State } from './state.ts';
+import { type EpochMs, later } from './time.ts';
 
-/** One sighting of one monitor. */
+/** One monitor as a pass saw it; a `MonitorObservation` is one. */
 export interface Sighting {
+  readonly id: MonitorId;
   readonly state: State;
-  /** When it was seen, by our clock. */
-  readonly at: EpochMs;
   /** When the upstream says that it came into this state; null or absent: it does not say. */
   readonly changedAt?: EpochMs | null;
 }
 
-/** What a sighting changes in the recorded spans; both null: nothing. */
-export interface SpanChange {
-  /** The last span as it now stands: the same `from`, a later `to`. */
-  readonly extend: Span | null;
-  /** A span to add. It may begin and end at the same instant; the next sighting gives it length. */
-  readonly append: Span | null;
+export interface Pass {
+  /** When the answer was asked for, by our clock. */
+  readonly at: EpochMs;
+  /** The last good answer of this upstream before; null: there was none. */
+  readonly lastAt: EpochMs | null;
+  /** The state of every monitor whose span is open, that is, that was seen at `lastAt`. */
+  readonly lastStates: ReadonlyMap<MonitorId, State>;
+  readonly seen: readonly Sighting[];
+  /** The longest time between two answers over which a state is taken to have gone on. */
+  readonly silenceMs: number;
 }
 
-const NO_CHANGE: SpanChange = Object.freeze({ extend: null, append: null });
+/** A monitor's open span ends at `at`, and one in `state` begins there; null: none begins. */
+export interface SpanChange {
+  readonly monitor: MonitorId;
+  readonly at: EpochMs;
+  readonly state: State | null;
+}
+
+export interface PassRecord {
+  /** The instant that open spans now reach to, and that this pass is recorded at. */
+  readonly at: EpochMs;
+  /**
+   * `continuous`: open spans go on to `at` but for `spanChanges`.
+   * `broken`: open spans end at `lastAt`, nothing is said of the time since, and every monitor seen begins a span at `at`.
+   */
+  readonly continuity: 'continuous' | 'broken';
+  /** Empty when broken. At most one for each monitor, at or after `lastAt`. */
+  readonly spanChanges: readonly SpanChange[];
+}
 
 /**
- * What one sighting changes in a monitor's recorded spans, which stay disjoint and never shrink.
+ * What one pass over one upstream changes in the recorded spans: work in proportion to the monitors, writes in
+ * proportion to the changes.
  *
- * - Same state within `silenceMs` of the end of `last`: `last` reaches to the sighting.
- * - Another state: `last` reaches to the change and a new span begins there. The change is at the sighting, or when
- *   the upstream says it was, if that lies between the end of `last` and the sighting.
- * - More than `silenceMs` after the end of `last`: nothing is said of the time between, and a span begins at the sighting.
- * - Before the end of `last` (our clock went back): that time is recorded already and stays as it is; a change seen
- *   there is recorded once the clock has caught up.
- *
- * @param last  of the spans that begin at or before `seen.at` the one that begins last (`lastBegunBy` finds it);
- *              null: there is none. After a clock that ran ahead this is not the newest span of all, so that nothing
- *              seen once the clock is right again is lost.
+ * - A monitor in the state it was in: its span goes on. In another: the span ends and another begins, when the upstream
+ *   says it changed if that lies between the two answers, else at this answer. No longer listed: the span ends.
+ *   Listed twice: the worse counts.
+ * - More than `silenceMs` since the last answer, be it that we slept or that the clock jumped ahead: broken.
+ * - Our clock went back by no more than `silenceMs`: recorded as if no time had passed, so spans never run backward.
+ * - It went back further: broken at the time it shows. What was recorded of the times after that stays, and where both
+ *   tell of the same time, `timelineOf` believes the worse. So a clock that ran ahead costs no observation once it is
+ *   right again, and one that fell back erases nothing.
  */
-export function appendObservation(last: Span | null, seen: Sighting, silenceMs: number): SpanChange {
-  const { state, at } = seen;
-  if (last === null) return { extend: null, append: { state, from: at, to: at } };
-  if (at < last.to || (at === last.to && state === last.state)) return NO_CHANGE;
-  if (at - last.to > silenceMs) return { extend: null, append: { state, from: at, to: at } };
-  if (state === last.state) return { extend: { state, from: last.from, to: at }, append: null };
-  // A second sighting at the very instant a span began: the later word holds, and two spans never share a `from`.
-  if (at === last.from) return { extend: { state, from: at, to: at }, append: null };
-  const changedAt = seen.changedAt ?? at;
-  const from = changedAt > last.from && changedAt >= last.to && changedAt <= at ? changedAt : at;
-  return {
-    extend: from > last.to ? { state: last.state, from: last.from, to: from } : null,
-    append: { state, from, to: at },
-  };
+export function recordPass({ at, lastAt, lastStates, seen, silenceMs }: Pass): PassRecord {
+  if (lastAt === null || Math.abs(at - lastAt) > silenceMs) return { at, continuity: 'broken', spanChanges: [] };
+  const until = later(at, lastAt);
+  const spanChanges: SpanChange[] = [];
+  const listed = worstById(seen);
+  for (const { id, state, changedAt } of listed.values()) {
+    const before = lastStates.get(id);
+    if (before === state) continue;
+    const isBetween = before !== undefined && changedAt != null && changedAt >= lastAt && changedAt <= until;
+    spanChanges.push({ monitor: id, at: isBetween ? changedAt : until, state });
+  }
+  for (const monitor of lastStates.keys())
+    if (!listed.has(monitor)) spanChanges.push({ monitor, at: until, state: null });
+  return { at: until, continuity: 'continuous', spanChanges };
 }
 
-/** A sighting in a pass over many monitors. */
-export interface MonitorSighting extends Sighting {
-  readonly id: MonitorId;
-}
-
-/** The changes of one pass, ready to be written: only what differs from what is stored. */
-export interface PassChange {
-  readonly extended: readonly MonitorSpan[];
-  readonly appended: readonly MonitorSpan[];
-}
-
-export interface MonitorSpan {
-  readonly id: MonitorId;
-  readonly span: Span;
-}
-
-/** `appendObservation` for every monitor of a pass; `lasts` holds what it calls `last`, and lacks the new monitors. */
-export function appendObservations(
-  lasts: ReadonlyMap<MonitorId, Span>,
-  seen: readonly MonitorSighting[],
-  silenceMs: number,
-): PassChange {
-  const extended: MonitorSpan[] = [];
-  const appended: MonitorSpan[] = [];
+function worstById(seen: readonly Sighting[]): ReadonlyMap<MonitorId, Sighting> {
+  const sightings = new Map<MonitorId, Sighting>();
   for (const sighting of seen) {
-    const { id } = sighting;
-    const change = appendObservation(lasts.get(id) ?? null, sighting, silenceMs);
-    if (change.extend !== null) extended.push({ id, span: change.extend });
-    if (change.append !== null) appended.push({ id, span: change.append });
+    const other = sightings.get(sighting.id);
+    if (other === undefined || isWorse(sighting.state, other.state)) sightings.set(sighting.id, sighting);
   }
-  return { extended, appended };
-}
-
-/** Of spans sorted by `from`, the last that begins at or before `at`. */
-export function lastBegunBy(spans: readonly Span[], at: EpochMs): Span | null {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((spans[middle]?.from ?? at) <= at) low = middle + 1;
-    else high = middle;
-  }
-  return spans[low - 1] ?? null;
+  return sightings;
 }

@@ -42,25 +42,92 @@ export function toIso(at: EpochMs): string {
 
 /** The calendar day of `at` in the IANA zone `zone`. */
 export function dayOf(at: EpochMs, zone: string): Day {
-  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate().toString() as Day;
+  return dayOfLocalMs(at + offsetAt(at, zone));
 }
 
 /** The first instant of `day` in `zone`; not always midnight where clocks change at midnight. */
 export function startOfDay(day: Day, zone: string): EpochMs {
-  return toEpochMs(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds);
+  return intervalOfDay(day, zone).from;
 }
 
 /** The day `count` days after `day` (before it when negative). */
 export function addDays(day: Day, count: number): Day {
-  return Temporal.PlainDate.from(day).add({ days: count }).toString() as Day;
+  return dayOfLocalMs(localMsOf(day) + count * DAY_MS);
 }
 
-/** The stretch of one calendar day in `zone`: 23, 24 or 25 hours, or what the zone makes of it. */
+/**
+ * The stretch of one calendar day in `zone`: 23, 24 or 25 hours, or what the zone makes of it. Empty for a day that a
+ * zone skipped. The stretches of consecutive days touch.
+ */
 export function intervalOfDay(day: Day, zone: string): Interval {
-  return { from: startOfDay(day, zone), to: startOfDay(addDays(day, 1), zone) };
+  const { intervals } = zoneCacheOf(zone);
+  const known = intervals.get(day);
+  if (known !== undefined) return known;
+  const interval = Object.freeze({ from: firstInstantOf(day, zone), to: firstInstantOf(addDays(day, 1), zone) });
+  if (intervals.size >= CACHED_DAYS_MAX) intervals.clear();
+  intervals.set(day, interval);
+  return interval;
 }
 
 /** The `count` days that end with `last`, oldest first. */
 export function daysUntil(last: Day, count: number): Day[] {
-  return Array.from({ length: count }, (_, index) => addDays(last, index - count + 1));
+  const lastMs = localMsOf(last);
+  return Array.from({ length: count }, (_, index) => dayOfLocalMs(lastMs + (index - count + 1) * DAY_MS));
+}
+
+function firstInstantOf(day: Day, zone: string): EpochMs {
+  return toEpochMs(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds);
+}
+
+/** Midnight of a day as if it were in UTC. Throws a `RangeError` for what is no day, as Temporal does. */
+function localMsOf(day: Day): number {
+  const ms = Date.parse(day);
+  return dayOfLocalMs(ms) === day ? ms : Temporal.PlainDate.from(day).toZonedDateTime('UTC').epochMilliseconds;
+}
+
+function dayOfLocalMs(localMs: number): Day {
+  const iso = new Date(localMs).toISOString();
+  return iso.slice(0, iso.length - 'T00:00:00.000Z'.length) as Day;
+}
+
+/*
+ * What a time zone says never changes while a process runs, and asking takes microseconds, so answers are kept: a page
+ * asks for the same ninety days once for every component.
+ */
+
+/** Days kept for a zone; eleven years. */
+const CACHED_DAYS_MAX = 4_096;
+/** Zones kept; a site has one, or a few. */
+const CACHED_ZONES_MAX = 64;
+
+interface ZoneCache {
+  readonly intervals: Map<Day, Interval>;
+  /** The stretch of one offset that was asked for last. */
+  offset: { readonly from: number; readonly to: number; readonly ms: number };
+}
+
+const zoneCaches = new Map<string, ZoneCache>();
+
+function zoneCacheOf(zone: string): ZoneCache {
+  const known = zoneCaches.get(zone);
+  if (known !== undefined) return known;
+  const created: ZoneCache = { intervals: new Map(), offset: { from: 0, to: 0, ms: 0 } };
+  if (zoneCaches.size >= CACHED_ZONES_MAX) zoneCaches.clear();
+  zoneCaches.set(zone, created);
+  return created;
+}
+
+function offsetAt(at: EpochMs, zone: string): number {
+  const cache = zoneCacheOf(zone);
+  if (at >= cache.offset.from && at < cache.offset.to) return cache.offset.ms;
+  const here = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+  // The previous transition is strictly before; asked from one instant later, a change right at `at` is found too.
+  const previous = here.add({ nanoseconds: 1 }).getTimeZoneTransition('previous');
+  const next = here.getTimeZoneTransition('next');
+  cache.offset = {
+    from: previous?.epochMilliseconds ?? Number.NEGATIVE_INFINITY,
+    to: next?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
+    ms: here.offsetNanoseconds / 1e6,
+  };
+  return cache.offset.ms;
 }

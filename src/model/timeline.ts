@@ -67,7 +67,7 @@ function pieceAt(layers: readonly Layer[], from: EpochMs, until: EpochMs): Timel
 }
 
 /** Index of the first of some disjoint sorted spans that ends after `at`. */
-export function firstEndingAfter(spans: readonly Interval[], at: EpochMs): number {
+function firstEndingAfter(spans: readonly Interval[], at: EpochMs): number {
   let low = 0;
   let high = spans.length;
   while (low < high) {
@@ -78,9 +78,10 @@ export function firstEndingAfter(spans: readonly Interval[], at: EpochMs): numbe
   return low;
 }
 
-/** The part of a time line that lies inside `window`, cut at its edges. */
+/** The part of a sorted, disjoint time line that lies inside `window`, cut at its edges; none when the window is empty. */
 export function cutTimeline(timeline: readonly TimelineSpan[], window: Interval): TimelineSpan[] {
   const pieces: TimelineSpan[] = [];
+  if (window.from >= window.to) return pieces;
   for (let index = firstEndingAfter(timeline, window.from); index < timeline.length; index += 1) {
     const span = timeline[index];
     if (span === undefined || span.from >= window.to) break;

@@ -9,7 +9,7 @@
 import type { TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from './time.ts';
-import { firstEndingAfter } from './timeline.ts';
+import { cutTimeline } from './timeline.ts';
 
 /** Names the formula above; changes whenever the same time line would give another figure. */
 export const FORMULA_VERSION = 1;
@@ -44,15 +44,11 @@ export function uptimeOf(timeline: readonly TimelineSpan[], window: Interval): U
 /** Milliseconds of `window` in each state; they add up to its length. */
 export function msByStateIn(timeline: readonly TimelineSpan[], window: Interval): MsByState {
   const ms = emptyMsByState();
-  let rest = Math.max(0, window.to - window.from);
-  for (let index = firstEndingAfter(timeline, window.from); index < timeline.length; index += 1) {
-    const span = timeline[index];
-    if (span === undefined || span.from >= window.to) break;
-    const length = Math.min(span.to, window.to) - Math.max(span.from, window.from);
-    ms[span.state] += length;
-    rest -= length;
+  ms.unknown = Math.max(0, window.to - window.from);
+  for (const { state, from, to } of cutTimeline(timeline, window)) {
+    ms.unknown -= to - from;
+    ms[state] += to - from;
   }
-  ms.unknown += rest;
   return ms;
 }
 
