@@ -13,6 +13,8 @@ export const MIN_HEARD_RATIO = 0.5;
 export const DEFAULT_BLIP_FLOOR_MS = MINUTE_MS;
 
 export interface DayOptions {
+  /** IANA zone that the days are cut in. */
+  readonly zone: string;
   readonly now: EpochMs;
   /** Trouble up to this long in a day does not colour it; 0: all of it does. */
   readonly blipFloorMs?: number;
@@ -25,7 +27,7 @@ export interface DayCell {
   /** The part before now; 0 for a day to come. */
   readonly elapsedMs: number;
   /** Milliseconds of the elapsed part in each state; they add up to it. */
-  readonly ms: MsByState;
+  readonly msByState: MsByState;
   /** Share of the elapsed part with a known state, 0 to 1; 0 for a day to come. */
   readonly coverageRatio: number;
   /** The colour. `unknown` is hatched. */
@@ -36,40 +38,44 @@ export interface DayCell {
   readonly provenances: readonly Provenance[];
 }
 
-/** One cell for each of `days`, in their order, cut in the IANA zone `zone`; today ends at `options.now`. */
-export function dayCells(
-  timeline: readonly TimelineSpan[],
-  days: readonly Day[],
-  { zone, ...options }: DayOptions & { readonly zone: string },
-): DayCell[] {
-  return days.map((day) => dayCell(timeline, { day, interval: intervalOfDay(day, zone) }, options));
+/** One cell for each of `days`, in their order; today ends at `options.now`. */
+export function dayCells(timeline: readonly TimelineSpan[], days: readonly Day[], options: DayOptions): DayCell[] {
+  return days.map((day) => dayCell(timeline, day, options));
 }
 
 function dayCell(
   timeline: readonly TimelineSpan[],
-  { day, interval }: Pick<DayCell, 'day' | 'interval'>,
-  { now, blipFloorMs = DEFAULT_BLIP_FLOOR_MS }: DayOptions,
+  day: Day,
+  { zone, now, blipFloorMs = DEFAULT_BLIP_FLOOR_MS }: DayOptions,
 ): DayCell {
+  const interval = intervalOfDay(day, zone);
   const elapsed = { from: interval.from, to: earlier(interval.to, now) };
   const elapsedMs = Math.max(0, elapsed.to - elapsed.from);
-  const ms = msByStateIn(timeline, elapsed);
-  const state = stateOfDay(ms, elapsedMs, blipFloorMs);
+  const msByState = msByStateIn(timeline, elapsed);
+  const state = stateOfDay(msByState, elapsedMs, blipFloorMs);
   return {
     day,
     interval,
     elapsedMs,
-    ms,
-    coverageRatio: elapsedMs > 0 ? (elapsedMs - ms.unknown) / elapsedMs : 0,
+    msByState,
+    coverageRatio: elapsedMs > 0 ? (elapsedMs - msByState.unknown) / elapsedMs : 0,
     state,
-    hadBlip: ms.major_outage + ms.partial_outage > 0 && state !== 'major_outage' && state !== 'partial_outage',
+    hadBlip: msByState.major_outage + msByState.partial_outage > 0 && !isOutage(state),
     provenances: provenancesOf(timeline, elapsed),
   };
+}
+
+function isOutage(state: State): boolean {
+  return state === 'major_outage' || state === 'partial_outage';
 }
 
 function provenancesOf(timeline: readonly TimelineSpan[], window: Interval): Provenance[] {
   const known = cutTimeline(timeline, window).filter(({ state }) => state !== 'unknown');
   return PROVENANCES.filter((provenance) => known.some((piece) => piece.provenance === provenance));
 }
+
+/** From the worst on; a day has the first that, together with those before it, lasted longer than the floor. */
+const COLOURS = ['major_outage', 'partial_outage', 'degraded', 'maintenance'] as const;
 
 /**
  * The colour of a day from the time in each state.
@@ -78,16 +84,18 @@ function provenancesOf(timeline: readonly TimelineSpan[], window: Interval): Pro
  *    worse one counts for the milder too: 40 s of one and 40 s of the other are 80 s of the milder. The floor is never
  *    more than half of the time heard, so that what is nearly all we know of a day is not called a blip.
  * 2. Else, if less than `MIN_HEARD_RATIO` of the elapsed part was heard: `paused` or `unknown`, whichever was longer.
- * 3. Else `maintenance` if it lasted longer than the floor, else `operational`.
+ * 3. Else `maintenance` by the same measure as in 1, else `operational`.
  */
-function stateOfDay(ms: MsByState, elapsedMs: number, blipFloorMs: number): State {
-  const heardMs = elapsedMs - ms.unknown - ms.paused;
+function stateOfDay(msByState: MsByState, elapsedMs: number, blipFloorMs: number): State {
+  const heardMs = elapsedMs - msByState.unknown - msByState.paused;
   const floorMs = Math.min(blipFloorMs, heardMs / 2);
-  let troubleMs = 0;
-  for (const state of ['major_outage', 'partial_outage', 'degraded'] as const) {
-    troubleMs += ms[state];
-    if (troubleMs > floorMs) return state;
-  }
-  if (heardMs === 0 || heardMs < elapsedMs * MIN_HEARD_RATIO) return ms.paused > ms.unknown ? 'paused' : 'unknown';
-  return ms.maintenance > floorMs ? 'maintenance' : 'operational';
+  let sumMs = 0;
+  const colour = COLOURS.find((state) => {
+    sumMs += msByState[state];
+    return sumMs > floorMs;
+  });
+  if (colour !== undefined && colour !== 'maintenance') return colour;
+  if (heardMs === 0 || heardMs < elapsedMs * MIN_HEARD_RATIO)
+    return msByState.paused > msByState.unknown ? 'paused' : 'unknown';
+  return colour ?? 'operational';
 }
