@@ -1,0 +1,28 @@
+/** When an incident or a maintenance began to be known, last changed, and whether it goes on. */
+
+import { type EpochMs, type PageIncident, type PageMaintenance, toEpochMs } from '../model/index.ts';
+
+/** Whether an incident goes on: it has no end, and its status does not say that it is over. */
+export function isOpen({ endedAt, status }: Pick<PageIncident, 'endedAt' | 'status'>): boolean {
+  return endedAt === null && status !== 'resolved' && status !== 'postmortem';
+}
+
+/** The latest instant in an incident's record that is not after `asOf`; its start when there is none. */
+export function incidentChangedAt({ startedAt, endedAt, updates }: PageIncident, asOf: EpochMs): EpochMs {
+  return latestBy(asOf, startedAt, [endedAt ?? startedAt, ...updates.map(({ at }) => at)]);
+}
+
+/** The first instant in a maintenance's record: its first update, or its start where nothing was said before. */
+export function maintenanceKnownSince({ startsAt, updates }: PageMaintenance): EpochMs {
+  return toEpochMs(Math.min(startsAt, ...updates.map(({ at }) => at)));
+}
+
+/** The latest instant in a maintenance's record that is not after `asOf`, the edges of its window included. */
+export function maintenanceChangedAt(maintenance: PageMaintenance, asOf: EpochMs): EpochMs {
+  const { startsAt, endsAt, updates } = maintenance;
+  return latestBy(asOf, maintenanceKnownSince(maintenance), [startsAt, endsAt, ...updates.map(({ at }) => at)]);
+}
+
+function latestBy(asOf: EpochMs, first: EpochMs, instants: readonly EpochMs[]): EpochMs {
+  return instants.reduce((latest, at) => (at > latest && at <= asOf ? at : latest), first);
+}

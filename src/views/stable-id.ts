@@ -1,0 +1,44 @@
+/**
+ * Ids for the outside, derived from ours by a hash: the same thing keeps its id for ever, and neither upstream names nor
+ * upstream ids can be read from it.
+ */
+
+import { hash } from 'node:crypto';
+
+/** Crockford's alphabet: no i, l, o, u, so that an id is neither misread nor a word. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const SHORT_ID_LENGTH = 12;
+
+export type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source';
+
+/** Twelve characters like Statuspage's own ids: 60 bits of SHA-256 over kind and parts, in base 32. */
+export function shortId(kind: IdKind, ...parts: readonly string[]): string {
+  const digest = digestOf(kind, parts);
+  let id = '';
+  let bits = 0;
+  let pending = 0;
+  for (const byte of digest) {
+    pending = (pending << 8) | byte;
+    bits += 8;
+    while (bits >= 5 && id.length < SHORT_ID_LENGTH) {
+      bits -= 5;
+      id += ALPHABET[(pending >>> bits) & 31];
+    }
+    pending &= (1 << bits) - 1;
+  }
+  return id;
+}
+
+/** A version 8 UUID (RFC 9562) over kind and parts, for feeds and calendars, where ids must be unique in the world. */
+export function uuidOf(kind: IdKind, ...parts: readonly string[]): string {
+  const bytes = digestOf(kind, parts).subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** Parts are written as JSON, so that no two lists of parts read alike. */
+function digestOf(kind: IdKind, parts: readonly string[]): Buffer {
+  return hash('sha256', JSON.stringify([kind, ...parts]), 'buffer');
+}

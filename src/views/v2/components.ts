@@ -1,0 +1,162 @@
+/** Components and groups in the Statuspage v2 shape. */
+
+import {
+  type ComponentModel,
+  combinedState,
+  dayOf,
+  type EpochMs,
+  type GroupDefinition,
+  type PageModel,
+  toEpochMs,
+  toIso,
+} from '../../model/index.ts';
+import { incidentChangedAt, isOpen } from '../event-times.ts';
+import { NEVER, stateSince } from '../last-change.ts';
+import { shortId } from '../stable-id.ts';
+import type { V2Component } from './types.ts';
+import { componentStatus } from './words.ts';
+
+/** The page's id in the v2 shape. */
+export function v2PageId(model: PageModel): string {
+  return shortId('page', model.definition.id);
+}
+
+/** A component's id in the v2 shape, from its id in addresses. */
+export function v2ComponentId(model: PageModel, id: string): string {
+  return shortId('component', model.definition.id, id);
+}
+
+/** A group's id in the v2 shape, from its id in addresses. */
+export function v2GroupId(model: PageModel, id: string): string {
+  return shortId('group', model.definition.id, id);
+}
+
+/** The components of one page, made once for all documents. */
+export interface V2ComponentSet {
+  /** Groups and components in the order of the page, each group before its components; empty groups are left out. */
+  readonly all: readonly V2Component[];
+  /** By the component's id in addresses; no groups. */
+  readonly byId: ReadonlyMap<string, V2Component>;
+}
+
+/** All components of the page and the groups that have any. */
+export function v2ComponentSet(model: PageModel): V2ComponentSet {
+  const changes = changesOf(model);
+  const all: V2Component[] = [];
+  const byId = new Map<string, V2Component>();
+  let topLevel = 0;
+  for (const { group, members } of sectionsOf(model)) {
+    if (group !== null) all.push(v2Group(model, { group, members, changes, position: ++topLevel }));
+    for (const [index, member] of members.entries()) {
+      const position = group === null ? ++topLevel : index + 1;
+      const made = v2Component(model, { component: member, group, changes, position });
+      all.push(made);
+      byId.set(member.definition.id, made);
+    }
+  }
+  return { all, byId };
+}
+
+/** A group with its components, or one component that has none. */
+export interface Section {
+  readonly group: GroupDefinition | null;
+  readonly members: readonly ComponentModel[];
+}
+
+/** The page's components as drawn; a group stands where its first component does. */
+export function sectionsOf(model: PageModel): Section[] {
+  const groups = new Map(model.groups.map((group) => [group.id, group]));
+  const members = Map.groupBy(model.components, ({ definition }) => groups.get(definition.groupId ?? '') ?? null);
+  const sections: Section[] = [];
+  const drawn = new Set<GroupDefinition>();
+  for (const component of model.components) {
+    const group = groups.get(component.definition.groupId ?? '') ?? null;
+    if (group === null) sections.push({ group, members: [component] });
+    else if (!drawn.has(group)) {
+      drawn.add(group);
+      sections.push({ group, members: members.get(group) ?? [] });
+    }
+  }
+  return sections;
+}
+
+type Changes = ReadonlyMap<string, EpochMs>;
+
+/** When each component came into its state or was last written about in an open incident, by its id. */
+function changesOf(model: PageModel): Changes {
+  const changes = new Map(model.components.map((component) => [component.definition.id, stateSince(component)]));
+  for (const incident of model.incidents) {
+    if (!isOpen(incident)) continue;
+    const at = incidentChangedAt(incident, model.asOf);
+    for (const id of incident.componentIds) if (at > (changes.get(id) ?? at)) changes.set(id, at);
+  }
+  return changes;
+}
+
+interface ComponentParts {
+  readonly component: ComponentModel;
+  readonly group: GroupDefinition | null;
+  readonly changes: Changes;
+  readonly position: number;
+}
+
+function v2Component(model: PageModel, { component, group, changes, position }: ComponentParts): V2Component {
+  const { definition, name, state, description } = component;
+  return {
+    id: v2ComponentId(model, definition.id),
+    name,
+    status: componentStatus(state),
+    ...datesOf(model, [component], changes),
+    position,
+    description,
+    showcase: true,
+    group_id: group === null ? null : v2GroupId(model, group.id),
+    page_id: v2PageId(model),
+    group: false,
+    only_show_if_degraded: false,
+  };
+}
+
+interface GroupParts {
+  readonly group: GroupDefinition;
+  readonly members: readonly ComponentModel[];
+  readonly changes: Changes;
+  readonly position: number;
+}
+
+function v2Group(model: PageModel, { group, members, changes, position }: GroupParts): V2Component {
+  return {
+    id: v2GroupId(model, group.id),
+    name: group.name,
+    status: componentStatus(combinedState(members.map(({ state }) => state))),
+    ...datesOf(model, members, changes),
+    position,
+    description: null,
+    showcase: true,
+    group_id: null,
+    page_id: v2PageId(model),
+    group: true,
+    only_show_if_degraded: false,
+    components: members.map(({ definition }) => v2ComponentId(model, definition.id)),
+  };
+}
+
+function datesOf(
+  { settings }: PageModel,
+  members: readonly ComponentModel[],
+  changes: Changes,
+): Pick<V2Component, 'created_at' | 'updated_at' | 'start_date'> {
+  const heard = members.map(firstHeardAt).filter((at) => at !== null);
+  const since = heard.length === 0 ? null : toEpochMs(Math.min(...heard));
+  const changed = members.map(({ definition }) => changes.get(definition.id) ?? NEVER);
+  return {
+    created_at: toIso(since ?? NEVER),
+    updated_at: toIso(toEpochMs(Math.max(...changed))),
+    start_date: since === null ? null : dayOf(since, settings.timezone),
+  };
+}
+
+/** The first instant anything is known of; null: never. */
+function firstHeardAt({ timeline }: ComponentModel): EpochMs | null {
+  return timeline.find(({ provenance }) => provenance !== 'none')?.from ?? null;
+}

@@ -1,0 +1,67 @@
+/** Incidents in the Statuspage v2 shape. */
+
+import { INCIDENT_STATUSES, type IncidentStatus, type PageIncident, type PageModel, toIso } from '../../model/index.ts';
+import { incidentPath, urlOf } from '../addresses.ts';
+import { incidentChangedAt } from '../event-times.ts';
+import { shortId } from '../stable-id.ts';
+import { affectedComponents } from './affected-components.ts';
+import { type V2ComponentSet, v2PageId } from './components.ts';
+import type { V2Incident } from './types.ts';
+import { type ToldUpdate, toldUpdates, v2Updates } from './updates.ts';
+
+/** An incident's id in the v2 shape. */
+export function v2IncidentId(model: PageModel, { id }: Pick<PageIncident, 'id'>): string {
+  return shortId('incident', model.definition.id, id);
+}
+
+/** An incident with all of its updates, newest first; at least one, made from its start and end when it has none. */
+export function v2Incident(model: PageModel, components: V2ComponentSet, incident: PageIncident): V2Incident {
+  const id = v2IncidentId(model, incident);
+  const updates = incidentUpdates(incident);
+  return {
+    id,
+    name: incident.title,
+    status: statusOf(incident),
+    created_at: toIso(incident.startedAt),
+    updated_at: toIso(incidentChangedAt(incident, model.asOf)),
+    monitoring_at: isoOf(updates.find(({ status }) => status === 'monitoring')?.at),
+    resolved_at: resolvedAtOf(incident, updates),
+    impact: incident.impact,
+    shortlink: urlOf(model, incidentPath(incident)),
+    started_at: toIso(incident.startedAt),
+    page_id: v2PageId(model),
+    incident_updates: v2Updates(updates, id, affectedComponents(model, incident, updates)),
+    components: incident.componentIds.map((known) => components.byId.get(known)).filter((known) => known !== undefined),
+    reminder_intervals: null,
+  };
+}
+
+/** Its own updates; without any, what its record says: when it began and, once over, when it ended. */
+export function incidentUpdates(incident: PageIncident): ToldUpdate<IncidentStatus>[] {
+  if (incident.updates.length > 0) return toldUpdates(incident.updates, INCIDENT_STATUSES, 'investigating');
+  const { startedAt, endedAt, title } = incident;
+  const started = { id: 'started', at: startedAt, status: 'investigating', body: title } as const;
+  if (endedAt === null) return [{ ...started, status: incident.status }];
+  return [started, { id: 'ended', at: endedAt, status: statusOf(incident), body: title }];
+}
+
+/** Over is over, also where the upstream's last word was not `resolved`. */
+function statusOf({ status, endedAt }: PageIncident): IncidentStatus {
+  return endedAt === null || isOver(status) ? status : 'resolved';
+}
+
+function isOver(status: IncidentStatus): boolean {
+  return status === 'resolved' || status === 'postmortem';
+}
+
+function resolvedAtOf(
+  { endedAt, status }: PageIncident,
+  updates: readonly ToldUpdate<IncidentStatus>[],
+): string | null {
+  if (endedAt !== null) return toIso(endedAt);
+  return isOver(status) ? isoOf(updates.find((update) => isOver(update.status))?.at) : null;
+}
+
+function isoOf(at: Parameters<typeof toIso>[0] | undefined): string | null {
+  return at === undefined ? null : toIso(at);
+}
