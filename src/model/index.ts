@@ -4,6 +4,7 @@ export * from './observation.ts';
 export * from './page.ts';
 export * from './percent.ts';
 export * from './record.ts';
+export * from './reported.ts';
 export * from './response-time.ts';
 export * from './span.ts';
 export * from './state.ts';

@@ -1,4 +1,4 @@
-/** Spans in any order, perhaps overlapping, made sorted and disjoint. */
+/** Spans in any order, perhaps overlapping, made sorted and disjoint, and looked up. */
 
 import type { Span } from './span.ts';
 import { STATES_BY_IMPACT, type State } from './state.ts';
@@ -16,6 +16,18 @@ export function disjointSpans(spans: readonly Span[]): readonly Span[] {
 export function disjointIntervals(intervals: readonly Interval[], state: State): readonly Span[] {
   if (intervals.length === 0) return [];
   return disjointSpans(intervals.map(({ from, to }) => ({ state, from, to })));
+}
+
+/** Index of the first of some disjoint sorted spans that ends after `at`. */
+export function firstEndingAfter(spans: readonly Interval[], at: EpochMs): number {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((spans[middle]?.to ?? at) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function isDisjoint(spans: readonly Span[]): boolean {
