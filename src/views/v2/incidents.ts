@@ -1,7 +1,8 @@
 /** Incidents in the Statuspage v2 shape. */
 
 import { INCIDENT_STATUSES, type IncidentStatus, type PageIncident, type PageModel, toIso } from '../../model/index.ts';
-import { incidentPath, urlOf } from '../addresses.ts';
+import { absoluteUrl } from '../absolute-url.ts';
+import { incidentPath } from '../addresses.ts';
 import { incidentChangedAt } from '../event-times.ts';
 import { shortId } from '../stable-id.ts';
 import { affectedComponents } from './affected-components.ts';
@@ -27,7 +28,7 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
     monitoring_at: isoOf(updates.find(({ status }) => status === 'monitoring')?.at),
     resolved_at: resolvedAtOf(incident, updates),
     impact: incident.impact,
-    shortlink: urlOf(model, incidentPath(incident)),
+    shortlink: absoluteUrl(model, incidentPath(incident.slug)),
     started_at: toIso(incident.startedAt),
     page_id: v2PageId(model),
     incident_updates: v2Updates(updates, id, affectedComponents(model, incident, updates)),

@@ -7,7 +7,8 @@ import {
   type PageModel,
   toIso,
 } from '../../model/index.ts';
-import { maintenancePath, urlOf } from '../addresses.ts';
+import { absoluteUrl } from '../absolute-url.ts';
+import { maintenancePath } from '../addresses.ts';
 import { maintenanceChangedAt, maintenanceKnownSince } from '../event-times.ts';
 import { shortId } from '../stable-id.ts';
 import { type V2ComponentSet, v2PageId } from './components.ts';
@@ -32,7 +33,7 @@ export function v2Maintenance(
     monitoring_at: null,
     resolved_at: status === 'completed' ? toIso(endsAt) : null,
     impact: 'maintenance',
-    shortlink: urlOf(model, maintenancePath(maintenance)),
+    shortlink: absoluteUrl(model, maintenancePath(maintenance.slug)),
     started_at: toIso(startsAt),
     scheduled_for: toIso(startsAt),
     scheduled_until: toIso(endsAt),
