@@ -96,8 +96,13 @@ export interface PageModel {
   /** Those that show at `asOf`. */
   readonly announcements: readonly Announcement[];
   readonly sources: readonly SourceFreshness[];
-  /** The instant that figures and days are computed to. */
+  /** The instant that figures and days are computed to: the last change, or the last heartbeat if that is later. */
   readonly asOf: EpochMs;
+  /**
+   * A file is drawn anew at every change and at every heartbeat, so whoever reads it after this instant holds a copy
+   * that is no longer kept up to date and should be told so.
+   */
+  readonly staleAfter: EpochMs;
   /** The oldest `monitorsAt` of its sources; null when one never answered. */
   readonly dataFrom: EpochMs | null;
   readonly isStale: boolean;

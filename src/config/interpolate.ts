@@ -1,0 +1,83 @@
+/** `${NAME}` and `${file:/path}` in a parsed document become what they stand for. */
+
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { type ConfigIssue, messageOf } from '../errors.ts';
+
+const REFERENCE = /\$\{([^}]*)\}/g;
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Keys whose values are secrets: they may not stand in the file in clear. */
+const SECRET_KEY =
+  /^(password|apiKey|token|tokens|secret|secrets|secretAccessKey|accessKeyId|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
+
+export interface Interpolated {
+  readonly value: unknown;
+  readonly issues: readonly ConfigIssue[];
+  /** Every value that came from a reference under a secret key, so that logs can be searched for them. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+/**
+ * Replaces references in all strings of `document`.
+ *
+ * @param folder what a relative `${file:…}` is relative to
+ */
+export function interpolate(
+  document: unknown,
+  environment: Readonly<Record<string, string | undefined>>,
+  folder: string,
+): Interpolated {
+  const issues: ConfigIssue[] = [];
+  const secrets = new Set<string>();
+
+  function resolve(reference: string, path: string): string {
+    if (reference.startsWith('file:')) {
+      const name = reference.slice('file:'.length);
+      try {
+        return readFileSync(isAbsolute(name) ? name : join(folder, name), 'utf8').trimEnd();
+      } catch (error) {
+        issues.push({ path, message: `the file of \${${reference}} cannot be read: ${messageOf(error)}` });
+        return '';
+      }
+    }
+    if (!VARIABLE_NAME.test(reference)) {
+      issues.push({ path, message: `\${${reference}} is neither \${NAME} nor \${file:/path}` });
+      return '';
+    }
+    const value = environment[reference];
+    if (value === undefined || value === '') {
+      issues.push({ path, message: `the environment variable ${reference} is not set; set it, or use \${file:/path}` });
+      return '';
+    }
+    return value;
+  }
+
+  function walk(value: unknown, path: string, isSecret: boolean): unknown {
+    if (typeof value === 'string') {
+      if (isSecret && value !== '' && !value.includes('${')) {
+        issues.push({
+          path,
+          message:
+            'a secret may not stand in the file: write ${NAME} and set that environment variable, or ${file:/path}',
+        });
+      }
+      return value.replace(REFERENCE, (_, reference: string) => {
+        const resolved = resolve(reference, path);
+        if (isSecret && resolved !== '') secrets.add(resolved);
+        return resolved;
+      });
+    }
+    if (Array.isArray(value)) return value.map((item, index) => walk(item, `${path}[${index}]`, isSecret));
+    if (value !== null && typeof value === 'object') {
+      return Object.fromEntries(
+        Object.entries(value).map(([key, item]) => [
+          key,
+          walk(item, path === '' ? key : `${path}.${key}`, isSecret || SECRET_KEY.test(key)),
+        ]),
+      );
+    }
+    return value;
+  }
+
+  return { value: walk(document, '', false), issues, secrets };
+}

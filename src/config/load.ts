@@ -1,0 +1,108 @@
+/** A configuration file and the environment become one frozen Config, or every fault in them becomes one error. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { type ConfigIssue, messageOf, StatusError } from '../errors.ts';
+import type { Connector } from '../sync/connector.ts';
+import { interpolate } from './interpolate.ts';
+import { type ConfigFile, createConfigSchema } from './schema.ts';
+
+export interface Config extends ConfigFile {
+  /** Where it was read from; null for the sandbox's own. */
+  readonly file: string | null;
+  /** Every secret value in it, for redaction. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+export interface ConfigSource {
+  readonly text: string;
+  /** For messages and for paths relative to it. */
+  readonly file: string | null;
+  readonly folder: string;
+}
+
+/** Reads the file named on the command line, or pharos.yaml here; null when none was named and there is none. */
+export function findConfig(named: string | undefined, folder: string): ConfigSource | null {
+  const file = resolve(folder, named ?? 'pharos.yaml');
+  if (named === undefined && !existsSync(file)) return null;
+  try {
+    return { text: readFileSync(file, 'utf8'), file, folder: dirname(file) };
+  } catch (error) {
+    throw new StatusError({
+      code: 'CONFIG_INVALID',
+      message: `The configuration ${file} cannot be read: ${messageOf(error)}`,
+      issues: [{ path: '', message: `cannot be read: ${messageOf(error)}` }],
+    });
+  }
+}
+
+/**
+ * Parses and checks a configuration.
+ *
+ * @throws CONFIG_INVALID with every fault, each with its path, its line and what was expected
+ */
+export function parseConfig(
+  source: ConfigSource,
+  connectors: readonly Connector<never>[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Config {
+  const lines = new LineCounter();
+  const document = parseDocument(source.text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    throw invalid(
+      source,
+      document.errors.map((error) => ({ path: `line ${lines.linePos(error.pos[0]).line}`, message: error.message })),
+    );
+  }
+  const { value, issues, secrets } = interpolate(
+    document.toJS({ maxAliasCount: 100 }) ?? {},
+    environment,
+    source.folder,
+  );
+  const result = createConfigSchema(connectors).safeParse(value);
+  if (!result.success || issues.length > 0) {
+    const unresolved = new Set(issues.map((issue) => issue.path));
+    const faults = (result.error?.issues ?? []).map(toConfigIssue).filter((issue) => !unresolved.has(issue.path));
+    const withLine = (issue: ConfigIssue): ConfigIssue => {
+      const node = document.getIn(toKeys(issue.path), true) as { range?: [number, number, number] } | undefined;
+      const line = node?.range === undefined ? null : lines.linePos(node.range[0]).line;
+      return line === null ? issue : { ...issue, message: `${issue.message} (line ${line})` };
+    };
+    throw invalid(source, [...issues, ...faults].map(withLine));
+  }
+  const config = result.data;
+  return Object.freeze({ ...config, data: resolve(source.folder, config.data), file: source.file, secrets });
+}
+
+function invalid(source: ConfigSource, issues: readonly ConfigIssue[]): StatusError {
+  const where = source.file ?? 'the configuration';
+  const list = issues.map((issue) => `  ${issue.path === '' ? '(document)' : issue.path}: ${issue.message}`).join('\n');
+  return new StatusError({
+    code: 'CONFIG_INVALID',
+    message: `${where} has ${issues.length === 1 ? 'a fault' : `${issues.length} faults`}:\n${list}`,
+    issues,
+  });
+}
+
+function toConfigIssue(issue: z.core.$ZodIssue): ConfigIssue {
+  const path = issue.path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
+    '',
+  );
+  if (issue.code === 'unrecognized_keys') {
+    return { path, message: `unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${issue.keys.join(', ')}` };
+  }
+  return { path, message: issue.message };
+}
+
+function toKeys(path: string): (string | number)[] {
+  return path === ''
+    ? []
+    : path
+        .split(/[.[\]]+/)
+        .filter((part) => part !== '')
+        .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}

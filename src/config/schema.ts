@@ -1,0 +1,284 @@
+/**
+ * The shape of pharos.yaml. Each key has its sentence, which editors show and the reference in docs/ is made from.
+ * Page fields keep the names of the status-page resource that upstreams use.
+ */
+
+import { z } from 'zod';
+import { BadgeOptionsSchema } from '../badges/options.ts';
+import { THEMES } from '../model/observation.ts';
+import type { Connector, Limits } from '../sync/connector.ts';
+import { Secret } from './secret.ts';
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
+/** Addresses of the server itself and of files beside the pages. */
+const RESERVED_SLUGS: ReadonlySet<string> = new Set(['-', 'api', 'robots', 'sitemap', 'favicon', 'assets']);
+
+const SecretSchema = z
+  .string()
+  .min(1)
+  .transform((value) => new Secret(value));
+const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+const LinkSchema = z
+  .string()
+  .regex(/^(https?:\/\/|mailto:)/, 'expected an address that begins with https://, http:// or mailto:')
+  .max(2048);
+const IdSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64');
+const SlugSchema = z
+  .string()
+  .regex(SLUG, 'expected small letters, digits and -, at most 256')
+  .refine((slug) => !RESERVED_SLUGS.has(slug), 'this name is reserved for the site itself');
+const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin');
+const LocaleSchema = z.string().refine(isLocale, 'expected a language tag such as en or pt-BR');
+const ScheduleSchema = z
+  .string()
+  .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
+const HostSchema = z
+  .string()
+  .regex(
+    /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i,
+    'expected a host name',
+  );
+const LimitsSchema = z.strictObject({
+  perMinute: z.int().positive().nullable().default(null).describe('Requests in any 60 seconds; null: no limit.'),
+  perHour: z.int().positive().nullable().default(null).describe('Requests in any 3,600 seconds; null: no limit.'),
+});
+
+const GroupSchema = z.strictObject({
+  id: IdSchema.describe('Named by components in group_id.'),
+  name: z.string().min(1).max(256).describe('Shown as the heading of the group.'),
+  order: z.number().optional().describe('Place among the groups; default: as listed.'),
+});
+
+const ComponentSchema = z
+  .strictObject({
+    id: IdSchema.optional().describe('Part of addresses; default: made from the monitor or the name.'),
+    type: z.enum(['monitor', 'static']).default('monitor').describe('static: shown without a monitor behind it.'),
+    monitor: z
+      .string()
+      .regex(/^[^/]+\/.+$/, 'expected <upstream id>/<its id there>')
+      .optional()
+      .describe('<upstream id>/<its id there>.'),
+    name: z.string().max(256).optional().describe("Default: the monitor's name."),
+    description: z.string().max(1024).optional(),
+    group_id: z.string().optional().describe('Id of one of the groups.'),
+    order: z.number().optional().describe('Place on the page; default: as listed.'),
+    group_order: z.number().optional().describe('Place inside its group.'),
+  })
+  .refine((component) => component.type === 'static' || component.monitor !== undefined, {
+    path: ['monitor'],
+    error: 'a component of type monitor names its monitor as <upstream id>/<its id there>',
+  })
+  .refine((component) => component.type === 'monitor' || component.name !== undefined, {
+    path: ['name'],
+    error: 'a static component has a name',
+  });
+
+const PageSchema = z
+  .strictObject({
+    slug: SlugSchema.describe('Its address below the site; the same slug as a page of an upstream overlays that one.'),
+    title: z.string().min(1).max(256).optional(),
+    description: z.string().max(1024).optional(),
+    homepage_url: LinkSchema.optional(),
+    contact_url: LinkSchema.optional(),
+    icon: HttpUrlSchema.optional().describe('Address of the icon; linked, never fetched.'),
+    custom_domain: HostSchema.optional().describe('Host name that serves this page at its root.'),
+    access_type: z.enum(['public', 'password', 'email-domain']).optional().describe('Who may see it. Default: public.'),
+    password: SecretSchema.optional().describe('With access_type password.'),
+    auth_email_domains: z.array(HostSchema).min(1).optional().describe('With access_type email-domain: exact domains.'),
+    published: z.boolean().optional().describe('False: nobody sees it, as if it did not exist.'),
+    theme: z.enum(THEMES).optional(),
+    groups: z.array(GroupSchema).optional(),
+    components: z.array(ComponentSchema).optional().describe('Default: every monitor of every upstream.'),
+    timezone: TimezoneSchema.optional().describe('In which its days are cut. Default: that of the site.'),
+    locale: LocaleSchema.optional().describe('Its language. Default: that of the site.'),
+    show_targets: z
+      .boolean()
+      .default(false)
+      .describe('Publish what monitors check (addresses). Off: they never leave the store.'),
+    blip_floor_seconds: z.number().min(0).default(60).describe('A shorter outage does not colour a day.'),
+    uptime_decimals: z.int().min(0).max(4).default(2),
+    accent_color: z
+      .string()
+      .regex(/^#[0-9a-f]{6}$/i, 'expected a colour as #rrggbb')
+      .optional(),
+    css_variables: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('Checked custom properties of the theme; docs/theme.md lists them.'),
+    allow_index: z.boolean().default(true).describe('False: search engines are asked to leave it out.'),
+    badges: z.array(BadgeOptionsSchema).default([]).describe('Named badges beside the standard ones.'),
+  })
+  .superRefine((page, context) => {
+    if (page.access_type === 'password' && page.password === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['password'],
+        message: 'a page with access_type password needs one: password: "${NAME}"',
+      });
+    }
+    if (page.access_type === 'email-domain' && page.auth_email_domains === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['auth_email_domains'],
+        message: 'a page with access_type email-domain needs a list of domains',
+      });
+    }
+    const groups = new Set(page.groups?.map((group) => group.id));
+    for (const [index, component] of (page.components ?? []).entries()) {
+      if (component.group_id !== undefined && page.groups !== undefined && !groups.has(component.group_id)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['components', index, 'group_id'],
+          message: `there is no group ${component.group_id} on this page`,
+        });
+      }
+    }
+  });
+
+/** One page of the configuration, defaults filled in, snake_case as in the file. */
+export type PageConfig = z.output<typeof PageSchema>;
+
+/** One upstream of the configuration; `options` is what its connector's own schema made of the rest. */
+export interface UpstreamConfig {
+  readonly id: string;
+  readonly kind: string;
+  readonly schedule: string | null;
+  readonly limits: Limits | null;
+  readonly options: unknown;
+}
+
+function upstreamSchema(connectors: readonly Connector<never>[]): z.ZodType<UpstreamConfig> {
+  const common = { id: IdSchema, schedule: ScheduleSchema.optional(), limits: LimitsSchema.optional() };
+  const kinds = connectors.map((connector) => connector.kind);
+  const HeadSchema = z.looseObject({
+    kind: z.string().refine((kind) => kinds.includes(kind), { error: `expected one of ${kinds.join(', ')}` }),
+    ...common,
+  });
+  return HeadSchema.transform((input, context): UpstreamConfig => {
+    const { id, kind, schedule, limits, ...rest } = input;
+    const connector = connectors.find((candidate) => candidate.kind === kind);
+    if (connector === undefined) return z.NEVER;
+    const options = connector.optionsSchema.safeParse(rest);
+    if (!options.success) {
+      for (const issue of options.error.issues)
+        context.issues.push({ ...issue, input: rest } as (typeof context.issues)[number]);
+      return z.NEVER;
+    }
+    return { id, kind, schedule: schedule ?? null, limits: limits ?? null, options: options.data };
+  });
+}
+
+/** The schema of the whole file, for the connectors there are. */
+export function createConfigSchema(connectors: readonly Connector<never>[]) {
+  return z
+    .strictObject({
+      site: z.strictObject({
+        url: HttpUrlSchema.describe('The public address; the only source of absolute links. May have a path.'),
+        name: z.string().min(1).max(256).default('Status'),
+        home: z.string().optional().describe('Slug of the page shown at /. Default: an index of the public pages.'),
+        timezone: TimezoneSchema.default('UTC'),
+        locale: LocaleSchema.default('en'),
+      }),
+      server: z
+        .strictObject({
+          host: z.string().default('127.0.0.1'),
+          port: z.int().min(0).max(65535).default(4321),
+          trustedProxyHops: z
+            .int()
+            .min(0)
+            .max(8)
+            .default(0)
+            .describe('How many proxies in front add to X-Forwarded-For.'),
+        })
+        .prefault({}),
+      data: z.string().default('./data').describe('Folder of the database and the published files.'),
+      store: z.strictObject({ url: SecretSchema }).optional().describe('Postgres; default: SQLite inside data.'),
+      schedule: ScheduleSchema.default('* * * * *').describe('When upstreams are asked: cron in UTC.'),
+      retentionDays: z.int().min(91).default(400).describe('How long history is kept.'),
+      upstreams: z.array(upstreamSchema(connectors)).default([]),
+      pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
+      access: z
+        .strictObject({
+          smtp: SecretSchema.optional().describe('smtp:// or smtps:// address with user and password.'),
+          from: z.string().optional(),
+          sessionHours: z.number().positive().max(168).default(12),
+        })
+        .prefault({}),
+      operators: z.strictObject({ token: SecretSchema.optional() }).prefault({}),
+    })
+    .superRefine((config, context) => {
+      unique(
+        config.upstreams,
+        (upstream) => upstream.id,
+        (index, id) =>
+          context.addIssue({ code: 'custom', path: ['upstreams', index, 'id'], message: `the id ${id} is used twice` }),
+      );
+      unique(
+        config.pages,
+        (page) => page.slug,
+        (index, slug) =>
+          context.addIssue({
+            code: 'custom',
+            path: ['pages', index, 'slug'],
+            message: `the slug ${slug} is used twice`,
+          }),
+      );
+      unique(
+        config.pages.filter((page) => page.custom_domain !== undefined),
+        (page) => page.custom_domain ?? '',
+        (index, host) =>
+          context.addIssue({
+            code: 'custom',
+            path: ['pages', index, 'custom_domain'],
+            message: `the host ${host} is used twice`,
+          }),
+      );
+      const ids = new Set(config.upstreams.map((upstream) => upstream?.id));
+      for (const [page, { components }] of config.pages.entries()) {
+        for (const [index, component] of (components ?? []).entries()) {
+          const upstream = component.monitor?.split('/')[0];
+          if (upstream !== undefined && !ids.has(upstream)) {
+            context.addIssue({
+              code: 'custom',
+              path: ['pages', page, 'components', index, 'monitor'],
+              message: `there is no upstream ${upstream}`,
+            });
+          }
+        }
+      }
+    });
+}
+
+/** The whole configuration as the file gives it, before paths are made absolute. */
+export type ConfigFile = z.output<ReturnType<typeof createConfigSchema>>;
+
+function unique<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  report: (index: number, key: string) => void,
+): void {
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    if (item === undefined) continue;
+    const key = keyOf(item);
+    if (seen.has(key)) report(index, key);
+    seen.add(key);
+  }
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,27 @@
+import { inspect } from 'node:util';
+
+/** A secret that prints as `***` wherever it ends up; `reveal` is the only way in. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The secret itself: for a header, a log-in body or a comparison, never for a message. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return '***';
+  }
+
+  toJSON(): string {
+    return '***';
+  }
+
+  [inspect.custom](): string {
+    return '***';
+  }
+}
