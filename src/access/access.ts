@@ -1,0 +1,85 @@
+/** The contract between the front door and the gates. The one decision is `canView`. */
+
+import type { EpochMs } from '../model/time.ts';
+
+/** What stands before a page, as published. Unpublished and closed pages have none: they do not exist. */
+export type Gate =
+  | { readonly kind: 'public' }
+  | {
+      readonly kind: 'password' | 'email-domain';
+      /** Changes when the password or the list of domains does; a session of another version sees nothing. */
+      readonly version: string;
+    };
+
+/** A status page as the gates know it. */
+export interface GatedPage {
+  readonly slug: string;
+  readonly gate: Gate;
+}
+
+/** Whoever sends a request: nobody, or sessions for some pages. */
+export interface Principal {
+  /** Gate version by slug, of sessions that are alive. */
+  readonly sessions: ReadonlyMap<string, string>;
+}
+
+export const NOBODY: Principal = Object.freeze({ sessions: new Map() });
+
+/** Whether `principal` may see any file of `page`. Deny by default: an unknown page is not seen by anybody. */
+export function canView(principal: Principal, page: GatedPage | null): boolean {
+  if (page === null) return false;
+  if (page.gate.kind === 'public') return true;
+  return principal.sessions.get(page.slug) === page.gate.version;
+}
+
+/** A request to a gate, stripped to what gates need. */
+export interface GateRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST';
+  /** `login/`, `login/link/`, `logout` …, relative to the page. */
+  readonly path: string;
+  /** As in the address; there need not be such a page. */
+  readonly slug: string;
+  readonly query: URLSearchParams;
+  /** Parsed `application/x-www-form-urlencoded` body, at most 64 kB; empty otherwise. */
+  readonly form: URLSearchParams;
+  readonly cookie: string | null;
+  /** Path prefix of the page as the visitor sees it: `/acme/`, or `/` on its own domain. */
+  readonly base: string;
+  /** Whether the visitor came over https (by the configured proxies or site.url). */
+  readonly isSecure: boolean;
+  /** Counted from the configured number of proxies. */
+  readonly clientAddress: string;
+  readonly now: EpochMs;
+}
+
+export interface GateResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: string;
+}
+
+/** What the front door calls. */
+export interface Access {
+  /** The sessions that a Cookie header stands for. */
+  readonly principalOf: (cookie: string | null, now: EpochMs) => Promise<Principal>;
+  /** Signs in, sends links, signs out. Answers alike for pages that do not exist. */
+  readonly handle: (request: GateRequest) => Promise<GateResponse>;
+  /** Pages as resolved from configuration and upstreams; called whenever they change. Ends sessions of changed gates. */
+  readonly setPages: (pages: readonly AccessPage[]) => Promise<void>;
+  /** The gate of a page as last set; null: unknown, unpublished or closed. */
+  readonly pageOf: (slug: string) => GatedPage | null;
+  readonly close: () => Promise<void>;
+}
+
+/** A page with what its gate needs; the clear password never leaves memory. */
+export interface AccessPage {
+  readonly slug: string;
+  readonly title: string;
+  readonly locale: string;
+  /** Absolute address of the page with a trailing slash. */
+  readonly url: string;
+  readonly access: 'public' | 'password' | 'email-domain';
+  /** Reveals the password; null unless access is `password`. */
+  readonly password: { readonly reveal: () => string } | null;
+  readonly emailDomains: readonly string[];
+}
