@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { BadgeOptionsSchema } from '../badges/options.ts';
+import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
 import { THEMES } from '../model/observation.ts';
 import type { Connector, Limits } from '../sync/connector.ts';
 import { Secret } from './secret.ts';
@@ -106,7 +106,8 @@ const PageSchema = z
       .default({})
       .describe('Checked custom properties of the theme; docs/theme.md lists them.'),
     allow_index: z.boolean().default(true).describe('False: search engines are asked to leave it out.'),
-    badges: z.array(BadgeOptionsSchema).default([]).describe('Named badges beside the standard ones.'),
+    badge: BadgeOptionsSchema.optional().describe('How all badges of the page are drawn.'),
+    badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
   })
   .superRefine((page, context) => {
     if (page.access_type === 'password' && page.password === undefined) {
