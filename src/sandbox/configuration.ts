@@ -1,0 +1,139 @@
+/** The `pharos.yaml` that points at a running sandbox, and the environment it takes its secrets from. */
+
+import { stringify } from 'yaml';
+import type { Credentials } from './credentials.ts';
+import type { UpstreamName } from './exchange.ts';
+import type { World, WorldPage } from './world.ts';
+
+export interface ConfigTextOptions {
+  /** Which upstreams it names. Default: `server-monitor`, `uptime`, `backup`, `journeys`. */
+  readonly include?: readonly UpstreamName[];
+  /** False leaves `pages` out: definitions then come from the upstreams. Default true. */
+  readonly hasPages?: boolean;
+}
+
+const INCLUDED_DEFAULT: readonly UpstreamName[] = ['server-monitor', 'uptime', 'backup', 'journeys'];
+
+/** Upstream ids in the configuration; monitors are named by them. */
+export const UPSTREAM_IDS: Readonly<Record<UpstreamName, string>> = {
+  'server-monitor': 'edge',
+  uptime: 'svc',
+  openstatus: 'real',
+  backup: 'backups',
+  journeys: 'crm',
+  payroll: 'payroll',
+  terraform: 'iac',
+};
+
+/** The names of the variables and their values, for `export NAME=value`. */
+export function environmentOf(credentials: Credentials): Readonly<Record<string, string>> {
+  return {
+    EDGE_KEY: credentials.serverMonitor.apiKey,
+    SVC_KEY: credentials.uptime.read.token,
+    BACKUP_PASSWORD: credentials.backup.password,
+    CRM_TOKEN: credentials.journeysToken,
+    PAYROLL_TOKEN: credentials.payrollToken,
+    IAC_TOKEN: credentials.terraformToken,
+    PARTNERS_PASSWORD: credentials.pagePassword,
+    PHAROS_TOKEN: credentials.operatorToken,
+  };
+}
+
+/** The text to paste. Secrets stand in it as `${NAME}` only. */
+export function configTextOf(url: string, world: World, options: ConfigTextOptions = {}): string {
+  const { include = INCLUDED_DEFAULT, hasPages = true } = options;
+  const upstreams = upstreamEntries(url).filter(({ name }) => include.includes(name));
+  return stringify(
+    {
+      site: { url: 'http://127.0.0.1:4321', name: 'Acme', home: 'acme', timezone: 'Europe/Berlin', locale: 'en' },
+      upstreams: upstreams.map(({ name, options: entry }) => ({ id: UPSTREAM_IDS[name], ...entry })),
+      ...(hasPages ? { pages: world.pages.map((page) => pageEntry(page, include)) } : {}),
+      operators: { token: '${PHAROS_TOKEN}' },
+    },
+    { lineWidth: 0 },
+  );
+}
+
+interface UpstreamEntry {
+  readonly name: UpstreamName;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+function upstreamEntries(url: string): readonly UpstreamEntry[] {
+  const uptime = { kind: 'uptime-service', apiKey: '${SVC_KEY}' };
+  const wire = (prefix: string): Record<string, string> => ({
+    rpcUrl: `${url}/${prefix}/rpc`,
+    restUrl: `${url}/${prefix}/v1`,
+  });
+  return [
+    {
+      name: 'server-monitor',
+      options: { kind: 'server-monitor', baseUrl: `${url}/server-monitor`, apiKey: '${EDGE_KEY}', auth: 'x-api-key' },
+    },
+    { name: 'uptime', options: { ...uptime, ...wire('uptime') } },
+    { name: 'openstatus', options: { ...uptime, preset: 'openstatus', ...wire('openstatus') } },
+    {
+      name: 'backup',
+      options: {
+        kind: 'backup-control-plane',
+        baseUrl: `${url}/backup/api`,
+        email: 'pharos@acme.example',
+        password: '${BACKUP_PASSWORD}',
+        tenants: ['acme'],
+      },
+    },
+    {
+      name: 'journeys',
+      options: {
+        kind: 'customer-journeys',
+        tenantBaseUrl: `${url}/journeys`,
+        headers: { Authorization: 'Bearer ${CRM_TOKEN}' },
+      },
+    },
+    {
+      name: 'terraform',
+      options: {
+        kind: 'terraform',
+        url: `${url}/terraform/state`,
+        headers: { Authorization: 'Bearer ${IAC_TOKEN}' },
+      },
+    },
+  ];
+}
+
+/** What the server monitor sees of these is enough; the others are read from the uptime service, which knows slow. */
+const SEEN_BY_SERVER_MONITOR: ReadonlySet<number> = new Set([4, 5, 7, 8, 9]);
+
+function pageEntry(page: WorldPage, include: readonly UpstreamName[]): Record<string, unknown> {
+  const uptime = include.includes('uptime') ? 'uptime' : 'openstatus';
+  const hasUptime = include.includes(uptime);
+  const hasServerMonitor = include.includes('server-monitor');
+  const monitorOf = (serviceId: number): string => {
+    const isEdge = hasServerMonitor && (SEEN_BY_SERVER_MONITOR.has(serviceId) || !hasUptime);
+    return `${UPSTREAM_IDS[isEdge ? 'server-monitor' : uptime]}/${serviceId}`;
+  };
+  const components = page.components.map(({ serviceId, name, description, groupId, order }) => ({
+    type: serviceId === null ? 'static' : 'monitor',
+    ...(serviceId === null ? {} : { monitor: monitorOf(serviceId) }),
+    name,
+    ...(description === null ? {} : { description }),
+    ...(groupId === null ? {} : { group_id: groupKey(page, groupId) }),
+    order,
+  }));
+  return {
+    slug: page.slug,
+    title: page.title,
+    ...(page.description === null ? {} : { description: page.description }),
+    access_type: page.accessType,
+    ...(page.accessType === 'password' ? { password: '${PARTNERS_PASSWORD}' } : {}),
+    ...(page.accessType === 'email-domain' ? { auth_email_domains: page.emailDomains } : {}),
+    ...(page.groups.length === 0
+      ? {}
+      : { groups: page.groups.map(({ id, name }) => ({ id: groupKey(page, id), name })) }),
+    components,
+  };
+}
+
+function groupKey(page: WorldPage, groupId: number): string {
+  return (page.groups.find(({ id }) => id === groupId)?.name ?? 'group').toLowerCase();
+}

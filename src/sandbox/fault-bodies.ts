@@ -1,0 +1,113 @@
+/** What faults do to an answer before it is sent: lies in the body, wrong words, missing lists. */
+
+import { isObject, json, type Reply } from './exchange.ts';
+import type { Fault } from './faults.ts';
+
+type Mutation = (reply: Reply, fault: Fault) => Reply;
+
+const RETRY_AFTER_DEFAULT = '30';
+
+/** The reply with its fault in it; faults of the connection leave it as it is. */
+export function spoil(reply: Reply, fault: Fault): Reply {
+  return /^\d{3}$/.test(fault.name)
+    ? refusal(Number(fault.name), fault)
+    : (MUTATIONS.get(fault.name)?.(reply, fault) ?? reply);
+}
+
+/** A status with a body that fits every upstream's way of telling errors. */
+function refusal(status: number, { retryAfter = RETRY_AFTER_DEFAULT }: Fault): Reply {
+  const message = `Fault ${status}`;
+  const isLimit = status === 429 || status === 503;
+  const headers = isLimit && retryAfter !== null ? { 'retry-after': retryAfter } : {};
+  return json(status, { success: false, error: message, code: `fault_${status}`, message }, headers);
+}
+
+const MUTATIONS: ReadonlyMap<string, Mutation> = new Map<string, Mutation>([
+  ['garbage', (reply) => ({ ...reply, body: `{"success":tru\u0000\ufffd${reply.body.slice(9, 40)}` })],
+  ['html', htmlPage],
+  ['empty', (reply) => ({ ...reply, body: '' })],
+  ['wrong-content-type', (reply) => ({ ...reply, headers: { ...reply.headers, 'content-type': 'text/plain' } })],
+  ['missing-arrays', (reply) => rewritten(reply, withoutArrays)],
+  ['empty-lists', (reply) => rewritten(reply, (value) => (Array.isArray(value) ? [] : value))],
+  ['duplicate-ids', (reply, { isConflicting = true }) => rewritten(reply, (value) => duplicated(value, isConflicting))],
+  ['wrong-types', (reply, fault) => rewritten(reply, everyItem(fault, mistyped))],
+  ['numbers-as-strings', (reply, fault) => rewritten(reply, everyItem(fault, stringified))],
+  ['unknown-words', (reply, fault) => unknownWords(reply, fault)],
+]);
+
+function htmlPage(reply: Reply): Reply {
+  const headers = { ...reply.headers, 'content-type': 'text/html; charset=utf-8' };
+  return { status: 200, headers, body: '<!doctype html><title>Welcome</title><h1>Please sign in to this network</h1>' };
+}
+
+/** Applies `rewrite` to every value of the body, the innermost first; a body that is no JSON stays. */
+function rewritten(reply: Reply, rewrite: (value: unknown) => unknown): Reply {
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return rewrite(value.map(walk));
+    if (!isObject(value)) return value;
+    return rewrite(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, walk(inner)])));
+  };
+  try {
+    return { ...reply, body: JSON.stringify(walk(JSON.parse(reply.body))) };
+  } catch {
+    return reply;
+  }
+}
+
+function withoutArrays(value: unknown): unknown {
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, inner]) => !Array.isArray(inner)))
+    : value;
+}
+
+function duplicated(value: unknown, isConflicting: boolean): unknown {
+  const [first] = Array.isArray(value) ? value : [];
+  if (!Array.isArray(value) || !isObject(first) || !('id' in first)) return value;
+  return [...value, isConflicting ? { ...first, name: 'Somebody else', title: 'Something else' } : first];
+}
+
+/** Changes the records of lists, or only every so many-th of them. */
+function everyItem(
+  { every = 1 }: Fault,
+  change: (item: Record<string, unknown>) => unknown,
+): (value: unknown) => unknown {
+  return (value) =>
+    Array.isArray(value)
+      ? value.map((item, index) => (isObject(item) && index % every === 0 ? change(item) : item))
+      : value;
+}
+
+function mistyped(item: Record<string, unknown>): unknown {
+  return Object.fromEntries(Object.entries(item).map(([key, value]) => [key, wrongly(value)]));
+}
+
+function wrongly(value: unknown): unknown {
+  if (typeof value === 'string') return { not: 'text' };
+  if (typeof value === 'number') return 'not a number';
+  if (typeof value === 'boolean') return 'perhaps';
+  return Array.isArray(value) ? { not: 'a list' } : 42;
+}
+
+function stringified(item: Record<string, unknown>): unknown {
+  return Object.fromEntries(
+    Object.entries(item).map(([key, value]) => [key, typeof value === 'number' ? String(value) : value]),
+  );
+}
+
+/** Fields whose words are a closed set. */
+const WORD_FIELDS: ReadonlySet<string> = new Set(['status', 'accessType', 'access_type', 'type', 'overall_status']);
+
+function unknownWords(reply: Reply, fault: Fault): Reply {
+  const strange = (item: Record<string, unknown>): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(item).map(([key, value]) => [
+        key,
+        typeof value === 'string' && WORD_FIELDS.has(key) ? 'frobnicated' : value,
+      ]),
+    );
+  // Every list item counts for `every`; a page of its own is no list item, but its gate word matters.
+  return rewritten(reply, (value) => {
+    if (isObject(value) && ('accessType' in value || 'access_type' in value)) return strange(value);
+    return everyItem(fault, strange)(value);
+  });
+}

@@ -1,0 +1,246 @@
+/** Ninety days of past, as a script: what went wrong, what was announced and what people wrote about it. */
+
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
+import { noise, noiseBetween } from './noise.ts';
+import { PAUSED_SERVICE_KEY, type Service, type ServiceStatus } from './services.ts';
+
+/** A stretch in which a service was not well. */
+export interface Disturbance {
+  /** Only of outages (`down`): the number of its incident. */
+  readonly incidentId: number | null;
+  readonly serviceId: number;
+  readonly status: Exclude<ServiceStatus, 'up'>;
+  readonly from: EpochMs;
+  /** Null: open end. */
+  readonly to: EpochMs | null;
+  readonly title: string;
+  readonly description: string | null;
+}
+
+export interface WorldMaintenance {
+  readonly id: number;
+  readonly title: string;
+  readonly message: string;
+  readonly serviceIds: readonly number[];
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+export const REPORT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
+export type ReportStatus = (typeof REPORT_STATUSES)[number];
+
+/** What people wrote about one disturbance. */
+export interface WorldReport {
+  readonly id: number;
+  readonly title: string;
+  readonly serviceIds: readonly number[];
+  readonly impact: 'degraded_performance' | 'partial_outage' | 'major_outage';
+  /** Oldest first; the last one says how it stands. */
+  readonly updates: readonly {
+    readonly id: number;
+    readonly status: ReportStatus;
+    readonly at: EpochMs;
+    readonly message: string;
+  }[];
+}
+
+export const PAST_DAYS = 90;
+
+interface Plan {
+  readonly service: string;
+  readonly status: 'down' | 'degraded';
+  /** Before the start of the world. */
+  readonly beforeMs: number;
+  readonly lastsMs: number;
+  readonly title: string;
+  readonly description?: string;
+}
+
+const PLANS: readonly Plan[] = [
+  { service: 'website', status: 'down', beforeMs: 84 * DAY_MS, lastsMs: 4 * MINUTE_MS, title: 'Website is down' },
+  {
+    service: 'mail',
+    status: 'down',
+    beforeMs: 77 * DAY_MS,
+    lastsMs: 41 * MINUTE_MS,
+    title: 'Mail refuses connections',
+    description: 'The certificate of the relay had expired.',
+  },
+  { service: 'api', status: 'degraded', beforeMs: 69 * DAY_MS, lastsMs: 55 * MINUTE_MS, title: 'Public API is slow' },
+  {
+    service: 'database',
+    status: 'down',
+    beforeMs: 62 * DAY_MS,
+    lastsMs: 6 * HOUR_MS + 20 * MINUTE_MS,
+    title: 'Database lost its primary',
+    description: 'Both replicas were behind; orders were restored from the log.',
+  },
+  { service: 'api', status: 'degraded', beforeMs: 62 * DAY_MS, lastsMs: 6 * HOUR_MS, title: 'Public API is slow' },
+  { service: 'cdn', status: 'down', beforeMs: 55 * DAY_MS, lastsMs: 9 * MINUTE_MS, title: 'CDN does not resolve' },
+  { service: 'search', status: 'degraded', beforeMs: 48 * DAY_MS, lastsMs: 3 * HOUR_MS, title: 'Search is slow' },
+  { service: 'auth', status: 'down', beforeMs: 41 * DAY_MS, lastsMs: 17 * MINUTE_MS, title: 'Sign-in answers 502' },
+  // Begins inside the broker upgrade below and outlasts it.
+  {
+    service: 'queue',
+    status: 'down',
+    beforeMs: 33 * DAY_MS,
+    lastsMs: 95 * MINUTE_MS,
+    title: 'Message queue did not come back',
+    description: 'The upgraded broker refused its old journal.',
+  },
+  { service: 'website', status: 'down', beforeMs: 26 * DAY_MS, lastsMs: 90 * SECOND_MS, title: 'Website is down' },
+  { service: 'api', status: 'down', beforeMs: 19 * DAY_MS, lastsMs: 12 * MINUTE_MS, title: 'Public API answers 500' },
+  { service: 'mail', status: 'degraded', beforeMs: 12 * DAY_MS, lastsMs: 2 * HOUR_MS, title: 'Mail is slow' },
+  { service: 'search', status: 'down', beforeMs: 6 * DAY_MS, lastsMs: 35 * MINUTE_MS, title: 'Search is down' },
+  { service: 'auth', status: 'degraded', beforeMs: 2 * DAY_MS, lastsMs: 20 * MINUTE_MS, title: 'Sign-in is slow' },
+  { service: 'cdn', status: 'down', beforeMs: 26 * HOUR_MS, lastsMs: 3 * MINUTE_MS, title: 'CDN does not resolve' },
+];
+
+/** Open when a visitor first looks, closed while he does. Left out of a calm world. */
+const OPEN_PLAN: Plan = {
+  service: 'search',
+  status: 'degraded',
+  beforeMs: 40 * MINUTE_MS,
+  lastsMs: 65 * MINUTE_MS,
+  title: 'Search is slow',
+};
+
+export interface PastOptions {
+  readonly seed: number;
+  readonly startedAt: EpochMs;
+  readonly services: readonly Service[];
+  /** Outages beside the scripted ones. */
+  readonly extraOutages: number;
+  readonly isCalm: boolean;
+}
+
+/** Every disturbance that began before the world did, oldest first; outages are numbered from 1 in that order. */
+export function pastDisturbances(options: PastOptions): readonly Disturbance[] {
+  const { services, startedAt, isCalm } = options;
+  const byKey = new Map(services.map((service) => [service.key, service]));
+  const scripted = [...PLANS, ...(isCalm ? [] : [OPEN_PLAN])].flatMap((plan) => {
+    const service = byKey.get(plan.service);
+    return service === undefined ? [] : [fromPlan(plan, service, startedAt)];
+  });
+  const sorted = [...scripted, ...extraOutages(options)].sort((a, b) => a.from - b.from || a.serviceId - b.serviceId);
+  let incidentId = 0;
+  const numbered = sorted.map((one) => (one.status === 'down' ? { ...one, incidentId: ++incidentId } : one));
+  const paused = byKey.get(PAUSED_SERVICE_KEY);
+  return paused === undefined ? numbered : [pausedForGood(paused, startedAt), ...numbered];
+}
+
+function fromPlan(plan: Plan, service: Service, startedAt: EpochMs): Disturbance {
+  const from = toEpochMs(startedAt - plan.beforeMs);
+  return {
+    incidentId: null,
+    serviceId: service.id,
+    status: plan.status,
+    from,
+    to: toEpochMs(from + plan.lastsMs),
+    title: plan.title,
+    description: plan.description ?? null,
+  };
+}
+
+function pausedForGood(service: Service, startedAt: EpochMs): Disturbance {
+  const from = toEpochMs(startedAt - 20 * DAY_MS);
+  const about = { title: `${service.name} is paused`, description: null };
+  return { incidentId: null, serviceId: service.id, status: 'paused', from, to: null, ...about };
+}
+
+/** One in each of as many equal slots of the ninety days, so that a service never has two at once. */
+function extraOutages({ seed, startedAt, services, extraOutages: count }: PastOptions): readonly Disturbance[] {
+  const slotMs = ((PAST_DAYS - 1) * DAY_MS) / Math.max(count, 1);
+  return Array.from({ length: count }, (_, slot) => {
+    const serviceId = 1 + noiseBetween(0, services.length, noise(seed, 'extra service', slot));
+    const lastsMs = Math.min(noiseBetween(2, 60, noise(seed, 'extra length', slot)) * MINUTE_MS, slotMs / 2);
+    const from = toEpochMs(startedAt - PAST_DAYS * DAY_MS + slot * slotMs + noise(seed, 'extra start', slot) * lastsMs);
+    const title = `${services[serviceId - 1]?.name ?? 'Service'} is down`;
+    const to = toEpochMs(from + lastsMs);
+    return { incidentId: null, serviceId, status: 'down', from, to, title, description: null };
+  });
+}
+
+/** Maintenance windows: two past (the first overlaps an outage), one running unless calm, one ahead. By id. */
+export function maintenancesOf(startedAt: EpochMs, isCalm: boolean): readonly WorldMaintenance[] {
+  const at = (offsetMs: number): EpochMs => toEpochMs(startedAt + offsetMs);
+  const all: readonly WorldMaintenance[] = [
+    {
+      id: 1,
+      title: 'Upgrade of the message broker',
+      message: 'Orders wait and are delivered afterwards.',
+      serviceIds: [5],
+      from: at(-33 * DAY_MS - 30 * MINUTE_MS),
+      to: at(-33 * DAY_MS + 45 * MINUTE_MS),
+    },
+    {
+      id: 2,
+      title: 'New front end',
+      message: 'No impact expected.',
+      serviceIds: [1],
+      from: at(-15 * DAY_MS),
+      to: at(-15 * DAY_MS + HOUR_MS),
+    },
+    {
+      id: 3,
+      title: 'Moving the mail relay',
+      message: 'Receipts may arrive late.',
+      serviceIds: [7],
+      from: at(-20 * MINUTE_MS),
+      to: at(70 * MINUTE_MS),
+    },
+    {
+      id: 4,
+      title: 'Rotation of certificates',
+      message: 'A few seconds of interruption for each service.',
+      serviceIds: [1, 2],
+      from: at(DAY_MS),
+      to: at(DAY_MS + 2 * HOUR_MS),
+    },
+  ];
+  return isCalm ? all.filter(({ id }) => id !== 3) : all;
+}
+
+/** What people wrote, oldest first by id. Only what was written up to `now` counts; `world.at` cuts it. */
+export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldReport[] {
+  const at = (offsetMs: number): EpochMs => toEpochMs(startedAt + offsetMs);
+  const long = -62 * DAY_MS;
+  const search = -6 * DAY_MS;
+  const reports: WorldReport[] = [
+    {
+      id: 1,
+      title: 'Orders are delayed',
+      serviceIds: [2, 4],
+      impact: 'major_outage',
+      updates: [
+        { id: 1, status: 'investigating', at: at(long + 6 * MINUTE_MS), message: 'Orders cannot be saved.' },
+        { id: 2, status: 'identified', at: at(long + 50 * MINUTE_MS), message: 'The primary lost its disk.' },
+        { id: 3, status: 'monitoring', at: at(long + 6 * HOUR_MS), message: 'Running on a **restored** copy.' },
+        { id: 4, status: 'resolved', at: at(long + 8 * HOUR_MS), message: 'All orders are in place.' },
+      ],
+    },
+    {
+      id: 2,
+      title: 'Search finds nothing',
+      serviceIds: [6],
+      impact: 'partial_outage',
+      updates: [
+        { id: 5, status: 'investigating', at: at(search + 4 * MINUTE_MS), message: 'Looking into empty results.' },
+        { id: 6, status: 'resolved', at: at(search + 36 * MINUTE_MS), message: 'The index is complete again.' },
+      ],
+    },
+  ];
+  if (isCalm) return reports;
+  const open: WorldReport = {
+    id: 3,
+    title: 'Search is slow',
+    serviceIds: [6],
+    impact: 'degraded_performance',
+    updates: [
+      { id: 7, status: 'investigating', at: at(-35 * MINUTE_MS), message: 'Searching takes several seconds.' },
+      { id: 8, status: 'identified', at: at(-10 * MINUTE_MS), message: 'One shard is being rebuilt.' },
+      { id: 9, status: 'resolved', at: at(26 * MINUTE_MS), message: 'The shard is back.' },
+    ],
+  };
+  return [...reports, open];
+}
