@@ -1,0 +1,90 @@
+/** One file of a status page: where it is, what it shows, and how it is drawn. Nothing is computed before it is asked for. */
+
+import { hash } from 'node:crypto';
+
+/** Draws a view as HTML; the built pages behind it are compiled once. */
+export interface PageRenderer {
+  render(kind: string, view: unknown): Promise<Drawn>;
+}
+
+/** A file's bytes, and for HTML the content security policy that belongs to them. */
+export interface Drawn {
+  readonly body: string | Uint8Array;
+  readonly csp: string | null;
+}
+
+export interface FileEntry {
+  /** Below the page's own address, as a file: `api/v2/summary.json`, `incidents/x/index.html`. */
+  readonly path: string;
+  readonly contentType: string;
+  /** What draws it: entries of one kind with one view have the same bytes. */
+  readonly kind: string;
+  /**
+   * Digest of everything the view is computed from, or of the view itself: as long as it and `kind` stay, the bytes
+   * do, whatever else changes in the model. Cheaper than the view where that is dear.
+   */
+  readonly key: string;
+  /** Plain data that JSON can hold. Computed once, when first asked for. */
+  readonly view: unknown;
+  /** Takes more than a few milliseconds; better drawn after the rest is published. */
+  readonly isSlow: boolean;
+  draw(renderer: PageRenderer): Promise<Drawn>;
+}
+
+export interface FileEntryInit<View> {
+  readonly path: string;
+  readonly contentType: string;
+  readonly kind: string;
+  /** Everything the view is computed from; by default the view itself. */
+  readonly inputs?: () => unknown;
+  readonly view: () => View;
+  readonly isSlow?: boolean;
+  readonly draw: (
+    view: View,
+    renderer: PageRenderer,
+  ) => string | Uint8Array | Drawn | Promise<string | Uint8Array | Drawn>;
+}
+
+/** An entry whose view and key are computed when first asked for. */
+export function fileEntry<View>(init: FileEntryInit<View>): FileEntry {
+  const view = once(init.view);
+  const key = once(() => digestOf((init.inputs ?? view)()));
+  return {
+    path: init.path,
+    contentType: init.contentType,
+    kind: init.kind,
+    isSlow: init.isSlow ?? false,
+    get key() {
+      return key();
+    },
+    get view() {
+      return view();
+    },
+    draw: async (renderer) => {
+      const drawn = await init.draw(view(), renderer);
+      return typeof drawn === 'string' || drawn instanceof Uint8Array ? { body: drawn, csp: null } : drawn;
+    },
+  };
+}
+
+/** Calls `make` at the first call and hands out what it made from then on. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** Digests of objects that several keys are made from; they are frozen data, so the same object has the same digest. */
+const known = new WeakMap<object, string>();
+
+/** SHA-256 of plain data as JSON, in hexadecimal; remembered for objects. */
+export function digestOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return hash('sha256', JSON.stringify(data) ?? '', 'hex');
+  const found = known.get(data);
+  if (found !== undefined) return found;
+  const digest = hash('sha256', JSON.stringify(data), 'hex');
+  known.set(data, digest);
+  return digest;
+}

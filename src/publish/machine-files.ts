@@ -1,0 +1,76 @@
+/** The files of a page that machines read: JSON, feeds, calendars. */
+
+import type { ComponentModel, PageModel } from '../model/index.ts';
+import { componentPath } from '../views/addresses.ts';
+import { calendarView } from '../views/calendar.ts';
+import { feedView } from '../views/feeds.ts';
+import { uptimeDocument } from '../views/uptime-json.ts';
+import { v2Documents } from '../views/v2/documents.ts';
+import { type FileEntry, fileEntry, once } from './file-entry.ts';
+import { atomText, calendarText, jsonFeedText, jsonText, rssText } from './serialise.ts';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** JSON under `api/`, feeds and calendars of the page and of each component. */
+export function machineFiles(model: PageModel): FileEntry[] {
+  return [
+    ...v2Files(model),
+    jsonFile('api/uptime.json', () => uptimeDocument(model)),
+    ...feedFiles(model),
+    ...model.components.flatMap((component) => feedFiles(model, component)),
+  ];
+}
+
+function v2Files(model: PageModel): FileEntry[] {
+  const documents = once(() => v2Documents(model));
+  return [
+    jsonFile('api/v2/summary.json', () => documents().summary()),
+    jsonFile('api/v2/status.json', () => documents().status()),
+    jsonFile('api/v2/components.json', () => documents().components()),
+    jsonFile('api/v2/incidents.json', () => documents().incidents()),
+    jsonFile('api/v2/incidents/unresolved.json', () => documents().unresolved()),
+    jsonFile('api/v2/scheduled-maintenances.json', () => documents().maintenances()),
+    jsonFile('api/v2/scheduled-maintenances/upcoming.json', () => documents().upcoming()),
+    jsonFile('api/v2/scheduled-maintenances/active.json', () => documents().active()),
+  ];
+}
+
+/** A file that is its view as JSON. */
+export function jsonFile(path: string, view: () => unknown): FileEntry {
+  return fileEntry({ path, contentType: JSON_TYPE, kind: 'json', view, draw: jsonText });
+}
+
+function feedFiles(model: PageModel, component?: ComponentModel): FileEntry[] {
+  const folder = component === undefined ? '' : componentPath(component.definition.id);
+  const view = once(() => feedView(model, component));
+  return [
+    fileEntry({
+      path: `${folder}feed.atom`,
+      contentType: 'application/atom+xml; charset=utf-8',
+      kind: 'atom',
+      view,
+      draw: atomText,
+    }),
+    fileEntry({
+      path: `${folder}feed.rss`,
+      contentType: 'application/rss+xml; charset=utf-8',
+      kind: 'rss',
+      view,
+      draw: rssText,
+    }),
+    fileEntry({
+      path: `${folder}feed.json`,
+      contentType: 'application/feed+json; charset=utf-8',
+      kind: 'json-feed',
+      view,
+      draw: jsonFeedText,
+    }),
+    fileEntry({
+      path: `${folder}maintenance.ics`,
+      contentType: 'text/calendar; charset=utf-8',
+      kind: 'calendar',
+      view: () => calendarView(model, component),
+      draw: calendarText,
+    }),
+  ];
+}
