@@ -49,6 +49,8 @@ export interface Question<T> {
   readonly isRepeatable?: boolean;
   /** True: a 2xx answer may be empty or not JSON; `schema` then gets `null`. */
   readonly allowEmpty?: boolean;
+  /** True: JSON may come under any content type, as from a plain file server. Default: it must say that it is JSON. */
+  readonly acceptAnyType?: boolean;
 }
 
 /**

@@ -1,0 +1,133 @@
+/** What is remembered of an upstream to be polite to it: its requests of the last hour, and what it asked of us. */
+
+import type { EpochMs } from '../model/time.ts';
+import type { Database, Reader, Row, Writer } from './database.ts';
+
+export interface UpstreamControl {
+  /** Told to wait: nothing leaves before. */
+  readonly holdUntil: EpochMs | null;
+  /** "Too many" in a row. */
+  readonly strikes: number;
+  /** Failed requests in a row. */
+  readonly failures: number;
+  /** Circuit open: nothing is tried before. */
+  readonly openUntil: EpochMs | null;
+  /** Openings in a row, without an answer between. */
+  readonly openings: number;
+  /** Key refused: nothing is tried before, unless the options change. */
+  readonly refusedUntil: EpochMs | null;
+  /** Print of the options that were refused. */
+  readonly refusedPrint: string | null;
+  /** List and incident requests of the last pass. */
+  readonly listCalls: number;
+}
+
+export const CONTROL_AT_FIRST: UpstreamControl = Object.freeze({
+  holdUntil: null,
+  strikes: 0,
+  failures: 0,
+  openUntil: null,
+  openings: 0,
+  refusedUntil: null,
+  refusedPrint: null,
+  listCalls: 0,
+});
+
+/** Requests of one upstream, as one write transaction sees them. Nobody else adds to them meanwhile. */
+export interface RequestLedger {
+  /** When the `n`th newest request left (1: the newest); null: there are fewer. */
+  readonly nthNewest: (n: number, isSpareOnly: boolean) => Promise<EpochMs | null>;
+  /** Requests of lists that left after `at`. */
+  readonly listCallsSince: (at: EpochMs) => Promise<number>;
+  readonly add: (at: EpochMs, isSpare: boolean) => Promise<void>;
+  /** Requests said to leave later than `now` were made before a clock was set back: they count as made now. */
+  readonly clamp: (now: EpochMs) => Promise<void>;
+  readonly forgetBefore: (at: EpochMs) => Promise<void>;
+  readonly control: () => Promise<UpstreamControl>;
+  readonly setControl: (control: UpstreamControl) => Promise<void>;
+}
+
+/** Runs `task` over the ledger of one upstream in one write transaction; a task that throws changes nothing. */
+export function withLedger<T>(
+  database: Database,
+  upstreamId: string,
+  task: (ledger: RequestLedger) => Promise<T>,
+): Promise<T> {
+  return database.transaction((tx) => task(createLedger(tx, upstreamId)));
+}
+
+/** What is remembered of an upstream; at first nothing. */
+export async function readControl(reader: Reader, upstreamId: string): Promise<UpstreamControl> {
+  const [row] = await reader.all('SELECT * FROM upstream_control WHERE upstream = ?', [upstreamId]);
+  return row === undefined ? CONTROL_AT_FIRST : toControl(row);
+}
+
+function createLedger(tx: Writer, upstream: string): RequestLedger {
+  return {
+    nthNewest: async (n, isSpareOnly) => {
+      const [row] = await tx.all(
+        `SELECT at FROM upstream_request WHERE upstream = ? ${isSpareOnly ? 'AND is_spare = 1' : ''} ORDER BY at DESC LIMIT 1 OFFSET ?`,
+        [upstream, n - 1],
+      );
+      return row === undefined ? null : (Number(row['at']) as EpochMs);
+    },
+    listCallsSince: async (at) => {
+      const [row] = await tx.all(
+        'SELECT COUNT(*) AS calls FROM upstream_request WHERE upstream = ? AND at > ? AND is_spare = 0',
+        [upstream, at],
+      );
+      return Number(row?.['calls']);
+    },
+    add: async (at, isSpare) => {
+      await tx.run('INSERT INTO upstream_request (upstream, at, is_spare) VALUES (?, ?, ?)', [
+        upstream,
+        at,
+        isSpare ? 1 : 0,
+      ]);
+    },
+    clamp: async (now) => {
+      await tx.run('UPDATE upstream_request SET at = ? WHERE upstream = ? AND at > ?', [now, upstream, now]);
+    },
+    forgetBefore: async (at) => {
+      await tx.run('DELETE FROM upstream_request WHERE upstream = ? AND at < ?', [upstream, at]);
+    },
+    control: () => readControl(tx, upstream),
+    setControl: (control) => writeControl(tx, upstream, control),
+  };
+}
+
+async function writeControl(tx: Writer, upstream: string, control: UpstreamControl): Promise<void> {
+  await tx.run(
+    `INSERT INTO upstream_control
+       (upstream, hold_until, strikes, failures, open_until, openings, refused_until, refused_print, list_calls)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (upstream) DO UPDATE SET hold_until = excluded.hold_until, strikes = excluded.strikes,
+       failures = excluded.failures, open_until = excluded.open_until, openings = excluded.openings,
+       refused_until = excluded.refused_until, refused_print = excluded.refused_print, list_calls = excluded.list_calls`,
+    [
+      upstream,
+      control.holdUntil,
+      control.strikes,
+      control.failures,
+      control.openUntil,
+      control.openings,
+      control.refusedUntil,
+      control.refusedPrint,
+      control.listCalls,
+    ],
+  );
+}
+
+function toControl(row: Row): UpstreamControl {
+  const instant = (name: string): EpochMs | null => (row[name] === null ? null : (Number(row[name]) as EpochMs));
+  return {
+    holdUntil: instant('hold_until'),
+    strikes: Number(row['strikes']),
+    failures: Number(row['failures']),
+    openUntil: instant('open_until'),
+    openings: Number(row['openings']),
+    refusedUntil: instant('refused_until'),
+    refusedPrint: row['refused_print'] === null ? null : String(row['refused_print']),
+    listCalls: Number(row['list_calls']),
+  };
+}
