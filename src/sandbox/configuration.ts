@@ -101,8 +101,8 @@ function upstreamEntries(url: string): readonly UpstreamEntry[] {
   ];
 }
 
-/** What the server monitor sees of these is enough; the others are read from the uptime service, which knows slow. */
-const SEEN_BY_SERVER_MONITOR: ReadonlySet<number> = new Set([4, 5, 7, 8, 9]);
+/** Shown as the server monitor sees them; the others as the uptime service does, which has a word for slow. */
+const SEEN_BY_SERVER_MONITOR: ReadonlySet<number> = new Set([1, 4, 5, 7, 8, 9]);
 
 function pageEntry(page: WorldPage, include: readonly UpstreamName[]): Record<string, unknown> {
   const uptime = include.includes('uptime') ? 'uptime' : 'openstatus';

@@ -57,16 +57,16 @@ interface Plan {
 }
 
 const PLANS: readonly Plan[] = [
-  { service: 'website', status: 'down', beforeMs: 84 * DAY_MS, lastsMs: 4 * MINUTE_MS, title: 'Website is down' },
+  { service: 'website', status: 'down', beforeMs: 84.2 * DAY_MS, lastsMs: 4 * MINUTE_MS, title: 'Website is down' },
   {
     service: 'mail',
     status: 'down',
-    beforeMs: 77 * DAY_MS,
+    beforeMs: 76.6 * DAY_MS,
     lastsMs: 41 * MINUTE_MS,
     title: 'Mail refuses connections',
     description: 'The certificate of the relay had expired.',
   },
-  { service: 'api', status: 'degraded', beforeMs: 69 * DAY_MS, lastsMs: 55 * MINUTE_MS, title: 'Public API is slow' },
+  { service: 'api', status: 'degraded', beforeMs: 69.4 * DAY_MS, lastsMs: 55 * MINUTE_MS, title: 'Public API is slow' },
   {
     service: 'database',
     status: 'down',
@@ -76,9 +76,9 @@ const PLANS: readonly Plan[] = [
     description: 'Both replicas were behind; orders were restored from the log.',
   },
   { service: 'api', status: 'degraded', beforeMs: 62 * DAY_MS, lastsMs: 6 * HOUR_MS, title: 'Public API is slow' },
-  { service: 'cdn', status: 'down', beforeMs: 55 * DAY_MS, lastsMs: 9 * MINUTE_MS, title: 'CDN does not resolve' },
-  { service: 'search', status: 'degraded', beforeMs: 48 * DAY_MS, lastsMs: 3 * HOUR_MS, title: 'Search is slow' },
-  { service: 'auth', status: 'down', beforeMs: 41 * DAY_MS, lastsMs: 17 * MINUTE_MS, title: 'Sign-in answers 502' },
+  { service: 'cdn', status: 'down', beforeMs: 54.7 * DAY_MS, lastsMs: 9 * MINUTE_MS, title: 'CDN does not resolve' },
+  { service: 'search', status: 'degraded', beforeMs: 48.1 * DAY_MS, lastsMs: 3 * HOUR_MS, title: 'Search is slow' },
+  { service: 'auth', status: 'down', beforeMs: 40.5 * DAY_MS, lastsMs: 17 * MINUTE_MS, title: 'Sign-in answers 502' },
   // Begins inside the broker upgrade below and outlasts it.
   {
     service: 'queue',
@@ -88,11 +88,11 @@ const PLANS: readonly Plan[] = [
     title: 'Message queue did not come back',
     description: 'The upgraded broker refused its old journal.',
   },
-  { service: 'website', status: 'down', beforeMs: 26 * DAY_MS, lastsMs: 90 * SECOND_MS, title: 'Website is down' },
-  { service: 'api', status: 'down', beforeMs: 19 * DAY_MS, lastsMs: 12 * MINUTE_MS, title: 'Public API answers 500' },
-  { service: 'mail', status: 'degraded', beforeMs: 12 * DAY_MS, lastsMs: 2 * HOUR_MS, title: 'Mail is slow' },
+  { service: 'website', status: 'down', beforeMs: 26.3 * DAY_MS, lastsMs: 90 * SECOND_MS, title: 'Website is down' },
+  { service: 'api', status: 'down', beforeMs: 18.8 * DAY_MS, lastsMs: 12 * MINUTE_MS, title: 'Public API answers 500' },
+  { service: 'mail', status: 'degraded', beforeMs: 12.6 * DAY_MS, lastsMs: 2 * HOUR_MS, title: 'Mail is slow' },
   { service: 'search', status: 'down', beforeMs: 6 * DAY_MS, lastsMs: 35 * MINUTE_MS, title: 'Search is down' },
-  { service: 'auth', status: 'degraded', beforeMs: 2 * DAY_MS, lastsMs: 20 * MINUTE_MS, title: 'Sign-in is slow' },
+  { service: 'auth', status: 'degraded', beforeMs: 2.2 * DAY_MS, lastsMs: 20 * MINUTE_MS, title: 'Sign-in is slow' },
   { service: 'cdn', status: 'down', beforeMs: 26 * HOUR_MS, lastsMs: 3 * MINUTE_MS, title: 'CDN does not resolve' },
 ];
 

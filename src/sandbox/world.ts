@@ -102,8 +102,11 @@ export interface World {
   force(monitorKey: string, status: ServiceStatus | null): void;
 }
 
-/** How often something happens after the start. */
-const CYCLE_MS = 5 * MINUTE_MS;
+/** How often something happens while a visitor of the first run may be watching: for two hours. */
+const BUSY_CYCLE_MS = 5 * MINUTE_MS;
+const BUSY_CYCLES = 24;
+/** And later, so that a sandbox left running for weeks does not drown in incidents. */
+const QUIET_CYCLE_MS = 30 * MINUTE_MS;
 /** Incidents of forced outages are numbered from here, so that they never meet the others. */
 const FORCED_INCIDENT_ID_MIN = 1_000_000;
 /** Services beyond the named ones for each extra outage of the past. */
@@ -239,28 +242,28 @@ function cut(one: Disturbance, forced: readonly Forced[]): Disturbance[] {
   return [{ ...one, to }];
 }
 
-/** What happens after the start: one mishap in every cycle, a failure in every third, around the lively services. */
+/** What happens after the start: one mishap in every cycle, around the lively services, failures and slowness in turn. */
 function createLive(
   seed: number,
   startedAt: EpochMs,
   services: readonly Service[],
   past: readonly Disturbance[],
 ): (at: EpochMs) => readonly Disturbance[] {
-  const lively = Math.min(services.length, LIVELY_SERVICES);
-  const step = lively % 3 === 0 ? 1 : 3;
-  const first = noiseBetween(0, lively, noise(seed, 'first mishap'));
-  const pastIncidents = past.filter(({ status }) => status === 'down').length;
+  const lively = services.slice(0, LIVELY_SERVICES);
+  // Three on from the last one, so that neighbours on a page do not fail in a row; ends with Search, which begins slow.
+  const step = lively.length % 3 === 0 ? 1 : 3;
+  let incidentId = past.filter(({ status }) => status === 'down').length;
   const known: Disturbance[] = [];
   return (at) => {
-    const cycles = Math.floor((at - startedAt) / CYCLE_MS) + 1;
-    for (let cycle = known.length; cycle < cycles; cycle += 1) {
-      const service = services[(first + cycle * step) % lively];
+    for (let cycle = known.length; startedAt + cycleStartMs(cycle) <= at; cycle += 1) {
+      const service = lively[(cycle * step) % lively.length];
       if (service === undefined) break;
-      const isDown = cycle % 3 === 1;
-      const startsMs = cycle * CYCLE_MS + noiseBetween(45, 100, noise(seed, 'live start', cycle)) * SECOND_MS;
+      const isDown = (cycle + Math.floor(cycle / LIVELY_SERVICES)) % 2 === 0;
+      const startsMs = cycleStartMs(cycle) + noiseBetween(45, 100, noise(seed, 'live start', cycle)) * SECOND_MS;
       const lastsMs = noiseBetween(90, 180, noise(seed, 'live length', cycle)) * SECOND_MS;
+      if (isDown) incidentId += 1;
       known.push({
-        incidentId: isDown ? pastIncidents + 1 + Math.floor(cycle / 3) : null,
+        incidentId: isDown ? incidentId : null,
         serviceId: service.id,
         status: isDown ? 'down' : 'degraded',
         from: toEpochMs(startedAt + startsMs),
@@ -271,6 +274,12 @@ function createLive(
     }
     return known;
   };
+}
+
+/** Milliseconds after the start. */
+function cycleStartMs(cycle: number): number {
+  const busy = Math.min(cycle, BUSY_CYCLES);
+  return busy * BUSY_CYCLE_MS + (cycle - busy) * QUIET_CYCLE_MS;
 }
 
 function reportsUntil(reports: readonly WorldReport[], at: EpochMs): readonly WorldReport[] {
