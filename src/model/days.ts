@@ -6,8 +6,8 @@ import { type Day, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_M
 import { cutTimeline } from './timeline.ts';
 import { type MsByState, msByStateIn } from './uptime.ts';
 
-/** A day is green or blue only if at least this share of its elapsed part was heard from. */
-export const MIN_HEARD_RATIO = 0.5;
+/** A day is green or blue only if it is known to have been operational or in maintenance for this share of what elapsed. */
+export const MIN_GOOD_RATIO = 0.5;
 
 /** Trouble up to this long does not colour a day: one failed check, at the usual interval of a minute. */
 export const DEFAULT_BLIP_FLOOR_MS = MINUTE_MS;
@@ -74,28 +74,24 @@ function provenancesOf(timeline: readonly TimelineSpan[], window: Interval): Pro
   return PROVENANCES.filter((provenance) => known.some((piece) => piece.provenance === provenance));
 }
 
-/** From the worst on; a day has the first that, together with those before it, lasted longer than the floor. */
-const COLOURS = ['major_outage', 'partial_outage', 'degraded', 'maintenance'] as const;
-
 /**
- * The colour of a day from the time in each state.
+ * The colour of a day from the time in each state. Good time is operational or in maintenance.
  *
  * 1. The worst of major outage, partial outage and degraded that lasted longer than the blip floor, where time in a
- *    worse one counts for the milder too: 40 s of one and 40 s of the other are 80 s of the milder. The floor is never
- *    more than half of the time heard, so that what is nearly all we know of a day is not called a blip.
- * 2. Else, if less than `MIN_HEARD_RATIO` of the elapsed part was heard: `paused` or `unknown`, whichever was longer.
- * 3. Else `maintenance` by the same measure as in 1, else `operational`.
+ *    worse one counts for the milder too: 40 s of one and 40 s of the other are 80 s of the milder. Trouble that
+ *    outweighs the good time is never a blip.
+ * 2. Else, if less than `MIN_GOOD_RATIO` of the elapsed part was good: `paused` or `unknown`, whichever was longer.
+ * 3. Else `maintenance`, if longer than the floor or than the operational time; else `operational`.
+ *
+ * More trouble, in place of whatever else, never gives a better colour.
  */
-function stateOfDay(msByState: MsByState, elapsedMs: number, blipFloorMs: number): State {
-  const heardMs = elapsedMs - msByState.unknown - msByState.paused;
-  const floorMs = Math.min(blipFloorMs, heardMs / 2);
-  let sumMs = 0;
-  const colour = COLOURS.find((state) => {
-    sumMs += msByState[state];
-    return sumMs > floorMs;
-  });
-  if (colour !== undefined && colour !== 'maintenance') return colour;
-  if (heardMs === 0 || heardMs < elapsedMs * MIN_HEARD_RATIO)
-    return msByState.paused > msByState.unknown ? 'paused' : 'unknown';
-  return colour ?? 'operational';
+function stateOfDay(ms: MsByState, elapsedMs: number, blipFloorMs: number): State {
+  const goodMs = ms.operational + ms.maintenance;
+  let troubleMs = 0;
+  for (const state of ['major_outage', 'partial_outage', 'degraded'] as const) {
+    troubleMs += ms[state];
+    if (troubleMs > Math.min(blipFloorMs, goodMs)) return state;
+  }
+  if (goodMs === 0 || goodMs < elapsedMs * MIN_GOOD_RATIO) return ms.paused > ms.unknown ? 'paused' : 'unknown';
+  return ms.maintenance > Math.min(blipFloorMs, ms.operational) ? 'maintenance' : 'operational';
 }

@@ -21,10 +21,11 @@ import type {
   PageSettings,
   SourceFreshness,
 } from '../model/page.ts';
+import { reportedSpans } from '../model/reported.ts';
 import type { ReportedDay, Span, TimelineSpan } from '../model/span.ts';
 import { combinedState, type State, worse } from '../model/state.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from '../model/time.ts';
-import { spansOfReportedDays, timelineOf } from '../model/timeline.ts';
+import { timelineOf } from '../model/timeline.ts';
 
 /** As far back as a page looks: a year for its calendar and some slack. */
 export const HISTORY_DAYS = 400;
@@ -191,14 +192,11 @@ function timelineOfComponent(
     .filter((incident) => incident.isOutage)
     .map((incident): Interval => ({ from: incident.startedAt, to: incident.endedAt ?? asOf }));
   const observed = heldUntil(past?.observed ?? [], source, asOf);
-  const beforeUs: Interval = { from: toEpochMs(asOf - HISTORY_DAYS * DAY_MS), to: observed[0]?.from ?? asOf };
-  const reported = [...spansOfReportedDays(past?.reportedDays ?? [], beforeUs), ...(past?.reported ?? [])].toSorted(
-    (a, b) => a.from - b.from,
-  );
+  const reported = reportedSpans({ observed, reported: past?.reported ?? [], reportedDays: past?.reportedDays ?? [] });
   const first = [observed[0]?.from, reported[0]?.from, ...outages.map((item) => item.from)].filter(
     (at) => at !== undefined,
   );
-  const from = toEpochMs(Math.max(beforeUs.from, Math.min(asOf, ...first)));
+  const from = toEpochMs(Math.max(asOf - HISTORY_DAYS * DAY_MS, Math.min(asOf, ...first)));
   return timelineOf(
     { observed, reported, outages, maintenances: windows.map((item) => ({ from: item.startsAt, to: item.endsAt })) },
     { from, to: asOf },

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatUptime } from '../../../src/model/percent.ts';
+import { TEST_SCALE } from './random-history.ts';
+
+describe('formatUptime', () => {
+  it.each([
+    [1, 2, '100%'],
+    [0.99995, 2, '99.99%'],
+    [0.999999999, 2, '99.99%'],
+    [0.9999999999999999, 3, '99.999%'],
+    [0.99995, 3, '99.995%'],
+    [0.9999, 2, '99.99%'],
+    [0.57, 0, '57%'],
+    [0.29, 0, '29%'],
+    [0.1, 2, '10.00%'],
+    [1 / 3, 3, '33.333%'],
+    [2 / 3, 0, '66%'],
+    [1e-9, 2, '0.00%'],
+    [0, 2, '0.00%'],
+  ])('writes %d with %d digits as %s', (ratio, decimals, text) => {
+    expect(formatUptime(ratio, decimals)).toBe(text);
+  });
+
+  it('writes a dash for nothing and for what is not a ratio', () => {
+    for (const ratio of [null, Number.NaN, -0.1, 1.000001, Number.POSITIVE_INFINITY])
+      expect(formatUptime(ratio, 2)).toBe('–');
+  });
+
+  it('follows the locale', () => {
+    expect(formatUptime(0.99995, 2, 'de')).toBe('99,99\u00a0%');
+    expect(formatUptime(1, 2, 'de')).toBe('100\u00a0%');
+  });
+
+  it('never writes more than the truth, and at most one step less', () => {
+    // A share of whole milliseconds is what uptime is; the truth is their fraction, in integers. Up to three digits a
+    // fraction that is not on a step differs from it by more than a double can lose, over a year and more.
+    const share = fc
+      .tuple(fc.bigInt({ min: 1n, max: 40_000_000_000n }), fc.bigInt({ min: 0n, max: 40_000_000_000n }))
+      .map(([total, part]) => [total, part % (total + 1n)] as const);
+    fc.assert(
+      fc.property(share, fc.integer({ min: 0, max: 3 }), ([total, part], decimals) => {
+        const text = formatUptime(Number(part) / Number(total), decimals);
+        const steps = BigInt(text.replace('%', '').replace('.', '')) * (text === '100%' ? 10n ** BigInt(decimals) : 1n);
+        expect(steps).toBe((part * 10n ** BigInt(decimals + 2)) / total);
+        expect(text === '100%').toBe(part === total);
+      }),
+      { seed: 48, numRuns: Math.ceil(5_000 * TEST_SCALE) },
+    );
+  });
+
+  it('never writes 100 for one lost millisecond in four hundred days', () => {
+    const total = 400 * 86_400_000;
+    for (let decimals = 0; decimals <= 6; decimals += 1)
+      expect(formatUptime((total - 1) / total, decimals)).toMatch(/^99/);
+  });
+});
