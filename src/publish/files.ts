@@ -2,6 +2,7 @@
 
 import type { PageModel } from '../model/index.ts';
 import type { FileEntry } from './file-entry.ts';
+import { htmlFiles } from './html-files.ts';
 import { machineFiles } from './machine-files.ts';
 
 export interface FilesOptions {
@@ -11,5 +12,5 @@ export interface FilesOptions {
 
 /** All files of a page, each path once. Cheap: views, keys and bytes are made only when an entry is asked for them. */
 export function filesOf(model: PageModel, _options: FilesOptions): FileEntry[] {
-  return [...machineFiles(model)];
+  return [...htmlFiles(model), ...machineFiles(model)];
 }

@@ -2,9 +2,9 @@
 
 import { type EpochMs, type PageIncident, type PageMaintenance, toEpochMs } from '../model/index.ts';
 
-/** Whether an incident goes on: it has no end, and its status does not say that it is over. */
-export function isOpen({ endedAt, status }: Pick<PageIncident, 'endedAt' | 'status'>): boolean {
-  return endedAt === null && status !== 'resolved' && status !== 'postmortem';
+/** Whether an incident goes on at `asOf`: it has not ended, and its status does not say that it is over. */
+export function isOpen({ endedAt, status }: Pick<PageIncident, 'endedAt' | 'status'>, asOf: EpochMs): boolean {
+  return (endedAt === null || endedAt > asOf) && status !== 'resolved' && status !== 'postmortem';
 }
 
 /** The latest instant in an incident's record that is not after `asOf`; its start when there is none. */

@@ -139,7 +139,7 @@ function incidentFacts(model: PageModel, incident: PageIncident): Facts {
     publishedAt: toIso(startedAt),
     startsAt: toIso(startedAt),
     endsAt: endedAt === null ? null : toIso(endedAt),
-    updates: incidentUpdates(incident).map(updateView).reverse(),
+    updates: incidentUpdates(incident, model.asOf).map(updateView).reverse(),
   };
 }
 

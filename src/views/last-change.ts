@@ -39,3 +39,8 @@ export function stateSince({ timeline }: ComponentModel): EpochMs {
   }
   return since;
 }
+
+/** The first instant anything is known of a component; null: never. */
+export function firstHeardAt({ timeline }: ComponentModel): EpochMs | null {
+  return timeline.find(({ provenance }) => provenance !== 'none')?.from ?? null;
+}

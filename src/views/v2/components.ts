@@ -11,7 +11,7 @@ import {
   toIso,
 } from '../../model/index.ts';
 import { incidentChangedAt, isOpen } from '../event-times.ts';
-import { NEVER, stateSince } from '../last-change.ts';
+import { firstHeardAt, NEVER, stateSince } from '../last-change.ts';
 import { shortId } from '../stable-id.ts';
 import type { V2Component } from './types.ts';
 import { componentStatus } from './words.ts';
@@ -86,7 +86,7 @@ type Changes = ReadonlyMap<string, EpochMs>;
 function changesOf(model: PageModel): Changes {
   const changes = new Map(model.components.map((component) => [component.definition.id, stateSince(component)]));
   for (const incident of model.incidents) {
-    if (!isOpen(incident)) continue;
+    if (!isOpen(incident, model.asOf)) continue;
     const at = incidentChangedAt(incident, model.asOf);
     for (const id of incident.componentIds) if (at > (changes.get(id) ?? at)) changes.set(id, at);
   }
@@ -154,9 +154,4 @@ function datesOf(
     updated_at: toIso(toEpochMs(Math.max(...changed))),
     start_date: since === null ? null : dayOf(since, settings.timezone),
   };
-}
-
-/** The first instant anything is known of; null: never. */
-function firstHeardAt({ timeline }: ComponentModel): EpochMs | null {
-  return timeline.find(({ provenance }) => provenance !== 'none')?.from ?? null;
 }

@@ -1,9 +1,16 @@
 /** Incidents in the Statuspage v2 shape. */
 
-import { INCIDENT_STATUSES, type IncidentStatus, type PageIncident, type PageModel, toIso } from '../../model/index.ts';
+import {
+  type EpochMs,
+  INCIDENT_STATUSES,
+  type IncidentStatus,
+  type PageIncident,
+  type PageModel,
+  toIso,
+} from '../../model/index.ts';
 import { absoluteUrl } from '../absolute-url.ts';
 import { incidentPath } from '../addresses.ts';
-import { incidentChangedAt } from '../event-times.ts';
+import { incidentChangedAt, isOpen } from '../event-times.ts';
 import { shortId } from '../stable-id.ts';
 import { affectedComponents } from './affected-components.ts';
 import { type V2ComponentSet, v2PageId } from './components.ts';
@@ -18,15 +25,15 @@ export function v2IncidentId(model: PageModel, { id }: Pick<PageIncident, 'id'>)
 /** An incident with all of its updates, newest first; at least one, made from its start and end when it has none. */
 export function v2Incident(model: PageModel, components: V2ComponentSet, incident: PageIncident): V2Incident {
   const id = v2IncidentId(model, incident);
-  const updates = incidentUpdates(incident);
+  const updates = incidentUpdates(incident, model.asOf);
   return {
     id,
     name: incident.title,
-    status: statusOf(incident),
+    status: statusOf(incident, model.asOf),
     created_at: toIso(incident.startedAt),
     updated_at: toIso(incidentChangedAt(incident, model.asOf)),
     monitoring_at: isoOf(updates.find(({ status }) => status === 'monitoring')?.at),
-    resolved_at: resolvedAtOf(incident, updates),
+    resolved_at: resolvedAtOf(incident, updates, model.asOf),
     impact: incident.impact,
     shortlink: absoluteUrl(model, incidentPath(incident.slug)),
     started_at: toIso(incident.startedAt),
@@ -38,31 +45,34 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
 }
 
 /** Its own updates; without any, what its record says: when it began and, once over, when it ended. */
-export function incidentUpdates(incident: PageIncident): ToldUpdate<IncidentStatus>[] {
+export function incidentUpdates(incident: PageIncident, asOf: EpochMs): ToldUpdate<IncidentStatus>[] {
   if (incident.updates.length > 0) return toldUpdates(incident.updates, INCIDENT_STATUSES, 'investigating');
   const { startedAt, endedAt, title } = incident;
+  const status = statusOf(incident, asOf);
   const started = { id: 'started', at: startedAt, status: 'investigating', body: title } as const;
-  if (endedAt === null) return [{ ...started, status: incident.status }];
-  return [started, { id: 'ended', at: endedAt, status: statusOf(incident), body: title }];
+  if (endedAt === null || endedAt > asOf) return [{ ...started, status }];
+  return [started, { id: 'ended', at: endedAt, status, body: title }];
 }
 
 /** Over is over, also where the upstream's last word was not `resolved`. */
-function statusOf({ status, endedAt }: PageIncident): IncidentStatus {
-  return endedAt === null || isOver(status) ? status : 'resolved';
+function statusOf(incident: PageIncident, asOf: EpochMs): IncidentStatus {
+  return isOpen(incident, asOf) || isOver(incident.status) ? incident.status : 'resolved';
 }
 
 function isOver(status: IncidentStatus): boolean {
   return status === 'resolved' || status === 'postmortem';
 }
 
+/** Its end, or the update that says it is over; null while it is open. */
 function resolvedAtOf(
   { endedAt, status }: PageIncident,
   updates: readonly ToldUpdate<IncidentStatus>[],
+  asOf: EpochMs,
 ): string | null {
-  if (endedAt !== null) return toIso(endedAt);
+  if (endedAt !== null && endedAt <= asOf) return toIso(endedAt);
   return isOver(status) ? isoOf(updates.find((update) => isOver(update.status))?.at) : null;
 }
 
-function isoOf(at: Parameters<typeof toIso>[0] | undefined): string | null {
+function isoOf(at: EpochMs | undefined): string | null {
   return at === undefined ? null : toIso(at);
 }
