@@ -1,0 +1,98 @@
+/** Reading lists that come in pages, with a ceiling, and noticing when they shift under the reader. */
+
+import type { StatusError } from '../../errors.ts';
+import { type Answer, ask, attempt, type Pull, type Question } from '../connector.ts';
+
+/** A list that comes in pages. */
+export interface Listing<Page> {
+  readonly first: Question<Page>;
+  /** The question after the page that was read as number `index` (from 0); null: that was the last. */
+  readonly next: (page: Page, index: number) => Question<Page> | null;
+  /** Never more than this many pages, whatever the upstream says. */
+  readonly pagesMax: number;
+  /** True: the list must be read, and a failure is thrown. False: it comes back as `failed` or `skipped`. */
+  readonly isNeeded: boolean;
+}
+
+/**
+ * Pages in order, as far as they could be read. `cut`: the ceiling was met; `skipped`: the quota did not allow more;
+ * `shifting`: the list changed while it was read, twice.
+ */
+export type Reading<Page> =
+  | { readonly kind: 'ok' | 'cut' | 'skipped' | 'shifting'; readonly pages: readonly Page[] }
+  | { readonly kind: 'failed'; readonly pages: readonly Page[]; readonly error: StatusError };
+
+/** What a page says of the whole list, and the ids on it. */
+export interface PageFacts {
+  /** Items in the whole list; null: it does not say. */
+  readonly total: number | null;
+  readonly ids: readonly string[];
+}
+
+function* askOne<Page>(question: Question<Page>, isNeeded: boolean): Pull<Answer<Page>> {
+  if (isNeeded) return { kind: 'ok', ...(yield* ask(question)) };
+  const [answer] = yield* attempt([question]);
+  return answer ?? { kind: 'skipped' };
+}
+
+/** Reads every page once. */
+export function* readPages<Page>(listing: Listing<Page>): Pull<Reading<Page>> {
+  const pages: Page[] = [];
+  let question: Question<Page> | null = listing.first;
+  while (question !== null) {
+    if (pages.length >= listing.pagesMax) return { kind: 'cut', pages };
+    const answer: Answer<Page> = yield* askOne(question, listing.isNeeded);
+    if (answer.kind === 'skipped') return { kind: 'skipped', pages };
+    if (answer.kind === 'failed') return { kind: 'failed', pages, error: answer.error };
+    pages.push(answer.payload);
+    question = listing.next(answer.payload, pages.length - 1);
+  }
+  return { kind: 'ok', pages };
+}
+
+/**
+ * Reads every page so that nothing is lost or counted twice when the list shifts meanwhile: all totals, the ids and a
+ * second look at page 1 must agree, or it is read once more; `shifting` when that does not agree either. The pages are
+ * facts all the same, only not the whole list. Lists of one page cost one question.
+ *
+ * @param countsAll  whether the total must equal the number of items (false where unreadable rows are counted too)
+ */
+export function* readStablePages<Page>(
+  listing: Listing<Page>,
+  { factsOf, countsAll }: { readonly factsOf: (page: Page) => PageFacts; readonly countsAll: boolean },
+): Pull<Reading<Page>> {
+  let last: readonly Page[] = [];
+  for (let tries = 0; tries < 2; tries += 1) {
+    const reading = yield* readPages(listing);
+    if (reading.kind !== 'ok') return reading;
+    last = reading.pages;
+    const facts = last.map(factsOf);
+    const again = last.length > 1 ? yield* askOne(listing.first, listing.isNeeded) : null;
+    if (again?.kind === 'skipped') return { kind: 'skipped', pages: last };
+    if (again?.kind === 'failed') return { kind: 'failed', pages: last, error: again.error };
+    if (isConsistent(facts, again === null ? null : factsOf(again.payload), countsAll)) return reading;
+  }
+  return { kind: 'shifting', pages: last };
+}
+
+function isConsistent(pages: readonly PageFacts[], again: PageFacts | null, countsAll: boolean): boolean {
+  const [first] = pages;
+  if (first === undefined) return true;
+  const ids = pages.flatMap((page) => page.ids);
+  const total = first.total;
+  const seen = again === null ? pages : [...pages, again];
+  return (
+    seen.every((page) => page.total === total) &&
+    (pages.length === 1 || new Set(ids).size === ids.length) &&
+    (!countsAll || total === null || total === ids.length) &&
+    (again === null || again.ids.join('\n') === first.ids.join('\n'))
+  );
+}
+
+/** Why a list is not whole, in a few words; null when it is. */
+export function whyPartial(reading: Reading<unknown>): string | null {
+  if (reading.kind === 'ok') return null;
+  if (reading.kind === 'failed') return reading.error.message;
+  if (reading.kind === 'cut') return `more than ${reading.pages.length} pages`;
+  return reading.kind === 'skipped' ? 'waits for quota' : 'changed twice while it was read';
+}

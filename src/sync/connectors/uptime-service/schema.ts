@@ -1,0 +1,186 @@
+/**
+ * What the uptime service answers, in the document's spelling and in the recorded one: words with or without their
+ * prefix, numbers also as strings, defaults and empty lists left out. Passwords and notification secrets that a read
+ * key gets to see are not named here, so they are dropped where the answer is parsed.
+ */
+
+import { z } from 'zod';
+import { CountSchema, IdSchema, InstantSchema, ListSchema, NameSchema, NumberSchema, TextSchema } from '../wire.ts';
+
+/** `{ httpMonitors, tcpMonitors, dnsMonitors, totalSize }`; lists are absent when empty, kinds to come are taken too. */
+export const MonitorsAnswerSchema = z
+  .record(z.string(), z.unknown())
+  .transform(
+    (answer, context): { lists: { kind: string; place: string; items: unknown[] }[]; total: number | null } => {
+      const names = Object.keys(answer).filter((key) => key.endsWith('Monitors'));
+      const lists = names.toSorted().flatMap((place) => {
+        const items = ListSchema.safeParse(answer[place]);
+        if (!items.success) context.addIssue({ code: 'custom', path: [place], message: 'not a list' });
+        return items.success
+          ? [{ kind: place.slice(0, -'Monitors'.length).toLowerCase(), place, items: items.data }]
+          : [];
+      });
+      const total = CountSchema.nullish().safeParse(answer['totalSize']);
+      if (!total.success) context.addIssue({ code: 'custom', path: ['totalSize'], message: 'not a count' });
+      // An empty workspace answers {}; an object of something else is not a list of monitors.
+      if (names.length === 0 && Object.keys(answer).some((key) => key !== 'totalSize' && key !== 'nextPageToken'))
+        context.addIssue({ code: 'custom', message: 'no list of monitors in it' });
+      return { lists, total: total.success ? (total.data ?? null) : null };
+    },
+  );
+export type MonitorsAnswer = z.output<typeof MonitorsAnswerSchema>;
+
+export const MonitorSchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  url: TextSchema,
+  uri: TextSchema,
+  description: TextSchema,
+  active: z.unknown().optional(),
+  public: z.unknown().optional(),
+  status: z.unknown().optional(),
+});
+export type Monitor = z.output<typeof MonitorSchema>;
+
+/** `prefix` off, lower case: `MONITOR_STATUS_ACTIVE` and `active` are one word. Anything but text stays as it is. */
+export function wordOf(value: unknown, prefix: string): unknown {
+  if (typeof value !== 'string') return value;
+  return (value.startsWith(prefix) ? value.slice(prefix.length) : value).toLowerCase();
+}
+
+export const WhoamiSchema = z.object({
+  name: NameSchema.nullish(),
+  slug: z.string().nullish(),
+  plan: z.string().nullish(),
+  actor: z
+    .object({ type: z.string().nullish(), keyId: IdSchema.nullish(), scopes: z.array(z.string()).nullish() })
+    .nullish(),
+});
+
+export const PagesAnswerSchema = z.object({ statusPages: ListSchema, totalSize: CountSchema.nullish() });
+export type PagesAnswer = z.output<typeof PagesAnswerSchema>;
+export const PageSummarySchema = z.object({ id: IdSchema });
+
+/** An address that may be linked to: the web or a mailbox; anything else is left out. */
+const LinkSchema = z
+  .url({ protocol: /^(https?|mailto)$/ })
+  .max(2_048)
+  .nullish()
+  .catch(null)
+  .transform((text) => text ?? null);
+
+export const PageSchema = z.object({
+  id: IdSchema,
+  slug: z.string().min(1).max(256),
+  title: NameSchema,
+  description: TextSchema,
+  homepageUrl: LinkSchema,
+  contactUrl: LinkSchema,
+  icon: LinkSchema,
+  customDomain: z
+    .string()
+    .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i)
+    .max(253)
+    .nullish()
+    .catch(null),
+  accessType: z.unknown().optional(),
+  authEmailDomains: z.unknown().optional(),
+  published: z.unknown().optional(),
+  theme: z.unknown().optional(),
+});
+export type Page = z.output<typeof PageSchema>;
+
+export const PageAnswerSchema = z.object({ statusPage: PageSchema });
+
+/** GetStatusPageOverview; GetStatusPageContent has the same lists. */
+export const OverviewSchema = z.object({
+  statusPage: PageSchema,
+  components: ListSchema,
+  groups: ListSchema,
+  statusReports: ListSchema,
+  maintenances: ListSchema,
+});
+export type Overview = z.output<typeof OverviewSchema>;
+
+const OrderSchema = NumberSchema.pipe(z.number().finite()).nullish().catch(null);
+
+export const ComponentSchema = z.object({
+  id: IdSchema,
+  name: NameSchema.nullish(),
+  description: TextSchema,
+  type: z.unknown().optional(),
+  monitorId: IdSchema.nullish(),
+  order: OrderSchema,
+  groupId: IdSchema.nullish(),
+  groupOrder: OrderSchema,
+});
+export type Component = z.output<typeof ComponentSchema>;
+
+export const GroupSchema = z.object({ id: IdSchema, name: NameSchema });
+
+export const ReportSchema = z.object({
+  id: IdSchema,
+  status: z.unknown().optional(),
+  title: NameSchema,
+  pageComponentIds: z.array(IdSchema).nullish(),
+  updates: ListSchema,
+  createdAt: InstantSchema,
+  updatedAt: InstantSchema.nullish(),
+});
+export type Report = z.output<typeof ReportSchema>;
+
+export const UpdateSchema = z.object({
+  id: IdSchema,
+  status: z.unknown().optional(),
+  date: InstantSchema,
+  message: TextSchema,
+  componentImpacts: z
+    .array(z.object({ pageComponentId: IdSchema, impact: z.unknown().optional() }))
+    .nullish()
+    .transform((impacts) => impacts ?? []),
+});
+export type ReportUpdate = z.output<typeof UpdateSchema>;
+
+export const ReportsAnswerSchema = z.object({ statusReports: ListSchema, totalSize: CountSchema.nullish() });
+export type ReportsAnswer = z.output<typeof ReportsAnswerSchema>;
+export const ReportAnswerSchema = z.object({ statusReport: z.unknown() });
+
+export const MaintenanceSchema = z.object({
+  id: IdSchema,
+  title: NameSchema,
+  message: TextSchema,
+  from: InstantSchema,
+  to: InstantSchema,
+  pageComponentIds: z.array(IdSchema).nullish(),
+  createdAt: InstantSchema.nullish(),
+});
+export type MaintenanceItem = z.output<typeof MaintenanceSchema>;
+
+export const DailySummarySchema = z.object({ components: ListSchema });
+export const ComponentDaysSchema = z.object({ monitorId: IdSchema.nullish(), buckets: ListSchema });
+const DayCountSchema = CountSchema.nullish().transform((count) => count ?? 0);
+export const DayBucketSchema = z.object({
+  day: z.string().regex(/^\d{4}-\d\d-\d\d(T00:00:00(\.0+)?Z)?$/),
+  count: DayCountSchema,
+  ok: DayCountSchema,
+  degraded: DayCountSchema,
+  error: DayCountSchema,
+});
+
+export const MonitorSummarySchema = z.object({
+  id: IdSchema,
+  totalSuccessful: DayCountSchema,
+  totalDegraded: DayCountSchema,
+  totalFailed: DayCountSchema,
+});
+export type MonitorSummary = z.output<typeof MonitorSummarySchema>;
+
+/** REST `/v1/incident`: the failed checks that the service itself recorded. */
+export const OutagesAnswerSchema = z.array(z.unknown());
+export const OutageSchema = z.object({
+  id: IdSchema,
+  monitorId: IdSchema,
+  startedAt: InstantSchema,
+  resolvedAt: InstantSchema.nullish(),
+});
+export type Outage = z.output<typeof OutageSchema>;

@@ -1,0 +1,225 @@
+/** Scalars as upstreams really write them, and what all connectors do with lists of monitors. */
+
+import { z } from 'zod';
+import type { MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
+import type { State } from '../../model/state.ts';
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import { parseItems } from '../connector.ts';
+
+/** Longest name or title kept; the uptime service allows 256. */
+const NAME_CHARS_MAX = 500;
+/** Longest description or update kept: many screens of text. */
+const TEXT_CHARS_MAX = 50_000;
+/** An instant after this is a mistake and would break calendars: 2200-01-01. */
+const INSTANT_MAX = 7_258_118_400_000;
+
+/** An id, written as a string or a number. */
+export const IdSchema = z.union([z.string().min(1).max(200), z.int()]).transform(String);
+
+/** A number, also when written as a string, as 64-bit numbers are in some encodings. */
+export const NumberSchema = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?\d{1,18}(\.\d{1,18})?$/)
+    .transform(Number),
+]);
+
+/** A count of something. */
+export const CountSchema = NumberSchema.pipe(z.int().nonnegative());
+
+/** A boolean, also as 0 and 1 and as words. */
+export const FlagSchema = z.union([
+  z.boolean(),
+  z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1),
+  z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true'),
+]);
+
+export const NameSchema = z
+  .string()
+  .min(1)
+  .transform((text) => text.slice(0, NAME_CHARS_MAX));
+
+/** Free text; absent, null and empty are null. */
+export const TextSchema = z
+  .string()
+  .nullish()
+  .transform((text) => (text === undefined || text === null || text === '' ? null : text.slice(0, TEXT_CHARS_MAX)));
+
+/** A list that may be absent or null when it is empty. */
+export const ListSchema = z
+  .array(z.unknown())
+  .nullish()
+  .transform((items) => items ?? []);
+
+/** An address of the operator's: http or https, no user info, no query, no fragment, no slash at the end. */
+export const BaseUrlSchema = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  }, 'an address without user name, password, query or fragment; secrets belong into their own options')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+/** A secret that goes into a header: visible characters only, so that it cannot break out of it. */
+export const SecretSchema = z
+  .string()
+  .min(1)
+  .max(8_192)
+  .regex(/^[\x21-\x7e]+( [\x21-\x7e]+)*$/, 'a header value: visible characters, no line breaks');
+
+/** Names of headers as HTTP has them. */
+export const HeaderNameSchema = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'a header name');
+
+/** An ISO 8601 instant with its offset. */
+export const InstantSchema = z.string().transform((text, context): EpochMs => {
+  const at = parseInstant(text, null);
+  if (at !== null) return at;
+  context.addIssue({ code: 'custom', message: 'not an instant with its offset' });
+  return z.NEVER;
+});
+
+/**
+ * The instant that `text` names, or null when it names none.
+ *
+ * An offset inside the text counts; without one the text is a wall clock time in `zone`, an IANA name or an offset such
+ * as `+02:00`; with `zone` null such a text is no instant.
+ */
+export function parseInstant(text: string, zone: string | null): EpochMs | null {
+  try {
+    const hasOffset = /([zZ]|[+-]\d\d(:?\d\d)?)$/.test(text.slice(10));
+    if (!hasOffset && zone === null) return null;
+    const instant = hasOffset
+      ? Temporal.Instant.from(text)
+      : Temporal.PlainDateTime.from(text)
+          .toZonedDateTime(zone ?? 'UTC')
+          .toInstant();
+    const at = instant.epochMilliseconds;
+    return at >= 0 && at < INSTANT_MAX ? toEpochMs(at) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Upstream words and the states they mean; lower case. */
+export type StateWords = Readonly<Record<string, State>>;
+
+/** What a word means; a word that is not in the table is `unknown` and is told. */
+export function stateOf(words: StateWords, word: unknown, place: string): { state: State; problems: Problem[] } {
+  const known =
+    typeof word === 'string' && Object.hasOwn(words, word.toLowerCase()) ? words[word.toLowerCase()] : undefined;
+  if (known !== undefined) return { state: known, problems: [] };
+  return { state: 'unknown', problems: [unknownWord(place, word)] };
+}
+
+/** The problem of a word that we do not know; the word is shown cut, since it is the upstream's. */
+export function unknownWord(place: string, word: unknown): Problem {
+  const shown = typeof word === 'string' ? `"${word.slice(0, 60)}"` : typeof word;
+  return { kind: 'word', place, message: `unknown word ${shown}` };
+}
+
+/** One list of monitors as it came. */
+export interface MonitorList<T> {
+  readonly place: string;
+  readonly items: readonly unknown[];
+  readonly schema: z.ZodType<T>;
+  readonly project: (
+    item: T,
+    place: string,
+  ) => { readonly monitor: MonitorObservation; readonly problems: readonly Problem[] };
+  /** What to show in place of an item that cannot be read but has an id. */
+  readonly placeholder: (idThere: string, name: string) => MonitorObservation;
+}
+
+const SalvageSchema = z.object({ id: IdSchema, name: NameSchema.optional().catch(undefined) });
+
+/**
+ * The monitors of a list, item by item: one that cannot be read is `unknown` when at least its id can, and left out
+ * otherwise; both are counted as dropped. Never throws.
+ */
+export function monitorsOf<T>(list: MonitorList<T>): { monitors: MonitorObservation[]; problems: Problem[] } {
+  const monitors: MonitorObservation[] = [];
+  const problems: Problem[] = [];
+  for (const [index, item] of list.items.entries()) {
+    const place = `${list.place}[${index}]`;
+    const parsed = parseItems(list.schema, [item], list.place);
+    const [value] = parsed.items;
+    if (value !== undefined) {
+      const projected = list.project(value, place);
+      monitors.push(projected.monitor);
+      problems.push(...projected.problems);
+      continue;
+    }
+    problems.push(
+      ...parsed.problems.map((problem) => ({ ...problem, place: problem.place.replace('[0]', `[${index}]`) })),
+    );
+    const salvaged = SalvageSchema.safeParse(item);
+    if (salvaged.success) monitors.push(list.placeholder(salvaged.data.id, salvaged.data.name ?? salvaged.data.id));
+  }
+  return { monitors, problems };
+}
+
+/** Sorted by id with numbers in their order, each id once; where two disagree the monitor is `unknown`. */
+export function uniqueMonitors(monitors: readonly MonitorObservation[]): {
+  monitors: MonitorObservation[];
+  problems: Problem[];
+} {
+  const { items, problems } = uniqueById<MonitorObservation>(monitors, (clash) => ({
+    ...clash,
+    state: 'unknown',
+    isPublic: clash.isPublic === null ? null : false,
+  }));
+  return { monitors: items, problems };
+}
+
+/**
+ * Sorted by id, each id once. Equal twins are one; of twins that differ, `settle` makes one out of the first by its
+ * own text, so that the order of the input does not matter, and a problem tells.
+ */
+export function uniqueById<T extends { readonly id: string }>(
+  items: readonly T[],
+  settle: (first: T) => T = (first) => first,
+): { items: T[]; problems: Problem[] } {
+  const byId = Map.groupBy(items, (item) => item.id);
+  const problems: Problem[] = [];
+  const unique = [...byId].map(([id, twins]) => {
+    const texts = [...new Set(twins.map((twin) => JSON.stringify(twin)))].toSorted();
+    const first = twins.find((twin) => JSON.stringify(twin) === texts[0]) as T;
+    if (twins.length === 1) return first;
+    problems.push({
+      kind: texts.length === 1 ? 'note' : 'dropped',
+      place: id,
+      message: `the id comes ${twins.length} times`,
+    });
+    return texts.length === 1 ? first : settle(first);
+  });
+  unique.sort((a, b) => compareIds(a.id, b.id));
+  problems.sort((a, b) => compareIds(a.place, b.place));
+  return { items: unique, problems };
+}
+
+/** Order of ids: numbers inside them by value (`a/2` before `a/10`), then by code unit. */
+export function compareIds(a: string, b: string): number {
+  const left = a.split(/(\d+)/);
+  const right = b.split(/(\d+)/);
+  for (const [index, piece] of left.entries()) {
+    const other = right[index];
+    if (other === undefined) return 1;
+    if (piece === other) continue;
+    const isNumber = index % 2 === 1;
+    if (isNumber && BigInt(piece) !== BigInt(other)) return BigInt(piece) < BigInt(other) ? -1 : 1;
+    return piece < other ? -1 : 1;
+  }
+  return left.length - right.length;
+}
+
+/** The part of a monitor's name after the upstream's. */
+export function idThereOf(id: MonitorId | string): string {
+  return id.slice(id.indexOf('/') + 1);
+}
+
+/** `base` with path and query; only for values that are no secrets. */
+export function addressOf(base: string, path: string, query: Readonly<Record<string, string | number>> = {}): string {
+  const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString();
+  return `${base}${path}${search === '' ? '' : `?${search}`}`;
+}
