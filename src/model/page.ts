@@ -79,6 +79,10 @@ export interface PageMaintenance extends Maintenance {
   readonly componentIds: readonly string[];
   /** By `asOf` and its window. */
   readonly status: MaintenanceStatus;
+  /** Grows with every recorded change; absent: none was recorded. */
+  readonly sequence?: number;
+  /** When it was first seen as it is; absent: not recorded. */
+  readonly changedAt?: EpochMs;
 }
 
 export interface PageModel {

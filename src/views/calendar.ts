@@ -42,8 +42,8 @@ export interface CalendarEventView {
 /**
  * The calendar of a page's maintenances, or of those of one component when it is named.
  *
- * A maintenance's sequence is the number of its updates: an update is the only sign of a change that a maintenance
- * carries, so a window moved without one keeps its number, and calendars take the new times by their DTSTAMP.
+ * A maintenance's sequence counts its recorded changes and its updates, so that it grows when the window moves, when
+ * words change, and when something is said of it. Both counts only grow.
  */
 export function calendarView(model: PageModel, component?: ComponentModel): CalendarView {
   const path = component === undefined ? '' : componentPath(component.definition.id);
@@ -69,7 +69,7 @@ function eventView(model: PageModel, maintenance: PageMaintenance): CalendarEven
   const affected = names.length === 0 ? [] : [names.join(', ')];
   return {
     uid: uuidOf('maintenance', model.definition.id, id),
-    sequence: updates.length,
+    sequence: (maintenance.sequence ?? 0) + updates.length,
     changedAt: toIso(lastWordAt(maintenance)),
     startsAt: toIso(startsAt),
     endsAt: toIso(endsAt),
@@ -79,7 +79,8 @@ function eventView(model: PageModel, maintenance: PageMaintenance): CalendarEven
   };
 }
 
-/** The last update; where there is none, the start: nothing else is known of it. */
-function lastWordAt({ startsAt, updates }: PageMaintenance): EpochMs {
-  return updates.length === 0 ? startsAt : toEpochMs(Math.max(...updates.map(({ at }) => at)));
+/** The last recorded change or update; the start where neither is known. */
+function lastWordAt({ startsAt, changedAt, updates }: PageMaintenance): EpochMs {
+  const instants = [...(changedAt === undefined ? [] : [changedAt]), ...updates.map(({ at }) => at)];
+  return instants.length === 0 ? startsAt : toEpochMs(Math.max(...instants));
 }

@@ -12,15 +12,16 @@ export function incidentChangedAt({ startedAt, endedAt, updates }: PageIncident,
   return latestBy(asOf, startedAt, [endedAt ?? startedAt, ...updates.map(({ at }) => at)]);
 }
 
-/** The first instant in a maintenance's record: its first update, or its start where nothing was said before. */
-export function maintenanceKnownSince({ startsAt, updates }: PageMaintenance): EpochMs {
-  return toEpochMs(Math.min(startsAt, ...updates.map(({ at }) => at)));
+/** The first instant in a maintenance's record: an update, when it was first seen as it is, or at the latest its start. */
+export function maintenanceKnownSince({ startsAt, changedAt = startsAt, updates }: PageMaintenance): EpochMs {
+  return toEpochMs(Math.min(startsAt, changedAt, ...updates.map(({ at }) => at)));
 }
 
 /** The latest instant in a maintenance's record that is not after `asOf`, the edges of its window included. */
 export function maintenanceChangedAt(maintenance: PageMaintenance, asOf: EpochMs): EpochMs {
-  const { startsAt, endsAt, updates } = maintenance;
-  return latestBy(asOf, maintenanceKnownSince(maintenance), [startsAt, endsAt, ...updates.map(({ at }) => at)]);
+  const { startsAt, endsAt, changedAt = startsAt, updates } = maintenance;
+  const instants = [startsAt, endsAt, changedAt, ...updates.map(({ at }) => at)];
+  return latestBy(asOf, maintenanceKnownSince(maintenance), instants);
 }
 
 function latestBy(asOf: EpochMs, first: EpochMs, instants: readonly EpochMs[]): EpochMs {

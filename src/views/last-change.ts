@@ -4,7 +4,7 @@
  */
 
 import { type ComponentModel, type EpochMs, type PageModel, toEpochMs } from '../model/index.ts';
-import { incidentChangedAt } from './event-times.ts';
+import { incidentChangedAt, maintenanceChangedAt } from './event-times.ts';
 
 /** What nothing is known of began here: an instant nobody takes for a measured one. */
 export const NEVER: EpochMs = toEpochMs(0);
@@ -17,11 +17,7 @@ export function lastChangeAt(model: PageModel): EpochMs {
   };
   for (const component of model.components) note(stateSince(component));
   for (const incident of model.incidents) note(incidentChangedAt(incident, model.asOf));
-  for (const maintenance of model.maintenances) {
-    note(maintenance.startsAt);
-    note(maintenance.endsAt);
-    for (const { at } of maintenance.updates) note(at);
-  }
+  for (const maintenance of model.maintenances) note(maintenanceChangedAt(maintenance, model.asOf));
   for (const { from } of model.announcements) note(from);
   for (const source of model.sources)
     if (source.isMonitorsStale && source.monitorsAt !== null) note(source.monitorsAt + 2 * source.intervalMs);

@@ -46,7 +46,7 @@ export function v2Maintenance(
 
 /** Its own updates; without any, one that says its title. */
 export function maintenanceUpdates(maintenance: PageMaintenance): ToldUpdate<MaintenanceStatus>[] {
-  const { updates, title, startsAt } = maintenance;
+  const { updates, title } = maintenance;
   if (updates.length > 0) return toldUpdates(updates, MAINTENANCE_STATUSES, 'scheduled');
-  return [{ id: 'scheduled', at: startsAt, status: 'scheduled', body: title }];
+  return [{ id: 'scheduled', at: maintenanceKnownSince(maintenance), status: 'scheduled', body: title }];
 }
