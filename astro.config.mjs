@@ -1,0 +1,38 @@
+// How the pages are compiled. What they show comes in as a view (src/views); who calls them is src/publish/renderer.ts.
+import node from '@astrojs/node';
+import { defineConfig, passthroughImageService } from 'astro/config';
+
+/** The adapter in middleware mode, with an entry of ours that draws a view without a request over HTTP. */
+function adapter() {
+  const integration = node({ mode: 'middleware', bodySizeLimit: 65_536, experimentalDisableStreaming: true });
+  const serverEntrypoint = new URL('./src/publish/renderer-entry.ts', import.meta.url);
+  const configDone = integration.hooks['astro:config:done'];
+  integration.hooks['astro:config:done'] = (options) =>
+    configDone?.({ ...options, setAdapter: (made) => options.setAdapter({ ...made, serverEntrypoint }) });
+  return integration;
+}
+
+export default defineConfig({
+  output: 'server',
+  adapter: adapter(),
+  outDir: './dist/astro',
+  // Public files are copied by the publisher; in the compiled pages they would only be a second copy.
+  publicDir: './src/pages/none',
+  trailingSlash: 'always',
+  compressHTML: true,
+  build: { inlineStylesheets: 'always' },
+  image: { service: passthroughImageService(), domains: [], remotePatterns: [] },
+  markdown: { syntaxHighlight: false },
+  session: false,
+  prefetch: false,
+  devToolbar: { enabled: false },
+  security: {
+    checkOrigin: true,
+    allowedDomains: [],
+    actionBodySizeLimit: 1_024,
+    serverIslandBodySizeLimit: 1_024,
+    // The publisher narrows this to what each page has: src/publish/policy.ts.
+    csp: { algorithm: 'SHA-256', directives: ["default-src 'none'"] },
+  },
+  vite: { build: { sourcemap: false, assetsInlineLimit: 65_536, reportCompressedSize: false } },
+});

@@ -1,0 +1,65 @@
+/** What a drawn page may do: nothing but what stands in it, and that only when it came out of the build. */
+
+import { hash } from 'node:crypto';
+import type { ViewKind } from '../views/html.ts';
+
+export interface Policy {
+  /** The value of the header. */
+  readonly header: string;
+  /** The element for hosts that send no headers. */
+  readonly meta: string;
+}
+
+export interface PolicyInit {
+  readonly kind: ViewKind;
+  /** The policy that Astro made at build time: it has the hash of every style and script of every page. */
+  readonly trusted: string;
+  /** The operator's variables: the one style that the build does not know. */
+  readonly themeCss: string | null;
+}
+
+const INLINE = /<(style|script)\b[^>]*>([\s\S]*?)<\/\1>/g;
+
+/**
+ * The strictest policy under which the page works. A style or script is allowed by its hash if the build made it and
+ * this page has it; anything else between such tags, however it got there, stays without effect.
+ */
+export function policyOf(page: string, { kind, trusted, themeCss }: PolicyInit): Policy {
+  const allowed = new Set(trusted.match(/sha256-[\w+/=]+/g));
+  if (themeCss !== null) allowed.add(hashOf(themeCss));
+  const hashes: Record<string, Set<string>> = { style: new Set(), script: new Set() };
+  for (const [, tag = '', content = ''] of page.matchAll(INLINE)) {
+    const found = hashOf(content);
+    if (allowed.has(found)) hashes[tag]?.add(`'${found}'`);
+  }
+  const directives = [
+    "default-src 'none'",
+    `script-src ${listOf(hashes['script'])}`,
+    `style-src ${listOf(hashes['style'])}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    `form-action ${kind === 'login' ? "'self'" : "'none'"}`,
+    "base-uri 'none'",
+  ].join(';');
+  return {
+    header: `${directives};frame-ancestors 'none'`,
+    meta: `<meta http-equiv="Content-Security-Policy" content="${directives}">`,
+  };
+}
+
+function listOf(hashes: ReadonlySet<string> | undefined): string {
+  return hashes === undefined || hashes.size === 0 ? "'none'" : [...hashes].join(' ');
+}
+
+/** Contents are few and repeat on every page. */
+const KNOWN_MAX = 500;
+const known = new Map<string, string>();
+
+function hashOf(content: string): string {
+  const found = known.get(content);
+  if (found !== undefined) return found;
+  const made = `sha256-${hash('sha256', content, 'base64')}`;
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(content, made);
+  return made;
+}

@@ -1,0 +1,167 @@
+/**
+ * The only place that knows Astro at run time. The pages are compiled once for each state of their sources; from then on
+ * a page is one call in this process, a pure function of its view.
+ *
+ * Astro's server build is called directly and not through HTTP or an injected request: the same page takes about half
+ * the time (docs/theme.md has the figures), and no listener, header or address of a request is involved.
+ */
+
+import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { StatusError } from '../errors.ts';
+import type { Handed, ViewByKind, ViewKind } from '../views/html.ts';
+import { policyOf } from './policy.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const BUILDS = join(ROOT, 'dist', 'renderer');
+const ENTRY = join('server', 'entry.mjs');
+/** What a compiled page is made of: the pages themselves, and what they import. */
+const SOURCES = ['astro.config.mjs', 'src/publish/renderer-entry.ts', 'src/publish/policy.ts', 'src/env.d.ts'];
+const SOURCE_FOLDERS = ['src/pages', 'src/components', 'src/layouts', 'src/views', 'src/model', 'src/badges'];
+const PACKAGES = ['astro', '@astrojs/node', 'markdown-it', 'sanitize-html'];
+/** A build takes about two seconds; one that takes this long hangs. */
+const COMPILE_TIMEOUT_MS = 120_000;
+/** Builds of other versions that are kept, for processes that still run them. */
+const OLD_BUILDS_MAX = 3;
+const OUTPUT_LENGTH_MAX = 4_000;
+
+export interface Rendered {
+  readonly html: string;
+  /** For the `Content-Security-Policy` header; the same, as far as a document can say it, is in its `<meta>`. */
+  readonly csp: string;
+}
+
+export interface Renderer {
+  /** Hash of sources and versions: two renderers of one version draw the same bytes from the same view. */
+  readonly version: string;
+  /** @throws PUBLISH_FAILED when the view cannot be drawn */
+  readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind]) => Promise<Rendered>;
+}
+
+/**
+ * Makes sure that the pages are compiled as their sources are now. Quick when they are. Safe in several processes at
+ * once: each compiles on its own, and the first to finish wins.
+ *
+ * @throws PUBLISH_FAILED when they do not compile
+ */
+export async function compileRenderer(): Promise<void> {
+  const version = await versionOfSources();
+  if (existsSync(join(BUILDS, version, ENTRY))) return;
+  const staging = join(BUILDS, `.${version}-${process.pid}`);
+  try {
+    await mkdir(BUILDS, { recursive: true });
+    await runAstroBuild(staging);
+    await moveIntoPlace(staging, join(BUILDS, version));
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+  await removeOldBuilds(version);
+}
+
+/** The compiled pages, compiled first where they are not. Once loaded they stay in memory, about 15 MB. */
+export async function loadRenderer(): Promise<Renderer> {
+  await compileRenderer();
+  const version = await versionOfSources();
+  const { draw } = (await import(pathToFileURL(join(BUILDS, version, ENTRY)).href)) as {
+    readonly draw: (handed: Handed) => Promise<Response>;
+  };
+  return {
+    version,
+    render: async (kind, view) => {
+      const response = await draw({ kind, view } as Handed);
+      if (response.status !== 200)
+        throw new StatusError({
+          code: 'PUBLISH_FAILED',
+          message: `A page of kind ${kind} could not be drawn (status ${response.status}); the line before says why`,
+          context: { kind },
+        });
+      const page = await response.text();
+      const policy = policyOf(page, {
+        kind,
+        trusted: response.headers.get('content-security-policy') ?? '',
+        themeCss: view.shell.themeCss,
+      });
+      return { html: page.replace(CHARSET, `${CHARSET}${policy.meta}`), csp: policy.header };
+    },
+  };
+}
+
+/** The policy stands right behind it: before anything that it speaks of. */
+const CHARSET = '<meta charset="utf-8">';
+
+async function versionOfSources(): Promise<string> {
+  const folders = await Promise.all(SOURCE_FOLDERS.map((folder) => filesBelow(folder)));
+  const paths = [...SOURCES, ...folders.flat()].sort();
+  const contents = await Promise.all(paths.map((path) => readFile(join(ROOT, path), 'utf8')));
+  const packages = await Promise.all(PACKAGES.map(versionOfPackage));
+  const environment = [process.versions.node, process.versions['icu'], process.versions['tz']];
+  const facts = JSON.stringify([environment, packages, paths.map((path, index) => [path, contents[index]])]);
+  return hash('sha256', facts).slice(0, 16);
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && /\.(?:astro|ts|css|mjs|json)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length));
+}
+
+const require = createRequire(import.meta.url);
+
+/** Packages need not export their `package.json`, so it is looked for beside their folder's name. */
+async function versionOfPackage(name: string): Promise<string> {
+  for (const folder of require.resolve.paths(name) ?? []) {
+    const path = join(folder, name, 'package.json');
+    if (existsSync(path)) return (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version;
+  }
+  return 'absent';
+}
+
+/** In a process of its own: the compiler takes 150 MB that a server should not keep. */
+async function runAstroBuild(outFolder: string): Promise<void> {
+  const binary = join(dirname(require.resolve('astro/package.json')), 'bin', 'astro.mjs');
+  const child = spawn(process.execPath, [binary, 'build', '--silent', '--outDir', outFolder], {
+    cwd: ROOT,
+    timeout: COMPILE_TIMEOUT_MS,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // None of ours goes along: secrets live in the environment.
+    env: { NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1' },
+  });
+  let output = '';
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString('utf8')).slice(-OUTPUT_LENGTH_MAX);
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (status === 0) return;
+  throw new StatusError({
+    code: 'PUBLISH_FAILED',
+    message: `The pages do not compile; what is published stays as it is.\n${output.trim()}`,
+    context: { status },
+  });
+}
+
+async function moveIntoPlace(staging: string, target: string): Promise<void> {
+  try {
+    await rename(staging, target);
+  } catch (error) {
+    // Somebody else was quicker: theirs is as good.
+    if (!existsSync(join(target, ENTRY))) throw error;
+  }
+}
+
+async function removeOldBuilds(current: string): Promise<void> {
+  const names = (await readdir(BUILDS)).filter((name) => !name.startsWith('.') && name !== current);
+  const aged = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(BUILDS, name))).mtimeMs })));
+  const old = aged.toSorted((a, b) => b.at - a.at).slice(OLD_BUILDS_MAX);
+  await Promise.all(old.map(({ name }) => rm(join(BUILDS, name), { recursive: true, force: true })));
+}

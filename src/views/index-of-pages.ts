@@ -1,0 +1,62 @@
+/** The list of public status pages, at the root of a site that has several. */
+
+import { combinedState, type PageModel, type State } from '../model/index.ts';
+import type { TimeView } from './format.ts';
+import { formatOf } from './format.ts';
+import { plainShellOf, type ShellView } from './shell.ts';
+import { bannerSentence } from './state-words.ts';
+import { wordsOf } from './words/index.ts';
+
+export interface IndexOfPagesView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly pages: readonly ListedPageView[];
+}
+
+export interface ListedPageView {
+  readonly href: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly state: State;
+  readonly sentence: string;
+  readonly asOf: TimeView;
+}
+
+export interface IndexInit {
+  readonly locale: string;
+  readonly timezone: string;
+  readonly siteTitle: string;
+  /** Absolute address of the site with a slash at the end. */
+  readonly url: string;
+}
+
+/** Lists those of `models` that are public, published and may be indexed, by title. Others leave no trace. */
+export function indexOfPagesView(models: readonly PageModel[], init: IndexInit): IndexOfPagesView {
+  const words = wordsOf(init.locale);
+  const format = formatOf(init.locale, init.timezone);
+  const listed = models
+    .filter(({ definition }) => definition.access === 'public' && definition.published)
+    .toSorted((a, b) => (a.definition.title < b.definition.title ? -1 : 1));
+  return {
+    shell: {
+      ...plainShellOf({
+        locale: init.locale,
+        title: `${words.allPages} · ${init.siteTitle}`,
+        siteTitle: init.siteTitle,
+        base: '',
+        isIndexed: listed.some(({ settings }) => settings.allowIndex),
+        canonical: init.url,
+      }),
+      state: listed.length === 0 ? null : combinedState(listed.map((model) => model.state)),
+    },
+    heading: words.allPages,
+    pages: listed.map((model) => ({
+      href: `${model.definition.slug}/`,
+      title: model.definition.title,
+      description: model.definition.description,
+      state: model.state,
+      sentence: bannerSentence(model.state, words),
+      asOf: format.timeWithZone(model.dataFrom ?? model.asOf),
+    })),
+  };
+}

@@ -1,0 +1,32 @@
+/** Which addresses from outside may become a link or a picture. */
+
+/** `http:`, `https:` and `mailto:` addresses, normalised; anything else is null and is drawn as text or not at all. */
+export function safeLink(address: string | null): string | null {
+  if (address === null) return null;
+  const trimmed = address.trim();
+  // A browser drops these inside an address, which would make two different addresses of one text.
+  if (/[\t\n\r\\]/.test(trimmed) || !URL.canParse(trimmed)) return null;
+  const url = new URL(trimmed);
+  if (url.protocol === 'mailto:') return url.pathname === '' ? null : url.href;
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
+  // An address with a user in it is made to look like another host.
+  return url.username === '' && url.password === '' ? url.href : null;
+}
+
+const PICTURE_DATA = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,][\x21-\x7e]*$/i;
+/** A picture inside the page counts against its weight. */
+const PICTURE_DATA_LENGTH_MAX = 4_096;
+
+/**
+ * The address of a page's icon if a visitor's browser can have it from us: a small `data:` picture, or a file of the
+ * page's own origin. A picture from anywhere else would send every visitor to a third party, so it is null.
+ */
+export function ownPicture(address: string | null, pageUrl: string): string | null {
+  if (address === null) return null;
+  const trimmed = address.trim();
+  if (trimmed.startsWith('data:'))
+    return trimmed.length <= PICTURE_DATA_LENGTH_MAX && PICTURE_DATA.test(trimmed) ? trimmed : null;
+  if (/[\t\n\r\\]/.test(trimmed) || !URL.canParse(trimmed, pageUrl)) return null;
+  const url = new URL(trimmed, pageUrl);
+  return url.origin === new URL(pageUrl).origin && /^https?:$/.test(url.protocol) ? url.href : null;
+}

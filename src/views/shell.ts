@@ -1,0 +1,191 @@
+/** What stands around every page of a status page: head, header, age of the data, footer. */
+
+import { type EpochMs, HOUR_MS, MINUTE_MS, type PageModel, type State, type Theme, toEpochMs } from '../model/index.ts';
+import { type Format, formatOf, type TimeView } from './format.ts';
+import { ownPicture, safeLink } from './links.ts';
+import { themeStyle } from './theme.ts';
+import { catalogueTag, directionOf, fill, type Words, wordsOf } from './words/index.ts';
+
+/** A page that shows the present is written at least this often, so that its "as of" stays near. */
+export const HEARTBEAT_MS = 15 * MINUTE_MS;
+
+/** How a view is placed. */
+export interface ViewOptions {
+  /** From the file back to the root of its status page: `''`, `'../'`, …; `'acme/'` for the copy at the site's root. */
+  readonly base?: string;
+}
+
+export type Section = 'status' | 'history' | 'uptime' | 'reports' | 'badges' | null;
+
+export interface ShellView {
+  /** Tag of the catalogue that the page's own words come from. */
+  readonly locale: string;
+  readonly dir: 'ltr' | 'rtl';
+  /** Of the document. */
+  readonly title: string;
+  readonly description: string;
+  /** Absolute; null where the address is not ours to claim. */
+  readonly canonical: string | null;
+  readonly socialImage: string | null;
+  readonly isIndexed: boolean;
+  readonly base: string;
+  /** Null: a page of the site, or one that must not say whose it is. */
+  readonly pageTitle: string | null;
+  /** A picture that may be drawn, else null. */
+  readonly icon: string | null;
+  readonly monogram: string;
+  readonly homepage: LinkView | null;
+  readonly contact: string | null;
+  readonly theme: Theme;
+  /** The operator's variables as a style sheet, checked; null: none. */
+  readonly themeCss: string | null;
+  /** Null: the page is not about a state. */
+  readonly state: State | null;
+  readonly section: Section;
+  readonly isGated: boolean;
+  /** Null: there is no data on it. */
+  readonly freshness: FreshnessView | null;
+  readonly timesIn: string | null;
+}
+
+export interface LinkView {
+  readonly href: string;
+  readonly text: string;
+}
+
+export interface FreshnessView {
+  /** The instant the page is about. */
+  readonly asOf: TimeView;
+  /** When the oldest of its data was heard; null: never. */
+  readonly dataFrom: TimeView | null;
+  readonly isStale: boolean;
+  /** Later than this the page warns by script; null: it is about the past. */
+  readonly staleAfter: EpochMs | null;
+  readonly staleText: string;
+  /** How often it is checked and written; null where the page is about the past. */
+  readonly rewritten: string | null;
+}
+
+/** Everything a view needs to write in the page's language, zone and place. */
+export interface Context {
+  readonly model: PageModel;
+  readonly words: Words;
+  readonly format: Format;
+  readonly locale: string;
+  readonly base: string;
+}
+
+export function contextOf(model: PageModel, { base = '' }: ViewOptions = {}): Context {
+  const { locale, timezone } = model.settings;
+  return { model, words: wordsOf(locale), format: formatOf(locale, timezone), locale, base };
+}
+
+export interface ShellInit {
+  /** Before the page's title; null on the home page. */
+  readonly title: string | null;
+  readonly description: string;
+  /** Below the page's root; null: nothing canonical. */
+  readonly path: string | null;
+  readonly section: Section;
+  /** The page shows the present and goes stale. */
+  readonly isLive: boolean;
+  /** Default: the page's. */
+  readonly state?: State;
+}
+
+export function shellOf(context: Context, init: ShellInit): ShellView {
+  const { model, words, format } = context;
+  const { definition, settings } = model;
+  const homepage = safeLink(definition.homepageUrl);
+  return {
+    locale: catalogueTag(settings.locale),
+    dir: directionOf(settings.locale),
+    title: init.title === null ? definition.title : `${init.title} · ${definition.title}`,
+    description: init.description,
+    canonical: init.path === null ? null : new URL(init.path, settings.url).href,
+    socialImage: definition.access === 'public' ? new URL('og.png', settings.url).href : null,
+    isIndexed: settings.allowIndex && definition.access === 'public',
+    base: context.base,
+    pageTitle: definition.title,
+    icon: ownPicture(definition.icon, settings.url),
+    monogram: monogramOf(definition.title),
+    homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
+    contact: safeLink(definition.contactUrl),
+    theme: definition.theme,
+    themeCss: themeStyle(settings),
+    state: init.state ?? model.state,
+    section: init.section,
+    isGated: definition.access !== 'public',
+    freshness: freshnessOf(context, init.isLive),
+    timesIn: fill(words.timesIn, { zone: format.zone }),
+  };
+}
+
+function freshnessOf({ model, words, format }: Context, isLive: boolean): FreshnessView {
+  const intervalMs = Math.max(MINUTE_MS, ...model.sources.map((source) => source.intervalMs));
+  const dataFrom = model.dataFrom === null ? null : format.timeWithZone(model.dataFrom);
+  return {
+    asOf: format.timeWithZone(model.asOf),
+    dataFrom,
+    isStale: model.isStale && isLive,
+    staleAfter: isLive ? staleAfterOf(model) : null,
+    staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
+    rewritten: isLive
+      ? fill(words.rewritten, { interval: format.duration(intervalMs), heartbeat: format.duration(HEARTBEAT_MS) })
+      : null,
+  };
+}
+
+/** When a copy of the page is too old to be believed: two intervals of its slowest source after the data, and a heartbeat. */
+function staleAfterOf({ sources, asOf, dataFrom }: PageModel): EpochMs {
+  const allowedMs = Math.max(0, ...sources.map((source) => 2 * source.intervalMs));
+  return toEpochMs((dataFrom ?? asOf) + Math.min(allowedMs, 24 * HOUR_MS) + HEARTBEAT_MS);
+}
+
+export interface PlainShellInit {
+  readonly locale: string;
+  /** Of the document. */
+  readonly title: string;
+  /** Whose site it is; null: nobody's, as before a gate. */
+  readonly siteTitle: string | null;
+  readonly base: string;
+  readonly theme?: Theme;
+  readonly isIndexed?: boolean;
+  readonly canonical?: string;
+}
+
+/** A shell for pages that belong to no status page, or that must not say to which. */
+export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainShellInit): ShellView {
+  return {
+    locale: catalogueTag(locale),
+    dir: directionOf(locale),
+    title,
+    description: title,
+    canonical: rest.canonical ?? null,
+    socialImage: null,
+    isIndexed: rest.isIndexed ?? false,
+    base,
+    pageTitle: siteTitle,
+    icon: null,
+    monogram: siteTitle === null ? '' : monogramOf(siteTitle),
+    homepage: null,
+    contact: null,
+    theme: rest.theme ?? 'system',
+    themeCss: null,
+    state: null,
+    section: null,
+    isGated: false,
+    freshness: null,
+    timesIn: null,
+  };
+}
+
+/** The first letter or sign of a title, as a person sees one. */
+function monogramOf(title: string): string {
+  const first = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(title.trim())[Symbol.iterator]().next();
+  return first.done ? '•' : first.value.segment.toLocaleUpperCase('en');
+}
+
+function hostOf(address: string): string {
+  return new URL(address).host.replace(/^www\./, '');
+}

@@ -1,0 +1,258 @@
+/** The page itself: what is wrong, since when, what is being done; then every component with its ninety days. */
+
+import {
+  type Announcement,
+  type AnnouncementLevel,
+  type ComponentModel,
+  combinedState,
+  combinedUptime,
+  DAY_MS,
+  type Day,
+  dayOf,
+  type EpochMs,
+  isWorse,
+  type PageIncident,
+  type PageMaintenance,
+  type PageModel,
+  STATES_BY_IMPACT,
+  type State,
+  toEpochMs,
+  type Uptime,
+  uptimeOf,
+  windowOf,
+} from '../model/index.ts';
+import { componentPath, HISTORY_PATH } from './addresses.ts';
+import { cellsOf, type DayBarView, type DaysView, dayBarOf, daysOf, incidentsByComponent } from './day-bar.ts';
+import { type EventView, incidentEventOf, isOpenIncident, LISTED_UPDATES_MAX, maintenanceEventOf } from './events.ts';
+import type { TimeView } from './format.ts';
+import { stateSince } from './last-change.ts';
+import { type SafeHtml, safeHtmlOfMarkdown } from './safe-html.ts';
+import { type Context, contextOf, type ShellView, shellOf, type ViewOptions } from './shell.ts';
+import { bannerSentence, stateWord } from './state-words.ts';
+import { count, fill } from './words/index.ts';
+
+/** Incidents that are over stay on the page this long. */
+export const PAST_DAYS = 14;
+/** Above this the rest is on the history page. */
+const PAST_INCIDENTS_MAX = 20;
+/** Up to this many components every group is open; above it those that are well are folded. */
+const OPEN_COMPONENTS_MAX = 60;
+/** Names listed in the banner for each state. */
+const BANNER_NAMES_MAX = 5;
+
+export interface StatusPageView {
+  readonly shell: ShellView;
+  readonly description: string | null;
+  readonly banner: BannerView;
+  readonly announcements: readonly AnnouncementView[];
+  readonly openIncidents: readonly EventView[];
+  readonly runningMaintenance: readonly EventView[];
+  readonly comingMaintenance: readonly EventView[];
+  readonly days: readonly string[];
+  readonly sections: readonly SectionView[];
+  readonly past: PastView;
+  readonly historyHref: string;
+  /** How figures and colours come about. */
+  readonly counted: readonly string[];
+}
+
+export interface BannerView {
+  readonly state: State;
+  readonly sentence: string;
+  /** Which components, by state, worst first. */
+  readonly details: readonly string[];
+}
+
+export interface AnnouncementView {
+  readonly id: string;
+  readonly level: AnnouncementLevel;
+  readonly title: string;
+  readonly from: TimeView;
+  readonly body: SafeHtml;
+}
+
+/** A group, or components that are in none. */
+export interface SectionView {
+  /** Null: not a group. */
+  readonly group: GroupView | null;
+  readonly components: readonly ComponentRowView[];
+}
+
+export interface GroupView {
+  readonly id: string;
+  readonly name: string;
+  readonly state: State;
+  readonly stateWord: string;
+  readonly uptime: string;
+  readonly isOpen: boolean;
+}
+
+export interface ComponentRowView {
+  readonly id: string;
+  readonly href: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly target: string | null;
+  readonly state: State;
+  readonly stateWord: string;
+  /** When it came into that state, unless it is well. */
+  readonly since: TimeView | null;
+  readonly uptime: string;
+  readonly bar: DayBarView;
+}
+
+export interface PastView {
+  readonly days: readonly { readonly day: string; readonly incidents: readonly EventView[] }[];
+  readonly emptyText: string;
+}
+
+/** Pure: the same model gives an equal view. */
+export function statusPageView(model: PageModel, options: ViewOptions = {}): StatusPageView {
+  const context = contextOf(model, options);
+  const { words } = context;
+  const banner = bannerOf(context);
+  const days = daysOf(context);
+  return {
+    shell: shellOf(context, {
+      title: null,
+      description: [banner.sentence, ...banner.details].join(' '),
+      path: '',
+      section: 'status',
+      isLive: true,
+    }),
+    description: model.definition.description,
+    banner,
+    announcements: model.announcements.map((one) => announcementOf(context, one)),
+    openIncidents: model.incidents
+      .filter((one) => one.startedAt <= model.asOf && isOpenIncident(one, model.asOf))
+      .map((one) => incidentEventOf(context, one, LISTED_UPDATES_MAX)),
+    runningMaintenance: maintenances(context, (one) => one.status === 'in_progress' || one.status === 'verifying'),
+    comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
+    days: days.texts,
+    sections: sectionsOf(context, days),
+    past: pastOf(context),
+    historyHref: context.base + HISTORY_PATH,
+    counted: [
+      words.countedUptime,
+      fill(words.countedDays, {
+        floor: context.format.duration(model.settings.blipFloorMs),
+        zone: context.format.zone,
+      }),
+    ],
+  };
+}
+
+const BANNER_LISTS = [
+  ['major_outage', 'bannerDown'],
+  ['partial_outage', 'bannerPartlyDown'],
+  ['degraded', 'bannerSlow'],
+  ['unknown', 'bannerNotHeard'],
+  ['maintenance', 'bannerInMaintenance'],
+] as const;
+
+function bannerOf(context: Context): BannerView {
+  const { model, words, locale } = context;
+  const details: string[] = [];
+  for (const [state, key] of BANNER_LISTS) {
+    const names = model.components.filter((one) => one.state === state).map((one) => one.name);
+    if (names.length > 0) details.push(fill(words[key], { names: shortList(context, names) }));
+  }
+  const well = model.components.filter((one) => one.state === 'operational').length;
+  if (details.length > 0 && well > 0) details.push(count(words.bannerRest, well, locale));
+  if (model.components.length === 0) details.push(words.bannerNothing);
+  return { state: model.state, sentence: bannerSentence(model.state, words), details };
+}
+
+function shortList({ words, format, locale }: Context, names: readonly string[]): string {
+  if (names.length <= BANNER_NAMES_MAX + 1) return format.list(names);
+  const others = count(words.bannerOthers, names.length - BANNER_NAMES_MAX, locale);
+  return format.list([...names.slice(0, BANNER_NAMES_MAX), others]);
+}
+
+function announcementOf({ format }: Context, announcement: Announcement): AnnouncementView {
+  return {
+    id: announcement.id,
+    level: announcement.level,
+    title: announcement.title,
+    from: format.time(announcement.from),
+    body: safeHtmlOfMarkdown(announcement.body),
+  };
+}
+
+function maintenances(context: Context, isWanted: (one: PageMaintenance) => boolean): EventView[] {
+  return context.model.maintenances.filter(isWanted).map((one) => maintenanceEventOf(context, one, LISTED_UPDATES_MAX));
+}
+
+function sectionsOf(context: Context, days: DaysView): SectionView[] {
+  const { model, words, format } = context;
+  const incidents = incidentsByComponent(model);
+  const byGroup = Map.groupBy(model.components, (one) => one.definition.groupId);
+  const isLarge = model.components.length > OPEN_COMPONENTS_MAX;
+  return [...byGroup].map(([groupId, components]) => {
+    const uptimes = components.map((one) => uptimeOf(one.timeline, windowOf('90d', model.asOf)));
+    const rows = components.map((one, index) =>
+      rowOf(context, days, {
+        component: one,
+        uptime: uptimes[index],
+        incidents: incidents.get(one.definition.id) ?? [],
+      }),
+    );
+    const group = model.groups.find((one) => one.id === groupId);
+    if (group === undefined) return { group: null, components: rows };
+    const state = combinedState(components.map((one) => one.state));
+    return {
+      group: {
+        id: group.id,
+        name: group.name,
+        state,
+        stateWord: stateWord(state, words),
+        uptime: format.percent(combinedUptime(uptimes).ratio, model.settings.uptimeDecimals),
+        isOpen: !isLarge || isWorse(state, 'operational'),
+      },
+      components: rows,
+    };
+  });
+}
+
+interface RowInit {
+  readonly component: ComponentModel;
+  readonly uptime: Uptime | undefined;
+  readonly incidents: readonly PageIncident[];
+}
+
+function rowOf(context: Context, days: DaysView, { component, uptime, incidents }: RowInit): ComponentRowView {
+  const { model, words, format } = context;
+  const { definition, state } = component;
+  const since = isWorse(state, 'operational') ? stateSince(component) : null;
+  return {
+    id: definition.id,
+    href: context.base + componentPath(definition.id),
+    name: component.name,
+    description: component.description,
+    target: component.target,
+    state,
+    stateWord: stateWord(state, words),
+    since: since === null || since <= 0 ? null : format.time(since),
+    uptime: format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals),
+    bar: dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }),
+  };
+}
+
+function pastOf(context: Context): PastView {
+  const { model, words, format } = context;
+  const since = toEpochMs(model.asOf - PAST_DAYS * DAY_MS);
+  const past = model.incidents
+    .filter((one) => !isOpenIncident(one, model.asOf) && one.startedAt >= since)
+    .slice(0, PAST_INCIDENTS_MAX);
+  const byDay = Map.groupBy(past, (one): Day => dayOf(one.startedAt as EpochMs, model.settings.timezone));
+  return {
+    days: [...byDay].map(([day, incidents]) => ({
+      day: format.dayLong(day),
+      incidents: incidents.map((one) => incidentEventOf(context, one, 1)),
+    })),
+    emptyText: fill(words.noIncidents, { n: PAST_DAYS }),
+  };
+}
+
+/** Every state in the order of a legend. */
+export const LEGEND_STATES: readonly State[] = [...STATES_BY_IMPACT].reverse();

@@ -1,0 +1,21 @@
+/** The operator's own look as a style sheet. What goes in is checked again here: this text ends up inside `<style>`. */
+
+import type { PageSettings } from '../model/index.ts';
+
+const NAME = /^--pharos-[a-z0-9-]{1,40}$/;
+/** Colours, lengths, numbers, font names: no braces, no semicolon, no `url(`, no escapes, no markup. */
+const VALUE = /^[#\w\s.,%()'"/+-]{1,200}$/;
+const CALLS_OUT = /url|image|import|expression|attr|src/i;
+
+/** A rule for the root with the operator's variables; null when there are none that pass. */
+export function themeStyle({
+  accentColor,
+  cssVariables,
+}: Pick<PageSettings, 'accentColor' | 'cssVariables'>): string | null {
+  const declared: [string, string][] = Object.entries(cssVariables).filter(
+    ([name, value]) => NAME.test(name) && VALUE.test(value) && !CALLS_OUT.test(value),
+  );
+  if (accentColor !== null && /^#[0-9a-f]{6}$/i.test(accentColor)) declared.unshift(['--pharos-accent', accentColor]);
+  if (declared.length === 0) return null;
+  return `:root:root{${declared.map(([name, value]) => `${name}:${value}`).join(';')}}`;
+}

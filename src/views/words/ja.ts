@@ -1,0 +1,4 @@
+import { en } from './en.ts';
+import type { Words } from './types.ts';
+
+export const ja: Words = { ...en };
