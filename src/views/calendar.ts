@@ -42,8 +42,8 @@ export interface CalendarEventView {
 /**
  * The calendar of a page's maintenances, or of those of one component when it is named.
  *
- * A maintenance's sequence counts its recorded changes and its updates, so that it grows when the window moves, when
- * words change, and when something is said of it. Both counts only grow.
+ * A maintenance's sequence is the number of its recorded changes, which grows when the window moves, when words change
+ * and when something is said of it; where changes are not recorded it is the number of its updates.
  */
 export function calendarView(model: PageModel, component?: ComponentModel): CalendarView {
   const path = component === undefined ? '' : componentPath(component.definition.id);
@@ -69,7 +69,7 @@ function eventView(model: PageModel, maintenance: PageMaintenance): CalendarEven
   const affected = names.length === 0 ? [] : [names.join(', ')];
   return {
     uid: uuidOf('maintenance', model.definition.id, id),
-    sequence: (maintenance.sequence ?? 0) + updates.length,
+    sequence: maintenance.sequence ?? updates.length,
     changedAt: toIso(lastWordAt(maintenance)),
     startsAt: toIso(startsAt),
     endsAt: toIso(endsAt),
