@@ -14,16 +14,16 @@ export interface RememberedPast {
 
 /**
  * The `reported` list of a `History`: exact spans as they are, and counted days for the time before our first
- * observation. A counted day that exact spans tell of is left out, or its trouble would show twice.
+ * observation, or before `asOf` if there is none. A counted day that exact spans tell of is left out, or its trouble
+ * would show twice.
  */
-export function reportedSpans({ observed, reported, reportedDays }: RememberedPast): Span[] {
-  const first = observed[0];
+export function reportedSpans({ observed, reported, reportedDays }: RememberedPast, asOf: EpochMs): Span[] {
   const exact = disjointSpans(reported);
   const untold = reportedDays.filter(({ day }) => {
     const { from, to } = utcDay(day);
     return (exact[firstEndingAfter(exact, from)]?.from ?? to) >= to;
   });
-  const counted = spansOfReportedDays(untold, first === undefined ? undefined : { from: EARLIEST, to: first.from });
+  const counted = spansOfReportedDays(untold, { from: EARLIEST, to: earlier(observed[0]?.from ?? asOf, asOf) });
   return [...exact, ...counted].sort((a, b) => a.from - b.from);
 }
 

@@ -192,7 +192,10 @@ function timelineOfComponent(
     .filter((incident) => incident.isOutage)
     .map((incident): Interval => ({ from: incident.startedAt, to: incident.endedAt ?? asOf }));
   const observed = heldUntil(past?.observed ?? [], source, asOf);
-  const reported = reportedSpans({ observed, reported: past?.reported ?? [], reportedDays: past?.reportedDays ?? [] });
+  const reported = reportedSpans(
+    { observed, reported: past?.reported ?? [], reportedDays: past?.reportedDays ?? [] },
+    asOf,
+  );
   const first = [observed[0]?.from, reported[0]?.from, ...outages.map((item) => item.from)].filter(
     (at) => at !== undefined,
   );

@@ -88,18 +88,24 @@ describe('reportedSpans', () => {
 
   it('counts trouble once where a day is told of exactly and by its counts', () => {
     const past = { observed: [], reported: [exact], reportedDays: [counted(3, 0, 1), nextDay] };
-    const spans = reportedSpans(past);
+    const spans = reportedSpans(past, toEpochMs(START + 9 * DAY_MS));
     expect(msOf(spans).major_outage).toBe(5);
     expect(msOf(spans, intervalOfDay(nextDay.day, 'UTC')).major_outage).toBe(DAY_MS);
   });
 
   it('leaves the time since our first observation to our observations', () => {
     const past = { observed: [observed], reported: [], reportedDays: [counted(3, 0, 1), nextDay] };
-    expect(reportedSpans(past).at(-1)?.to).toBe(observed.from);
+    expect(reportedSpans(past, toEpochMs(START + 9 * DAY_MS)).at(-1)?.to).toBe(observed.from);
   });
 
   it('takes all days of a monitor that was never observed', () => {
     const past = { observed: [], reported: [], reportedDays: [counted(3, 0, 1), nextDay] };
-    expect(reportedSpans(past).at(-1)?.to).toBe(START + 2 * DAY_MS);
+    expect(reportedSpans(past, toEpochMs(START + 9 * DAY_MS)).at(-1)?.to).toBe(START + 2 * DAY_MS);
+  });
+
+  it('keeps the proportions of today in the part of it that is over', () => {
+    const past = { observed: [], reported: [], reportedDays: [counted(3, 0, 1)] };
+    const ms = msOf(reportedSpans(past, toEpochMs(START + 4 * HOUR_MS)));
+    expect([ms.operational, ms.major_outage]).toEqual([3 * HOUR_MS, HOUR_MS]);
   });
 });
