@@ -5,6 +5,7 @@ import { noiseUuid } from '../noise.ts';
 import type { World } from '../world.ts';
 import { callError, restError, routerError } from './connect-errors.ts';
 import { READ_CALLS, WRITE_CALLS } from './openstatus-calls.ts';
+import { readRest } from './openstatus-rest.ts';
 import { type KeyRing, refusalOf, whoami } from './uptime-keys.ts';
 
 const KEY_HEADER = 'x-openstatus-key';
@@ -63,8 +64,8 @@ function decode(text: string, name: string): Readonly<Record<string, unknown>> |
   }
 }
 
-function rest(request: Request, { keys }: OpenstatusOptions, requestId: string): Reply {
-  const check = keys.check(headerOf(request.headers, KEY_HEADER));
+function rest(request: Request, options: OpenstatusOptions, requestId: string): Reply {
+  const check = options.keys.check(headerOf(request.headers, KEY_HEADER));
   if (check.kind !== 'valid') {
     return restError(401, 'UNAUTHORIZED', refusalOf(check.kind, KEY_HEADER), requestId);
   }
@@ -75,6 +76,8 @@ function rest(request: Request, { keys }: OpenstatusOptions, requestId: string):
   if (request.method !== 'GET' && check.key.scope === 'read') {
     return restError(403, 'FORBIDDEN', 'API key lacks write scope', requestId);
   }
+  const read = request.method === 'GET' ? readRest(request, options, requestId) : null;
+  if (read !== null) return read;
   const headers = { 'content-type': 'text/plain; charset=UTF-8', 'x-request-id': requestId };
   return { status: 404, headers, body: '404 Not Found' };
 }
