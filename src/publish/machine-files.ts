@@ -1,21 +1,33 @@
 /** The files of a page that machines read: JSON, feeds, calendars. */
 
 import type { ComponentModel, PageModel } from '../model/index.ts';
-import { componentPath } from '../views/addresses.ts';
+import { componentPath, reportPath } from '../views/addresses.ts';
 import { calendarView } from '../views/calendar.ts';
 import { feedView } from '../views/feeds.ts';
+import { monthsOf } from '../views/months.ts';
+import { reportDocument, reportRows } from '../views/report-data.ts';
+import { isListed, llmsView, robotsView, sitemapView } from '../views/site-files.ts';
 import { uptimeDocument } from '../views/uptime-json.ts';
 import { v2Documents } from '../views/v2/documents.ts';
+import { calendarText } from './calendar-text.ts';
+import { atomText, jsonFeedText, rssText } from './feed-text.ts';
 import { type FileEntry, fileEntry, once } from './file-entry.ts';
-import { atomText, calendarText, jsonFeedText, jsonText, rssText } from './serialise.ts';
+import { csvText, jsonText } from './serialise.ts';
+import { llmsText, robotsText, sitemapText } from './site-text.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+/** As far back as time lines reach: 400 days. */
+export const REPORT_MONTHS_MAX = 14;
 
 /** JSON under `api/`, feeds and calendars of the page and of each component. */
 export function machineFiles(model: PageModel): FileEntry[] {
   return [
     ...v2Files(model),
     jsonFile('api/uptime.json', () => uptimeDocument(model)),
+    ...reportFiles(model),
+    ...indexFiles(model),
     ...feedFiles(model),
     ...model.components.flatMap((component) => feedFiles(model, component)),
   ];
@@ -32,6 +44,53 @@ function v2Files(model: PageModel): FileEntry[] {
     jsonFile('api/v2/scheduled-maintenances.json', () => documents().maintenances()),
     jsonFile('api/v2/scheduled-maintenances/upcoming.json', () => documents().upcoming()),
     jsonFile('api/v2/scheduled-maintenances/active.json', () => documents().active()),
+  ];
+}
+
+function reportFiles(model: PageModel): FileEntry[] {
+  return monthsOf(model)
+    .slice(0, REPORT_MONTHS_MAX)
+    .flatMap((month) => {
+      const view = once(() => reportDocument(model, month));
+      return [
+        jsonFile(`${reportPath(month)}report.json`, view),
+        fileEntry({
+          path: `${reportPath(month)}report.csv`,
+          contentType: 'text/csv; charset=utf-8',
+          kind: 'report-csv',
+          view,
+          draw: (report) => csvText(reportRows(report)),
+        }),
+      ];
+    });
+}
+
+/** Files that tell others of the page; a page that is not listed has only the one that asks to be left alone. */
+function indexFiles(model: PageModel): FileEntry[] {
+  const robots = fileEntry({
+    path: 'robots.txt',
+    contentType: TEXT_TYPE,
+    kind: 'robots',
+    view: () => robotsView(model),
+    draw: robotsText,
+  });
+  if (!isListed(model)) return [robots];
+  return [
+    robots,
+    fileEntry({
+      path: 'sitemap.xml',
+      contentType: 'application/xml; charset=utf-8',
+      kind: 'sitemap',
+      view: () => sitemapView(model),
+      draw: sitemapText,
+    }),
+    fileEntry({
+      path: 'llms.txt',
+      contentType: TEXT_TYPE,
+      kind: 'llms',
+      view: () => llmsView(model),
+      draw: llmsText,
+    }),
   ];
 }
 

@@ -15,13 +15,18 @@ import { type V2ComponentSet, v2PageId } from './components.ts';
 import type { V2Maintenance } from './types.ts';
 import { type ToldUpdate, toldUpdates, v2Updates } from './updates.ts';
 
+/** A maintenance's id in the v2 shape. */
+export function v2MaintenanceId(model: PageModel, { id }: Pick<PageMaintenance, 'id'>): string {
+  return shortId('maintenance', model.definition.id, id);
+}
+
 /** A maintenance with all of its updates, newest first; at least one, made from its window when it has none. */
 export function v2Maintenance(
   model: PageModel,
   components: V2ComponentSet,
   maintenance: PageMaintenance,
 ): V2Maintenance {
-  const id = shortId('maintenance', model.definition.id, maintenance.id);
+  const id = v2MaintenanceId(model, maintenance);
   const { startsAt, endsAt, status, title, componentIds } = maintenance;
   const updates = maintenanceUpdates(maintenance);
   return {

@@ -1,0 +1,102 @@
+/** A feed as Atom, RSS and JSON Feed. The same view gives the same text. */
+
+import { Feed, type Item } from 'feed';
+import type { FeedItemView, FeedView } from '../views/feeds.ts';
+import { cleanText, escapeMarkup } from '../views/plain-text.ts';
+import { safeHtmlOfMarkdown } from '../views/safe-html.ts';
+import { jsonText } from './serialise.ts';
+
+/** An Atom 1.0 feed. */
+export function atomText(view: FeedView): string {
+  return feedOf(view).atom1();
+}
+
+/** An RSS 2.0 feed. */
+export function rssText(view: FeedView): string {
+  return feedOf(view).rss2();
+}
+
+/** A JSON Feed 1.1. Titles are plain text there, so nothing in them is escaped. */
+export function jsonFeedText(view: FeedView): string {
+  return jsonText({
+    version: 'https://jsonfeed.org/version/1.1',
+    title: view.title,
+    home_page_url: view.pageUrl,
+    feed_url: view.jsonUrl,
+    ...(view.description === '' ? {} : { description: view.description }),
+    language: view.language,
+    authors: [{ name: view.author, url: view.pageUrl }],
+    items: view.items.map((item) => ({
+      id: item.id,
+      url: item.url,
+      title: item.title,
+      content_html: contentHtml(item),
+      summary: summaryText(item),
+      date_published: item.publishedAt,
+      date_modified: item.updatedAt,
+      tags: tagsOf(item),
+    })),
+  });
+}
+
+/** The library pastes titles as HTML into CDATA sections, so they are escaped before; what it writes as text it escapes itself. */
+function feedOf(view: FeedView): Feed {
+  const feed = new Feed({
+    id: view.id,
+    title: view.title,
+    description: view.description,
+    language: view.language,
+    link: view.pageUrl,
+    feedLinks: { atom: view.atomUrl, rss: view.rssUrl },
+    updated: new Date(view.updatedAt),
+    author: { name: view.author, link: view.pageUrl },
+    generator: 'Pharos',
+  });
+  for (const item of view.items) feed.addItem(itemOf(item));
+  return feed;
+}
+
+function itemOf(item: FeedItemView): Item {
+  return {
+    id: item.id,
+    link: item.url,
+    title: escapeMarkup(item.title),
+    description: escapeMarkup(summaryText(item)),
+    content: contentHtml(item),
+    date: new Date(item.updatedAt),
+    published: new Date(item.publishedAt),
+    category: tagsOf(item).map((tag) => ({ name: tag, term: tag })),
+  };
+}
+
+/** The newest word on it, in one line. */
+function summaryText({ updates, status, title }: FeedItemView): string {
+  const newest = updates[0]?.body.trim() ?? '';
+  return `${wordsOf(status)}: ${newest === '' ? title : newest}`;
+}
+
+/** All updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */
+function contentHtml({ updates, components, kind, startsAt, endsAt }: FeedItemView): string {
+  const about = components.length === 0 ? '' : `<p>${escapeMarkup(components.join(', '))}</p>\n`;
+  const window =
+    kind === 'maintenance' && endsAt !== null ? `<p>${timeHtml(startsAt)} – ${timeHtml(endsAt)}</p>\n` : '';
+  const told = updates.map(
+    ({ at, status, body }) =>
+      `<p><strong>${escapeMarkup(wordsOf(status))}</strong> · ${timeHtml(at)}</p>\n${safeHtmlOfMarkdown(body)}`,
+  );
+  return cleanText(about + window + told.join('')).replaceAll(']]>', ']]&gt;');
+}
+
+function timeHtml(iso: string): string {
+  return `<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
+function tagsOf({ kind, status, impact }: FeedItemView): string[] {
+  return impact === null ? [kind, status] : [kind, status, impact];
+}
+
+/** `in_progress` as `In progress`. */
+function wordsOf(status: string): string {
+  const words = status.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
