@@ -10,8 +10,8 @@ export interface Credentials {
   readonly backup: {
     readonly email: string;
     readonly password: string;
-    /** `acme` is active and the one to configure; `globex` belongs to somebody else. */
-    readonly tenants: { readonly acme: string; readonly globex: string };
+    /** `acme` is owned, `initech` may only be looked at, `globex` belongs to somebody else. */
+    readonly tenants: { readonly acme: string; readonly initech: string; readonly globex: string };
   };
   /** Of the `Authorization` header, after `Bearer `. */
   readonly journeysToken: string;
@@ -36,7 +36,11 @@ export function createCredentials(seed: number): Credentials {
     backup: {
       email: 'pharos@acme.example',
       password: secret('backup'),
-      tenants: { acme: noiseUuid(seed, 'tenant', 'acme'), globex: noiseUuid(seed, 'tenant', 'globex') },
+      tenants: {
+        acme: noiseUuid(seed, 'tenant', 'acme'),
+        initech: noiseUuid(seed, 'tenant', 'initech'),
+        globex: noiseUuid(seed, 'tenant', 'globex'),
+      },
     },
     journeysToken: secret('journeys'),
     payrollToken: secret('payroll'),

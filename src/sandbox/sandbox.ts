@@ -6,14 +6,18 @@ import type { EpochMs } from '../model/time.ts';
 import { type ConfigTextOptions, configTextOf, environmentOf } from './configuration.ts';
 import { control } from './control.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
-import { json, type Reply, type Request, UPSTREAM_NAMES, type Upstream, type UpstreamName } from './exchange.ts';
+import { json, type Reply, type Request, UPSTREAM_NAMES, type Upstream } from './exchange.ts';
 import { spoil } from './fault-bodies.ts';
 import { send } from './fault-wire.ts';
 import { createFaults, type Fault, type FaultBook, type Faults } from './faults.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
+import { createBackup } from './upstreams/backup.ts';
+import { createJourneys } from './upstreams/journeys.ts';
 import { createOpenstatus } from './upstreams/openstatus.ts';
+import { createPayroll } from './upstreams/payroll.ts';
 import { DOCUMENTED_LIMITS, type RequestLimits } from './upstreams/request-limits.ts';
 import { createServerMonitor } from './upstreams/server-monitor.ts';
+import { createTerraform } from './upstreams/terraform.ts';
 import { createUptime } from './upstreams/uptime.ts';
 import { createKeyRing } from './upstreams/uptime-keys.ts';
 import { createWorld, type World } from './world.ts';
@@ -40,6 +44,12 @@ export interface SandboxOptions {
     /** Whether `/maintenance` and `/metrics` exist. Default false, as documented. */
     readonly hasFutureEndpoints?: boolean;
   };
+  /** How the listing of journeys pages; the document does not say. Default: 23 of them, 15 to a page, then nothing. */
+  readonly journeys?: {
+    readonly count?: number;
+    readonly pageSize?: number;
+    readonly pastEnd?: 'empty' | 'repeat';
+  };
   /** One line per request, without its secrets. */
   readonly log?: (line: string) => void;
 }
@@ -52,6 +62,8 @@ export interface Sandbox {
   readonly faults: Faults;
   readonly requests: RequestLog;
   readonly credentials: Credentials;
+  /** Time events that the payroll upstream has queued, in the order they came. */
+  payrollEvents(): readonly Readonly<Record<string, unknown>>[];
   /** The `pharos.yaml` to paste. */
   configText(options?: ConfigTextOptions): string;
   /** The variables that it takes its secrets from. */
@@ -62,6 +74,7 @@ export interface Sandbox {
 
 const SEED_DEFAULT = 1;
 const OFFSET_MINUTES_DEFAULT = 120;
+const JOURNEYS_DEFAULT = { count: 23, pageSize: 15, pastEnd: 'empty' } as const;
 /** Five hundred time events with payloads fit; a runaway client does not. */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -70,7 +83,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { now, host = '127.0.0.1', seed = SEED_DEFAULT } = options;
   const world = createWorld({ ...options, seed, startedAt: now() });
   const credentials = createCredentials(seed);
-  const upstreams = createUpstreams(options, world, credentials);
+  const payroll = createPayroll({ token: credentials.payrollToken });
+  const upstreams = createUpstreams(options, world, credentials).set('payroll', payroll.upstream);
   const faults = createFaults();
   const requests = createRequestLog();
   const server = createServer((incoming, response) => {
@@ -90,6 +104,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     faults,
     requests,
     credentials,
+    payrollEvents: payroll.events,
     configText: (choice) => configTextOf(url, world, choice),
     environment: () => environmentOf(credentials),
     stop: () =>
@@ -111,21 +126,25 @@ function listening(server: Server, port: number, host: string): Promise<void> {
 }
 
 function createUpstreams(
-  { serverMonitor = {} }: SandboxOptions,
+  { serverMonitor = {}, journeys }: SandboxOptions,
   world: World,
   credentials: Credentials,
-): ReadonlyMap<string, Upstream> {
+): Map<string, Upstream> {
   const { limits = DOCUMENTED_LIMITS, offsetMinutes = OFFSET_MINUTES_DEFAULT } = serverMonitor;
   const { hasFutureEndpoints = false } = serverMonitor;
   const { pagePassword, uptime } = credentials;
   const keys = createKeyRing([uptime.write, uptime.read, uptime.expired]);
-  return new Map<UpstreamName, Upstream>([
+  const { journeysToken, terraformToken } = credentials;
+  return new Map<string, Upstream>([
     [
       'server-monitor',
       createServerMonitor({ world, ...credentials.serverMonitor, limits, offsetMinutes, hasFutureEndpoints }),
     ],
     ['uptime', createUptime({ world, keys })],
     ['openstatus', createOpenstatus({ world, keys, pagePassword })],
+    ['backup', createBackup({ world, credentials: credentials.backup })],
+    ['journeys', createJourneys({ world, token: journeysToken, ...JOURNEYS_DEFAULT, ...journeys })],
+    ['terraform', createTerraform({ world, token: terraformToken })],
   ]);
 }
 

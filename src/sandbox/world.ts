@@ -1,28 +1,19 @@
 /** A small world that changes over time: a function of its seed and the instant, and of what a test forces upon it. */
 
 import { StatusError } from '../errors.ts';
-import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import { noise, noiseBetween } from './noise.ts';
-import {
-  type Disturbance,
-  maintenancesOf,
-  pastDisturbances,
-  reportsOf,
-  type WorldMaintenance,
-  type WorldReport,
-} from './past.ts';
-import {
-  createPages,
-  createServices,
-  LIVELY_SERVICES,
-  SERVICES_DEFAULT,
-  type Service,
-  type ServiceStatus,
-  type WorldPage,
-} from './services.ts';
+import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { type Checks, countChecks } from './checks.ts';
+import { createLive } from './live.ts';
+import { noise } from './noise.ts';
+import { type Disturbance, pastDisturbances } from './past.ts';
+import { maintenancesOf, reportsOf, reportsUntil, type WorldMaintenance, type WorldReport } from './posts.ts';
+import { createServices, LIVELY_SERVICES, SERVICES_DEFAULT, type Service, type ServiceStatus } from './services.ts';
+import { createPages, type WorldPage } from './world-pages.ts';
 
-export type { WorldMaintenance, WorldReport } from './past.ts';
-export { SERVICE_STATUSES, type Service, type ServiceStatus, type WorldPage } from './services.ts';
+export type { Checks } from './checks.ts';
+export type { WorldMaintenance, WorldReport } from './posts.ts';
+export { SERVICE_STATUSES, type Service, type ServiceStatus } from './services.ts';
+export type { WorldPage } from './world-pages.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -68,13 +59,6 @@ export interface WorldState {
   readonly maintenances: readonly WorldMaintenance[];
 }
 
-/** Checks run at every whole minute, except while paused. */
-export interface Checks {
-  readonly total: number;
-  readonly up: number;
-  readonly degraded: number;
-}
-
 export interface World {
   readonly seed: number;
   readonly startedAt: EpochMs;
@@ -102,11 +86,6 @@ export interface World {
   force(monitorKey: string, status: ServiceStatus | null): void;
 }
 
-/** How often something happens while a visitor of the first run may be watching: for two hours. */
-const BUSY_CYCLE_MS = 5 * MINUTE_MS;
-const BUSY_CYCLES = 24;
-/** And later, so that a sandbox left running for weeks does not drown in incidents. */
-const QUIET_CYCLE_MS = 30 * MINUTE_MS;
 /** Incidents of forced outages are numbered from here, so that they never meet the others. */
 const FORCED_INCIDENT_ID_MIN = 1_000_000;
 /** Services beyond the named ones for each extra outage of the past. */
@@ -240,72 +219,4 @@ function cut(one: Disturbance, forced: readonly Forced[]): Disturbance[] {
     if (one.from < stretch.from && (to === null || to > stretch.from)) to = stretch.from;
   }
   return [{ ...one, to }];
-}
-
-/** What happens after the start: one mishap in every cycle, around the lively services, failures and slowness in turn. */
-function createLive(
-  seed: number,
-  startedAt: EpochMs,
-  services: readonly Service[],
-  past: readonly Disturbance[],
-): (at: EpochMs) => readonly Disturbance[] {
-  const lively = services.slice(0, LIVELY_SERVICES);
-  // Three on from the last one, so that neighbours on a page do not fail in a row; ends with Search, which begins slow.
-  const step = lively.length % 3 === 0 ? 1 : 3;
-  let incidentId = past.filter(({ status }) => status === 'down').length;
-  const known: Disturbance[] = [];
-  return (at) => {
-    for (let cycle = known.length; startedAt + cycleStartMs(cycle) <= at; cycle += 1) {
-      const service = lively[(cycle * step) % lively.length];
-      if (service === undefined) break;
-      const isDown = (cycle + Math.floor(cycle / LIVELY_SERVICES)) % 2 === 0;
-      const startsMs = cycleStartMs(cycle) + noiseBetween(45, 100, noise(seed, 'live start', cycle)) * SECOND_MS;
-      const lastsMs = noiseBetween(90, 180, noise(seed, 'live length', cycle)) * SECOND_MS;
-      if (isDown) incidentId += 1;
-      known.push({
-        incidentId: isDown ? incidentId : null,
-        serviceId: service.id,
-        status: isDown ? 'down' : 'degraded',
-        from: toEpochMs(startedAt + startsMs),
-        to: toEpochMs(startedAt + startsMs + lastsMs),
-        title: `${service.name} is ${isDown ? 'down' : 'slow'}`,
-        description: null,
-      });
-    }
-    return known;
-  };
-}
-
-/** Milliseconds after the start. */
-function cycleStartMs(cycle: number): number {
-  const busy = Math.min(cycle, BUSY_CYCLES);
-  return busy * BUSY_CYCLE_MS + (cycle - busy) * QUIET_CYCLE_MS;
-}
-
-function reportsUntil(reports: readonly WorldReport[], at: EpochMs): readonly WorldReport[] {
-  return reports
-    .map((report) => ({ ...report, updates: report.updates.filter((update) => update.at <= at) }))
-    .filter(({ updates }) => updates.length > 0);
-}
-
-/** Counts whole minutes by the worst status of each; disturbances may overlap. */
-function countChecks(disturbances: readonly Disturbance[], from: EpochMs, to: EpochMs): Checks {
-  const minutes = (status: ServiceStatus): ReadonlySet<number> => {
-    const covered = new Set<number>();
-    for (const one of disturbances) {
-      if (one.status !== status) continue;
-      const end = Math.min(one.to ?? to, to);
-      for (let at = nextMinute(Math.max(one.from, from)); at < end; at += MINUTE_MS) covered.add(at);
-    }
-    return covered;
-  };
-  const idle = minutes('paused').union(minutes('pending'));
-  const down = minutes('down').difference(idle);
-  const degraded = minutes('degraded').difference(idle).difference(down);
-  const total = Math.max(0, Math.ceil((to - nextMinute(from)) / MINUTE_MS)) - idle.size;
-  return { total, up: total - down.size, degraded: degraded.size };
-}
-
-function nextMinute(at: number): number {
-  return Math.ceil(at / MINUTE_MS) * MINUTE_MS;
 }
