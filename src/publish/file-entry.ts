@@ -1,10 +1,11 @@
 /** One file of a status page: where it is, what it shows, and how it is drawn. Nothing is computed before it is asked for. */
 
 import { hash } from 'node:crypto';
-import type { Renderer } from './renderer.ts';
 
 /** Draws a view as HTML; the built pages behind it are compiled once. */
-export type PageRenderer = Pick<Renderer, 'render'>;
+export interface PageRenderer {
+  render(kind: string, view: unknown): Promise<Drawn>;
+}
 
 /** A file's bytes, and for HTML the content security policy that belongs to them. */
 export interface Drawn {

@@ -95,9 +95,6 @@ function htmlFile<Kind extends ViewKind>(path: string, kind: Kind, init: HtmlFil
     path: `${path}index.html`,
     contentType: 'text/html; charset=utf-8',
     kind,
-    draw: async (view, renderer) => {
-      const { html, csp } = await renderer.render(kind, view);
-      return { body: html, csp };
-    },
+    draw: (view, renderer) => renderer.render(kind, view),
   });
 }
