@@ -1,13 +1,10 @@
 /** What stands around every page of a status page: head, header, age of the data, footer. */
 
-import { type EpochMs, HOUR_MS, MINUTE_MS, type PageModel, type State, type Theme, toEpochMs } from '../model/index.ts';
+import { type EpochMs, MINUTE_MS, type PageModel, type State, type Theme } from '../model/index.ts';
 import { type Format, formatOf, type TimeView } from './format.ts';
 import { ownPicture, safeLink } from './links.ts';
 import { themeStyle } from './theme.ts';
 import { catalogueTag, directionOf, fill, type Words, wordsOf } from './words/index.ts';
-
-/** A page that shows the present is written at least this often, so that its "as of" stays near. */
-export const HEARTBEAT_MS = 15 * MINUTE_MS;
 
 /** How a view is placed. */
 export interface ViewOptions {
@@ -54,10 +51,8 @@ export interface LinkView {
 }
 
 export interface FreshnessView {
-  /** The instant the page is about. */
+  /** The instant that the page is true for; on a stale page that of its last data. */
   readonly asOf: TimeView;
-  /** When the oldest of its data was heard; null: never. */
-  readonly dataFrom: TimeView | null;
   readonly isStale: boolean;
   /** Later than this the page warns by script; null: it is about the past. */
   readonly staleAfter: EpochMs | null;
@@ -122,24 +117,22 @@ export function shellOf(context: Context, init: ShellInit): ShellView {
 }
 
 function freshnessOf({ model, words, format }: Context, isLive: boolean): FreshnessView {
-  const intervalMs = Math.max(MINUTE_MS, ...model.sources.map((source) => source.intervalMs));
   const dataFrom = model.dataFrom === null ? null : format.timeWithZone(model.dataFrom);
+  const isStale = model.isStale && isLive;
   return {
-    asOf: format.timeWithZone(model.asOf),
-    dataFrom,
-    isStale: model.isStale && isLive,
-    staleAfter: isLive ? staleAfterOf(model) : null,
+    asOf: isStale && dataFrom !== null ? dataFrom : format.timeWithZone(model.asOf),
+    isStale,
+    staleAfter: isLive ? model.staleAfter : null,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
-    rewritten: isLive
-      ? fill(words.rewritten, { interval: format.duration(intervalMs), heartbeat: format.duration(HEARTBEAT_MS) })
-      : null,
+    rewritten: isLive ? rewrittenText({ model, words, format }) : null,
   };
 }
 
-/** When a copy of the page is too old to be believed: two intervals of its slowest source after the data, and a heartbeat. */
-function staleAfterOf({ sources, asOf, dataFrom }: PageModel): EpochMs {
-  const allowedMs = Math.max(0, ...sources.map((source) => 2 * source.intervalMs));
-  return toEpochMs((dataFrom ?? asOf) + Math.min(allowedMs, 24 * HOUR_MS) + HEARTBEAT_MS);
+/** A copy is believed for a heartbeat and two intervals, so what is left without the intervals is the heartbeat. */
+function rewrittenText({ model, words, format }: Pick<Context, 'model' | 'words' | 'format'>): string {
+  const intervalMs = Math.max(MINUTE_MS, ...model.sources.map((source) => source.intervalMs));
+  const heartbeatMs = Math.max(intervalMs, model.staleAfter - model.asOf - 2 * intervalMs);
+  return fill(words.rewritten, { interval: format.duration(intervalMs), heartbeat: format.duration(heartbeatMs) });
 }
 
 export interface PlainShellInit {

@@ -1,0 +1,266 @@
+/** Synthetic status pages for tests of views, pages, feeds and publishing. Everything follows from the arguments. */
+
+import {
+  type Announcement,
+  type ComponentModel,
+  combinedState,
+  DAY_MS,
+  type EpochMs,
+  HOUR_MS,
+  MINUTE_MS,
+  type PageDefinition,
+  type PageIncident,
+  type PageMaintenance,
+  type PageModel,
+  type PageSettings,
+  type ResponseTime,
+  SECOND_MS,
+  type State,
+  type TimelineSpan,
+  toEpochMs,
+  toMonitorId,
+} from '../../src/model/index.ts';
+
+/** 2026-11-21, 09:31 in Berlin. */
+export const AS_OF: EpochMs = toEpochMs(Date.parse('2026-11-21T08:31:00Z'));
+const HISTORY_DAYS = 400;
+
+/** The instant `ms` before `AS_OF`. */
+export function ago(ms: number): EpochMs {
+  return toEpochMs(AS_OF - ms);
+}
+
+export interface Trouble {
+  readonly state: State;
+  /** Before `AS_OF`. */
+  readonly startedAgoMs: number;
+  /** Default: up to `AS_OF`. */
+  readonly forMs?: number;
+}
+
+/** A time line of 400 days: silence before `knownDays`, then `base`, with troubles laid over it; later ones win. */
+export function timelineWith(
+  troubles: readonly Trouble[],
+  knownDays = 400,
+  base: State = 'operational',
+): TimelineSpan[] {
+  const start = ago(HISTORY_DAYS * DAY_MS);
+  const known = ago(knownDays * DAY_MS);
+  const pieces: TimelineSpan[] = [
+    { state: 'unknown', from: start, to: known, provenance: 'none' },
+    { state: base, from: known, to: AS_OF, provenance: 'observed' },
+  ];
+  for (const { state, startedAgoMs, forMs } of troubles) {
+    const from = ago(startedAgoMs);
+    const to = toEpochMs(Math.min(AS_OF, from + (forMs ?? startedAgoMs)));
+    const cut = pieces.flatMap((piece) => [
+      { ...piece, to: toEpochMs(Math.min(piece.to, from)) },
+      { ...piece, from: toEpochMs(Math.max(piece.from, to)) },
+    ]);
+    pieces.length = 0;
+    const provenance = state === 'unknown' ? 'none' : state === 'maintenance' ? 'maintenance' : 'observed';
+    pieces.push(...cut, { state, from, to, provenance });
+    pieces.sort((a, b) => a.from - b.from);
+    for (let index = pieces.length - 1; index >= 0; index -= 1) {
+      const piece = pieces[index];
+      if (piece === undefined || piece.from >= piece.to) pieces.splice(index, 1);
+    }
+  }
+  return pieces.filter((piece) => piece.from < piece.to);
+}
+
+export interface ComponentInit {
+  readonly id?: string;
+  readonly name?: string;
+  readonly description?: string | null;
+  readonly state?: State;
+  readonly troubles?: readonly Trouble[];
+  readonly knownDays?: number;
+  readonly groupId?: string | null;
+  readonly responseTimes?: readonly ResponseTime[];
+  readonly target?: string | null;
+  readonly isStale?: boolean;
+  readonly timeline?: readonly TimelineSpan[];
+  readonly upstreamUptime?: ComponentModel['upstreamUptime'];
+}
+
+/** Its state is that of its time line now, unless given. */
+export function componentModel(init: ComponentInit = {}): ComponentModel {
+  const id = init.id ?? 'api';
+  const name = init.name ?? 'API';
+  const timeline = init.timeline ?? timelineWith(init.troubles ?? [], init.knownDays);
+  const monitor = toMonitorId('edge', id);
+  return {
+    definition: {
+      id,
+      type: 'monitor',
+      monitor,
+      name,
+      description: init.description ?? null,
+      groupId: init.groupId ?? null,
+      order: 0,
+      groupOrder: 0,
+    },
+    name,
+    description: init.description ?? null,
+    target: init.target ?? null,
+    state: init.state ?? timeline.at(-1)?.state ?? 'unknown',
+    isStale: init.isStale ?? false,
+    timeline,
+    responseTimes: init.responseTimes ?? [],
+    upstreamUptime: init.upstreamUptime ?? null,
+  };
+}
+
+/** Five-minute samples of the last day around `aroundMs`, from a seed. */
+export function responseTimes(seed: number, aroundMs = 140): ResponseTime[] {
+  const next = randomOf(seed);
+  return Array.from({ length: 288 }, (_, index) => ({
+    at: ago((288 - index) * 5 * MINUTE_MS),
+    ms: Math.round(aroundMs * (0.7 + next() * 0.6 + (next() > 0.97 ? 2 : 0))),
+  }));
+}
+
+export interface IncidentInit extends Partial<PageIncident> {
+  readonly updateBodies?: readonly string[];
+}
+
+export function incident(init: IncidentInit = {}): PageIncident {
+  const slug = init.slug ?? 'inc-1';
+  const startedAt = init.startedAt ?? ago(2 * HOUR_MS);
+  const endedAt = init.endedAt === undefined ? null : init.endedAt;
+  const bodies = init.updateBodies ?? ['We are looking into it.'];
+  const words = ['investigating', 'identified', 'monitoring', 'resolved'];
+  return {
+    id: `edge/${slug}`,
+    slug,
+    title: 'Requests are failing',
+    status: endedAt === null ? 'investigating' : 'resolved',
+    impact: 'major',
+    startedAt,
+    endedAt,
+    monitors: [],
+    components: [],
+    componentIds: ['api'],
+    pages: null,
+    affectedState: null,
+    isOutage: false,
+    updates: bodies.map((body, index) => ({
+      id: `${slug}-u${index}`,
+      at: toEpochMs(startedAt + index * 20 * MINUTE_MS),
+      status: words[Math.min(index, 3)] ?? null,
+      body,
+    })),
+    ...init,
+  };
+}
+
+export function maintenance(init: Partial<PageMaintenance> = {}): PageMaintenance {
+  const slug = init.slug ?? 'mnt-1';
+  return {
+    id: `edge/${slug}`,
+    slug,
+    title: 'Database upgrade',
+    startsAt: ago(-3 * DAY_MS),
+    endsAt: ago(-3 * DAY_MS - 2 * HOUR_MS),
+    monitors: [],
+    components: [],
+    componentIds: ['api'],
+    pages: null,
+    status: 'scheduled',
+    updates: [
+      { id: `${slug}-u0`, at: ago(DAY_MS), status: null, body: 'Reads keep working. Writes **pause** for a moment.' },
+    ],
+    ...init,
+  };
+}
+
+export interface PageInit extends Partial<Omit<PageModel, 'definition' | 'settings' | 'staleAfter'>> {
+  readonly definition?: Partial<PageDefinition>;
+  readonly settings?: Partial<PageSettings>;
+}
+
+/** A page with one working component, everything else by `init`; its state is that of its components. */
+export function pageModel(init: PageInit = {}): PageModel {
+  const components = init.components ?? [componentModel()];
+  const definition: PageDefinition = {
+    id: 'config/acme',
+    slug: 'acme',
+    title: 'Acme',
+    description: null,
+    homepageUrl: 'https://www.acme.example/',
+    contactUrl: 'mailto:help@acme.example',
+    icon: null,
+    customDomain: null,
+    access: 'public',
+    emailDomains: [],
+    published: true,
+    theme: 'system',
+    groups: [],
+    components: components.map((one) => one.definition),
+    ...init.definition,
+  };
+  return {
+    groups: definition.groups,
+    incidents: [],
+    maintenances: [],
+    announcements: [],
+    sources: [source()],
+    asOf: AS_OF,
+    staleAfter: ago(-17 * MINUTE_MS),
+    dataFrom: ago(20 * SECOND_MS),
+    isStale: false,
+    state: combinedState(components.map((one) => one.state)),
+    ...init,
+    components,
+    definition,
+    settings: { ...SETTINGS, ...init.settings },
+  };
+}
+
+const SETTINGS: PageSettings = {
+  url: 'https://status.acme.example/acme/',
+  timezone: 'Europe/Berlin',
+  locale: 'en',
+  showTargets: false,
+  blipFloorMs: MINUTE_MS,
+  uptimeDecimals: 2,
+  accentColor: null,
+  cssVariables: {},
+  allowIndex: true,
+};
+
+function source(): PageModel['sources'][number] {
+  return {
+    upstreamId: 'edge',
+    monitorsAt: ago(20 * SECOND_MS),
+    incidentsAt: ago(20 * SECOND_MS),
+    intervalMs: MINUTE_MS,
+    isMonitorsStale: false,
+    isIncidentsStale: false,
+  };
+}
+
+export function announcement(init: Partial<Announcement> = {}): Announcement {
+  return {
+    id: 'a1',
+    title: 'A new region is open',
+    body: 'You can now choose **Frankfurt** for new projects. [How it works](https://docs.acme.example/regions)',
+    level: 'info',
+    from: ago(2 * DAY_MS),
+    to: null,
+    pages: null,
+    ...init,
+  };
+}
+
+/** Numbers from 0 to 1 that depend on the seed alone. */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
