@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
+import { shapeError } from './http-faults.ts';
 
 /** A packed answer up to this size may have any ratio: 10,000 much alike monitors pack 65 to 1 into two megabytes. */
 const RATIO_FREE_BYTES = 4 * 1024 * 1024;
@@ -29,27 +30,33 @@ const UNPACK: Readonly<Record<string, Unpack>> = {
 /** What we can unpack, for `Accept-Encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, br, zstd, deflate';
 
-/** Larger than allowed, or packed in a way we do not unpack. The message goes behind the address of what was asked. */
-export class BodyRefused extends Error {}
+export interface BodyBounds {
+  /** The `Content-Encoding` header; at most one packing is undone. */
+  readonly encoding: string | undefined;
+  /** Bound of the bytes on the wire, and of the unpacked ones. */
+  readonly bytesMax: number;
+  /** What was asked, for messages. */
+  readonly place: string;
+}
 
 /**
  * All bytes of `body`, unpacked.
  *
- * @param encoding the `Content-Encoding` header; at most one packing is undone
- * @param bytesMax bound of the bytes on the wire, and of the unpacked ones
- * @throws BodyRefused, or whatever the stream fails with
+ * @throws UPSTREAM_SHAPE when it is too large or packed in another way, and whatever the stream fails with
  */
-export async function readBody(
-  body: Readable,
-  { encoding, bytesMax }: { readonly encoding: string | undefined; readonly bytesMax: number },
-): Promise<Buffer> {
+export async function readBody(body: Readable, { encoding, bytesMax, place }: BodyBounds): Promise<Buffer> {
   const unpack = unpackOf(encoding);
+  if (unpack === 'unknown') {
+    // A stream that is destroyed early tells so by an error event, which nobody waits for.
+    body.on('error', () => undefined).destroy();
+    throw shapeError(place, 'the body is packed in a way that is not unpacked');
+  }
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     length += chunk.length;
     // Leaving the loop destroys the stream, and with it the socket.
-    if (length > bytesMax) throw new BodyRefused(`the answer is larger than ${bytesMax} bytes`);
+    if (length > bytesMax) throw shapeError(place, `the answer is larger than ${bytesMax} bytes`);
     chunks.push(chunk);
   }
   const packed = Buffer.concat(chunks, length);
@@ -58,13 +65,16 @@ export async function readBody(
   try {
     return await unpack(packed, { maxOutputLength });
   } catch (error) {
-    throw isTooLarge(error)
-      ? new BodyRefused(`${length} bytes unpack to more than ${maxOutputLength}`)
-      : new BodyRefused(`the ${encoding} body is damaged or cut off`);
+    throw shapeError(
+      place,
+      isTooLarge(error)
+        ? `${length} bytes unpack to more than ${maxOutputLength}`
+        : `the body is packed but damaged or cut off`,
+    );
   }
 }
 
-function unpackOf(encoding: string | undefined): Unpack | null {
+function unpackOf(encoding: string | undefined): Unpack | 'unknown' | null {
   const names = (encoding ?? '')
     .toLowerCase()
     .split(',')
@@ -72,10 +82,7 @@ function unpackOf(encoding: string | undefined): Unpack | null {
     .filter((name) => name !== '' && name !== 'identity');
   if (names.length === 0) return null;
   const [name = ''] = names;
-  const unpack = Object.hasOwn(UNPACK, name) ? UNPACK[name] : undefined;
-  if (names.length > 1 || unpack === undefined)
-    throw new BodyRefused('the body is packed in a way that is not unpacked');
-  return unpack;
+  return names.length === 1 && Object.hasOwn(UNPACK, name) ? (UNPACK[name] ?? 'unknown') : 'unknown';
 }
 
 /** RFC 1950: method 8, and the first two bytes a multiple of 31. */

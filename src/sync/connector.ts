@@ -8,7 +8,7 @@
  */
 
 import type { z } from 'zod';
-import type { ErrorCode, StatusError } from '../errors.ts';
+import type { StatusError } from '../errors.ts';
 import type { Learned, Problem } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -19,6 +19,7 @@ export {
   SNAPSHOT_PARTS,
   type SnapshotPart,
 } from '../model/observation.ts';
+export type { UpstreamReport } from './report.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
 export const PRIORITIES = ['list', 'incident', 'detail', 'backfill'] as const;
@@ -149,23 +150,4 @@ export function parseItems<T>(
     }
   }
   return { items: parsed, problems };
-}
-
-/** How a pass went for one upstream. */
-export type UpstreamReport =
-  | (UpstreamReportBase & { readonly kind: 'ok'; readonly changed: readonly string[] })
-  | (UpstreamReportBase & { readonly kind: 'skipped'; readonly reason: string })
-  | (UpstreamReportBase & {
-      readonly kind: 'failed';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly publicMessage: string;
-    });
-
-interface UpstreamReportBase {
-  readonly upstreamId: string;
-  readonly requestsUsed: number;
-  readonly durationMs: number;
-  readonly monitorsTotal: number;
-  readonly problems: readonly Problem[];
 }

@@ -4,9 +4,9 @@
  */
 
 import { Agent, type Dispatcher } from 'undici';
-import type { StatusError } from '../errors.ts';
+import { isStatusError, type StatusError } from '../errors.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
-import { ACCEPTED_ENCODINGS, BodyRefused, readBody } from './body.ts';
+import { ACCEPTED_ENCODINGS, readBody } from './body.ts';
 import type { Question } from './connector.ts';
 import { placeOf, shapeError, statusError, toStatusError, unreachable } from './http-faults.ts';
 import { parseJson } from './json.ts';
@@ -52,8 +52,10 @@ export interface HttpContext {
   readonly now: () => EpochMs;
   /** Stops the request, for instance when the process ends. */
   readonly signal?: AbortSignal;
-  /** Awaited before every request that leaves, those of a redirect included; throws when none may leave. */
+  /** Awaited before every request that leaves, those of a redirect included; throws a StatusError when none may leave. */
   readonly permit?: () => Promise<void>;
+  /** A total deadline below the usual one, ms from the first permit. */
+  readonly totalMs?: number;
 }
 
 export interface HttpAnswer {
@@ -117,7 +119,8 @@ async function request(agent: Agent, limits: HttpLimits, { question, context }: 
   const place = placeOf(question.method, start);
   await context.permit?.();
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), limits.totalMs);
+  const totalMs = Math.min(limits.totalMs, context.totalMs ?? limits.totalMs);
+  const timer = setTimeout(() => deadline.abort(), totalMs);
   const signal = context.signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, context.signal]);
   const at = context.now();
   try {
@@ -133,10 +136,11 @@ async function request(agent: Agent, limits: HttpLimits, { question, context }: 
       url = target;
     }
   } catch (error) {
+    if (isStatusError(error)) throw error;
     if (deadline.signal.aborted)
-      throw unreachable(place, 'timeout', { words: `no complete answer within ${limits.totalMs / SECOND_MS} s` });
+      throw unreachable(place, 'timeout', { words: `no complete answer within ${totalMs / SECOND_MS} s` });
     if (context.signal?.aborted === true) throw unreachable(place, 'stopped', { words: 'the request was stopped' });
-    throw error instanceof BodyRefused ? shapeError(place, error.message) : toStatusError(error, place);
+    throw toStatusError(error, place);
   } finally {
     clearTimeout(timer);
   }
@@ -235,18 +239,16 @@ async function readPayload(response: Dispatcher.ResponseData, { question, place,
   const bytes = await readBody(response.body, {
     encoding: Array.isArray(encoding) ? encoding.join(',') : encoding,
     bytesMax: limits.bytesMax,
+    place,
   });
   if (question.allowEmpty === true && (bytes.length === 0 || isTypeRefused)) return null;
   if (isText) return readText(bytes, headers, place);
-  try {
-    const payload = parseJson(bytes);
-    // A number that was cut off is still a number; a list or an object is not.
-    if (isEndUnknown(headers) && (typeof payload !== 'object' || payload === null))
-      throw new Error('nothing tells whether it is complete');
-    return payload;
-  } catch (error) {
-    throw shapeError(place, `the answer cannot be read: ${(error as Error).message}`);
-  }
+  const parsed = parseJson(bytes);
+  if (!parsed.isValid) throw shapeError(place, `the answer ${parsed.reason}`);
+  // A number that was cut off is still a number; a list or an object is not.
+  const isOpenEnded = typeof parsed.value !== 'object' || parsed.value === null;
+  if (isOpenEnded && isEndUnknown(headers)) throw shapeError(place, 'nothing tells whether the answer is complete');
+  return parsed.value;
 }
 
 function readText(bytes: Buffer, headers: Dispatcher.ResponseData['headers'], place: string): string {

@@ -9,6 +9,11 @@ const VALUES_MAX = 1_000_000;
 /** A longer string is cut: nothing on a page needs more, and one item must not sink the others. */
 export const STRING_CHARS_MAX = 65_536;
 
+/** A value, or why there is none, in words that go behind "it" in a log line and quote nothing. */
+export type ParsedJson =
+  | { readonly isValid: true; readonly value: unknown }
+  | { readonly isValid: false; readonly reason: string };
+
 /** What a look at the bytes tells before anything is built from them. */
 interface Outline {
   readonly depth: number;
@@ -35,25 +40,25 @@ const NINE = 0x39;
  * Strings are cut at 64 Ki characters, lone surrogates become U+FFFD, keys named `__proto__` are left out, and integers
  * that a number cannot hold exactly come as strings of their digits, so that two ids never become one.
  *
- * @throws Error with a sentence for the log when the bytes are no JSON or pass a limit; never a stack overflow
+ * Never throws, also not for want of stack.
  */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array): ParsedJson {
   const outline = outlineOf(bytes);
-  if (outline.depth > DEPTH_MAX) throw new Error(`it nests deeper than ${DEPTH_MAX} levels`);
-  if (outline.values > VALUES_MAX) throw new Error(`it holds more than ${VALUES_MAX} values`);
+  if (outline.depth > DEPTH_MAX) return { isValid: false, reason: `nests deeper than ${DEPTH_MAX} levels` };
+  if (outline.values > VALUES_MAX) return { isValid: false, reason: `holds more than ${VALUES_MAX} values` };
   const text = new TextDecoder().decode(bytes);
-  let value: unknown;
   try {
-    value = outline.hasLongDigits ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text);
+    const value: unknown = outline.hasLongDigits ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text);
+    return { isValid: true, value: outline.needsCleaning ? clean(value) : value };
   } catch (error) {
     // V8 quotes the text around the fault; only its first words are safe to log.
-    throw new Error(
-      `it is not JSON (${messageOf(error)
+    return {
+      isValid: false,
+      reason: `is not JSON (${messageOf(error)
         .split(/[,"'.]/, 1)[0]
         ?.trim()})`,
-    );
+    };
   }
-  return outline.needsCleaning ? clean(value) : value;
 }
 
 function outlineOf(bytes: Uint8Array): Outline {

@@ -1,0 +1,49 @@
+/** A configured upstream, bound to its connector. */
+
+import { scryptSync } from 'node:crypto';
+import type { Connector, Learned, Limits, Probe, Pull, PullContext } from './connector.ts';
+
+export interface Upstream {
+  readonly id: string;
+  readonly kind: string;
+  readonly limits: Limits;
+  /** How often it is asked; twice this without an answer is stale. */
+  readonly intervalMs: number;
+  readonly pull: (context: PullContext) => Pull<Learned>;
+  readonly probe: (context: PullContext) => Pull<Probe>;
+  /** Changes when the options do; tells nothing of the secrets in them. */
+  readonly print: () => string;
+}
+
+export interface UpstreamSettings {
+  readonly id: string;
+  /** What the connector's own `optionsSchema` made of the configuration. */
+  readonly options: unknown;
+  /** Null: the documented ones. */
+  readonly limits: Limits | null;
+  readonly intervalMs: number;
+}
+
+/** A connector of the registry, whatever its options. */
+type AnyConnector = Pick<Connector<never>, 'kind' | 'limits' | 'pull' | 'probe'>;
+
+/** Binds a connector to options that its own schema has parsed. */
+export function bindUpstream(connector: AnyConnector, settings: UpstreamSettings): Upstream {
+  const { id, options, intervalMs } = settings;
+  // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
+  const parsed = options as never;
+  let print: string | null = null;
+  return {
+    id,
+    kind: connector.kind,
+    limits: settings.limits ?? connector.limits,
+    intervalMs,
+    pull: (context) => connector.pull(parsed, context),
+    probe: (context) => connector.probe(parsed, context),
+    print: () => {
+      // Slow on purpose: the print is stored, and a weak password must not be guessed from it.
+      print ??= scryptSync(JSON.stringify(options) ?? '', `pharos upstream ${id}`, 12).toString('hex');
+      return print;
+    },
+  };
+}
