@@ -1,8 +1,9 @@
 /** A small world that changes over time: a function of its seed and the instant, and of what a test forces upon it. */
 
 import { StatusError } from '../errors.ts';
-import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
 import { type Checks, countChecks } from './checks.ts';
+import { createForces, type Forces } from './forces.ts';
 import { createLive } from './live.ts';
 import { noise } from './noise.ts';
 import { type Disturbance, pastDisturbances } from './past.ts';
@@ -65,16 +66,22 @@ export interface World {
   /** By id. */
   readonly services: readonly Service[];
   readonly pages: readonly WorldPage[];
+  /** By id; past, running and ahead. */
+  readonly maintenances: readonly WorldMaintenance[];
   /** Everything at one instant; the same instant gives the same answer. */
   at(now: EpochMs): WorldState;
   /** One service at one instant. */
   stateOf(service: Service, now: EpochMs): ServiceState;
-  /** Outages up to `now`, newest first. */
-  incidentsAt(now: EpochMs): readonly WorldIncident[];
+  /** Outages up to `now`, newest first; of one service, or of all. */
+  incidentsAt(now: EpochMs, service?: Service): readonly WorldIncident[];
+  /** By id; only updates written up to `now`. */
+  reportsAt(now: EpochMs): readonly WorldReport[];
   /** Checks of a service in `[from, to)`. */
   checksOf(service: Service, from: EpochMs, to: EpochMs): Checks;
   /** What the check at `at` measured, in milliseconds; null when it got no answer. */
   responseTimeAt(service: Service, at: EpochMs): number | null;
+  /** The mean of one check an hour in `[from, to)`; null when none got an answer. */
+  responseTimeBetween(service: Service, from: EpochMs, to: EpochMs): number | null;
   /** By its key (`api`), or by the number in a monitor's name (`edge/2`, `svc/2`). */
   find(monitorKey: string): Service | undefined;
   /**
@@ -86,88 +93,34 @@ export interface World {
   force(monitorKey: string, status: ServiceStatus | null): void;
 }
 
-/** Incidents of forced outages are numbered from here, so that they never meet the others. */
-const FORCED_INCIDENT_ID_MIN = 1_000_000;
 /** Services beyond the named ones for each extra outage of the past. */
 const SERVICES_PER_EXTRA_OUTAGE = 8;
 const DEGRADED_SLOWER_BY = 4;
-
-interface Forced {
-  readonly serviceId: number;
-  readonly status: ServiceStatus;
-  readonly from: EpochMs;
-  to: EpochMs | null;
-  readonly incidentId: number;
-}
+/** Which of two disturbances at once shows. */
+const SEVERITY: Readonly<Record<ServiceStatus, number>> = { up: 0, degraded: 1, pending: 2, down: 3, paused: 4 };
 
 /** Makes a world. Nothing runs in it: it is asked how it is at an instant. */
 export function createWorld(options: WorldOptions): World {
   const { seed, startedAt, isCalm = false, now = () => startedAt } = options;
   const services = createServices(seed, options.services ?? SERVICES_DEFAULT, startedAt);
-  const extraOutages =
-    options.extraOutages ?? Math.max(0, Math.floor((services.length - SERVICES_DEFAULT) / SERVICES_PER_EXTRA_OUTAGE));
-  const past = pastDisturbances({ seed, startedAt, services, extraOutages, isCalm });
   const maintenances = maintenancesOf(startedAt, isCalm);
   const reports = reportsOf(startedAt, isCalm);
-  const forced: Forced[] = [];
-  const live = isCalm ? () => [] : createLive(seed, startedAt, services, past);
-  const pastByService = groupByService(past);
-
-  /** What happened to one service up to `at`, with forced stretches put in, oldest first. */
-  function disturbancesOf(service: Service, at: EpochMs): readonly Disturbance[] {
-    const natural = [
-      ...(pastByService.get(service.id) ?? []),
-      ...(service.id <= LIVELY_SERVICES ? live(at).filter(({ serviceId }) => serviceId === service.id) : []),
-    ];
-    const mine = forced.filter(({ serviceId }) => serviceId === service.id);
-    const all = mine.length === 0 ? natural : [...natural.flatMap((one) => cut(one, mine)), ...mine.flatMap(disturb)];
-    return all.filter(({ from }) => from <= at).sort((a, b) => a.from - b.from);
-  }
-
-  function disturb({ serviceId, status, from, to, incidentId }: Forced): Disturbance[] {
-    if (status === 'up') return [];
-    const title = `${services[serviceId - 1]?.name ?? 'Service'} is ${status}`;
-    const id = status === 'down' ? incidentId : null;
-    return [{ incidentId: id, serviceId, status, from, to, title, description: null }];
-  }
-
-  function stateOf(service: Service, at: EpochMs): ServiceState {
-    let state: ServiceState = { service, status: 'up', since: service.createdAt };
-    let upSince: EpochMs = service.createdAt;
-    for (const { from, to, status } of disturbancesOf(service, at)) {
-      if (to !== null && to <= at) upSince = toEpochMs(Math.max(upSince, to));
-      else if (SEVERITY[status] > SEVERITY[state.status]) state = { service, status, since: from };
-    }
-    return state.status === 'up' ? { ...state, since: upSince } : state;
-  }
-
-  function incidentsAt(at: EpochMs): readonly WorldIncident[] {
-    const incidents = services.flatMap((service) =>
-      disturbancesOf(service, at).flatMap(({ incidentId, from, to, title, description }) =>
-        incidentId === null
-          ? []
-          : [
-              {
-                id: incidentId,
-                service,
-                startedAt: from,
-                endedAt: to !== null && to <= at ? to : null,
-                title,
-                description,
-              },
-            ],
-      ),
-    );
-    return incidents.sort((a, b) => b.startedAt - a.startedAt || b.id - a.id);
-  }
-
-  const world: World = {
+  const forces = createForces();
+  const disturbancesOf = createCourse(options, services, forces);
+  const stateOf = (service: Service, at: EpochMs): ServiceState => stateFrom(service, disturbancesOf(service, at), at);
+  const incidentsAt = (at: EpochMs, one?: Service): readonly WorldIncident[] =>
+    (one === undefined ? services : [one])
+      .flatMap((service) => incidentsFrom(service, disturbancesOf(service, at), at))
+      .sort((a, b) => b.startedAt - a.startedAt || b.id - a.id);
+  return {
     seed,
     startedAt,
     services,
     pages: createPages(services),
+    maintenances,
     stateOf,
     incidentsAt,
+    reportsAt: (at) => reportsUntil(reports, at),
     at: (at) => ({
       now: at,
       services: services.map((service) => stateOf(service, at)),
@@ -176,11 +129,10 @@ export function createWorld(options: WorldOptions): World {
       maintenances,
     }),
     checksOf: (service, from, to) => countChecks(disturbancesOf(service, to), from, to),
-    responseTimeAt(service, at) {
-      const { status } = stateOf(service, at);
-      if (status === 'down' || status === 'paused' || status === 'pending') return null;
-      const slower = status === 'degraded' ? DEGRADED_SLOWER_BY : 1;
-      return Math.round(service.responseTimeMs * slower * (0.85 + 0.3 * noise(seed, 'check', service.id, at)));
+    responseTimeAt: (service, at) => responseTime(seed, stateOf(service, at), at),
+    responseTimeBetween(service, from, to) {
+      const disturbances = disturbancesOf(service, to);
+      return mean(wholeHours(from, to).map((at) => responseTime(seed, stateFrom(service, disturbances, at), at)));
     },
     find: (monitorKey) => findService(services, monitorKey),
     force(monitorKey, status) {
@@ -188,35 +140,74 @@ export function createWorld(options: WorldOptions): World {
       if (service === undefined) {
         throw new StatusError({ code: 'NOT_FOUND', message: `There is no service "${monitorKey}" in this world.` });
       }
-      const at = now();
-      const open = forced.find(({ serviceId, to }) => serviceId === service.id && to === null);
-      if (open?.status === status) return;
-      if (open !== undefined) open.to = at;
-      const incidentId = FORCED_INCIDENT_ID_MIN + forced.length + 1;
-      if (status !== null) forced.push({ serviceId: service.id, status, from: at, to: null, incidentId });
+      forces.set(service, status, now());
     },
   };
-  return world;
 }
 
-/** Which of two disturbances at once shows. */
-const SEVERITY: Readonly<Record<ServiceStatus, number>> = { up: 0, degraded: 1, pending: 2, down: 3, paused: 4 };
+/** What happens to one service up to an instant: its past, its own course since, and what is forced; oldest first. */
+function createCourse(
+  { seed, startedAt, isCalm = false, extraOutages }: WorldOptions,
+  services: readonly Service[],
+  forces: Forces,
+): (service: Service, at: EpochMs) => readonly Disturbance[] {
+  const beyondNamed = Math.max(0, services.length - SERVICES_DEFAULT);
+  const past = pastDisturbances({
+    seed,
+    startedAt,
+    services,
+    extraOutages: extraOutages ?? Math.floor(beyondNamed / SERVICES_PER_EXTRA_OUTAGE),
+    isCalm,
+  });
+  const pastByService = Map.groupBy(past, ({ serviceId }) => serviceId);
+  const live = isCalm ? () => [] : createLive(seed, startedAt, services, past);
+  return (service, at) => {
+    const since = service.id <= LIVELY_SERVICES ? live(at).filter(({ serviceId }) => serviceId === service.id) : [];
+    return forces
+      .applyTo(service, [...(pastByService.get(service.id) ?? []), ...since])
+      .filter(({ from }) => from <= at)
+      .sort((a, b) => a.from - b.from);
+  };
+}
+
+function stateFrom(service: Service, disturbances: readonly Disturbance[], at: EpochMs): ServiceState {
+  let state: ServiceState = { service, status: 'up', since: service.createdAt };
+  let upSince: EpochMs = service.createdAt;
+  for (const { from, to, status } of disturbances) {
+    if (from > at) break;
+    if (to !== null && to <= at) upSince = toEpochMs(Math.max(upSince, to));
+    else if (SEVERITY[status] > SEVERITY[state.status]) state = { service, status, since: from };
+  }
+  return state.status === 'up' ? { ...state, since: upSince } : state;
+}
+
+function incidentsFrom(service: Service, disturbances: readonly Disturbance[], at: EpochMs): WorldIncident[] {
+  return disturbances.flatMap(({ incidentId, from, to, title, description }) => {
+    if (incidentId === null) return [];
+    const endedAt = to !== null && to <= at ? to : null;
+    return [{ id: incidentId, service, startedAt: from, endedAt, title, description }];
+  });
+}
+
+function responseTime(seed: number, { service, status }: ServiceState, at: EpochMs): number | null {
+  if (status === 'down' || status === 'paused' || status === 'pending') return null;
+  const slower = status === 'degraded' ? DEGRADED_SLOWER_BY : 1;
+  return Math.round(service.responseTimeMs * slower * (0.85 + 0.3 * noise(seed, 'check', service.id, at)));
+}
+
+function wholeHours(from: EpochMs, to: EpochMs): readonly EpochMs[] {
+  const first = Math.ceil(from / HOUR_MS) * HOUR_MS;
+  return Array.from({ length: Math.max(0, Math.ceil((to - first) / HOUR_MS)) }, (_, hour) =>
+    toEpochMs(first + hour * HOUR_MS),
+  );
+}
+
+function mean(measured: readonly (number | null)[]): number | null {
+  const answered = measured.filter((one) => one !== null);
+  return answered.length === 0 ? null : answered.reduce((sum, one) => sum + one, 0) / answered.length;
+}
 
 function findService(services: readonly Service[], monitorKey: string): Service | undefined {
   const number = /^[^/]+\/(\d+)$/.exec(monitorKey)?.[1];
   return number === undefined ? services.find(({ key }) => key === monitorKey) : services[Number(number) - 1];
-}
-
-function groupByService(disturbances: readonly Disturbance[]): ReadonlyMap<number, readonly Disturbance[]> {
-  return Map.groupBy(disturbances, ({ serviceId }) => serviceId);
-}
-
-/** A natural disturbance ends where a forced stretch begins, and does not happen at all inside one. */
-function cut(one: Disturbance, forced: readonly Forced[]): Disturbance[] {
-  let { to } = one;
-  for (const stretch of forced) {
-    if (one.from >= stretch.from && (stretch.to === null || one.from < stretch.to)) return [];
-    if (one.from < stretch.from && (to === null || to > stretch.from)) to = stretch.from;
-  }
-  return [{ ...one, to }];
 }

@@ -30,9 +30,9 @@ export function dailySummary(world: World, page: WorldPage, days: number, now: E
 function dayMessage(world: World, service: Service, day: EpochMs, now: EpochMs): Message {
   const end = toEpochMs(Math.min(day + DAY_MS, now));
   const { total, up, degraded } = world.checksOf(service, day, end);
-  const hasMaintenance = world
-    .at(now)
-    .maintenances.some(({ serviceIds, from, to }) => serviceIds.includes(service.id) && from < end && to > day);
+  const hasMaintenance = world.maintenances.some(
+    ({ serviceIds, from, to }) => serviceIds.includes(service.id) && from < end && to > day,
+  );
   const counts = { count: total, ok: up - degraded, degraded, error: total - up };
   const sent = Object.entries(counts).flatMap(([key, value]) => (value === 0 ? [] : [[key, String(value)]]));
   const status =
@@ -50,12 +50,12 @@ function dayMessage(world: World, service: Service, day: EpochMs, now: EpochMs):
 
 /** Outages, then reports, then maintenances that reach into the days shown and have begun. */
 function eventsOf(world: World, service: Service, shown: { readonly from: EpochMs; readonly now: EpochMs }): Message[] {
-  const { incidents, reports, maintenances } = world.at(shown.now);
   const reaches = (from: EpochMs, to: EpochMs | null): boolean => from <= shown.now && (to ?? shown.now) >= shown.from;
-  const outages = incidents
-    .filter((one) => one.service === service && reaches(one.startedAt, one.endedAt))
+  const outages = world
+    .incidentsAt(shown.now, service)
+    .filter((one) => reaches(one.startedAt, one.endedAt))
     .map((one) => event('INCIDENT', 'DOWN', { id: one.id, name: 'Downtime', from: one.startedAt, to: one.endedAt }));
-  const written = reports.flatMap((report) => {
+  const written = world.reportsAt(shown.now).flatMap((report) => {
     const first = report.updates[0];
     const last = report.updates.at(-1);
     const page = pageOf(world, report.serviceIds);
@@ -66,7 +66,7 @@ function eventsOf(world: World, service: Service, shown: { readonly from: EpochM
     const impact = `PAGE_COMPONENT_IMPACT_${report.impact.toUpperCase()}`;
     return [{ ...event('REPORT', 'DEGRADED', { id: report.id, name: report.title, from: first.at, to }), impact }];
   });
-  const windows = maintenances
+  const windows = world.maintenances
     .filter(({ serviceIds, from, to }) => serviceIds.includes(service.id) && reaches(from, to))
     .map(({ id, title, from, to }) => event('MAINTENANCE', 'MAINTENANCE', { id, name: title, from, to }));
   return [...outages, ...written, ...windows];

@@ -55,7 +55,7 @@ function identified(message: Readonly<Message>, world: World): WorldPage | Reply
 
 /** Reports that are open, and all maintenances, newest first. */
 function contentOf(page: WorldPage, { world, now, pagePassword }: CallContext): Message {
-  const { reports, maintenances } = world.at(now);
+  const reports = world.reportsAt(now);
   const mine = <T extends { readonly serviceIds: readonly number[] }>(items: readonly T[]): readonly T[] =>
     items.filter(({ serviceIds }) => pageOf(world, serviceIds) === page).toReversed();
   return {
@@ -70,7 +70,7 @@ function contentOf(page: WorldPage, { world, now, pagePassword }: CallContext): 
     ),
     ...list(
       'maintenances',
-      mine(maintenances).map((maintenance) => maintenanceMessage(page, maintenance)),
+      mine(world.maintenances).map((maintenance) => maintenanceMessage(page, maintenance)),
     ),
   };
 }
@@ -103,13 +103,13 @@ const OVERALL_WORST_FIRST = ['MAJOR_OUTAGE', 'DEGRADED', 'MAINTENANCE', 'OPERATI
 
 /** The service's own roll-up, as odd as the real one: an open report says degraded even when the monitor is down. */
 function overallOf(page: WorldPage, { world, now }: CallContext): Message {
-  const { reports, maintenances } = world.at(now);
+  const reports = world.reportsAt(now);
   const statuses = page.components.map(({ id, serviceId }) => {
     const service = serviceId === null ? undefined : world.services[serviceId - 1];
     const concerns = ({ serviceIds }: { readonly serviceIds: readonly number[] }): boolean =>
       serviceId !== null && serviceIds.includes(serviceId);
     const isDown = service !== undefined && world.stateOf(service, now).status === 'down';
-    const isMaintained = maintenances.some((one) => concerns(one) && one.from <= now && now < one.to);
+    const isMaintained = world.maintenances.some((one) => concerns(one) && one.from <= now && now < one.to);
     const word = reports.some((report) => concerns(report) && isOpen(report))
       ? 'DEGRADED'
       : isMaintained

@@ -11,8 +11,8 @@ const MAINTENANCE = { name: 'Maintenance', reason: 'MAINTENANCE_NOT_FOUND', head
 export function listStatusReports(message: Readonly<Message>, { world, now }: CallContext): Reply {
   const { statuses } = message;
   const summaries = world
-    .at(now)
-    .reports.toReversed()
+    .reportsAt(now)
+    .toReversed()
     .flatMap((report) => {
       const page = pageOf(world, report.serviceIds);
       return page === undefined ? [] : [reportSummaryMessage(page, report)];
@@ -22,7 +22,7 @@ export function listStatusReports(message: Readonly<Message>, { world, now }: Ca
 }
 
 export function getStatusReport(message: Readonly<Message>, { world, now }: CallContext): Reply {
-  const report = found(message, world.at(now).reports, REPORT);
+  const report = found(message, world.reportsAt(now), REPORT);
   if (isReply(report)) return report;
   const page = pageOf(world, report.serviceIds);
   return page === undefined
@@ -30,16 +30,16 @@ export function getStatusReport(message: Readonly<Message>, { world, now }: Call
     : json(200, { statusReport: reportMessage(page, report) });
 }
 
-export function listMaintenances(message: Readonly<Message>, { world, now }: CallContext): Reply {
-  const all = world.at(now).maintenances.flatMap((maintenance) => {
+export function listMaintenances(message: Readonly<Message>, { world }: CallContext): Reply {
+  const all = world.maintenances.flatMap((maintenance) => {
     const page = pageOf(world, maintenance.serviceIds);
     return page === undefined ? [] : [maintenanceMessage(page, maintenance)];
   });
   return paged(message, all, (page, total) => ({ ...list('maintenances', page), ...total }));
 }
 
-export function getMaintenance(message: Readonly<Message>, { world, now }: CallContext): Reply {
-  const maintenance = found(message, world.at(now).maintenances, MAINTENANCE);
+export function getMaintenance(message: Readonly<Message>, { world }: CallContext): Reply {
+  const maintenance = found(message, world.maintenances, MAINTENANCE);
   if (isReply(maintenance)) return maintenance;
   const page = pageOf(world, maintenance.serviceIds);
   return page === undefined

@@ -15,9 +15,9 @@ const LISTINGS: ReadonlyMap<string, Listing> = new Map<string, Listing>([
   ['monitor', (world, { now }) => world.services.map((service) => monitorEntity(world, service, now))],
   ['page', (world, _request, pagePassword) => world.pages.map((page) => pageEntity(page, pagePassword))],
   ['incident', (world, { now }) => world.incidentsAt(now).map(incidentEntity).toReversed()],
-  ['status_report', (world, { now }) => world.at(now).reports.map((report) => reportEntity(world, report))],
-  ['status_report_update', (world, { now }) => world.at(now).reports.flatMap(updateEntities)],
-  ['maintenance', (world, { now }) => world.at(now).maintenances.map((one) => maintenanceEntity(world, one))],
+  ['status_report', (world, { now }) => world.reportsAt(now).map((report) => reportEntity(world, report))],
+  ['status_report_update', (world, { now }) => world.reportsAt(now).flatMap(updateEntities)],
+  ['maintenance', (world) => world.maintenances.map((one) => maintenanceEntity(world, one))],
 ]);
 
 /** Days that a summary counts. */

@@ -119,8 +119,8 @@ function listIncidents({ world, offsetMinutes }: ServerMonitorOptions, request: 
 /** What they will answer is not known; these are guesses that a reader must be able to ignore. */
 function futureRoutes({ world, offsetMinutes }: ServerMonitorOptions): Record<string, Route> {
   return {
-    maintenance: ({ now }) => {
-      const windows = world.at(now).maintenances.map(({ id, title, serviceIds, from, to }) => ({
+    maintenance: () => {
+      const windows = world.maintenances.map(({ id, title, serviceIds, from, to }) => ({
         id,
         title,
         monitor_ids: serviceIds,
