@@ -1,18 +1,25 @@
 /** The one registry of connectors. Kinds, the configuration's union and the contract tests are derived from it. */
 
 import type { Connector } from '../connector.ts';
+import { backupControlPlane } from './backup-control-plane/connector.ts';
+import { customerJourneys } from './customer-journeys/connector.ts';
 import { serverMonitor } from './server-monitor/connector.ts';
 import { uptimeService } from './uptime-service/connector.ts';
 
-/** Options of a connector whose kind is only known when the configuration is read. */
-export type AnyConnector = Connector<unknown>;
+/** A connector whose options are only known when the configuration is read. */
+export type AnyConnector = Connector<never>;
 
 /** Safe as long as `pull` and `probe` are only given what this connector's own `optionsSchema` returned. */
 function erased<Options>(connector: Connector<Options>): AnyConnector {
   return connector as AnyConnector;
 }
 
-export const CONNECTORS: readonly AnyConnector[] = [erased(serverMonitor), erased(uptimeService)];
+export const CONNECTORS: readonly AnyConnector[] = [
+  erased(serverMonitor),
+  erased(uptimeService),
+  erased(backupControlPlane),
+  erased(customerJourneys),
+];
 
 /** The connector of a kind; undefined: there is none. */
 export function connectorOf(kind: string): AnyConnector | undefined {

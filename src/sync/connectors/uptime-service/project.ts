@@ -1,112 +1,41 @@
-/** What the uptime service's answers mean. */
+/** What monitors, pages and figures of the uptime service mean. */
 
 import {
-  type AccessType,
-  type AffectedComponent,
   type ComponentDefinition,
-  type GroupDefinition,
-  type Incident,
-  type IncidentImpact,
-  type IncidentStatus,
-  type Maintenance,
   type MonitorDetail,
-  type MonitorId,
   type MonitorObservation,
   type PageDefinition,
   type Problem,
-  type Theme,
   toMonitorId,
-  type Update,
 } from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/span.ts';
-import { isWorse, type State } from '../../../model/state.ts';
-import { type Day, type EpochMs, toEpochMs } from '../../../model/time.ts';
+import type { State } from '../../../model/state.ts';
+import type { Day, EpochMs } from '../../../model/time.ts';
 import { parseItems } from '../../connector.ts';
 import {
-  compareIds,
-  FlagSchema,
-  IdSchema,
-  monitorsOf,
-  type StateWords,
-  stateOf,
-  uniqueById,
-  uniqueMonitors,
-  unknownWord,
-} from '../wire.ts';
+  ACCESS_WORDS,
+  lookUp,
+  MONITOR_WORDS,
+  placeComponents,
+  placeGroups,
+  THEME_WORDS,
+  toSlug,
+} from '../page-words.ts';
+import { FlagSchema, IdSchema, monitorsOf, stateOf, uniqueById, uniqueMonitors, unknownWord } from '../wire.ts';
 import {
   type Component,
   ComponentDaysSchema,
   ComponentSchema,
   DayBucketSchema,
   GroupSchema,
-  MaintenanceSchema,
   type Monitor,
   MonitorSchema,
   type MonitorSummary,
   type MonitorsAnswer,
-  type Outage,
-  OutageSchema,
   type Overview,
   type Page,
-  type Report,
-  ReportSchema,
-  type ReportUpdate,
-  UpdateSchema,
   wordOf,
 } from './schema.ts';
-
-const MONITOR_WORDS: StateWords = {
-  active: 'operational',
-  degraded: 'degraded',
-  error: 'major_outage',
-  unknown: 'unknown',
-  unspecified: 'unknown',
-};
-
-const IMPACT_WORDS: StateWords = {
-  operational: 'operational',
-  degraded_performance: 'degraded',
-  degraded: 'degraded',
-  partial_outage: 'partial_outage',
-  major_outage: 'major_outage',
-  // An open report that does not say how bad it is still says that something is wrong.
-  unspecified: 'degraded',
-};
-
-const REPORT_WORDS: Readonly<Record<string, IncidentStatus>> = {
-  investigating: 'investigating',
-  identified: 'identified',
-  monitoring: 'monitoring',
-  resolved: 'resolved',
-};
-
-const ACCESS_WORDS: Readonly<Record<string, AccessType>> = {
-  public: 'public',
-  password: 'password',
-  password_protected: 'password',
-  'email-domain': 'email-domain',
-  authenticated: 'email-domain',
-  // There is no gate by address here, so nobody gets in.
-  'ip-restriction': 'closed',
-  ip_restricted: 'closed',
-};
-
-const THEME_WORDS: Readonly<Record<string, Theme>> = { system: 'system', light: 'light', dark: 'dark' };
-
-/** Impact of an incident by the worst state of its components. */
-const IMPACT_OF_STATE: Readonly<Record<State, IncidentImpact>> = {
-  operational: 'none',
-  degraded: 'minor',
-  partial_outage: 'major',
-  major_outage: 'critical',
-  maintenance: 'none',
-  paused: 'none',
-  unknown: 'minor',
-};
-
-function lookUp<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefined {
-  return typeof word === 'string' && Object.hasOwn(words, word) ? words[word] : undefined;
-}
 
 /** Monitors of all kinds with their states, sorted by id; never throws. */
 export function projectMonitors(
@@ -177,7 +106,8 @@ export function projectPage(
   const { statusPage: page } = overview;
   const place = `pages.${page.id}`;
   const itemsTotal = 1 + overview.components.length + overview.groups.length;
-  if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(page.slug)) {
+  const slug = toSlug(page.slug);
+  if (slug === null) {
     const problem: Problem = { kind: 'dropped', place: `${place}.slug`, message: 'cannot stand in an address' };
     return { page: null, problems: [problem], itemsTotal };
   }
@@ -185,14 +115,11 @@ export function projectPage(
   const components = projectComponents(overview.components, { upstreamId, place });
   const groups = parseItems(GroupSchema, overview.groups, `${place}.groups`);
   const uniqueGroups = uniqueById(groups.items);
-  const groupIds = new Set(uniqueGroups.items.map((group) => group.id));
-  const placed = components.components.map((component) =>
-    component.groupId !== null && !groupIds.has(component.groupId) ? { ...component, groupId: null } : component,
-  );
+  const placed = placeComponents(components.components, uniqueGroups.items);
   return {
     page: {
       id: `${upstreamId}/${page.id}`,
-      slug: page.slug,
+      slug,
       title: page.title,
       description: page.description,
       homepageUrl: page.homepageUrl,
@@ -202,7 +129,7 @@ export function projectPage(
       ...access.access,
       theme: lookUp(THEME_WORDS, wordOf(page.theme, 'PAGE_THEME_')) ?? 'system',
       groups: placeGroups(uniqueGroups.items, placed),
-      components: placed.toSorted((a, b) => a.order - b.order || compareIds(a.id, b.id)),
+      components: placed,
     },
     problems: [...access.problems, ...components.problems, ...groups.problems, ...uniqueGroups.problems],
     itemsTotal,
@@ -280,221 +207,6 @@ function projectComponent(
     order: item.order ?? 0,
     groupOrder: item.groupOrder ?? 0,
   };
-}
-
-/** Groups have no order of their own there: each stands where the first of its components does. */
-function placeGroups(
-  groups: readonly { id: string; name: string }[],
-  components: readonly ComponentDefinition[],
-): GroupDefinition[] {
-  return groups
-    .map((group) => ({
-      ...group,
-      order: Math.min(
-        ...components.filter((component) => component.groupId === group.id).map((component) => component.order),
-        Number.MAX_SAFE_INTEGER,
-      ),
-    }))
-    .toSorted((a, b) => a.order - b.order || compareIds(a.id, b.id));
-}
-
-/** Where a component is: its page there, and its monitor if it has one. */
-export interface ComponentPlace {
-  readonly pageId: string;
-  readonly monitor: MonitorId | null;
-}
-
-/** The components of all pages by their id there; ids are unique over pages. */
-export function placesOf(pages: readonly PageDefinition[], upstreamId: string): ReadonlyMap<string, ComponentPlace> {
-  return new Map(
-    pages.flatMap((page) =>
-      page.components.map((component) => [
-        component.id,
-        { pageId: page.id.slice(upstreamId.length + 1), monitor: component.monitor },
-      ]),
-    ),
-  );
-}
-
-/** A report as it came, and the page whose answer it came in; null: it came without one. */
-export interface ReportItem {
-  readonly item: unknown;
-  readonly pageId: string | null;
-}
-
-/** Reports as incidents, sorted by id; one that comes with several pages is published on all of them. Never throws. */
-export function projectReports(
-  reports: readonly ReportItem[],
-  { upstreamId, places }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace> },
-): { incidents: Incident[]; problems: Problem[] } {
-  const problems: Problem[] = [];
-  const incidents = reports.flatMap(({ item, pageId }, index) => {
-    const parsed = parseItems(ReportSchema, [item], 'statusReports');
-    problems.push(
-      ...parsed.problems.map((problem) => ({ ...problem, place: problem.place.replace('[0]', `[${index}]`) })),
-    );
-    return parsed.items.map((report) => projectReport(report, { upstreamId, places, pageId, problems }));
-  });
-  const merged = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((twins) => {
-    const pages = [...new Set(twins.flatMap((twin) => twin.pages ?? []))].toSorted(compareIds);
-    return twins.map((twin) => ({ ...twin, pages }));
-  });
-  const unique = uniqueById(merged);
-  return { incidents: unique.items, problems: [...problems, ...unique.problems.filter(({ kind }) => kind !== 'note')] };
-}
-
-function projectReport(
-  report: Report,
-  facts: {
-    upstreamId: string;
-    places: ReadonlyMap<string, ComponentPlace>;
-    pageId: string | null;
-    problems: Problem[];
-  },
-): Incident {
-  const { upstreamId, places, pageId, problems } = facts;
-  const place = `statusReports.${report.id}`;
-  const parsed = parseItems(UpdateSchema, report.updates, `${place}.updates`);
-  problems.push(...parsed.problems);
-  const updates = parsed.items.toSorted((a, b) => a.date - b.date || compareIds(a.id, b.id));
-  const status = statusOf(report.status, place, problems);
-  const affected = affectedComponents(report, updates, { place, problems });
-  const startedAt = toEpochMs(Math.min(report.createdAt, ...updates.map((update) => update.date)));
-  const lastResolved = updates.findLast((update) => wordOf(update.status, 'STATUS_REPORT_STATUS_') === 'resolved');
-  const endedAt = status === 'resolved' ? (lastResolved?.date ?? report.updatedAt ?? report.createdAt) : null;
-  const pageIds = new Set([...affected.keys()].flatMap((id) => places.get(id)?.pageId ?? []));
-  if (pageId !== null) pageIds.add(pageId);
-  const worst = [...affected.values()].reduce<State>(
-    (worse, state) => (isWorse(state, worse) ? state : worse),
-    'operational',
-  );
-  return {
-    id: `${upstreamId}/report-${report.id}`,
-    title: report.title,
-    status,
-    impact: affected.size === 0 ? 'minor' : IMPACT_OF_STATE[worst],
-    startedAt,
-    endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, startedAt)),
-    monitors: monitorsAt(affected.keys(), places),
-    components: componentsAt(affected, { upstreamId, places, pageId }),
-    pages: [...pageIds].toSorted(compareIds).map((id) => `${upstreamId}/${id}`),
-    affectedState: null,
-    isOutage: false,
-    updates: updates.map(
-      (update): Update => ({
-        id: update.id,
-        at: update.date,
-        status: lookUp(REPORT_WORDS, wordOf(update.status, 'STATUS_REPORT_STATUS_')) ?? null,
-        body: update.message ?? '',
-      }),
-    ),
-  };
-}
-
-/** An unknown word counts as open: a report must not end because of a word. */
-function statusOf(value: unknown, place: string, problems: Problem[]): IncidentStatus {
-  const status = lookUp(REPORT_WORDS, wordOf(value, 'STATUS_REPORT_STATUS_'));
-  if (status === undefined) problems.push(unknownWord(`${place}.status`, value));
-  return status ?? 'investigating';
-}
-
-/** Each component the report is about, in the state that the newest update naming it gave. */
-function affectedComponents(
-  report: Report,
-  updates: readonly ReportUpdate[],
-  { place, problems }: { place: string; problems: Problem[] },
-): ReadonlyMap<string, State> {
-  const affected = new Map<string, State>((report.pageComponentIds ?? []).map((id) => [id, 'degraded']));
-  for (const update of updates)
-    for (const { pageComponentId, impact } of update.componentImpacts) {
-      const word = wordOf(impact, 'PAGE_COMPONENT_IMPACT_') ?? 'unspecified';
-      const { state, problems: unknown } = stateOf(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`);
-      problems.push(...unknown);
-      affected.set(pageComponentId, state);
-    }
-  return affected;
-}
-
-function monitorsAt(ids: Iterable<string>, places: ReadonlyMap<string, ComponentPlace>): MonitorId[] {
-  return [...new Set([...ids].flatMap((id) => places.get(id)?.monitor ?? []))].toSorted(compareIds);
-}
-
-function componentsAt(
-  affected: ReadonlyMap<string, State>,
-  {
-    upstreamId,
-    places,
-    pageId,
-  }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace>; pageId: string | null },
-): AffectedComponent[] {
-  return [...affected]
-    .flatMap(([id, state]) => {
-      const page = places.get(id)?.pageId ?? pageId;
-      return page === null ? [] : [{ id: `${upstreamId}/${page}/${id}`, state }];
-    })
-    .toSorted((a, b) => compareIds(a.id, b.id));
-}
-
-/** Maintenances of one page, sorted by id. Never throws. */
-export function projectMaintenances(
-  items: readonly unknown[],
-  { upstreamId, pageId, places }: { upstreamId: string; pageId: string; places: ReadonlyMap<string, ComponentPlace> },
-): { maintenances: Maintenance[]; problems: Problem[] } {
-  const parsed = parseItems(MaintenanceSchema, items, `pages.${pageId}.maintenances`);
-  const problems = [...parsed.problems];
-  const maintenances = parsed.items.flatMap((item): Maintenance[] => {
-    if (item.to <= item.from) {
-      problems.push({ kind: 'dropped', place: `maintenances.${item.id}`, message: 'ends before it starts' });
-      return [];
-    }
-    const ids = (item.pageComponentIds ?? []).toSorted(compareIds);
-    return [
-      {
-        id: `${upstreamId}/maintenance-${item.id}`,
-        title: item.title,
-        startsAt: item.from,
-        endsAt: item.to,
-        monitors: monitorsAt(ids, places),
-        components: ids.map((id) => `${upstreamId}/${places.get(id)?.pageId ?? pageId}/${id}`),
-        pages: [`${upstreamId}/${pageId}`],
-        updates:
-          item.message === null
-            ? []
-            : [{ id: 'message', at: item.createdAt ?? item.from, status: null, body: item.message }],
-      },
-    ];
-  });
-  const unique = uniqueById(maintenances);
-  return { maintenances: unique.items, problems: [...problems, ...unique.problems] };
-}
-
-/** The failed checks that the service recorded, as outages, sorted by id. Never throws. */
-export function projectOutages(
-  items: readonly unknown[],
-  { upstreamId, monitors }: { upstreamId: string; monitors: readonly MonitorObservation[] },
-): { incidents: Incident[]; problems: Problem[] } {
-  const names = new Map(monitors.map((monitor) => [monitor.id, monitor.name]));
-  const parsed = parseItems(OutageSchema, items, 'incidents');
-  const incidents = parsed.items.map((item: Outage): Incident => {
-    const monitor = toMonitorId(upstreamId, item.monitorId);
-    const endedAt = item.resolvedAt ?? null;
-    return {
-      id: `${upstreamId}/incident-${item.id}`,
-      title: names.get(monitor) ?? `Monitor ${item.monitorId}`,
-      status: endedAt === null ? 'investigating' : 'resolved',
-      impact: 'critical',
-      startedAt: item.startedAt,
-      endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, item.startedAt)),
-      monitors: [monitor],
-      components: [],
-      pages: null,
-      affectedState: 'major_outage',
-      isOutage: true,
-      updates: [],
-    };
-  });
-  const unique = uniqueById(incidents);
-  return { incidents: unique.items, problems: [...parsed.problems, ...unique.problems] };
 }
 
 /** Days of the past as the service counted its checks, by monitor; static components have none. */

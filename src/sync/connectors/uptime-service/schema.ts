@@ -7,28 +7,37 @@
 import { z } from 'zod';
 import { CountSchema, IdSchema, InstantSchema, ListSchema, NameSchema, NumberSchema, TextSchema } from '../wire.ts';
 
-/** `{ httpMonitors, tcpMonitors, dnsMonitors, totalSize }`; lists are absent when empty, kinds to come are taken too. */
-export const MonitorsAnswerSchema = z
-  .record(z.string(), z.unknown())
-  .transform(
-    (answer, context): { lists: { kind: string; place: string; items: unknown[] }[]; total: number | null } => {
-      const names = Object.keys(answer).filter((key) => key.endsWith('Monitors'));
-      const lists = names.toSorted().flatMap((place) => {
-        const items = ListSchema.safeParse(answer[place]);
-        if (!items.success) context.addIssue({ code: 'custom', path: [place], message: 'not a list' });
-        return items.success
-          ? [{ kind: place.slice(0, -'Monitors'.length).toLowerCase(), place, items: items.data }]
-          : [];
-      });
-      const total = CountSchema.nullish().safeParse(answer['totalSize']);
-      if (!total.success) context.addIssue({ code: 'custom', path: ['totalSize'], message: 'not a count' });
-      // An empty workspace answers {}; an object of something else is not a list of monitors.
-      if (names.length === 0 && Object.keys(answer).some((key) => key !== 'totalSize' && key !== 'nextPageToken'))
-        context.addIssue({ code: 'custom', message: 'no list of monitors in it' });
-      return { lists, total: total.success ? (total.data ?? null) : null };
-    },
-  );
-export type MonitorsAnswer = z.output<typeof MonitorsAnswerSchema>;
+/** Lists of monitors by kind, and how many there are in all; null: it does not say. */
+export interface MonitorsAnswer {
+  readonly lists: readonly { readonly kind: string; readonly place: string; readonly items: readonly unknown[] }[];
+  readonly total: number | null;
+}
+
+/** `{ httpMonitors, tcpMonitors, dnsMonitors, totalSize }`; kinds to come are taken too. */
+function monitorsAnswerSchema(required: readonly string[]): z.ZodType<MonitorsAnswer> {
+  return z.record(z.string(), z.unknown()).transform((answer, context): MonitorsAnswer => {
+    const places = Object.keys(answer).filter((key) => key.endsWith('Monitors'));
+    for (const place of required.filter((name) => !places.includes(name)))
+      context.addIssue({ code: 'custom', path: [place], message: 'missing' });
+    const lists = places.toSorted().flatMap((place) => {
+      const items = ListSchema.safeParse(answer[place]);
+      if (!items.success) context.addIssue({ code: 'custom', path: [place], message: 'not a list' });
+      const kind = place.slice(0, -'Monitors'.length).toLowerCase();
+      return items.success ? [{ kind, place, items: items.data }] : [];
+    });
+    const total = CountSchema.nullish().safeParse(answer['totalSize']);
+    if (!total.success) context.addIssue({ code: 'custom', path: ['totalSize'], message: 'not a count' });
+    // An empty workspace answers {}; an object of something else is not a list of monitors.
+    if (places.length === 0 && Object.keys(answer).some((key) => key !== 'totalSize'))
+      context.addIssue({ code: 'custom', message: 'no list of monitors in it' });
+    return { lists, total: total.success ? (total.data ?? null) : null };
+  });
+}
+
+/** As the document has it: `httpMonitors` is always there. */
+export const DocumentedMonitorsSchema = monitorsAnswerSchema(['httpMonitors']);
+/** As recorded: lists are absent when they are empty. */
+export const RecordedMonitorsSchema = monitorsAnswerSchema([]);
 
 export const MonitorSchema = z.object({
   id: IdSchema,

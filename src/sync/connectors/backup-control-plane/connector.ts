@@ -1,0 +1,261 @@
+/**
+ * backup-control-plane: sources and storage targets of the workspaces of one user.
+ *
+ * Each pass logs in (`POST /auth/login`), asks `/auth/me`, then for every configured ACTIVE tenant `/sources` and
+ * `/storage-targets` with `X-Tenant-Id`, and logs out whatever happened; `test-connection` only on request. A 401 is
+ * answered by one more log in. Ids that are unknown and ids of other workspaces get the same refusal. No limits are
+ * documented. Tokens live in memory for one pass.
+ */
+
+import { z } from 'zod';
+import { isStatusError, StatusError } from '../../../errors.ts';
+import type { Learned, Problem } from '../../../model/observation.ts';
+import {
+  ask,
+  attempt,
+  type Connector,
+  NOTHING_LEARNED,
+  type Priority,
+  type Probe,
+  type Pull,
+  type PullContext,
+  parseItems,
+  type Question,
+} from '../../connector.ts';
+import { addressOf, BaseUrlSchema } from '../wire.ts';
+import { projectSources, projectStorageTargets } from './project.ts';
+import {
+  LoginAnswerSchema,
+  PrincipalSchema,
+  RecordsSchema,
+  SourceSchema,
+  type Tenant,
+  TenantSchema,
+  TestAnswerSchema,
+} from './schema.ts';
+
+const OptionsSchema = z.strictObject({
+  /** Address of the API with its `/api`. */
+  baseUrl: BaseUrlSchema,
+  email: z.email(),
+  password: z.string().min(1),
+  /** Slugs, names or ids of the workspaces to show; default: every ACTIVE one. */
+  tenants: z.array(z.string().min(1)).min(1).optional(),
+  /** Ping the stored credentials of cpanel sources in each pass. */
+  testConnection: z.boolean().default(false),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+/** The token of a pass, and whether it was renewed already. */
+interface Session {
+  token: string;
+  isRenewed: boolean;
+}
+
+interface Asked<T> {
+  readonly name: string;
+  readonly path: string;
+  readonly schema: z.ZodType<T>;
+  readonly tenant?: Tenant;
+}
+
+function question<T>(options: Options, session: Session, asked: Asked<T>): Question<T> {
+  return {
+    name: asked.name,
+    priority: 'list',
+    method: 'GET',
+    url: addressOf(options.baseUrl, asked.path),
+    headers: headersOf(session, asked.tenant),
+    schema: asked.schema,
+  };
+}
+
+function headersOf(session: Session, tenant?: Tenant): Record<string, string> {
+  return {
+    accept: 'application/json',
+    authorization: `Bearer ${session.token}`,
+    ...(tenant === undefined ? {} : { 'x-tenant-id': tenant.id }),
+  };
+}
+
+/** A fresh token; what is wrong with the credentials is told in the service's own words, without the credentials. */
+function* logIn(options: Options): Pull<string> {
+  const { payload, status } = yield* ask({
+    name: 'log in',
+    priority: 'list',
+    method: 'POST',
+    url: addressOf(options.baseUrl, '/auth/login'),
+    headers: { accept: 'application/json' },
+    body: { email: options.email, password: options.password },
+    schema: LoginAnswerSchema,
+    acceptStatuses: [422],
+    isRepeatable: false,
+  });
+  if ('token' in payload) return payload.token;
+  if (status !== 422)
+    throw new StatusError({ code: 'UPSTREAM_SHAPE', message: 'The answer to the log in has no token.' });
+  const words = payload.refusal.replaceAll(options.password, '***').replaceAll(options.email, '***').slice(0, 300);
+  throw new StatusError({
+    code: 'UPSTREAM_REFUSED',
+    message: `The log in was refused${words === '' ? '' : `: ${words}`}. Check email and password.`,
+    context: { status: 422 },
+  });
+}
+
+/** Asks with the token of the pass; a 401 is answered by one more log in per pass. */
+function* askInside<T>(options: Options, session: Session, asked: Asked<T>): Pull<T> {
+  try {
+    return (yield* ask(question(options, session, asked))).payload;
+  } catch (error) {
+    if (!isStatusError(error) || error.context['status'] !== 401 || session.isRenewed) throw error;
+  }
+  session.isRenewed = true;
+  session.token = yield* logIn(options);
+  return (yield* ask(question(options, session, asked))).payload;
+}
+
+/** Runs `task` between log in and log out; a log out that fails changes nothing, the token ends by itself. */
+function* inSession<R>(options: Options, task: (session: Session) => Pull<R>): Pull<R> {
+  const session: Session = { token: yield* logIn(options), isRenewed: false };
+  try {
+    return yield* task(session);
+  } finally {
+    yield* attempt([
+      {
+        name: 'log out',
+        priority: 'list',
+        method: 'POST',
+        url: addressOf(options.baseUrl, '/auth/logout'),
+        headers: headersOf(session),
+        schema: z.unknown(),
+        allowEmpty: true,
+        isRepeatable: false,
+      } satisfies Question<unknown>,
+    ]);
+  }
+}
+
+/** The configured tenants among those that are ACTIVE; a configured one that is not listed is told. */
+function* readTenants(options: Options, session: Session): Pull<{ tenants: Tenant[]; problems: Problem[] }> {
+  const me = yield* askInside(options, session, { name: 'who am I', path: '/auth/me', schema: PrincipalSchema });
+  const listed = parseItems(TenantSchema, me.data.tenants, 'tenants');
+  const problems = [...listed.problems];
+  if (options.tenants === undefined) return { tenants: [...listed.items], problems };
+  const tenants = options.tenants.flatMap((wanted) => {
+    const found = listed.items.find(({ id, slug, name }) => [id, slug, name].includes(wanted));
+    if (found === undefined)
+      problems.push({
+        kind: 'note',
+        place: `tenants.${wanted}`,
+        message: 'not ACTIVE, or this user does not belong to it',
+      });
+    return found ?? [];
+  });
+  return { tenants: [...new Set(tenants)], problems };
+}
+
+function* pull(options: Options, context: PullContext): Pull<Learned> {
+  return yield* inSession(options, function* (session) {
+    const { tenants, problems } = yield* readTenants(options, session);
+    const lists: { tenant: string; items: readonly unknown[] }[] = [];
+    const outcomes = new Map<string, boolean>();
+    for (const tenant of tenants) {
+      const items = yield* askInside(options, session, {
+        name: 'list sources',
+        path: '/sources',
+        schema: RecordsSchema,
+        tenant,
+      });
+      lists.push({ tenant: tenant.slug ?? tenant.id, items });
+      problems.push(...(yield* readStorageTargets(options, session, tenant)));
+      if (options.testConnection)
+        problems.push(...(yield* testConnections(options, session, { tenant, items, outcomes })));
+    }
+    const projected = projectSources(lists, { upstreamId: context.upstreamId, outcomes });
+    return {
+      ...NOTHING_LEARNED,
+      monitors: projected.monitors,
+      problems: [...problems, ...projected.problems],
+      itemsTotal: lists.reduce((sum, list) => sum + list.items.length, 0),
+    };
+  });
+}
+
+function* readStorageTargets(options: Options, session: Session, tenant: Tenant): Pull<Problem[]> {
+  const priority: Priority = 'detail';
+  const asked = { name: 'list storage targets', path: '/storage-targets', schema: RecordsSchema, tenant };
+  const [answer] = yield* attempt([{ ...question(options, session, asked), priority }]);
+  const place = tenant.slug ?? tenant.id;
+  if (answer?.kind === 'ok') return projectStorageTargets(answer.payload, place);
+  return answer?.kind === 'failed'
+    ? [{ kind: 'note', place: `${place}.storage-targets`, message: answer.error.message }]
+    : [];
+}
+
+/** Pings the stored credentials of cpanel sources; the service refuses every other kind. */
+function* testConnections(
+  options: Options,
+  session: Session,
+  { tenant, items, outcomes }: { tenant: Tenant; items: readonly unknown[]; outcomes: Map<string, boolean> },
+): Pull<Problem[]> {
+  const sources = parseItems(SourceSchema, items, 'sources').items.filter(
+    ({ type, status }) => type === 'cpanel' && status === 'active',
+  );
+  const answers = yield* attempt(
+    sources.map(
+      (source): Question<z.output<typeof TestAnswerSchema>> => ({
+        name: 'test connection',
+        priority: 'detail',
+        method: 'POST',
+        url: addressOf(options.baseUrl, `/sources/${encodeURIComponent(source.id)}/test-connection`),
+        headers: headersOf(session, tenant),
+        schema: TestAnswerSchema,
+        acceptStatuses: [422],
+        isRepeatable: false,
+      }),
+    ),
+  );
+  return answers.flatMap((answer, index): Problem[] => {
+    const source = sources[index];
+    if (source === undefined || answer.kind === 'skipped') return [];
+    const place = `${tenant.slug ?? tenant.id}.sources.${source.id}.test-connection`;
+    if (answer.kind === 'failed') return [{ kind: 'note', place, message: answer.error.message }];
+    if ('ok' in answer.payload && answer.status !== 422) {
+      outcomes.set(source.id, answer.payload.ok);
+      return [];
+    }
+    const message =
+      answer.status === 422 ? 'it is not of type cpanel or has no credentials stored' : 'unreadable answer';
+    return [{ kind: 'note', place, message }];
+  });
+}
+
+function* probe(options: Options): Pull<Probe> {
+  return yield* inSession(options, function* (session) {
+    const { tenants, problems } = yield* readTenants(options, session);
+    let sources = 0;
+    let targets = 0;
+    for (const tenant of tenants) {
+      const asked = { schema: RecordsSchema, tenant };
+      sources += (yield* askInside(options, session, { ...asked, name: 'list sources', path: '/sources' })).length;
+      targets += (yield* askInside(options, session, {
+        ...asked,
+        name: 'list storage targets',
+        path: '/storage-targets',
+      })).length;
+    }
+    return {
+      summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${sources} sources, ${targets} storage targets`,
+      warnings: problems.map(({ place, message }) => `${place}: ${message}`),
+      monitorsTotal: sources,
+    };
+  });
+}
+
+export const backupControlPlane: Connector<Options> = {
+  kind: 'backup-control-plane',
+  optionsSchema: OptionsSchema,
+  limits: { perMinute: null, perHour: null },
+  pull,
+  probe,
+};

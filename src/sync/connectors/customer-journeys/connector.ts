@@ -1,0 +1,91 @@
+/**
+ * customer-journeys: a listing of journeys, newest change first.
+ *
+ * Asks `GET {tenantBaseUrl}/api/v1/customer360/journeys?page=n` until a page is empty or holds nothing new, and page 1
+ * once more where there were several, since a journey that is edited meanwhile moves to the front. Page size and end
+ * are not documented. Authentication by the configured headers. No limits are documented.
+ */
+
+import { z } from 'zod';
+import type { Learned } from '../../../model/observation.ts';
+import {
+  ask,
+  type Connector,
+  NOTHING_LEARNED,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+} from '../../connector.ts';
+import { addressOf, BaseUrlSchema, HeaderNameSchema, IdSchema, SecretSchema } from '../wire.ts';
+import { projectJourneys } from './project.ts';
+import { type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
+
+const OptionsSchema = z.strictObject({
+  /** Address of the tenant, without `/api/v1`. */
+  tenantBaseUrl: BaseUrlSchema,
+  /** Headers sent with each request, such as `Authorization`. */
+  headers: z.record(HeaderNameSchema, SecretSchema).default({}),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+/** A ceiling on what may be endless: thousands of journeys at any usual page size. */
+const PAGES_MAX = 100;
+
+function pageQuestion(options: Options, page: number): Question<JourneysAnswer> {
+  return {
+    name: 'list journeys',
+    priority: 'list',
+    method: 'GET',
+    url: addressOf(options.tenantBaseUrl, '/api/v1/customer360/journeys', { page }),
+    headers: { ...options.headers, accept: 'application/json' },
+    schema: JourneysAnswerSchema,
+  };
+}
+
+function keyOf(item: unknown): string {
+  const parsed = z.object({ id: IdSchema }).safeParse(item);
+  return parsed.success ? parsed.data.id : JSON.stringify(item);
+}
+
+function* pull(options: Options, context: PullContext): Pull<Learned> {
+  const items: unknown[] = [];
+  const seen = new Set<string>();
+  const take = (answer: JourneysAnswer): number => {
+    const fresh = answer.data.filter((item) => !seen.has(keyOf(item)));
+    // Twins inside one page are kept, so that they are told.
+    for (const item of answer.data) seen.add(keyOf(item));
+    items.push(...fresh);
+    return fresh.length;
+  };
+  let page = 1;
+  let isOver = false;
+  while (!isOver && page <= PAGES_MAX) {
+    const answer = yield* ask(pageQuestion(options, page));
+    isOver = take(answer.payload) === 0;
+    page += 1;
+  }
+  if (page > 3) take((yield* ask(pageQuestion(options, 1))).payload);
+  const { monitors, problems } = projectJourneys(items, context.upstreamId);
+  return {
+    ...NOTHING_LEARNED,
+    monitors,
+    problems: isOver
+      ? problems
+      : [...problems, { kind: 'note', place: 'data', message: `more than ${PAGES_MAX} pages; the rest is left out` }],
+    itemsTotal: items.length,
+  };
+}
+
+function* probe(options: Options): Pull<Probe> {
+  const { payload } = yield* ask(pageQuestion(options, 1));
+  return { summary: `${payload.data.length} journeys on the first page`, warnings: [], monitorsTotal: null };
+}
+
+export const customerJourneys: Connector<Options> = {
+  kind: 'customer-journeys',
+  optionsSchema: OptionsSchema,
+  limits: { perMinute: null, perHour: null },
+  pull,
+  probe,
+};

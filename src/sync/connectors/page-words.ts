@@ -1,0 +1,64 @@
+/** Words of status-page and monitor resources, which the uptime service and its infrastructure files share. */
+
+import type { AccessType, ComponentDefinition, GroupDefinition, Theme } from '../../model/observation.ts';
+import { compareIds, type StateWords } from './wire.ts';
+
+/** The read-only `status` of a monitor. */
+export const MONITOR_WORDS: StateWords = {
+  active: 'operational',
+  degraded: 'degraded',
+  error: 'major_outage',
+  unknown: 'unknown',
+  unspecified: 'unknown',
+};
+
+/** Who may see a page. */
+export const ACCESS_WORDS: Readonly<Record<string, AccessType>> = {
+  public: 'public',
+  password: 'password',
+  password_protected: 'password',
+  'email-domain': 'email-domain',
+  authenticated: 'email-domain',
+  // There is no gate by address here, so nobody gets in.
+  'ip-restriction': 'closed',
+  ip_restricted: 'closed',
+};
+
+export const THEME_WORDS: Readonly<Record<string, Theme>> = { system: 'system', light: 'light', dark: 'dark' };
+
+/** What `word` means; undefined: it is not in the table. */
+export function lookUp<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefined {
+  return typeof word === 'string' && Object.hasOwn(words, word) ? words[word] : undefined;
+}
+
+/** The slug as it stands in addresses; null: it could not. */
+export function toSlug(slug: string): string | null {
+  const lower = slug.toLowerCase();
+  return /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/.test(lower) ? lower : null;
+}
+
+/** Groups have no order of their own there: each stands where the first of its components does. */
+export function placeGroups(
+  groups: readonly { readonly id: string; readonly name: string }[],
+  components: readonly ComponentDefinition[],
+): GroupDefinition[] {
+  const first = new Map<string, number>();
+  for (const { groupId, order } of components)
+    if (groupId !== null) first.set(groupId, Math.min(order, first.get(groupId) ?? Number.MAX_SAFE_INTEGER));
+  return groups
+    .map(({ id, name }) => ({ id, name, order: first.get(id) ?? Number.MAX_SAFE_INTEGER }))
+    .toSorted((a, b) => a.order - b.order || compareIds(a.id, b.id));
+}
+
+/** Components in their order, each in a group that exists or in none. */
+export function placeComponents(
+  components: readonly ComponentDefinition[],
+  groups: readonly { readonly id: string }[],
+): ComponentDefinition[] {
+  const known = new Set(groups.map((group) => group.id));
+  return components
+    .map((component) =>
+      component.groupId === null || known.has(component.groupId) ? component : { ...component, groupId: null },
+    )
+    .toSorted((a, b) => a.order - b.order || compareIds(a.id, b.id));
+}

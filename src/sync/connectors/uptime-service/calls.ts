@@ -1,0 +1,103 @@
+/** How questions to the uptime service are put: as the document has it, or as they were recorded. */
+
+import { z } from 'zod';
+import type { Priority, Question } from '../../connector.ts';
+import type { Listing } from '../paging.ts';
+import { BaseUrlSchema, HeaderNameSchema, IdSchema, SecretSchema } from '../wire.ts';
+
+const PathSchema = z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'a path that begins with a slash');
+
+export const OptionsSchema = z.strictObject({
+  /** Address of the RPC API. */
+  rpcUrl: BaseUrlSchema,
+  /** Address of the REST API with its `/v1`; the preset knows it: `/v1` at the host of `rpcUrl`. */
+  restUrl: BaseUrlSchema.optional(),
+  /** A read-only key is enough. */
+  apiKey: SecretSchema,
+  /** `document`: as the document has it; `openstatus`: the recorded wire of that service. */
+  preset: z.enum(['document', 'openstatus']).default('document'),
+  /** Header that carries the key; default: the preset's. */
+  headerName: HeaderNameSchema.optional(),
+  /** Path of listMonitors below `rpcUrl`; default: the preset's. */
+  listMonitorsPath: PathSchema.optional(),
+  /** Whether status pages, reports and maintenances are read; default: true with `preset: openstatus`. */
+  statusPages: z.boolean().optional(),
+  /** Whether the failed checks that the service recorded are read; default: true with `preset: openstatus`. */
+  outages: z.boolean().optional(),
+});
+export type Options = z.output<typeof OptionsSchema>;
+
+/** The documented largest page of every list. */
+export const LIMIT = 100;
+/** 10,000 monitors, pages or reports; beyond that the total is a mistake. */
+export const PAGES_MAX = 100;
+
+export type Service = 'Monitor' | 'StatusPage' | 'StatusReport';
+
+function pathOf(options: Options, service: Service, operation: string): string {
+  if (operation === 'ListMonitors' && options.listMonitorsPath !== undefined) return options.listMonitorsPath;
+  if (options.preset === 'openstatus') {
+    const domain = service.replace(/(?<=[a-z])(?=[A-Z])/, '_').toLowerCase();
+    return `/openstatus.${domain}.v1.${service}Service/${operation}`;
+  }
+  return `/${service}Service/${operation.charAt(0).toLowerCase()}${operation.slice(1)}`;
+}
+
+export function headersOf(options: Options): Record<string, string> {
+  const name = options.headerName ?? (options.preset === 'openstatus' ? 'x-openstatus-key' : 'x-svc-key');
+  return { [name]: options.apiKey };
+}
+
+/** One read operation of the RPC API; asking twice does no harm. */
+export function call<T>(
+  options: Options,
+  operation: readonly [Service, string],
+  asked: { name: string; priority: Priority; body: unknown; schema: z.ZodType<T> },
+): Question<T> {
+  return {
+    name: asked.name,
+    priority: asked.priority,
+    method: 'POST',
+    url: `${options.rpcUrl}${pathOf(options, ...operation)}`,
+    headers: headersOf(options),
+    body: asked.body,
+    schema: asked.schema,
+    isRepeatable: true,
+  };
+}
+
+/** The address of the REST API; null: the document does not show it and no option says. */
+export function restUrlOf(options: Options): string | null {
+  if (options.restUrl !== undefined) return options.restUrl;
+  return options.preset === 'openstatus' ? `${new URL(options.rpcUrl).origin}/v1` : null;
+}
+
+/** The id of an item, or something that no other item has. */
+export function idOf(item: unknown): string {
+  const parsed = z.object({ id: IdSchema }).safeParse(item);
+  return parsed.success ? parsed.data.id : JSON.stringify(item);
+}
+
+export function offsetListing<T extends { readonly totalSize?: number | null | undefined }>(
+  options: Options,
+  operation: readonly [Service, string],
+  list: { name: string; priority: Priority; schema: z.ZodType<T>; countOf: (page: T) => number },
+): Listing<T> {
+  const questionAt = (offset: number): Question<T> =>
+    call(options, operation, {
+      name: list.name,
+      priority: list.priority,
+      body: { limit: LIMIT, offset },
+      schema: list.schema,
+    });
+  return {
+    first: questionAt(0),
+    next: (page, index) => {
+      const offset = (index + 1) * LIMIT;
+      const isLast = list.countOf(page) === 0 || offset >= (page.totalSize ?? 0);
+      return isLast ? null : questionAt(offset);
+    },
+    pagesMax: PAGES_MAX,
+    isNeeded: false,
+  };
+}
