@@ -7,13 +7,16 @@ import { feedView } from '../views/feeds.ts';
 import { monthsOf } from '../views/months.ts';
 import { reportDocument, reportRows } from '../views/report-data.ts';
 import { isListed, llmsView, robotsView, sitemapView } from '../views/site-files.ts';
+import { faviconView, socialView } from '../views/social.ts';
 import { uptimeDocument } from '../views/uptime-json.ts';
 import { v2Documents } from '../views/v2/documents.ts';
 import { calendarText } from './calendar-text.ts';
+import { faviconSvg } from './favicon.ts';
 import { atomText, jsonFeedText, rssText } from './feed-text.ts';
 import { type FileEntry, fileEntry, once } from './file-entry.ts';
 import { csvText, jsonText } from './serialise.ts';
 import { llmsText, robotsText, sitemapText } from './site-text.ts';
+import { socialImage } from './social-image.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -27,6 +30,7 @@ export function machineFiles(model: PageModel): FileEntry[] {
     ...v2Files(model),
     jsonFile('api/uptime.json', () => uptimeDocument(model)),
     ...reportFiles(model),
+    ...pictureFiles(model),
     ...indexFiles(model),
     ...feedFiles(model),
     ...model.components.flatMap((component) => feedFiles(model, component)),
@@ -63,6 +67,27 @@ function reportFiles(model: PageModel): FileEntry[] {
         }),
       ];
     });
+}
+
+/** Pictures of the state. A gated page is not shared, so it has no social image. */
+function pictureFiles(model: PageModel): FileEntry[] {
+  const favicon = fileEntry({
+    path: 'favicon.svg',
+    contentType: 'image/svg+xml',
+    kind: 'favicon',
+    view: () => faviconView(model),
+    draw: faviconSvg,
+  });
+  if (model.definition.access !== 'public') return [favicon];
+  const social = fileEntry({
+    path: 'og.png',
+    contentType: 'image/png',
+    kind: 'social-image',
+    isSlow: true,
+    view: () => socialView(model),
+    draw: socialImage,
+  });
+  return [favicon, social];
 }
 
 /** Files that tell others of the page; a page that is not listed has only the one that asks to be left alone. */
