@@ -5,9 +5,8 @@ import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { type ConfigIssue, messageOf, StatusError } from '../errors.ts';
-import type { Connector } from '../sync/connector.ts';
 import { interpolate } from './interpolate.ts';
-import { type ConfigFile, createConfigSchema } from './schema.ts';
+import { type ConfigFile, type ConnectorOptions, createConfigSchema } from './schema.ts';
 
 export interface Config extends ConfigFile {
   /** Where it was read from; null for the sandbox's own. */
@@ -45,7 +44,7 @@ export function findConfig(named: string | undefined, folder: string): ConfigSou
  */
 export function parseConfig(
   source: ConfigSource,
-  connectors: readonly Connector<never>[],
+  connectors: readonly ConnectorOptions[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Config {
   const lines = new LineCounter();

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
 import { THEMES } from '../model/observation.ts';
-import type { Connector, Limits } from '../sync/connector.ts';
+import type { Limits } from '../sync/connector.ts';
 import { Secret } from './secret.ts';
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
@@ -148,7 +148,14 @@ export interface UpstreamConfig {
   readonly options: unknown;
 }
 
-function upstreamSchema(connectors: readonly Connector<never>[]): z.ZodType<UpstreamConfig> {
+/** What the configuration needs to know of a connector. */
+export interface ConnectorOptions {
+  readonly kind: string;
+  /** Of everything beside `id`, `kind`, `schedule` and `limits`. */
+  readonly optionsSchema: z.ZodType<unknown>;
+}
+
+function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {
   const common = { id: IdSchema, schedule: ScheduleSchema.optional(), limits: LimitsSchema.optional() };
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
@@ -170,7 +177,7 @@ function upstreamSchema(connectors: readonly Connector<never>[]): z.ZodType<Upst
 }
 
 /** The schema of the whole file, for the connectors there are. */
-export function createConfigSchema(connectors: readonly Connector<never>[]) {
+export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
   return z
     .strictObject({
       site: z.strictObject({

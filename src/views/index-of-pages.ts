@@ -30,8 +30,11 @@ export interface IndexInit {
   readonly url: string;
 }
 
+/** What the list shows of a page. */
+export type ListedPage = Pick<PageModel, 'definition' | 'settings' | 'state' | 'asOf' | 'dataFrom'>;
+
 /** Lists those of `models` that are public, published and may be indexed, by title. Others leave no trace. */
-export function indexOfPagesView(models: readonly PageModel[], init: IndexInit): IndexOfPagesView {
+export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit): IndexOfPagesView {
   const words = wordsOf(init.locale);
   const format = formatOf(init.locale, init.timezone);
   const listed = models

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { writeStaticSite } from '../../publish/static-site.ts';
+import { compose } from '../compose.ts';
+import { createLog } from '../log.ts';
+import { runText } from '../report-text.ts';
+import { EXIT_DONE, EXIT_FAILED, print, requireConfig } from './common.ts';
+
+export interface BuildOptions {
+  readonly config?: string;
+  readonly out: string;
+  readonly offline?: boolean;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** One pass (none when offline), everything published, and the public files written as a site for any static host. */
+export async function build(options: BuildOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const log = createLog({ isQuiet: options.quiet ?? options.json ?? false, secrets: config.secrets });
+  const pharos = await compose(config, { log, isPublishing: true, printsMail: false });
+  try {
+    const report = await pharos.engine.run({
+      trigger: 'command',
+      ...(options.offline === true ? { upstreams: [] } : {}),
+    });
+    const folder = resolve(options.out);
+    const written = await writeStaticSite(pharos.folders, { folder, home: config.site.home ?? null });
+    print(
+      options.json === true,
+      { ...report, out: { folder, ...written } },
+      `${runText(report)}\n${written.filesWritten} files written, ${written.filesKept} unchanged, ${written.filesRemoved} removed in ${folder}`,
+    );
+    return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
+  } finally {
+    await pharos.close();
+  }
+}

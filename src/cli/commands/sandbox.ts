@@ -1,0 +1,20 @@
+import { startSandbox } from '../../sandbox/index.ts';
+import { now } from '../compose.ts';
+import { untilStopped } from '../signals.ts';
+import { EXIT_DONE } from './common.ts';
+
+export interface SandboxCommandOptions {
+  readonly port: number;
+}
+
+/** Local upstreams until stopped; the configuration to paste on standard output. */
+export async function sandbox(options: SandboxCommandOptions): Promise<number> {
+  const upstreams = await startSandbox({ port: options.port, now, log: (line) => process.stderr.write(`${line}\n`) });
+  const exports = Object.entries(upstreams.environment()).map(([name, value]) => `export ${name}='${value}'`);
+  process.stdout.write(
+    `# Upstreams on ${upstreams.url}. In another shell:\n${exports.join('\n')}\n\n# pharos.yaml\n${upstreams.configText()}`,
+  );
+  await untilStopped();
+  await upstreams.stop();
+  return EXIT_DONE;
+}

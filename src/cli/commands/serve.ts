@@ -1,0 +1,29 @@
+import { compose } from '../compose.ts';
+import { listen } from '../listen.ts';
+import { createLog } from '../log.ts';
+import { untilStopped } from '../signals.ts';
+import { EXIT_DONE, requireConfig } from './common.ts';
+
+export interface ServeOptions {
+  readonly config?: string;
+  readonly port?: number;
+  readonly host?: string;
+  readonly quiet?: boolean;
+}
+
+/** Serves what is published and asks nobody, until stopped. */
+export async function serve(options: ServeOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
+  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  const door = await listen(pharos, {
+    log,
+    port: options.port ?? config.server.port,
+    host: options.host ?? config.server.host,
+  });
+  process.stdout.write(`Pharos serves ${door.url}/\n`);
+  await untilStopped();
+  await door.close();
+  await pharos.close();
+  return EXIT_DONE;
+}

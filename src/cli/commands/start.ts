@@ -1,0 +1,124 @@
+import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Config } from '../../config/load.ts';
+import { parseConfig } from '../../config/load.ts';
+import { compileRenderer } from '../../publish/renderer.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { CONNECTORS } from '../../sync/connectors/index.ts';
+import { startSchedules } from '../../sync/schedule.ts';
+import { compose, now } from '../compose.ts';
+import { listen } from '../listen.ts';
+import { createLog, type Log } from '../log.ts';
+import { untilStopped } from '../signals.ts';
+import { EXIT_DONE, loadConfig } from './common.ts';
+
+export interface StartOptions {
+  readonly config?: string;
+  readonly port?: number;
+  readonly host?: string;
+  readonly quiet?: boolean;
+}
+
+/** Syncs on schedule, publishes what changed and serves, until stopped. */
+export async function start(options: StartOptions): Promise<number> {
+  const configured = loadConfig(options.config);
+  if (configured !== null) return run(configured, { ...options, sandbox: null });
+  const sandbox = await startSandbox({ port: 0, now });
+  try {
+    return await run(sandboxConfig(sandbox), { ...options, sandbox });
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+async function run(config: Config, options: StartOptions & { readonly sandbox: Sandbox | null }): Promise<number> {
+  const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
+  await compileRenderer();
+  const pharos = await compose(config, {
+    log,
+    isPublishing: true,
+    printsMail: options.sandbox !== null,
+    onReport: (report) => logReport(log, report),
+  });
+  const door = await listen(pharos, {
+    log,
+    port: options.port ?? config.server.port,
+    host: options.host ?? config.server.host,
+  });
+  // The sandbox's address is wherever we listen; a configured one stays as it is written.
+  if (options.sandbox !== null) pharos.setSiteUrl(door.url);
+  process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
+  const schedules = startSchedules(
+    scheduledGroups(config),
+    (upstreams) =>
+      pharos.engine
+        .run({ trigger: 'schedule', upstreams })
+        .catch((error: unknown) => log.error(error, 'a scheduled run failed')),
+    { now, random: Math.random },
+  );
+  pharos.engine.run({ trigger: 'start' }).catch((error: unknown) => log.error(error, 'the first run failed'));
+  const signal = await untilStopped();
+  log.info({ signal }, 'stopping');
+  schedules.stop();
+  await door.close();
+  await pharos.close();
+  return EXIT_DONE;
+}
+
+/** Upstreams by the cron expression they share, so that one tick is one run. */
+function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const upstream of config.upstreams) {
+    const expression = upstream.schedule ?? config.schedule;
+    groups.set(expression, [...(groups.get(expression) ?? []), upstream.id]);
+  }
+  return groups;
+}
+
+/** The sandbox's own configuration. Its world begins anew at every start, so what an earlier one left is cleared. */
+function sandboxConfig(sandbox: Sandbox): Config {
+  const data = resolve('data', 'sandbox');
+  rmSync(data, { recursive: true, force: true });
+  const text = `${sandbox.configText()}data: ${JSON.stringify(data)}\nschedule: "*/10 * * * * *"\n`;
+  return parseConfig({ text, file: null, folder: process.cwd() }, CONNECTORS, {
+    ...process.env,
+    ...sandbox.environment(),
+  });
+}
+
+function welcome(url: string, sandbox: Sandbox | null): string {
+  if (sandbox === null) return `Pharos serves ${url}/`;
+  const environment = sandbox.environment();
+  return [
+    `Pharos serves ${url}/ with the sandbox behind it: local upstreams where things fail and recover by themselves.`,
+    `  ${url}/acme/      public`,
+    `  ${url}/partners/  behind a password: ${environment['PARTNERS_PASSWORD']}`,
+    `  ${url}/staff/     behind an e-mail domain: sign-in mails are printed here`,
+    `  operator token: ${environment['PHAROS_TOKEN']}`,
+    'To watch your own systems, write a pharos.yaml; README.md shows the first one.',
+  ].join('\n');
+}
+
+function logReport(log: Log, report: Parameters<NonNullable<Parameters<typeof compose>[1]['onReport']>>[0]): void {
+  for (const item of report.pass?.upstreams ?? []) {
+    if (item.kind === 'failed') log.warn({ run: report.id, upstream: item.upstreamId, code: item.code }, item.message);
+    if (item.kind === 'ok' && item.changed.monitors.length > 0)
+      log.info({ run: report.id, upstream: item.upstreamId, monitors: item.changed.monitors.length }, 'changed');
+  }
+  for (const page of report.publish?.pages ?? []) {
+    if (page.kind === 'failed') log.error({ run: report.id, page: page.slug }, page.message ?? 'failed');
+    if (page.kind === 'published')
+      log.info(
+        {
+          run: report.id,
+          page: page.slug,
+          release: page.release,
+          drawn: page.filesDrawn,
+          ms: Math.round(page.durationMs),
+        },
+        'published',
+      );
+  }
+  for (const problem of report.publish?.problems ?? [])
+    log.warn({ run: report.id, page: problem.slug }, problem.message);
+}

@@ -1,0 +1,34 @@
+import { compose } from '../compose.ts';
+import { createLog } from '../log.ts';
+import { runText } from '../report-text.ts';
+import { EXIT_DONE, EXIT_FAILED, print, requireConfig, UsageError } from './common.ts';
+
+export interface SyncOptions {
+  readonly config?: string;
+  readonly upstream?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** One pass into the store; its report on standard output. */
+export async function sync(options: SyncOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  if (options.upstream !== undefined && !config.upstreams.some((upstream) => upstream.id === options.upstream)) {
+    throw new UsageError(
+      `There is no upstream ${options.upstream}; there are: ${config.upstreams.map((upstream) => upstream.id).join(', ')}.`,
+    );
+  }
+  const log = createLog({ isQuiet: options.quiet ?? options.json ?? false, secrets: config.secrets });
+  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  try {
+    const report = await pharos.engine.run({
+      trigger: 'command',
+      isPublishing: false,
+      ...(options.upstream === undefined ? {} : { upstreams: [options.upstream] }),
+    });
+    print(options.json === true, report, runText(report));
+    return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
+  } finally {
+    await pharos.close();
+  }
+}

@@ -1,0 +1,192 @@
+/** The composition root: everything that a command needs, built from a configuration. Nothing imports this but commands. */
+
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Access, AccessPage } from '../access/access.ts';
+import { createAccess } from '../access/create-access.ts';
+import type { Config } from '../config/load.ts';
+import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { badgeData } from '../publish/badge-data.ts';
+import type { ResolvedPage } from '../publish/definitions.ts';
+import { filesOf } from '../publish/files.ts';
+import { createPublisher, type Publisher } from '../publish/publisher.ts';
+import { type ReleaseFolders, releaseFolders } from '../publish/release.ts';
+import { loadRenderer, type Renderer } from '../publish/renderer.ts';
+import { siteFilesOf } from '../publish/site-files.ts';
+import { loadSiteState, type SiteStateInputs } from '../publish/site-state.ts';
+import type { SiteAddresses } from '../server/address.ts';
+import { createStore } from '../store/create-store.ts';
+import { openSqlite } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { connectorOf } from '../sync/connectors/index.ts';
+import { createHttp, type Http } from '../sync/http.ts';
+import { runPass } from '../sync/pass.ts';
+import { intervalMsOf } from '../sync/schedule.ts';
+import { bindUpstream, type Upstream } from '../sync/upstream.ts';
+import { createEngine, type Engine, type RunReport } from './engine.ts';
+import type { Log } from './log.ts';
+
+export interface Pharos {
+  readonly config: Config;
+  readonly store: Store;
+  readonly folders: ReleaseFolders;
+  readonly upstreams: readonly Upstream[];
+  readonly http: Http;
+  readonly engine: Engine;
+  readonly access: Access;
+  readonly siteUrl: () => string;
+  /** Once it is known on which port we listen, where the configuration left it open. */
+  readonly setSiteUrl: (url: string) => void;
+  readonly addresses: () => SiteAddresses;
+  /** Reads the pages from the store and tells the gates; also without a pass. */
+  readonly refreshPages: (now: EpochMs) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface ComposeOptions {
+  readonly log: Log;
+  /** False: nothing is drawn (`pharos sync`, `pharos check`, `pharos serve`). */
+  readonly isPublishing: boolean;
+  readonly onReport?: (report: RunReport) => void;
+  /** Prints sign-in mails instead of sending them. */
+  readonly printsMail: boolean;
+}
+
+/** The clock of the process. */
+export const now = (): EpochMs => toEpochMs(Date.now());
+
+/** Waits without keeping the process alive by itself. */
+export const sleep = (ms: number): Promise<void> => wait(ms);
+
+/** Binds the configured upstreams to their connectors. */
+export function bindUpstreams(config: Config): readonly Upstream[] {
+  return config.upstreams.map((entry) => {
+    const connector = connectorOf(entry.kind);
+    if (connector === undefined) throw new Error(`the configuration let the unknown kind ${entry.kind} pass`);
+    return bindUpstream(connector, {
+      id: entry.id,
+      options: entry.options,
+      limits: entry.limits,
+      intervalMs: intervalMsOf(entry.schedule ?? config.schedule),
+    });
+  });
+}
+
+/** Opens the store and builds what the command asks for; `close` gives everything back. */
+export async function compose(config: Config, options: ComposeOptions): Promise<Pharos> {
+  const { log } = options;
+  const { database, damagedFile } = openSqlite(join(config.data, 'pharos.db'), now());
+  if (damagedFile !== null) {
+    log.error(
+      { damagedFile },
+      'The database was damaged. It was moved aside and a new one was begun; the published pages stay, the upstreams are asked again. To bring history back, restore a backup.',
+    );
+  }
+  const store = createStore(database);
+  const folders = releaseFolders(config.data);
+  const upstreams = bindUpstreams(config);
+  const http = createHttp();
+  let siteUrl = config.site.url.replace(/\/+$/, '');
+  const siteInputs = (): SiteStateInputs => ({
+    site: {
+      url: siteUrl,
+      name: config.site.name,
+      home: config.site.home ?? null,
+      timezone: config.site.timezone,
+      locale: config.site.locale,
+    },
+    pages: config.pages,
+    intervalMs: new Map(upstreams.map((upstream) => [upstream.id, upstream.intervalMs])),
+  });
+  const renderer = options.isPublishing ? await loadRenderer() : null;
+  const access = await createAccessOf(config, { store, renderer, log, printsMail: options.printsMail });
+  let customDomains: ReadonlyMap<string, string> = new Map();
+
+  async function refreshPages(at: EpochMs): Promise<void> {
+    const state = await loadSiteState(store, siteInputs(), at);
+    const { pages } = state.resolved;
+    customDomains = new Map(
+      pages.flatMap(({ definition }) =>
+        definition.customDomain === null ? [] : [[definition.customDomain, definition.slug]],
+      ),
+    );
+    await access.setPages(pages.map(toAccessPage));
+  }
+
+  const engine = createEngine({
+    store,
+    now,
+    pass: (ids, passOptions) =>
+      runPass(
+        ids === null ? upstreams : upstreams.filter((upstream) => ids.includes(upstream.id)),
+        { store, http, now, random: Math.random, sleep },
+        passOptions,
+      ),
+    publisher: renderer === null ? null : publisherOf({ store, folders, renderer }),
+    siteInputs,
+    retentionDays: config.retentionDays,
+    beforePublish: refreshPages,
+    onReport: options.onReport ?? (() => undefined),
+    onError: (error) => log.error(String(error)),
+  });
+  return {
+    config,
+    store,
+    folders,
+    upstreams,
+    http,
+    engine,
+    access,
+    siteUrl: () => siteUrl,
+    setSiteUrl: (url) => {
+      siteUrl = url;
+    },
+    addresses: () => {
+      const { hostname, pathname } = new URL(siteUrl);
+      return {
+        siteHost: hostname.toLowerCase(),
+        basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
+        home: config.site.home ?? null,
+        customDomains,
+      };
+    },
+    refreshPages,
+    close: async () => {
+      await engine.idle();
+      await access.close();
+      await http.close();
+      await store.close();
+    },
+  };
+}
+
+function publisherOf({
+  store,
+  folders,
+  renderer,
+}: {
+  store: Store;
+  folders: ReleaseFolders;
+  renderer: Renderer;
+}): Publisher {
+  return createPublisher({
+    folders,
+    store,
+    renderer: {
+      version: renderer.version,
+      render: async (kind, view) => {
+        const { html, csp } = await renderer.render(kind as never, view as never);
+        return { body: html, csp };
+      },
+    },
+    filesOf: (model) => filesOf(model, { badges: false }),
+    siteFilesOf,
+    dataOf: badgeData,
+  });
+}
+
+function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {
+  const { slug, title, access, emailDomains } = definition;
+  if (access === 'closed') throw new Error(`the closed page ${slug} was to be published`);
+  return { slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
+}

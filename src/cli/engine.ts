@@ -1,0 +1,130 @@
+/** One run after another: ask upstreams, publish what changed, remember the report. */
+
+import { randomUUID } from 'node:crypto';
+import { messageOf } from '../errors.ts';
+import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
+import type { Publisher, PublishReport } from '../publish/publisher.ts';
+import type { SiteStateInputs } from '../publish/site-state.ts';
+import type { Store } from '../store/store.ts';
+import type { PassReport } from '../sync/report.ts';
+
+export interface RunRequest {
+  /** What began it: `schedule`, `command`, `rebuild`, `hook`, `start`. */
+  readonly trigger: string;
+  /** Only these upstreams; absent: all. Empty: none, publish only. */
+  readonly upstreams?: readonly string[];
+  /** Only this page is published. */
+  readonly page?: string;
+  /** False: into the store and no further. */
+  readonly isPublishing?: boolean;
+}
+
+export interface RunReport {
+  readonly id: string;
+  readonly trigger: string;
+  readonly startedAt: EpochMs;
+  readonly endedAt: EpochMs;
+  readonly pass: PassReport | null;
+  readonly publish: PublishReport | null;
+  /** Whether an upstream or a page failed. */
+  readonly hasFailed: boolean;
+}
+
+export interface EngineDeps {
+  readonly store: Store;
+  readonly now: () => EpochMs;
+  /** `isManual`: an operator asks, so an upstream that is being left alone is tried all the same. */
+  readonly pass: (
+    upstreamIds: readonly string[] | null,
+    options: { readonly isManual: boolean },
+  ) => Promise<PassReport>;
+  readonly publisher: Publisher | null;
+  readonly siteInputs: () => SiteStateInputs;
+  readonly retentionDays: number;
+  /** Told of every page set before it is published, so that gates are up before files are. */
+  readonly beforePublish: (now: EpochMs) => Promise<void>;
+  readonly onReport: (report: RunReport) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Engine {
+  /** Runs, after whatever is running; equal requests that wait together are run once. */
+  readonly run: (request: RunRequest) => Promise<RunReport>;
+  readonly lastReport: () => RunReport | null;
+  /** Resolves when nothing is running. */
+  readonly idle: () => Promise<void>;
+}
+
+/** Makes the engine. Runs never overlap in this process; passes of other processes are kept apart by leases. */
+export function createEngine(deps: EngineDeps): Engine {
+  let last: Promise<unknown> = Promise.resolve();
+  let lastReport: RunReport | null = null;
+  let lastRetained = toEpochMs(0);
+  const waiting = new Map<string, Promise<RunReport>>();
+
+  async function execute(request: RunRequest): Promise<RunReport> {
+    const startedAt = deps.now();
+    const isAsking = request.upstreams === undefined || request.upstreams.length > 0;
+    const pass = isAsking
+      ? await deps.pass(request.upstreams ?? null, {
+          isManual: request.trigger === 'command' || request.trigger === 'rebuild',
+        })
+      : null;
+    let publish: PublishReport | null = null;
+    if (deps.publisher !== null && request.isPublishing !== false) {
+      await deps.beforePublish(deps.now());
+      publish = await deps.publisher.publish(deps.siteInputs(), {
+        now: deps.now(),
+        ...(request.page === undefined ? {} : { slug: request.page }),
+      });
+    }
+    const report: RunReport = {
+      id: randomUUID(),
+      trigger: request.trigger,
+      startedAt,
+      endedAt: deps.now(),
+      pass,
+      publish,
+      hasFailed:
+        (pass?.upstreams.some((item) => item.kind === 'failed') ?? false) ||
+        (publish?.pages.some((page) => page.kind === 'failed') ?? false),
+    };
+    await deps.store.recordRun({
+      id: report.id,
+      startedAt,
+      endedAt: report.endedAt,
+      trigger: request.trigger,
+      report: JSON.stringify(report),
+    });
+    await retainDaily();
+    lastReport = report;
+    deps.onReport(report);
+    return report;
+  }
+
+  async function retainDaily(): Promise<void> {
+    const now = deps.now();
+    if (now - lastRetained < DAY_MS) return;
+    lastRetained = now;
+    await deps.store.retain(toEpochMs(now - deps.retentionDays * DAY_MS));
+  }
+
+  return {
+    run: (request) => {
+      const key = JSON.stringify([request.upstreams ?? null, request.page ?? null, request.isPublishing ?? true]);
+      const queued = waiting.get(key);
+      if (queued !== undefined) return queued;
+      const mine = last.then(() => {
+        waiting.delete(key);
+        return execute(request);
+      });
+      waiting.set(key, mine);
+      last = mine.catch((error: unknown) => deps.onError(messageOf(error)));
+      return mine;
+    },
+    lastReport: () => lastReport,
+    idle: async () => {
+      await last;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Opens the front door over a composed Pharos. */
+
+import type { AddressInfo } from 'node:net';
+import { messageOf, StatusError } from '../errors.ts';
+import { createBadgeDesk } from '../server/badge-desk.ts';
+import { createFrontDoor } from '../server/front-door.ts';
+import { createOwnRoutes } from '../server/own-routes.ts';
+import { createReleaseReader } from '../server/release-reader.ts';
+import { now, type Pharos } from './compose.ts';
+import type { Log } from './log.ts';
+
+export interface Door {
+  /** Where it listens, without a slash at the end. */
+  readonly url: string;
+  /** Lets answers under way end, then closes. */
+  readonly close: () => Promise<void>;
+}
+
+const CLOSE_PATIENCE_MS = 5_000;
+
+/** Listens; what is published is served from this moment. */
+export async function listen(
+  pharos: Pharos,
+  { log, port, host }: { log: Log; port: number; host: string },
+): Promise<Door> {
+  await pharos.refreshPages(now());
+  const reader = createReleaseReader(pharos.folders);
+  const server = createFrontDoor({
+    addresses: pharos.addresses,
+    reader,
+    access: pharos.access,
+    own: createOwnRoutes({
+      operatorToken: pharos.config.operators.token ?? null,
+      run: (page) => pharos.engine.run({ trigger: 'rebuild', ...(page === null ? {} : { page }) }),
+      hasPage: (slug) => pharos.access.pageOf(slug) !== null,
+      now,
+    }),
+    onDemand: createBadgeDesk(reader),
+    trustedProxyHops: pharos.config.server.trustedProxyHops,
+    isHttpsSite: pharos.siteUrl().startsWith('https://'),
+    now,
+    onError: (error, where) => log.error({ where }, messageOf(error)),
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        new StatusError({
+          code: 'CONFIG_INVALID',
+          message:
+            error.code === 'EADDRINUSE'
+              ? `Port ${port} on ${host} is taken. Stop what listens there, or name another with --port (0: any free one).`
+              : `Cannot listen on ${host}:${port}: ${error.message}`,
+          issues: [{ path: 'server.port', message: error.message }],
+        }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+  const { port: actual } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
+      }),
+  };
+}

@@ -1,0 +1,30 @@
+/** Logs go to standard error: lines of JSON for machines, one readable line each on a terminal. Secrets never leave. */
+
+import { type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+
+export type Log = Logger;
+
+/** Makes the log. Every text in `secrets` is replaced wherever it occurs in a line. */
+export function createLog(options: { readonly isQuiet: boolean; readonly secrets: ReadonlySet<string> }): Log {
+  const isTerminal = process.stderr.isTTY === true;
+  const target = isTerminal
+    ? pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' })
+    : pino.destination({ dest: 2, sync: true });
+  const write = (line: string): void => {
+    target.write(redact(line, options.secrets));
+  };
+  return pino(
+    { level: options.isQuiet ? 'warn' : 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { write },
+  );
+}
+
+/** The text with every secret as `***`; one shorter than four characters would hide more than it saves. */
+export function redact(text: string, secrets: ReadonlySet<string>): string {
+  let clean = text;
+  for (const secret of secrets)
+    if (secret.length >= 4)
+      clean = clean.replaceAll(secret, '***').replaceAll(JSON.stringify(secret).slice(1, -1), '***');
+  return clean;
+}

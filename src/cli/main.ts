@@ -1,0 +1,125 @@
+/** The command line: which commands there are, their options, and what their exit status means. */
+
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+import { badge } from './commands/badge.ts';
+import { build } from './commands/build.ts';
+import { check } from './commands/check.ts';
+import { EXIT_DONE, EXIT_USAGE, reportFailure } from './commands/common.ts';
+import { rebuild } from './commands/rebuild.ts';
+import { sandbox } from './commands/sandbox.ts';
+import { serve } from './commands/serve.ts';
+import { start } from './commands/start.ts';
+import { sync } from './commands/sync.ts';
+
+/**
+ * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
+ * wrong.
+ *
+ * @param args what follows the program's name
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  let status = EXIT_DONE;
+  const program = programOf((result) => {
+    status = result;
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_DONE : EXIT_USAGE;
+    return reportFailure(error, args.includes('--json'));
+  }
+}
+
+const CONFIG = ['-c, --config <file>', 'configuration (default: pharos.yaml here)'] as const;
+const JSON_FLAG = ['--json', 'print one JSON object'] as const;
+const QUIET = ['-q, --quiet', 'log warnings and errors only'] as const;
+
+function programOf(done: (status: number) => void): Command {
+  const program = new Command('pharos')
+    .description('Status pages and badges that stay up when everything else is down.')
+    .version(packageJson.version)
+    .exitOverride()
+    .showHelpAfterError('(pharos --help shows what there is)')
+    .configureHelp({ sortSubcommands: false });
+  const run =
+    <Options>(action: (options: Options) => Promise<number>) =>
+    async (options: Options): Promise<void> =>
+      done(await action(options));
+
+  program
+    .command('start', { isDefault: false })
+    .description('sync on schedule, publish what changed, serve; with no configuration, against the sandbox')
+    .option(...CONFIG)
+    .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort)
+    .option('--host <address>', 'address to listen on')
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080')
+    .action(run(start));
+  program
+    .command('sync')
+    .description('one pass into the store, print its report')
+    .option(...CONFIG)
+    .option('-u, --upstream <id>', 'only this upstream')
+    .option(...JSON_FLAG)
+    .option(...QUIET)
+    .action(run(sync));
+  program
+    .command('build')
+    .description('one pass, publish everything, write the public files for any static host')
+    .option(...CONFIG)
+    .option('-o, --out <folder>', 'where to write the site', 'out')
+    .option('--offline', 'ask no upstream; build from what is stored')
+    .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos build --out public\n  pharos build --offline --json')
+    .action(run(build));
+  program
+    .command('serve')
+    .description('serve what is published, without asking anybody')
+    .option(...CONFIG)
+    .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort)
+    .option('--host <address>', 'address to listen on')
+    .option(...QUIET)
+    .action(run(serve));
+  program
+    .command('rebuild')
+    .description('ask the running server to pull and publish now, wait, print the report')
+    .option(...CONFIG)
+    .option('--page <slug>', 'publish only this page')
+    .option('--url <address>', 'address of the running server (default: from the configuration)')
+    .option(...JSON_FLAG)
+    .action(run(rebuild));
+  program
+    .command('check')
+    .description('check the configuration and ask every upstream once')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .action(run(check));
+  program
+    .command('sandbox')
+    .description('local upstreams only, for trying things; prints the configuration to paste')
+    .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort, 4400)
+    .action(run(sandbox));
+  program
+    .command('badge')
+    .description('one SVG badge on standard output')
+    .argument('<label>', 'the text on the left')
+    .argument('<message>', 'the text on the right')
+    .option('--style <name>', 'flat, square, pill, tall or dot')
+    .option('--color <color>', 'ground of the message: a name or #rrggbb')
+    .option('--scheme <name>', 'auto, light or dark')
+    .addHelpText('after', '\nExample:\n  pharos badge uptime 99.98% --color green > uptime.svg')
+    .action(async (label: string, message: string, options: Parameters<typeof badge>[1]) =>
+      done(await badge([label, message], options)),
+    );
+  for (const command of program.commands) command.exitOverride().showHelpAfterError();
+  return program;
+}
+
+function toPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a number from 0 to 65535');
+  return port;
+}

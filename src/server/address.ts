@@ -1,0 +1,82 @@
+/** Which page and which of its files an address means. */
+
+export interface SiteAddresses {
+  /** Host name (no port) of site.url. */
+  readonly siteHost: string;
+  /** Path of site.url with a trailing slash, `/` for most. */
+  readonly basePath: string;
+  /** Slug shown at the root; null: the index of pages. */
+  readonly home: string | null;
+  /** Slug by custom domain. */
+  readonly customDomains: ReadonlyMap<string, string>;
+}
+
+export type Address =
+  | { readonly kind: 'refused'; readonly status: 400 | 421 }
+  /** The server's own addresses, below `/-/`. */
+  | { readonly kind: 'own'; readonly path: string }
+  /** A file of the site itself: the index of pages, robots.txt … */
+  | { readonly kind: 'site'; readonly path: string }
+  /** A file of a page; `base` is the path prefix of the page as the visitor sees it. */
+  | { readonly kind: 'page'; readonly slug: string; readonly path: string; readonly base: string }
+  | { readonly kind: 'redirect'; readonly location: string };
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Resolves a Host header and a request target. The target is decoded once; anything that is not plain path text
+ * afterwards (`%`, `\`, `//`, dot segments, control characters) means nothing here.
+ */
+export function resolveAddress(host: string | undefined, target: string, site: SiteAddresses): Address {
+  const name = hostName(host);
+  if (name === null) return { kind: 'refused', status: 400 };
+  const customSlug = site.customDomains.get(name);
+  if (customSlug === undefined && name !== site.siteHost && !LOOPBACK.has(name))
+    return { kind: 'refused', status: 421 };
+  const path = plainPath(target);
+  if (path === null) return { kind: 'refused', status: 400 };
+  if (path.startsWith('/-/')) return { kind: 'own', path: path.slice('/-/'.length) };
+  if (customSlug !== undefined) return pageAddress(customSlug, path.slice(1), '/');
+  return siteAddress(path, site);
+}
+
+function siteAddress(path: string, site: SiteAddresses): Address {
+  // Behind a proxy that strips the base path, and behind one that keeps it, the same files answer.
+  const local = path.startsWith(site.basePath) ? path.slice(site.basePath.length) : path.slice(1);
+  const slash = local.indexOf('/');
+  if (slash === -1) {
+    if (local === '' || local.includes('.')) return { kind: 'site', path: local === '' ? 'index.html' : local };
+    return { kind: 'redirect', location: `${site.basePath}${local}/` };
+  }
+  const slug = local.slice(0, slash);
+  return pageAddress(slug, local.slice(slash + 1), `${site.basePath}${slug}/`);
+}
+
+function pageAddress(slug: string, path: string, base: string): Address {
+  return { kind: 'page', slug, path: path === '' || path.endsWith('/') ? `${path}index.html` : path, base };
+}
+
+/** The host without its port, in small letters; null when it is no host. A trailing dot is the same host. */
+function hostName(host: string | undefined): string | null {
+  const match = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/i.exec(host ?? '');
+  return match?.[1] === undefined ? null : match[1].toLowerCase().replace(/\.$/, '');
+}
+
+function plainPath(target: string): string | null {
+  if (!target.startsWith('/')) return null;
+  const raw = target.split('?', 1)[0] ?? '';
+  let path: string;
+  try {
+    path = decodeURIComponent(raw);
+  } catch {
+    return null;
+  }
+  if (path.length > 2_048 || !/^[\w\-./~@:+,=!]*$/.test(path) || path.includes('//')) return null;
+  if (
+    path
+      .split('/')
+      .some((segment) => segment === '.' || segment === '..' || (segment.startsWith('.') && segment !== '.well-known'))
+  )
+    return null;
+  return path;
+}

@@ -1,0 +1,286 @@
+/**
+ * The front door: every request comes in here, and this is the only place that opens a file of a release.
+ *
+ * Order: host and path, method, the server's own addresses, gates, files. What nobody may see and what does not exist
+ * answer alike.
+ */
+
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { type Access, canView, type GateRequest, type GateResponse, NOBODY } from '../access/access.ts';
+import { clientAddressOf } from '../access/client-address.ts';
+import type { EpochMs } from '../model/time.ts';
+import { SITE_SLUG } from '../publish/publisher.ts';
+import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
+import { type FileAnswer, fileAnswer } from './file-answer.ts';
+import type { ReleaseReader } from './release-reader.ts';
+import { BodyTooLargeError, readBody } from './request-body.ts';
+
+export interface OwnRequest {
+  readonly method: string;
+  /** Below `/-/`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly clientAddress: string;
+  readonly isSecure: boolean;
+  /** Reads the body, at most 64 kB. */
+  readonly body: () => Promise<Buffer>;
+}
+
+export interface OwnAnswer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | Uint8Array;
+  /** Keeps the answer open (server-sent events) instead of sending `body`. */
+  readonly stream?: (response: ServerResponse) => void;
+}
+
+export interface FrontDoorOptions {
+  readonly addresses: () => SiteAddresses;
+  readonly reader: ReleaseReader;
+  readonly access: Access;
+  /** Answers below `/-/`; null: nothing there. */
+  readonly own: (request: OwnRequest) => Promise<OwnAnswer | null>;
+  /** Drawn on demand from a release's own data (badges); null: no such thing. */
+  readonly onDemand: (request: {
+    readonly slug: string;
+    readonly path: string;
+    readonly query: URLSearchParams;
+  }) => FileAnswer | null;
+  readonly trustedProxyHops: number;
+  /** Whether site.url is https: cookies and HSTS follow it, never a header a client can send. */
+  readonly isHttpsSite: boolean;
+  readonly now: () => EpochMs;
+  readonly onError: (error: unknown, where: string) => void;
+}
+
+const ALWAYS: OutgoingHttpHeaders = Object.freeze({
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'cross-origin',
+});
+const HSTS = 'max-age=31536000; includeSubDomains';
+const NEVER_CACHED = 'private, no-store';
+const PLAIN = 'text/plain; charset=utf-8';
+
+/** Makes the server; the caller listens and closes. */
+export function createFrontDoor(options: FrontDoorOptions): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      keepAliveTimeout: 65_000,
+      connectionsCheckingInterval: 2_000,
+    },
+    (request, response) => {
+      answer(options, request, response).catch((error: unknown) => {
+        if (error instanceof BodyTooLargeError)
+          return send(options, response, plain(413, 'The body is larger than 64 kB.'));
+        options.onError(error, request.url?.split('?', 1)[0] ?? '');
+        send(options, response, plain(500, 'Something went wrong on our side.'));
+      });
+    },
+  );
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n');
+  });
+  return server;
+}
+
+async function answer(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const target = request.url ?? '/';
+  const address = resolveAddress(request.headers.host, target, options.addresses());
+  const reply = (result: FileAnswer | OwnAnswer): void => send(options, response, result, request.method === 'HEAD');
+  if (address.kind === 'refused')
+    return reply(plain(address.status, address.status === 421 ? 'This host is not served here.' : 'Bad request.'));
+  const query = new URLSearchParams(target.slice(target.indexOf('?') + 1 || target.length));
+  if (address.kind === 'own')
+    return reply((await ownAnswer(options, request, { address, query })) ?? plain(404, 'Not found.'));
+  const method = request.method ?? 'GET';
+  if (method === 'OPTIONS')
+    return reply({
+      status: 204,
+      headers: { allow: 'GET, HEAD, OPTIONS', 'access-control-allow-origin': '*' },
+      body: null,
+    });
+  if (address.kind === 'redirect')
+    return reply({
+      status: 301,
+      headers: { location: address.location, 'cache-control': 'public, max-age=300' },
+      body: null,
+    });
+  if (address.kind === 'page' && isGatePath(address.path)) {
+    if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return reply(notAllowed());
+    return reply(await gateAnswer(options, request, { address, query, method }));
+  }
+  if (method !== 'GET' && method !== 'HEAD') return reply(notAllowed());
+  reply(await pageAnswer(options, request, { address, query }));
+}
+
+async function ownAnswer(
+  options: FrontDoorOptions,
+  request: IncomingMessage,
+  { address, query }: { address: Address & { kind: 'own' }; query: URLSearchParams },
+): Promise<OwnAnswer | null> {
+  return options.own({
+    method: request.method ?? 'GET',
+    path: address.path,
+    query,
+    headers: request.headers,
+    clientAddress: addressOf(options, request),
+    isSecure: options.isHttpsSite,
+    body: () => readBody(request),
+  });
+}
+
+async function pageAnswer(
+  options: FrontDoorOptions,
+  request: IncomingMessage,
+  { address, query }: { address: Address & { kind: 'page' | 'site' }; query: URLSearchParams },
+): Promise<FileAnswer | OwnAnswer> {
+  if (address.kind === 'site') {
+    const release = options.reader.open(SITE_SLUG);
+    const found =
+      release === null ? null : fileAnswer(release, { path: address.path, isPublic: true, headers: request.headers });
+    return found ?? missing(options, request);
+  }
+  const page = options.access.pageOf(address.slug);
+  const isPublic = page?.gate.kind === 'public';
+  const principal =
+    page === null || isPublic
+      ? NOBODY
+      : await options.access.principalOf(request.headers.cookie ?? null, options.now());
+  const release = canView(principal, page) ? options.reader.open(address.slug) : null;
+  if (release === null) return denied(options, request, address);
+  const wanted = { path: address.path, isPublic, headers: request.headers };
+  const drawn = options.onDemand({ slug: address.slug, path: address.path, query });
+  if (drawn !== null)
+    return isPublic
+      ? drawn
+      : { ...drawn, headers: { ...drawn.headers, 'cache-control': NEVER_CACHED, vary: 'Cookie' } };
+  const found = fileAnswer(release, wanted) ?? directoryRedirect(release.manifest.files, address);
+  return found ?? missing(options, request);
+}
+
+/** `/acme/history` is the folder `/acme/history/`, as static hosts have it. */
+function directoryRedirect(
+  files: Readonly<Record<string, unknown>>,
+  { path, base }: Address & { kind: 'page' },
+): FileAnswer | null {
+  if (!Object.hasOwn(files, `${path}/index.html`)) return null;
+  return { status: 301, headers: { location: `${base}${path}/`, 'cache-control': 'no-store' }, body: null };
+}
+
+/** The one answer for a page that does not exist and for one that is not for whoever asks. */
+async function denied(
+  options: FrontDoorOptions,
+  request: IncomingMessage,
+  { base, path }: Address & { kind: 'page' },
+): Promise<FileAnswer | OwnAnswer> {
+  const answered = await options.access.denied({ base, path: path.replace(/(^|\/)index\.html$/, '$1') });
+  return answered === null ? missing(options, request) : gateReply(answered);
+}
+
+/** What is not there, on the site or on a page that whoever asks may see. */
+function missing(options: FrontDoorOptions, request: IncomingMessage): FileAnswer | OwnAnswer {
+  const release = options.reader.open(SITE_SLUG);
+  const page =
+    release === null
+      ? null
+      : fileAnswer(release, {
+          path: '404.html',
+          isPublic: false,
+          headers: { 'accept-encoding': request.headers['accept-encoding'] },
+        });
+  return page === null ? plain(404, 'Not found.') : { ...page, status: 404 };
+}
+
+function isGatePath(path: string): boolean {
+  return path === 'logout' || path === 'logout/index.html' || path === 'login' || path.startsWith('login/');
+}
+
+async function gateAnswer(
+  options: FrontDoorOptions,
+  request: IncomingMessage,
+  {
+    address,
+    query,
+    method,
+  }: { address: Address & { kind: 'page' }; query: URLSearchParams; method: GateRequest['method'] },
+): Promise<FileAnswer | OwnAnswer> {
+  const isForm = (request.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
+  const body = method === 'POST' ? await readBody(request) : null;
+  const fetchSite = request.headers['sec-fetch-site'];
+  const result = await options.access.handle({
+    method,
+    path: address.path.replace(/index\.html$/, ''),
+    slug: address.slug,
+    query,
+    form: new URLSearchParams(isForm && body !== null ? body.toString('utf8') : ''),
+    cookie: request.headers.cookie ?? null,
+    origin: request.headers.origin ?? null,
+    fetchSite: typeof fetchSite === 'string' ? fetchSite : null,
+    ownOrigin: `${options.isHttpsSite ? 'https' : 'http'}://${request.headers.host ?? ''}`,
+    base: address.base,
+    isSecure: options.isHttpsSite,
+    clientAddress: addressOf(options, request),
+    now: options.now(),
+  });
+  return result === null ? missing(options, request) : gateReply(result);
+}
+
+function gateReply({ status, headers, body }: GateResponse): OwnAnswer {
+  return { status, headers: { 'content-length': Buffer.byteLength(body), ...headers } as OutgoingHttpHeaders, body };
+}
+
+function addressOf(options: FrontDoorOptions, request: IncomingMessage): string {
+  return clientAddressOf(
+    request.socket.remoteAddress ?? '',
+    request.headers['x-forwarded-for'],
+    options.trustedProxyHops,
+  );
+}
+
+function send(
+  options: FrontDoorOptions,
+  response: ServerResponse,
+  result: FileAnswer | OwnAnswer,
+  isHead = false,
+): void {
+  if (response.headersSent) {
+    response.end();
+    return;
+  }
+  response.writeHead(result.status, {
+    ...ALWAYS,
+    ...(options.isHttpsSite ? { 'strict-transport-security': HSTS } : {}),
+    ...result.headers,
+  });
+  if ('stream' in result && result.stream !== undefined) {
+    result.stream(response);
+    return;
+  }
+  if (isHead || result.body === null) response.end();
+  else response.end(result.body);
+}
+
+function plain(status: number, text: string): OwnAnswer {
+  const body = `${text}\n`;
+  return {
+    status,
+    headers: { 'content-type': PLAIN, 'content-length': Buffer.byteLength(body), 'cache-control': NEVER_CACHED },
+    body,
+  };
+}
+
+function notAllowed(): OwnAnswer {
+  const answered = plain(405, 'This address is only read.');
+  return { ...answered, headers: { ...answered.headers, allow: 'GET, HEAD, OPTIONS' } };
+}

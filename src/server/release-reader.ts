@@ -1,0 +1,110 @@
+/** Reads files of the releases being served. The link on disk decides, so a switch by any process is seen at once. */
+
+import { readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { COMPRESSIONS, type Compression } from '../publish/compress.ts';
+import {
+  currentNumber,
+  type FileRecord,
+  filesFolder,
+  type Manifest,
+  type ReleaseFolders,
+  readManifest,
+  suffixOf,
+} from '../publish/release.ts';
+
+/** Bytes of file contents kept in memory. */
+const HOT_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface OpenRelease {
+  readonly slug: string;
+  readonly manifest: Manifest;
+  /** The bytes of a file in an encoding that its record lists, or as it is. */
+  readonly read: (path: string, encoding: Compression | null) => Buffer;
+}
+
+export interface ReleaseReader {
+  /** The release of a page that is being served; null when there is none. */
+  readonly open: (slug: string) => OpenRelease | null;
+}
+
+/** Makes the reader over a data folder; files that are asked for often stay in memory, least recently used go first. */
+export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number = HOT_BYTES_MAX): ReleaseReader {
+  const releases = new Map<string, { readonly target: string; readonly release: OpenRelease }>();
+  const hot = createHotSet(hotBytesMax);
+
+  function targetOf(slug: string): string | null {
+    for (const site of [folders.publicSite, folders.privateSite]) {
+      try {
+        return readlinkSync(join(site, slug));
+      } catch {
+        // Not published on this side.
+      }
+    }
+    return null;
+  }
+
+  return {
+    open: (slug) => {
+      const target = targetOf(slug);
+      if (target === null) {
+        releases.delete(slug);
+        return null;
+      }
+      const known = releases.get(slug);
+      if (known?.target === target) return known.release;
+      const number = currentNumber(folders, slug);
+      const manifest = number === null ? null : readManifest(folders, slug, number);
+      // An unreadable release: the one already open goes on being served from memory and disk.
+      if (manifest === null) return known?.release ?? null;
+      const folder = filesFolder(folders, slug, manifest.number);
+      const release: OpenRelease = {
+        slug,
+        manifest,
+        read: (path, encoding) => hot(`${folder}/${path}${encoding === null ? '' : suffixOf(encoding)}`),
+      };
+      releases.set(slug, { target, release });
+      return release;
+    },
+  };
+}
+
+function createHotSet(bytesMax: number): (path: string) => Buffer {
+  const files = new Map<string, Buffer>();
+  let bytes = 0;
+  return (path) => {
+    const known = files.get(path);
+    if (known !== undefined) {
+      files.delete(path);
+      files.set(path, known);
+      return known;
+    }
+    const body = readFileSync(path);
+    if (body.length > bytesMax / 8) return body;
+    files.set(path, body);
+    bytes += body.length;
+    for (const [oldest, content] of files) {
+      if (bytes <= bytesMax) break;
+      files.delete(oldest);
+      bytes -= content.length;
+    }
+    return body;
+  };
+}
+
+/** The best twin of a file for an Accept-Encoding header; null: as it is. */
+export function negotiate(record: FileRecord, acceptEncoding: string | undefined): Compression | null {
+  if (acceptEncoding === undefined || record.twins.length === 0) return null;
+  const accepted = new Map<string, number>();
+  for (const part of acceptEncoding.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.trim().split(/\s*;\s*/);
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    accepted.set(name, quality === undefined ? 1 : Number(quality));
+  }
+  const qualityOf = (encoding: Compression): number => accepted.get(encoding) ?? accepted.get('*') ?? 0;
+  let best: Compression | null = null;
+  for (const encoding of COMPRESSIONS) {
+    if (record.twins.includes(encoding) && qualityOf(encoding) > (best === null ? 0 : qualityOf(best))) best = encoding;
+  }
+  return best;
+}
