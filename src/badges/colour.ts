@@ -46,12 +46,17 @@ function parseRgb(text: string): Rgb | null {
   return (red << 16) | (green << 8) | blue;
 }
 
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const NIBBLES = '0123456789abcdef';
+
 /** `#rrggbb`, or `#rgb` where that says the same. */
 export function toHex(rgb: Rgb): string {
-  const text = rgb.toString(16).padStart(6, '0');
-  return text[0] === text[1] && text[2] === text[3] && text[4] === text[5]
-    ? `#${text[0]}${text[2]}${text[4]}`
-    : `#${text}`;
+  const red = rgb >> 16;
+  const green = (rgb >> 8) & 255;
+  const blue = rgb & 255;
+  return red % 17 === 0 && green % 17 === 0 && blue % 17 === 0
+    ? `#${NIBBLES[red / 17]}${NIBBLES[green / 17]}${NIBBLES[blue / 17]}`
+    : `#${BYTES[red]}${BYTES[green]}${BYTES[blue]}`;
 }
 
 /** Linear light of each of the 256 steps of a channel (WCAG 2, from IEC 61966-2-1). */
@@ -62,8 +67,9 @@ const LINEAR = Float64Array.from({ length: 256 }, (_, step) => {
 
 /** Relative luminance, 0 (black) to 1 (white). */
 export function luminance(rgb: Rgb): number {
-  const [red = 0, green = 0, blue = 0] = [LINEAR[rgb >> 16], LINEAR[(rgb >> 8) & 255], LINEAR[rgb & 255]];
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return (
+    0.2126 * (LINEAR[rgb >> 16] ?? 0) + 0.7152 * (LINEAR[(rgb >> 8) & 255] ?? 0) + 0.0722 * (LINEAR[rgb & 255] ?? 0)
+  );
 }
 
 /** Contrast ratio of two colours, 1 to 21. */

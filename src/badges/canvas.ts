@@ -1,0 +1,96 @@
+/**
+ * What a badge is drawn on: its shape, its scheme, and the rules that its style sheet will need.
+ *
+ * In the scheme `auto` an element gets its colour for dark grounds by a class that is named after that colour, so any
+ * number of badges can stand in one document: equal names always mean equal colours.
+ */
+
+import { type Colour, inkOn, parseColour, toHex } from './colour.ts';
+import type { BadgeScheme } from './names.ts';
+import type { Shape } from './shapes.ts';
+import { solid } from './text.ts';
+
+export interface Canvas {
+  readonly scheme: BadgeScheme;
+  readonly shape: Shape;
+  rules: string;
+}
+
+/** ` fill="…"`, with its class where the dark ground has another colour. */
+export function fill(colour: Colour, canvas: Canvas): string {
+  return attribute('fill', colour, canvas);
+}
+
+/** The same for strokes. */
+export function stroke(colour: Colour, canvas: Canvas): string {
+  return attribute('stroke', colour, canvas);
+}
+
+function attribute(name: 'fill' | 'stroke', { light, dark }: Colour, canvas: Pick<Canvas, 'scheme' | 'rules'>): string {
+  if (canvas.scheme !== 'auto') return ` ${name}="${toHex(canvas.scheme === 'dark' ? dark : light)}"`;
+  if (light === dark) return ` ${name}="${toHex(light)}"`;
+  const hex = toHex(dark);
+  const className = `p${name[0]}${hex.slice(1)}`;
+  const rule = `.${className}{${name}:${hex}}`;
+  if (!canvas.rules.includes(rule)) canvas.rules += rule;
+  return ` ${name}="${toHex(light)}" class="${className}"`;
+}
+
+/** The `<style>` element for all that was painted; empty when every colour suits both grounds. */
+export function styleElement({ rules }: Canvas): string {
+  return rules === '' ? '' : `<style>@media(prefers-color-scheme:dark){${rules}}</style>`;
+}
+
+/** White or black on each ground, whichever is read better. */
+export function inkFor(plate: Colour): Colour {
+  return { light: inkOn(plate.light), dark: inkOn(plate.dark) };
+}
+
+/** A plate's colour and that of the ink on it, ready to be written. */
+export interface Paint {
+  readonly colour: Colour;
+  readonly ink: Colour;
+  /** As `fill` gives them. */
+  readonly plateFill: string;
+  readonly inkFill: string;
+  /** The beginnings of paths in these colours, up to their data. */
+  readonly platePath: string;
+  readonly inkPath: string;
+  readonly rules: string;
+}
+
+/** A site uses a few dozen colours; the limit keeps strangers' colours from filling the memory. */
+const PAINTS_MAX = 512;
+const paints: Readonly<Record<BadgeScheme, Map<string, Paint>>> = {
+  auto: new Map(),
+  light: new Map(),
+  dark: new Map(),
+};
+
+/** The paint for a colour in the words of `parseColour`; of `fallback` when it is none. */
+export function paintOf(text: string, fallback: Colour, scheme: BadgeScheme): Paint {
+  const known = paints[scheme].get(text);
+  if (known) return known;
+  const parsed = parseColour(text);
+  const paint = mix(parsed ?? fallback, scheme);
+  if (parsed) {
+    if (paints[scheme].size >= PAINTS_MAX) paints[scheme].clear();
+    paints[scheme].set(text, paint);
+  }
+  return paint;
+}
+
+function mix(colour: Colour, scheme: BadgeScheme): Paint {
+  const ink = inkFor(colour);
+  const canvas = { scheme, rules: '' };
+  const plateFill = solid(attribute('fill', colour, canvas));
+  const inkFill = solid(attribute('fill', ink, canvas));
+  const platePath = solid(`<path${plateFill} d="`);
+  const inkPath = solid(`<path${inkFill} d="`);
+  return { colour, ink, plateFill, inkFill, platePath, inkPath, rules: solid(canvas.rules) };
+}
+
+/** Adds the rules of a paint that is about to be used. */
+export function dip(paint: Paint, canvas: Canvas): void {
+  if (!canvas.rules.includes(paint.rules)) canvas.rules += paint.rules;
+}

@@ -1,0 +1,132 @@
+/** The parts of a badge that are neither plate nor text: bars of days, response-time line, symbols, logos. */
+
+import type { State } from '../model/state.ts';
+import { type Canvas, fill, stroke } from './canvas.ts';
+import type { Colour } from './colour.ts';
+import { STATE_COLOURS } from './palette.ts';
+
+/** Path data in a square of `size`; checked by whoever made it (`parsePathData`). */
+export interface Logo {
+  readonly path: string;
+  readonly size: number;
+}
+
+/** Tenths of a pixel that one day takes: a bar of two pixels and a gap of one, so that every edge is sharp. */
+export const BAR_PITCH = 30;
+const BAR_WIDTH = 20;
+
+/** Heights as well as colours tell the days apart: the worse, the taller; what was not seen is a stub. */
+const BAR_HEIGHTS: Readonly<Record<State, number>> = {
+  operational: 80,
+  degraded: 100,
+  partial_outage: 120,
+  major_outage: 140,
+  maintenance: 60,
+  paused: 20,
+  unknown: 20,
+};
+
+/** One bar a day from `x` on, centred on the line at `middle`; a path for each state, a dash for each bar. */
+export function drawBars(days: readonly State[], at: { x: number; middle: number }, canvas: Canvas): string {
+  const paths = new Map<State, string>();
+  let first = 0;
+  days.forEach((state, index) => {
+    if (days[index + 1] === state) return;
+    const run = `M${at.x + first * BAR_PITCH} ${at.middle}h${(index - first) * BAR_PITCH + BAR_WIDTH}`;
+    paths.set(state, (paths.get(state) ?? '') + run);
+    first = index + 1;
+  });
+  let out = '';
+  for (const [state, path] of paths) {
+    out += `<path${stroke(STATE_COLOURS[state], canvas)} stroke-width="${BAR_HEIGHTS[state]}" d="${path}"/>`;
+  }
+  return `<g fill="none" stroke-dasharray="${BAR_WIDTH} ${BAR_PITCH - BAR_WIDTH}">${out}</g>`;
+}
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Points of a line chart that are worth drawing: more would be closer together than a pixel. */
+export const SPARK_POINTS_MAX = 48;
+
+/**
+ * The series as a line with a shade below it, its gaps left open. The chart's floor is zero, so a line that only
+ * trembles looks calm.
+ */
+export function drawSpark(
+  series: readonly (number | null)[],
+  { ink, ...box }: Box & { ink: Colour },
+  canvas: Canvas,
+): string {
+  const points = thinned(series, SPARK_POINTS_MAX);
+  const highest = Math.max(...points.map((value) => value ?? 0), Number.MIN_VALUE);
+  const step = points.length > 1 ? box.width / (points.length - 1) : 0;
+  const floor = box.y + box.height;
+  let line = '';
+  let area = '';
+  for (const { from, values } of stretches(points)) {
+    const places = values.map((value, index) => {
+      const x = Math.round(box.x + (from + index) * step);
+      return { x, y: Math.round(floor - (value / highest) * box.height) };
+    });
+    const [start, ...rest] = places;
+    const end = places.at(-1);
+    if (!start || !end) continue;
+    const through = rest.map(({ x, y }) => `L${x} ${y}`).join('');
+    // A single value is a dot: a line of no length with round ends.
+    line += `M${start.x} ${start.y}${through || 'h0'}`;
+    if (rest.length > 0) area += `M${start.x} ${floor}V${start.y}${through}V${floor}z`;
+  }
+  const shade = area === '' ? '' : `<path${fill(ink, canvas)} fill-opacity=".25" d="${area}"/>`;
+  return `${shade}<path fill="none"${stroke(ink, canvas)} stroke-width="13" stroke-linecap="round" stroke-linejoin="round" d="${line}"/>`;
+}
+
+/** At most `count` values, each the mean of those it stands for. */
+function thinned(series: readonly (number | null)[], count: number): (number | null)[] {
+  if (series.length <= count) return series.map((value) => (isDrawable(value) ? value : null));
+  return Array.from({ length: count }, (_, index) => {
+    const first = Math.floor((index * series.length) / count);
+    const last = Math.floor(((index + 1) * series.length) / count);
+    const known = series.slice(first, last).filter(isDrawable);
+    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+  });
+}
+
+function isDrawable(value: number | null): value is number {
+  return value !== null && Number.isFinite(value) && value >= 0;
+}
+
+function stretches(points: readonly (number | null)[]): { from: number; values: number[] }[] {
+  const found: { from: number; values: number[] }[] = [];
+  points.forEach((value, index) => {
+    if (value === null) return;
+    if (index > 0 && points[index - 1] !== null) found.at(-1)?.values.push(value);
+    else found.push({ from: index, values: [value] });
+  });
+  return found;
+}
+
+/** A logo scaled into a square whose upper left corner is given; `fill` is an attribute. */
+export function drawLogo(logo: Logo, at: { x: number; y: number; side: number }, fill: string): string {
+  const factor = Math.round((at.side / logo.size) * 1000) / 1000;
+  return `<path${fill} transform="translate(${at.x} ${at.y})scale(${factor})" d="${logo.path}"/>`;
+}
+
+/** What a dot can show besides its colour. */
+export const SYMBOLS = ['check', 'bang', 'dash', 'cross', 'clock', 'pause', 'question'] as const;
+export type BadgeSymbol = (typeof SYMBOLS)[number];
+
+/** Strokes on a dot of 200, centred on (100, 100). */
+export const SYMBOL_PATHS: Readonly<Record<BadgeSymbol, string>> = {
+  check: 'M62 103l26 26 50-56',
+  bang: 'M100 58v50M100 140h0',
+  dash: 'M62 100h76',
+  cross: 'M69 69l62 62M131 69l-62 62',
+  clock: 'M100 58v44l28 20',
+  pause: 'M80 66v68M120 66v68',
+  question: 'M76 80c0-34 50-32 50 0 0 18-26 18-26 36M100 144h0',
+};

@@ -1,0 +1,167 @@
+/**
+ * Draws a badge: plates, outlines of letters, nothing that needs a font, an id, a filter or a second request.
+ *
+ * One unit of the drawing is a tenth of a pixel, so that outlines are whole numbers. The only text elements are for
+ * scripts that the outlines do not cover.
+ */
+
+import type { State } from '../model/state.ts';
+import { type Canvas, dip, fill, type Paint, paintOf, stroke, styleElement } from './canvas.ts';
+import { BAR_PITCH, type BadgeSymbol, drawBars, drawLogo, drawSpark, type Logo, SYMBOL_PATHS } from './drawings.ts';
+import { drawLettering, type Lettering, setText } from './lettering.ts';
+import type { BadgeScheme, BadgeStyle } from './names.ts';
+import { LABEL_COLOUR, PANEL_COLOUR, PANEL_LINE_COLOUR, STATE_COLOURS } from './palette.ts';
+import { inset, platePath, SHAPES, type Stretch } from './shapes.ts';
+import { cleanText, escapeXml } from './text.ts';
+
+/** What a badge says and how. Text may be anything: it is cleaned, cut and escaped. */
+export interface BadgeFields {
+  /** Left side; empty or left out: none. */
+  readonly label?: string | undefined;
+  readonly message: string;
+  /** Of the right side: a name (states, `brightgreen`, `info` …), `#rgb`, `#rrggbb` or `rgb(…)`; anything else is grey. */
+  readonly color: string;
+  /** Of the left side, in the same words; anything else is the usual one. */
+  readonly labelColor?: string | undefined;
+  readonly style?: BadgeStyle | undefined;
+  /** Default: `auto`. */
+  readonly scheme?: BadgeScheme | undefined;
+  readonly logo?: Logo | undefined;
+  /** Days, oldest first, drawn as bars between the two sides. */
+  readonly days?: readonly State[] | undefined;
+  /** Numbers, oldest first, drawn as a line before the message; null is a gap. */
+  readonly series?: readonly (number | null)[] | undefined;
+  /** Drawn on a dot. */
+  readonly symbol?: BadgeSymbol | undefined;
+}
+
+const LOGO = { width: 140, gap: 45 };
+const SPARK = { width: 600, height: 110, gap: 60 };
+const PANEL_PADDING = 50;
+
+/** The badge as an SVG document. Pure: equal fields give equal bytes, and any text gives a well-formed document. */
+export function renderBadge(fields: BadgeFields): string {
+  const label = cleanText(String(fields.label ?? ''));
+  const message = cleanText(String(fields.message ?? ''));
+  const name = escapeXml(label === '' || message === '' ? label + message : `${label}: ${message}`);
+  const scheme: BadgeScheme = fields.scheme === 'light' || fields.scheme === 'dark' ? fields.scheme : 'auto';
+  const colour = paintOf(fields.color, STATE_COLOURS.unknown, scheme);
+  if (fields.style === 'dot') {
+    const canvas: Canvas = { scheme, shape: SHAPES.flat, rules: '' };
+    return wrap(drawDot(colour, fields.symbol, canvas), { name, width: 200 }, canvas);
+  }
+  const canvas: Canvas = { scheme, shape: SHAPES[fields.style ?? 'flat'] ?? SHAPES.flat, rules: '' };
+  const labelColour = paintOf(fields.labelColor ?? 'label', LABEL_COLOUR, scheme);
+  const { body, width } = drawPlates(fields, { label, message, colour, labelColour }, canvas);
+  return wrap(body, { name, width }, canvas);
+}
+
+function wrap(body: string, { name, width }: { name: string; width: number }, canvas: Canvas): string {
+  const { heightAttributes, otherAttributes } = canvas.shape;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width / 10}${heightAttributes}${width}${otherAttributes}${name}"><title>${name}</title>${styleElement(canvas)}${body}</svg>`;
+}
+
+/** One end of a badge: a plate with a text on it, and before the text room for a drawing. */
+interface Side {
+  readonly lettering: Lettering;
+  /** Of the plate, in whole pixels so that seams are sharp; 0: there is none. */
+  readonly width: number;
+  /** From the plate's left edge to the drawing, and to the text. */
+  readonly drawingX: number;
+  readonly textX: number;
+}
+
+function layOut(
+  lettering: Lettering,
+  drawing: { width: number; gap: number },
+  padding: { before: number; after: number },
+): Side {
+  const room = drawing.width === 0 ? 0 : drawing.width + (lettering.text === '' ? 0 : drawing.gap);
+  const content = room + lettering.width;
+  if (content === 0) return { lettering, width: 0, drawingX: 0, textX: 0 };
+  const wanted = padding.before + content + padding.after;
+  const width = Math.ceil(wanted / 10) * 10;
+  const drawingX = padding.before + Math.floor((width - wanted) / 2);
+  return { lettering, width, drawingX, textX: drawingX + room };
+}
+
+const NO_DRAWING = { width: 0, gap: 0 };
+const NO_DAYS: readonly State[] = [];
+
+interface Parts {
+  readonly label: string;
+  readonly message: string;
+  readonly colour: Paint;
+  readonly labelColour: Paint;
+}
+
+/** The plates from left to right: label, panel of bars, message; each of them may be missing. */
+function drawPlates(fields: BadgeFields, parts: Parts, canvas: Canvas): { body: string; width: number } {
+  const { logo, days = NO_DAYS, series } = fields;
+  const { shape } = canvas;
+  const { outside, inside, height } = shape;
+  const hasSeries = series?.some((value) => value !== null) === true;
+  const isOnlyLabel = parts.message === '' && !hasSeries && days.length === 0;
+  const left = layOut(setText(parts.label, shape, 'label'), logo ? LOGO : NO_DRAWING, {
+    before: outside,
+    after: isOnlyLabel ? outside : inside,
+  });
+  const panelWidth = days.length === 0 ? 0 : days.length * BAR_PITCH - 10 + 2 * PANEL_PADDING;
+  const seam = left.width + panelWidth;
+  const right = layOut(setText(parts.message, shape, 'message'), hasSeries ? SPARK : NO_DRAWING, {
+    before: seam === 0 ? outside : inside,
+    after: outside,
+  });
+  const width = seam + right.width || height;
+  const middle = height / 2;
+
+  let body = '';
+  if (left.width > 0)
+    body += drawPlate(
+      { from: 0, to: left.width, isFirst: true, isLast: left.width === width },
+      parts.labelColour,
+      canvas,
+    );
+  if (panelWidth > 0) {
+    body += drawPanel({ from: left.width, to: seam, isFirst: left.width === 0, isLast: seam === width }, canvas);
+    body += drawBars(days, { x: left.width + PANEL_PADDING, middle }, canvas);
+  }
+  if (seam < width)
+    body += drawPlate({ from: seam, to: width, isFirst: seam === 0, isLast: true }, parts.colour, canvas);
+  if (logo)
+    body += drawLogo(
+      logo,
+      { x: left.drawingX, y: middle - LOGO.width / 2, side: LOGO.width },
+      parts.labelColour.inkFill,
+    );
+  if (series && hasSeries) {
+    const place = { x: seam + right.drawingX, y: middle - SPARK.height / 2, width: SPARK.width, height: SPARK.height };
+    body += drawSpark(series, { ...place, ink: parts.colour.ink }, canvas);
+  }
+  body += drawLettering(
+    { lettering: left.lettering, x: left.textX, paint: parts.labelColour },
+    { lettering: right.lettering, x: seam + right.textX, paint: parts.colour },
+    canvas,
+  );
+  return { body, width };
+}
+
+function drawPlate(stretch: Stretch, paint: Paint, canvas: Canvas): string {
+  dip(paint, canvas);
+  return `${paint.platePath}${platePath(stretch, canvas.shape)}"/>`;
+}
+
+/** The ground of the bars, with a line round it so that it is told from any page. */
+function drawPanel(stretch: Stretch, canvas: Canvas): string {
+  const { from, to, isFirst, isLast } = stretch;
+  const ground = { from: from + (isFirst ? 10 : 0), to: to - (isLast ? 10 : 0), isFirst, isLast };
+  return `<path${fill(PANEL_LINE_COLOUR, canvas)} d="${platePath(stretch, canvas.shape)}"/><path${fill(PANEL_COLOUR, canvas)} transform="translate(0 10)" d="${platePath(ground, inset(canvas.shape, 10))}"/>`;
+}
+
+function drawDot(paint: Paint, symbol: BadgeSymbol | undefined, canvas: Canvas): string {
+  dip(paint, canvas);
+  const disc = `<circle${paint.plateFill} cx="100" cy="100" r="100"/>`;
+  const path = symbol === undefined ? undefined : SYMBOL_PATHS[symbol];
+  if (path === undefined) return disc;
+  return `${disc}<path fill="none"${stroke(paint.ink, canvas)} stroke-width="22" stroke-linecap="round" stroke-linejoin="round" d="${path}"/>`;
+}
