@@ -38,7 +38,7 @@ export function monitorMessage(world: World, service: Service, now: EpochMs): Me
     periodicity: `PERIODICITY_${monitor.periodicity.toUpperCase()}`,
     ...(isHttp ? { method: 'HTTP_METHOD_GET' } : {}),
     timeout: String(monitor.timeout),
-    degradedAt: String(monitor.degradedAt),
+    ...(isHttp ? { degradedAt: String(monitor.degradedAt) } : {}),
     retry: String(monitor.retry),
     ...(isHttp
       ? { followRedirects: true, statusCodeAssertions: [{ target: '200', comparator: 'NUMBER_COMPARATOR_EQUAL' }] }
