@@ -27,7 +27,10 @@ export interface ReportedDay {
   readonly major_outage: number;
 }
 
-/** Everything known of one monitor's past. All lists are sorted by `from`; `observed` and `reported` are disjoint inside. */
+/**
+ * Everything known of one monitor's past. All lists are sorted by `from`. `observed` and `reported` are disjoint inside,
+ * but where our clock once went back; `timelineOf` then believes the worse.
+ */
 export interface History {
   /** What our passes saw. */
   readonly observed: readonly Span[];
