@@ -75,8 +75,19 @@ function summaryText({ updates, status, title }: FeedItemView): string {
   return `${wordsOf(status)}: ${newest === '' ? title : newest}`;
 }
 
+/** Markdown is dear; three formats say the same. */
+const contents = new WeakMap<FeedItemView, string>();
+
+function contentHtml(item: FeedItemView): string {
+  const known = contents.get(item);
+  if (known !== undefined) return known;
+  const made = makeContent(item);
+  contents.set(item, made);
+  return made;
+}
+
 /** All updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */
-function contentHtml({ updates, components, kind, startsAt, endsAt }: FeedItemView): string {
+function makeContent({ updates, components, kind, startsAt, endsAt }: FeedItemView): string {
   const about = components.length === 0 ? '' : `<p>${escapeMarkup(components.join(', '))}</p>\n`;
   const window =
     kind === 'maintenance' && endsAt !== null ? `<p>${timeHtml(startsAt)} – ${timeHtml(endsAt)}</p>\n` : '';

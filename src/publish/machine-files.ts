@@ -3,7 +3,7 @@
 import type { ComponentModel, PageModel } from '../model/index.ts';
 import { componentPath, reportPath } from '../views/addresses.ts';
 import { calendarView } from '../views/calendar.ts';
-import { feedView } from '../views/feeds.ts';
+import { feedsOf } from '../views/feeds.ts';
 import { monthsOf } from '../views/months.ts';
 import { reportDocument, reportRows } from '../views/report-data.ts';
 import { isListed, llmsView, robotsView, sitemapView } from '../views/site-files.ts';
@@ -19,6 +19,8 @@ import { llmsText, robotsText, sitemapText } from './site-text.ts';
 import { socialImage } from './social-image.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
+const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
+const RSS_TYPE = 'application/rss+xml; charset=utf-8';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 /** As far back as time lines reach: 400 days. */
@@ -33,7 +35,6 @@ export function machineFiles(model: PageModel): FileEntry[] {
     ...pictureFiles(model),
     ...indexFiles(model),
     ...feedFiles(model),
-    ...model.components.flatMap((component) => feedFiles(model, component)),
   ];
 }
 
@@ -124,37 +125,29 @@ export function jsonFile(path: string, view: () => unknown): FileEntry {
   return fileEntry({ path, contentType: JSON_TYPE, kind: 'json', view, draw: jsonText });
 }
 
-function feedFiles(model: PageModel, component?: ComponentModel): FileEntry[] {
-  const folder = component === undefined ? '' : componentPath(component.definition.id);
-  const view = once(() => feedView(model, component));
-  return [
-    fileEntry({
-      path: `${folder}feed.atom`,
-      contentType: 'application/atom+xml; charset=utf-8',
-      kind: 'atom',
-      view,
-      draw: atomText,
-    }),
-    fileEntry({
-      path: `${folder}feed.rss`,
-      contentType: 'application/rss+xml; charset=utf-8',
-      kind: 'rss',
-      view,
-      draw: rssText,
-    }),
-    fileEntry({
-      path: `${folder}feed.json`,
-      contentType: 'application/feed+json; charset=utf-8',
-      kind: 'json-feed',
-      view,
-      draw: jsonFeedText,
-    }),
-    fileEntry({
-      path: `${folder}maintenance.ics`,
-      contentType: 'text/calendar; charset=utf-8',
-      kind: 'calendar',
-      view: () => calendarView(model, component),
-      draw: calendarText,
-    }),
-  ];
+function feedFiles(model: PageModel): FileEntry[] {
+  const feeds = once(() => feedsOf(model));
+  const filesFor = (component?: ComponentModel): FileEntry[] => {
+    const folder = component === undefined ? '' : componentPath(component.definition.id);
+    const shared = { view: once(() => feeds().view(component)), inputs: once(() => feeds().inputs(component)) };
+    return [
+      fileEntry({ ...shared, path: `${folder}feed.atom`, contentType: ATOM_TYPE, kind: 'atom', draw: atomText }),
+      fileEntry({ ...shared, path: `${folder}feed.rss`, contentType: RSS_TYPE, kind: 'rss', draw: rssText }),
+      fileEntry({
+        ...shared,
+        path: `${folder}feed.json`,
+        contentType: 'application/feed+json; charset=utf-8',
+        kind: 'json-feed',
+        draw: jsonFeedText,
+      }),
+      fileEntry({
+        path: `${folder}maintenance.ics`,
+        contentType: 'text/calendar; charset=utf-8',
+        kind: 'calendar',
+        view: () => calendarView(model, component),
+        draw: calendarText,
+      }),
+    ];
+  };
+  return [filesFor(), ...model.components.map(filesFor)].flat();
 }

@@ -18,7 +18,9 @@ import { incidentUpdates } from './v2/incidents.ts';
 import { maintenanceUpdates } from './v2/maintenances.ts';
 
 /** As many as Statuspage's feeds carry. */
-const ITEMS_MAX = 50;
+const PAGE_ITEMS_MAX = 50;
+/** A page has many components, and each of their items is in the page's history too. */
+const COMPONENT_ITEMS_MAX = 25;
 
 /** One feed, whatever the format; plain text, cleaned for XML, still to be escaped. */
 export interface FeedView {
@@ -36,7 +38,7 @@ export interface FeedView {
   readonly author: string;
   /** ISO 8601; the latest change of an item, 1970 while there is none. */
   readonly updatedAt: string;
-  /** Latest change first, at most 50. */
+  /** Latest change first; at most 50 for a page, 25 for a component. */
   readonly items: readonly FeedItemView[];
 }
 
@@ -66,13 +68,46 @@ export interface FeedUpdateView {
   readonly body: string;
 }
 
-/** The feed of a whole page, or of one component when it is named. */
-export function feedView(model: PageModel, component?: ComponentModel): FeedView {
-  const items = newestItems(model, component).map(({ item, changedAt }) => itemView(model, item, changedAt));
+/** The feeds of one page, which share what they have in common. */
+export interface Feeds {
+  /** What makes the feed what it is, without computing it: as long as this stays, the view does. */
+  inputs(component?: ComponentModel): unknown;
+  /** The feed of the whole page, or of one component when it is named. */
+  view(component?: ComponentModel): FeedView;
+}
+
+/** The feeds of a page and of its components. An item is made once, whichever feeds it is in. */
+export function feedsOf(model: PageModel): Feeds {
+  const newest = newestEvents(model);
+  const items = new Map<DatedEvent, FeedItemView>();
+  const itemOf = (dated: DatedEvent): FeedItemView => {
+    const made = items.get(dated) ?? itemView(model, dated);
+    items.set(dated, made);
+    return made;
+  };
+  const wanted = (component: ComponentModel | undefined) =>
+    component === undefined ? newest.ofPage : (newest.byComponent.get(component.definition.id) ?? []);
+  return {
+    inputs: (component) => [
+      headOf(model, component),
+      ...wanted(component).map(({ event, changedAt }) => [event, changedAt, namesOf(model, event)]),
+    ],
+    view: (component) => {
+      const made = wanted(component).map(itemOf);
+      return { ...headOf(model, component), updatedAt: made[0]?.updatedAt ?? toIso(NEVER), items: made };
+    },
+  };
+}
+
+function headOf(model: PageModel, component: ComponentModel | undefined): Omit<FeedView, 'items' | 'updatedAt'> {
   const path = component === undefined ? '' : componentPath(component.definition.id);
   const title = cleanLine(model.definition.title);
+  const id =
+    component === undefined
+      ? uuidOf('page', model.definition.id)
+      : uuidOf('component', model.definition.id, component.definition.id);
   return {
-    id: `urn:uuid:${uuidOf(component === undefined ? 'page' : 'component', model.definition.id, component?.definition.id ?? '')}`,
+    id: `urn:uuid:${id}`,
     title: component === undefined ? title : `${title}: ${cleanLine(component.name)}`,
     description: cleanLine(component?.description ?? model.definition.description ?? ''),
     language: model.settings.locale,
@@ -81,50 +116,49 @@ export function feedView(model: PageModel, component?: ComponentModel): FeedView
     rssUrl: absoluteUrl(model, `${path}feed.rss`),
     jsonUrl: absoluteUrl(model, `${path}feed.json`),
     author: title,
-    updatedAt: items[0]?.updatedAt ?? toIso(NEVER),
-    items,
   };
 }
 
-type Item =
-  | { readonly kind: 'incident'; readonly event: PageIncident }
-  | { readonly kind: 'maintenance'; readonly event: PageMaintenance };
-
-interface DatedItem {
-  readonly item: Item;
+interface DatedEvent {
+  readonly event: PageIncident | PageMaintenance;
   readonly changedAt: EpochMs;
 }
 
+interface NewestEvents {
+  readonly ofPage: readonly DatedEvent[];
+  readonly byComponent: ReadonlyMap<string, readonly DatedEvent[]>;
+}
+
 /** Incidents and maintenances together, latest change first; those that changed at one instant by their ids. */
-function newestItems(model: PageModel, component: ComponentModel | undefined): DatedItem[] {
-  const isWanted = ({ componentIds }: PageIncident | PageMaintenance): boolean =>
-    component === undefined || componentIds.includes(component.definition.id);
-  const incidents = model.incidents.filter(isWanted).map((event) => ({
-    item: { kind: 'incident', event } as const,
-    changedAt: incidentChangedAt(event, model.asOf),
-  }));
-  const maintenances = model.maintenances.filter(isWanted).map((event) => ({
-    item: { kind: 'maintenance', event } as const,
-    changedAt: maintenanceChangedAt(event, model.asOf),
-  }));
-  return [...incidents, ...maintenances].toSorted(byChange).slice(0, ITEMS_MAX);
+function newestEvents({ incidents, maintenances, asOf }: PageModel): NewestEvents {
+  const dated = [
+    ...incidents.map((event): DatedEvent => ({ event, changedAt: incidentChangedAt(event, asOf) })),
+    ...maintenances.map((event): DatedEvent => ({ event, changedAt: maintenanceChangedAt(event, asOf) })),
+  ].sort((a, b) => b.changedAt - a.changedAt || (a.event.id < b.event.id ? -1 : 1));
+  const byComponent = new Map<string, DatedEvent[]>();
+  for (const one of dated)
+    for (const id of one.event.componentIds) {
+      const list = byComponent.get(id);
+      if (list === undefined) byComponent.set(id, [one]);
+      else if (list.length < COMPONENT_ITEMS_MAX) list.push(one);
+    }
+  return { ofPage: dated.slice(0, PAGE_ITEMS_MAX), byComponent };
 }
 
-function byChange(a: DatedItem, b: DatedItem): number {
-  return b.changedAt - a.changedAt || (a.item.event.id < b.item.event.id ? -1 : 1);
+function namesOf({ components }: PageModel, { componentIds }: PageIncident | PageMaintenance): string[] {
+  return components.filter(({ definition }) => componentIds.includes(definition.id)).map(({ name }) => cleanLine(name));
 }
 
-function itemView(model: PageModel, item: Item, changedAt: EpochMs): FeedItemView {
-  const { event, kind } = item;
+function itemView(model: PageModel, { event, changedAt }: DatedEvent): FeedItemView {
+  const isIncident = 'startedAt' in event;
+  const kind = isIncident ? 'incident' : 'maintenance';
   return {
     id: `urn:uuid:${uuidOf(kind, model.definition.id, event.id)}`,
     title: cleanLine(event.title),
     kind,
-    components: event.componentIds.flatMap((id) =>
-      model.components.filter(({ definition }) => definition.id === id).map(({ name }) => cleanLine(name)),
-    ),
+    components: namesOf(model, event),
     updatedAt: toIso(changedAt),
-    ...(item.kind === 'incident' ? incidentFacts(model, item.event) : maintenanceFacts(model, item.event)),
+    ...(isIncident ? incidentFacts(model, event) : maintenanceFacts(model, event)),
   };
 }
 

@@ -70,6 +70,9 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
   const incidents = model.incidents.filter(({ startedAt, endedAt }) => touches(window, startedAt, endedAt));
   const maintenances = model.maintenances.filter(({ startsAt, endsAt }) => touches(window, startsAt, endsAt));
+  const incidentCounts = new Map<string, number>();
+  for (const { componentIds } of incidents)
+    for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
   const counted = sectionsOf(model).flatMap(({ group, members }) =>
     members.map((component) => ({ group, component, uptime: uptimeOf(component.timeline, window) })),
   );
@@ -88,7 +91,7 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
       name: component.name,
       group: group?.name ?? null,
       uptime: figuresOf(uptime),
-      incident_count: incidents.filter(({ componentIds }) => componentIds.includes(component.definition.id)).length,
+      incident_count: incidentCounts.get(component.definition.id) ?? 0,
     })),
     incidents: incidents.map((incident) => incidentEvent(model, window, incident)).reverse(),
     maintenances: maintenances.map((maintenance) => maintenanceEvent(model, window, maintenance)).reverse(),

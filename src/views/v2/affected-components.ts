@@ -1,7 +1,7 @@
 /** Which components an incident moved from which state to which, as far as the record shows it. */
 
 import type { ComponentModel, EpochMs, IncidentStatus, PageIncident, PageModel, State } from '../../model/index.ts';
-import { sectionsOf, v2ComponentId } from './components.ts';
+import { type V2ComponentSet, v2ComponentId } from './components.ts';
 import type { V2AffectedComponent } from './types.ts';
 import type { ToldUpdate } from './updates.ts';
 import { componentStatus } from './words.ts';
@@ -14,7 +14,7 @@ import { componentStatus } from './words.ts';
  * the last one of an incident that is over as its time line has it from then on.
  */
 export function affectedComponents(
-  model: PageModel,
+  { model, components }: { readonly model: PageModel; readonly components: V2ComponentSet },
   incident: PageIncident,
   updates: readonly ToldUpdate<IncidentStatus>[],
 ): (index: number) => V2AffectedComponent[] | null {
@@ -26,7 +26,7 @@ export function affectedComponents(
   return (index) =>
     affected.map((component, nth) => ({
       code: v2ComponentId(model, component.definition.id),
-      name: fullName(model, component),
+      name: components.fullNames.get(component.definition.id) ?? component.name,
       old_status: componentStatus(states[nth]?.[index] ?? 'unknown'),
       new_status: componentStatus(states[nth]?.[index + 1] ?? 'unknown'),
     }));
@@ -62,10 +62,4 @@ function stateAt({ timeline, state }: ComponentModel, at: EpochMs | number): Sta
   const span = timeline[low];
   if (span !== undefined) return span.from <= at ? span.state : 'unknown';
   return at >= (timeline.at(-1)?.to ?? at) ? state : 'unknown';
-}
-
-function fullName(model: PageModel, component: ComponentModel): string {
-  const section = sectionsOf(model).find(({ members }) => members.includes(component));
-  const group = section?.group ?? null;
-  return group === null ? component.name : `${group.name} - ${component.name}`;
 }

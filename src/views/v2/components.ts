@@ -37,6 +37,8 @@ export interface V2ComponentSet {
   readonly all: readonly V2Component[];
   /** By the component's id in addresses; no groups. */
   readonly byId: ReadonlyMap<string, V2Component>;
+  /** `Group - Name`, or the name alone, by the component's id in addresses. */
+  readonly fullNames: ReadonlyMap<string, string>;
 }
 
 /** All components of the page and the groups that have any. */
@@ -44,6 +46,7 @@ export function v2ComponentSet(model: PageModel): V2ComponentSet {
   const changes = changesOf(model);
   const all: V2Component[] = [];
   const byId = new Map<string, V2Component>();
+  const fullNames = new Map<string, string>();
   let topLevel = 0;
   for (const { group, members } of sectionsOf(model)) {
     if (group !== null) all.push(v2Group(model, { group, members, changes, position: ++topLevel }));
@@ -52,9 +55,10 @@ export function v2ComponentSet(model: PageModel): V2ComponentSet {
       const made = v2Component(model, { component: member, group, changes, position });
       all.push(made);
       byId.set(member.definition.id, made);
+      fullNames.set(member.definition.id, group === null ? member.name : `${group.name} - ${member.name}`);
     }
   }
-  return { all, byId };
+  return { all, byId, fullNames };
 }
 
 /** A group with its components, or one component that has none. */

@@ -38,7 +38,7 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
     shortlink: absoluteUrl(model, incidentPath(incident.slug)),
     started_at: toIso(incident.startedAt),
     page_id: v2PageId(model),
-    incident_updates: v2Updates(updates, id, affectedComponents(model, incident, updates)),
+    incident_updates: v2Updates(updates, id, affectedComponents({ model, components }, incident, updates)),
     components: incident.componentIds.map((known) => components.byId.get(known)).filter((known) => known !== undefined),
     reminder_intervals: null,
   };
