@@ -43,6 +43,12 @@ export interface GateRequest {
   /** Parsed `application/x-www-form-urlencoded` body, at most 64 kB; empty otherwise. */
   readonly form: URLSearchParams;
   readonly cookie: string | null;
+  /** The Origin header as sent. */
+  readonly origin: string | null;
+  /** The Sec-Fetch-Site header as sent. */
+  readonly fetchSite: string | null;
+  /** Scheme, host and port of the address as the visitor sees it, `https://status.example.com`. */
+  readonly ownOrigin: string;
   /** Path prefix of the page as the visitor sees it: `/acme/`, or `/` on its own domain. */
   readonly base: string;
   /** Whether the visitor came over https (by the configured proxies or site.url). */
@@ -58,16 +64,41 @@ export interface GateResponse {
   readonly body: string;
 }
 
+/** An address that is not there, or not for whoever asks. */
+export interface DeniedRequest {
+  readonly base: string;
+  /** As asked for below `base`, so that the visitor gets there after signing in. */
+  readonly path: string;
+}
+
 /** What the front door calls. */
 export interface Access {
-  /** The sessions that a Cookie header stands for. */
+  /** The sessions that a Cookie header stands for. A store that fails stands for nobody new. */
   readonly principalOf: (cookie: string | null, now: EpochMs) => Promise<Principal>;
-  /** Signs in, sends links, signs out. Answers alike for pages that do not exist. */
-  readonly handle: (request: GateRequest) => Promise<GateResponse>;
-  /** Pages as resolved from configuration and upstreams; called whenever they change. Ends sessions of changed gates. */
+  /**
+   * Signs in, sends links, signs out. Answers alike for pages that do not exist. Null: no page of the site has a gate,
+   * so these addresses do not exist either.
+   */
+  readonly handle: (request: GateRequest) => Promise<GateResponse | null>;
+  /**
+   * The answer, status 404 with the form to sign in, for every address of a page that the visitor may not see or that
+   * does not exist. Null: no page of the site has a gate, so the ordinary 404 gives nothing away.
+   */
+  readonly denied: (request: DeniedRequest) => Promise<GateResponse | null>;
+  /**
+   * Pages as resolved from configuration and upstreams; called whenever they change. Sessions of changed gates end at
+   * once; a page whose gate is new or changed is closed to everybody until the promise resolves.
+   *
+   * @throws STORE_UNAVAILABLE those gates stay closed; call again
+   */
   readonly setPages: (pages: readonly AccessPage[]) => Promise<void>;
   /** The gate of a page as last set; null: unknown, unpublished or closed. */
   readonly pageOf: (slug: string) => GatedPage | null;
+  /** Whether a token opens the badges of a gated page, and of that page only. */
+  readonly allowsBadge: (slug: string, token: string) => Promise<boolean>;
+  /** Tries queued mails again and forgets what has expired; its own timer calls it every few seconds. */
+  readonly tend: () => Promise<void>;
+  /** Waits for what is under way; the database stays open. */
   readonly close: () => Promise<void>;
 }
 

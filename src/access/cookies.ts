@@ -1,0 +1,44 @@
+/** The two cookies of the gates: the session, and the nonce that ties a mailed link to the browser that asked for it. */
+
+export type CookieRole = 'session' | 'asking';
+
+const NAMES: Readonly<Record<CookieRole, string>> = { session: 'pharos', asking: 'pharos-asking' };
+
+/**
+ * `__Host-` makes browsers refuse the cookie from a subdomain or over http. Loopback http cannot have it, so there the
+ * plain name stands, and a session that was made under one name is never found under the other.
+ */
+function nameOf(role: CookieRole, isSecure: boolean): string {
+  return isSecure ? `__Host-${NAMES[role]}` : NAMES[role];
+}
+
+export interface CookieInit {
+  readonly role: CookieRole;
+  readonly isSecure: boolean;
+  /** Empty: the browser forgets the cookie. */
+  readonly value: string;
+  /** Null: until the browser closes. */
+  readonly maxAgeSeconds: number | null;
+}
+
+export function setCookie({ role, isSecure, value, maxAgeSeconds }: CookieInit): string {
+  const maxAge = value === '' ? 0 : maxAgeSeconds;
+  return [
+    `${nameOf(role, isSecure)}=${value}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(isSecure ? ['Secure'] : []),
+    ...(maxAge === null ? [] : [`Max-Age=${maxAge}`]),
+  ].join('; ');
+}
+
+/** The value of one of our cookies in a Cookie header; the first where a browser sends several. */
+export function readCookie(header: string | null, role: CookieRole, isSecure: boolean): string | null {
+  const name = nameOf(role, isSecure);
+  for (const pair of (header ?? '').split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return null;
+}

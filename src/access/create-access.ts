@@ -1,0 +1,154 @@
+/** The gates, put together. */
+
+import { isStatusError } from '../errors.ts';
+import { type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
+import type { Database } from '../store/database.ts';
+import { type Access, type GateRequest, NOBODY, type Principal } from './access.ts';
+import { createAttempts } from './attempts.ts';
+import { createBadgeTokens } from './badge-tokens.ts';
+import { forgetChallenges } from './challenges.ts';
+import { readCookie } from './cookies.ts';
+import { type RandomBytes, systemRandom } from './digest.ts';
+import { createGates } from './gates.ts';
+import { ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TEND_INTERVAL_MS } from './limits.ts';
+import { createLoginDocuments } from './login-documents.ts';
+import type { RenderLogin } from './login-prompt.ts';
+import { createMailQueue } from './mail-queue.ts';
+import { plainLogin } from './plain-login.ts';
+import { returnToOf, safeBase } from './return-to.ts';
+import { answerRoute } from './routes.ts';
+import { createSessions } from './sessions.ts';
+import { type SendMail, type WriteMail, writeEnglishMail } from './sign-in-mail.ts';
+import { createTurnstile } from './turnstile.ts';
+import { type GateParts, show, visitOf } from './visit.ts';
+
+export interface AccessOptions {
+  /** Shared with the store; closing the gates leaves it open. */
+  readonly database: Database;
+  /** For work that no request asks for: queued mails, forgetting. */
+  readonly now: () => EpochMs;
+  readonly sendMail: SendMail;
+  /** How long a session may stay unused. */
+  readonly sessionHours: number;
+  /** Something failed that the visitor is not told; never carries a secret. */
+  readonly onError: (error: unknown, where: string) => void;
+  /** Default: plain documents in English. */
+  readonly renderLogin?: RenderLogin;
+  /** Default: English. */
+  readonly writeMail?: WriteMail;
+  /** Default: the system's. */
+  readonly random?: RandomBytes;
+  /** Default: every five seconds; null: only when `tend` is called. */
+  readonly tendIntervalMs?: number | null;
+}
+
+/** Makes the gates over an opened database. Nobody gets in anywhere until `setPages` has been called. */
+export function createAccess(options: AccessOptions): Access {
+  const { database, now, onError, random = systemRandom } = options;
+  const gates = createGates(database, random);
+  const sessions = createSessions({
+    database,
+    random,
+    idleMs: Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS),
+    onError,
+  });
+  const attempts = createAttempts(database, random);
+  const { sendMail, writeMail = writeEnglishMail } = options;
+  const mails = createMailQueue({ database, gates, random, now, sendMail, writeMail, onError });
+  const documents = createLoginDocuments(options.renderLogin ?? plainLogin, onError);
+  const hashing = createTurnstile(HASHES_AT_ONCE, HASHES_WAITING_MAX);
+  const badgeTokens = createBadgeTokens(database, random);
+
+  async function principalOf(cookie: string | null, at: EpochMs): Promise<Principal> {
+    if (cookie === null) return NOBODY;
+    const secureId = readCookie(cookie, 'session', true);
+    const presented = { id: secureId ?? readCookie(cookie, 'session', false), isSecure: secureId !== null };
+    try {
+      return { sessions: await sessions.grantsOf(presented, at) };
+    } catch (error) {
+      onError(error, 'session');
+      return NOBODY;
+    }
+  }
+
+  const parts: GateParts = {
+    database,
+    random,
+    gates,
+    sessions,
+    attempts,
+    documents,
+    hashing,
+    mails,
+    principalOf,
+    onError,
+  };
+  const hasGates = (): boolean => Object.values(gates.kinds()).includes(true);
+
+  async function tend(): Promise<void> {
+    const at = now();
+    await mails.deliver();
+    await attempts.forgetBefore(toEpochMs(at - ATTEMPT_WINDOW_MS));
+    await sessions.forgetExpired(at);
+    await database.transaction((tx) => forgetChallenges(tx, at));
+  }
+  const stopTending = repeat(
+    tend,
+    options.tendIntervalMs === undefined ? TEND_INTERVAL_MS : options.tendIntervalMs,
+    onError,
+  );
+
+  return {
+    principalOf,
+    handle: async (request) => (hasGates() ? answer(request, parts) : null),
+    denied: async ({ base, path }) => {
+      if (!hasGates()) return null;
+      const places = { base: safeBase(base), to: returnToOf(path) };
+      return documents.answer({ status: 404, step: 'sign-in', kinds: gates.kinds(), ...places });
+    },
+    setPages: gates.setPages,
+    pageOf: (slug) => gates.find(slug)?.gated ?? null,
+    allowsBadge: badgeTokens.allows,
+    tend,
+    close: async () => {
+      await stopTending();
+      await mails.deliver().catch((error: unknown) => onError(error, 'sign-in mail'));
+    },
+  };
+}
+
+/** A store that cannot be used closes the gates for the time being, whichever page is asked for. */
+async function answer(request: GateRequest, parts: GateParts) {
+  const visit = visitOf(request, parts);
+  try {
+    return await answerRoute(visit);
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    parts.onError(error, 'sign-in');
+    return show(visit, { status: 503, step: 'sign-in', fault: 'unavailable', retryAfterSeconds: 30 });
+  }
+}
+
+/** Runs `task` again and again, never twice at once; gives what stops it and waits for the last run. */
+function repeat(
+  task: () => Promise<void>,
+  intervalMs: number | null,
+  onError: AccessOptions['onError'],
+): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  const timer =
+    intervalMs === null
+      ? undefined
+      : setInterval(() => {
+          running ??= task()
+            .catch((error: unknown) => onError(error, 'gates'))
+            .finally(() => {
+              running = null;
+            });
+        }, intervalMs);
+  timer?.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

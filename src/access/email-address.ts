@@ -1,0 +1,43 @@
+/** One e-mail address, read by a real parser and then held to the plain form that every mail server means alike. */
+
+import { domainToASCII } from 'node:url';
+import emailAddresses from 'email-addresses';
+
+export interface EmailAddress {
+  /** What a mail is sent to: the local part as typed, the domain in punycode and small letters. */
+  readonly address: string;
+  readonly local: string;
+  readonly domain: string;
+}
+
+/** RFC 5321, 4.5.3.1: a path has at most 256 octets with its angle brackets, a local part 64. */
+const ADDRESS_LENGTH_MAX = 254;
+const LOCAL_LENGTH_MAX = 64;
+/** Unquoted atoms in ASCII. Quotes, comments, groups, lists, routes and literals have no place in a form field. */
+const PLAIN_LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+/** Letters, marks and digits of any script; what IDNA makes of them is checked afterwards. */
+const PLAIN_DOMAIN = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u;
+const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** The address that `input` is, blanks around it aside; null for everything that is not exactly one plain address. */
+export function parseEmailAddress(input: string): EmailAddress | null {
+  if (input.length > 2 * ADDRESS_LENGTH_MAX) return null;
+  const text = input.replace(/^ +| +$/g, '');
+  const at = text.indexOf('@');
+  const [local, typedDomain] = [text.slice(0, at), text.slice(at + 1)];
+  if (at < 1 || local.length > LOCAL_LENGTH_MAX || !PLAIN_LOCAL.test(local) || !PLAIN_DOMAIN.test(typedDomain))
+    return null;
+  const domain = domainToASCII(typedDomain);
+  const address = `${local}@${domain}`;
+  if (!HOST_NAME.test(domain) || address.length > ADDRESS_LENGTH_MAX) return null;
+  const parsed = emailAddresses.parseOneAddress({ input: address, strict: true });
+  if (parsed?.type !== 'mailbox' || parsed.name !== null || parsed.parts.comments.length > 0) return null;
+  return parsed.address === address && parsed.local === local && parsed.domain === domain
+    ? { address, local, domain }
+    : null;
+}
+
+/** One mailbox whatever its spelling: small letters, without what follows a plus. For counting, not for sending. */
+export function mailboxOf({ local, domain }: EmailAddress): string {
+  return `${local.toLowerCase().replace(/(?!^)\+.*$/, '')}@${domain}`;
+}

@@ -1,0 +1,90 @@
+/** The gates as configured: in memory for decisions, and in the store for what must outlive a restart. */
+
+import { createHmac } from 'node:crypto';
+import type { Database } from '../store/database.ts';
+import type { AccessPage, GatedPage } from './access.ts';
+import { newToken, type RandomBytes } from './digest.ts';
+import { forgetOtherGates, recordGate } from './stored-gate.ts';
+
+export interface KnownPage {
+  readonly page: AccessPage;
+  readonly gated: GatedPage;
+}
+
+export interface Gates {
+  /** @see Access.setPages */
+  readonly setPages: (pages: readonly AccessPage[]) => Promise<void>;
+  readonly find: (slug: string) => KnownPage | null;
+  /** The kinds of gate that at least one page of the site has. */
+  readonly kinds: () => GateKinds;
+}
+
+export interface GateKinds {
+  readonly hasPassword: boolean;
+  readonly hasEmail: boolean;
+}
+
+export function createGates(database: Database, random: RandomBytes): Gates {
+  // Tells whether a gate changed without keeping its password; worthless outside this process.
+  const key = Buffer.from(random(32));
+  const pages = new Map<string, KnownPage>();
+  /** Fingerprint by slug of gates whose version is known. */
+  const settled = new Map<string, string>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  function fingerprint({ access, password, emailDomains }: AccessPage): string {
+    const secret = access === 'password' ? [password?.reveal()] : emailDomains.toSorted();
+    return createHmac('sha256', key)
+      .update(JSON.stringify([access, secret]))
+      .digest('base64url');
+  }
+
+  /** Shows the pages at once; whatever is behind a new or changed gate is closed until its version is known. */
+  function announce(wanted: readonly AccessPage[]): void {
+    const slugs = new Set(wanted.map(({ slug }) => slug));
+    for (const slug of [...pages.keys()].filter((known) => !slugs.has(known))) {
+      pages.delete(slug);
+      settled.delete(slug);
+    }
+    for (const page of wanted) {
+      const { slug, access } = page;
+      const known = pages.get(slug);
+      if (access !== 'public' && known !== undefined && settled.get(slug) === fingerprint(page)) {
+        pages.set(slug, { page, gated: known.gated });
+        continue;
+      }
+      settled.delete(slug);
+      const gate = access === 'public' ? ({ kind: access } as const) : { kind: access, version: newToken(random) };
+      pages.set(slug, { page, gated: { slug, gate } });
+    }
+  }
+
+  async function settle(wanted: readonly AccessPage[]): Promise<void> {
+    const gated = wanted.filter(({ access }) => access !== 'public');
+    await forgetOtherGates(database, new Set(gated.map(({ slug }) => slug)));
+    for (const page of gated) {
+      const { slug, access } = page;
+      // A later call may have replaced or removed it while this one waited.
+      const isCurrent = (): boolean => pages.get(slug)?.page === page;
+      if (access === 'public' || !isCurrent() || settled.has(slug)) continue;
+      const version = await recordGate(database, page, random);
+      if (!isCurrent()) continue;
+      pages.set(slug, { page, gated: { slug, gate: { kind: access, version } } });
+      settled.set(slug, fingerprint(page));
+    }
+  }
+
+  return {
+    setPages: (wanted) => {
+      announce(wanted);
+      const mine = last.then(() => settle(wanted));
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+    find: (slug) => pages.get(slug) ?? null,
+    kinds: () => {
+      const kinds = new Set([...pages.values()].map(({ page }) => page.access));
+      return { hasPassword: kinds.has('password'), hasEmail: kinds.has('email-domain') };
+    },
+  };
+}

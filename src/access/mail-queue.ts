@@ -1,0 +1,89 @@
+/** Sends owed mails, tries again what fails within the life of the link, and forgets addresses as soon as it can. */
+
+import { type EpochMs, MINUTE_MS, toEpochMs } from '../model/time.ts';
+import type { Database } from '../store/database.ts';
+import {
+  armChallenge,
+  claimOwedMails,
+  type MailSecrets,
+  newMailSecrets,
+  type OwedMail,
+  postponeMail,
+  settleMail,
+} from './challenges.ts';
+import type { RandomBytes } from './digest.ts';
+import type { Gates } from './gates.ts';
+import { MAIL_CLAIM_MS, MAIL_RETRY_MS } from './limits.ts';
+import type { SendMail, WriteMail } from './sign-in-mail.ts';
+
+/** Mails under way at once. */
+const BATCH_SIZE = 8;
+
+export interface MailQueueOptions {
+  readonly database: Database;
+  readonly gates: Gates;
+  readonly random: RandomBytes;
+  readonly now: () => EpochMs;
+  readonly sendMail: SendMail;
+  readonly writeMail: WriteMail;
+  /** `error` is what the mail server said; it names no address, token or code of ours. */
+  readonly onError: (error: unknown, where: string) => void;
+}
+
+export interface MailQueue {
+  /** Sends what is due; resolves when each was sent or postponed. One run at a time: a call meanwhile runs after. */
+  readonly deliver: () => Promise<void>;
+}
+
+export function createMailQueue(options: MailQueueOptions): MailQueue {
+  const { database, now } = options;
+  // Kept while retrying: a mail server that fails late may have delivered, and then that link should work.
+  const secrets = new Map<string, { readonly secrets: MailSecrets; readonly expiresAt: EpochMs }>();
+  let running: Promise<void> = Promise.resolve();
+
+  async function run(): Promise<void> {
+    for (const [id, { expiresAt }] of secrets) if (expiresAt <= now()) secrets.delete(id);
+    for (;;) {
+      const claimed = await database.transaction((tx) =>
+        claimOwedMails(tx, { now: now(), claimUntil: toEpochMs(now() + MAIL_CLAIM_MS), limit: BATCH_SIZE }),
+      );
+      await Promise.all(claimed.map(send));
+      if (claimed.length < BATCH_SIZE) return;
+    }
+  }
+
+  async function send(owed: OwedMail): Promise<void> {
+    const known = options.gates.find(owed.slug);
+    const minutes = Math.floor((owed.expiresAt - now()) / MINUTE_MS);
+    if (known?.gated.gate.kind !== 'email-domain' || known.gated.gate.version !== owed.version || minutes < 1)
+      return settle(owed);
+    const mine = secrets.get(owed.id)?.secrets ?? newMailSecrets(options.random);
+    secrets.set(owed.id, { secrets: mine, expiresAt: owed.expiresAt });
+    await database.transaction((tx) => armChallenge(tx, owed.id, mine));
+    const { title, locale, url } = known.page;
+    const link = `${url}login/link/?token=${mine.token}`;
+    const written = options.writeMail({ locale, title, link, code: mine.code, minutes });
+    try {
+      await options.sendMail({ to: owed.address, ...written });
+    } catch (error) {
+      options.onError(error, 'sign-in mail');
+      const waitMs = Math.min(MAIL_RETRY_MS * 2 ** owed.mailTries, MINUTE_MS);
+      await database.transaction((tx) => postponeMail(tx, owed.id, toEpochMs(now() + waitMs)));
+      return;
+    }
+    await settle(owed);
+  }
+
+  async function settle(owed: OwedMail): Promise<void> {
+    secrets.delete(owed.id);
+    await database.transaction((tx) => settleMail(tx, owed.id));
+  }
+
+  return {
+    deliver: () => {
+      const mine = running.then(run);
+      running = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}

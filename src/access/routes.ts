@@ -1,0 +1,72 @@
+/** The addresses of the gates below a page: what each does on GET and on POST. */
+
+import { canView, type GateResponse } from './access.ts';
+import { setCookie } from './cookies.ts';
+import { isSameOrigin, isSameOriginOrOpaque } from './same-origin.ts';
+import { askForMail, signInByCode, signInByLink } from './sign-in-email.ts';
+import { signInByPassword } from './sign-in-password.ts';
+import { goTo, presentedSession, show, type Visit } from './visit.ts';
+
+interface Route {
+  readonly get: ((visit: Visit) => Promise<GateResponse>) | null;
+  readonly post: ((visit: Visit) => Promise<GateResponse>) | null;
+}
+
+/** By path below the page, without a trailing slash. */
+export const GATE_ROUTES: Readonly<Record<string, Route>> = {
+  login: { get: showForms, post: guarded(signIn) },
+  'login/sent': { get: (visit) => show(visit, { status: 200, step: 'sent' }), post: null },
+  'login/code': { get: null, post: guarded((visit) => signInByCode(visit, visit.request.form.get('code') ?? '')) },
+  'login/link': { get: confirmLink, post: useLink },
+  logout: { get: (visit) => show(visit, { status: 200, step: 'sign-out' }), post: guarded(signOut) },
+};
+
+/** Answers a request to one of the addresses; any other is as good as a page that is not there. */
+export async function answerRoute(visit: Visit): Promise<GateResponse> {
+  const { method, path } = visit.request;
+  const name = path.replace(/\/$/, '');
+  const route = Object.hasOwn(GATE_ROUTES, name) ? GATE_ROUTES[name] : undefined;
+  const act = method === 'POST' ? route?.post : route?.get;
+  return act?.(visit) ?? show(visit, { status: 404, step: 'sign-in' });
+}
+
+/** Whoever is in already goes on to the page. */
+async function showForms(visit: Visit): Promise<GateResponse> {
+  const { cookie, slug, now } = visit.request;
+  const principal = await visit.parts.principalOf(cookie, now);
+  const page = visit.parts.gates.find(slug)?.gated ?? null;
+  return canView(principal, page) ? goTo(visit, visit.to) : show(visit, { status: 200, step: 'sign-in' });
+}
+
+async function signIn(visit: Visit): Promise<GateResponse> {
+  const password = visit.request.form.get('password');
+  if (password !== null && password !== '') return signInByPassword(visit, password);
+  const email = visit.request.form.get('email')?.trim();
+  if (email !== undefined && email !== '') return askForMail(visit, email);
+  return show(visit, { status: 400, step: 'sign-in', fault: email === undefined ? 'wrong' : 'invalid' });
+}
+
+/** Looks nothing up: a mail scanner that comes by changes and learns nothing. */
+function confirmLink(visit: Visit): Promise<GateResponse> {
+  return show(visit, { status: 200, step: 'confirm', token: visit.request.query.get('token') ?? '' });
+}
+
+async function useLink(visit: Visit): Promise<GateResponse> {
+  // The token is a secret of the form itself, which nobody else can send.
+  if (!isSameOriginOrOpaque(visit.request)) return refuse(visit);
+  return signInByLink(visit, visit.request.form.get('token') ?? '');
+}
+
+async function signOut(visit: Visit): Promise<GateResponse> {
+  await visit.parts.sessions.end(presentedSession(visit));
+  const { isSecure } = visit.request;
+  return goTo(visit, '', [setCookie({ role: 'session', isSecure, value: '', maxAgeSeconds: 0 })]);
+}
+
+function guarded(act: (visit: Visit) => Promise<GateResponse>): (visit: Visit) => Promise<GateResponse> {
+  return (visit) => (isSameOrigin(visit.request) ? act(visit) : refuse(visit));
+}
+
+function refuse(visit: Visit): Promise<GateResponse> {
+  return show(visit, { status: 403, step: 'sign-in', fault: 'refused' });
+}

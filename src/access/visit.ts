@@ -1,0 +1,95 @@
+/** One request to the gates with everything that its answer may draw on. */
+
+import type { Database, Writer } from '../store/database.ts';
+import type { Access, GateRequest, GateResponse } from './access.ts';
+import type { Attempts } from './attempts.ts';
+import { readCookie, setCookie } from './cookies.ts';
+import type { RandomBytes } from './digest.ts';
+import type { Gates } from './gates.ts';
+import { GATE_HEADERS, type LoginDocuments, type LoginShape } from './login-documents.ts';
+import type { MailQueue } from './mail-queue.ts';
+import { returnToOf, safeBase } from './return-to.ts';
+import type { PresentedSession, Sessions } from './sessions.ts';
+import type { Turnstile } from './turnstile.ts';
+
+/** What the gates are made of. */
+export interface GateParts {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  readonly gates: Gates;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly documents: LoginDocuments;
+  readonly hashing: Turnstile;
+  readonly mails: MailQueue;
+  readonly principalOf: Access['principalOf'];
+  readonly onError: (error: unknown, where: string) => void;
+}
+
+export interface Visit {
+  readonly request: GateRequest;
+  readonly parts: GateParts;
+  readonly base: string;
+  /** The way back, relative to `base`. */
+  readonly to: string;
+}
+
+export function visitOf(request: GateRequest, parts: GateParts): Visit {
+  return {
+    request,
+    parts,
+    base: safeBase(request.base),
+    to: returnToOf(request.form.get('to') ?? request.query.get('to')),
+  };
+}
+
+export type LoginAnswer = LoginShape & {
+  readonly status: number;
+  readonly token?: string;
+  readonly retryAfterSeconds?: number;
+};
+
+/** Answers with a document of the gates. */
+export function show({ parts, base, to }: Visit, answer: LoginAnswer): Promise<GateResponse> {
+  return parts.documents.answer({ kinds: parts.gates.kinds(), base, to, ...answer });
+}
+
+/** The answer to a try that comes too soon. */
+export function showLimited(visit: Visit, step: LoginShape['step'], retryAfterMs: number): Promise<GateResponse> {
+  return show(visit, {
+    status: 429,
+    step,
+    fault: 'limited',
+    minutes: Math.ceil(retryAfterMs / 60_000),
+    retryAfterSeconds: Math.ceil(retryAfterMs / 1_000),
+  });
+}
+
+/** Sends the visitor on, to an address below the page's own. */
+export function goTo({ base }: Visit, to: string, cookies: readonly string[] = []): GateResponse {
+  return {
+    status: 303,
+    headers: {
+      ...GATE_HEADERS,
+      location: base + to,
+      'referrer-policy': 'same-origin',
+      ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }),
+    },
+    body: '',
+  };
+}
+
+export function presentedSession({ request }: Visit): PresentedSession {
+  const { isSecure, cookie } = request;
+  return { id: readCookie(cookie, 'session', isSecure), isSecure };
+}
+
+/** Begins a session for a page inside a transaction; what it gives goes into a cookie once that is committed. */
+export async function beginSession(tx: Writer, visit: Visit, version: string): Promise<string> {
+  const { slug, now } = visit.request;
+  return visit.parts.sessions.begin(tx, { presented: presentedSession(visit), grant: { slug, version }, now });
+}
+
+export function sessionCookie({ request }: Visit, id: string): string {
+  return setCookie({ role: 'session', isSecure: request.isSecure, value: id, maxAgeSeconds: null });
+}

@@ -1,0 +1,173 @@
+/** A site of three gates over a real database, asked the way the front door asks. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Access, AccessPage, GateRequest, GateResponse } from '../../src/access/access.ts';
+import { canView } from '../../src/access/access.ts';
+import { type AccessOptions, createAccess } from '../../src/access/create-access.ts';
+import type { SignInMail } from '../../src/access/sign-in-mail.ts';
+import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
+
+export const T0 = toEpochMs(Date.UTC(2026, 5, 1, 9));
+export const PASSWORD = 'correct horse battery';
+export const ORIGIN = 'http://127.0.0.1:4321';
+
+export function page(slug: string, over: Partial<AccessPage> = {}): AccessPage {
+  return {
+    slug,
+    title: `CANARY title of ${slug}`,
+    locale: 'en',
+    url: `${ORIGIN}/${slug}/`,
+    access: 'public',
+    password: null,
+    emailDomains: [],
+    ...over,
+  };
+}
+
+export const passwordPage = (slug: string, password = PASSWORD): AccessPage =>
+  page(slug, { access: 'password', password: { reveal: () => password } });
+export const emailPage = (slug: string, emailDomains: readonly string[] = ['corp.example']): AccessPage =>
+  page(slug, { access: 'email-domain', emailDomains });
+
+export const PAGES: readonly AccessPage[] = [page('open'), passwordPage('vault'), emailPage('team')];
+
+export interface Site {
+  readonly access: Access;
+  readonly database: Database;
+  readonly mails: SignInMail[];
+  readonly errors: unknown[];
+  /** The model clock. */
+  now: EpochMs;
+  readonly close: () => Promise<void>;
+}
+
+export interface SiteFolder {
+  readonly open: (over?: Partial<AccessOptions>) => Promise<Site>;
+  readonly file: string;
+  readonly remove: () => void;
+}
+
+/** A folder with a database that several sites (processes, restarts) may open. */
+export function siteFolder(): SiteFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-access-'));
+  const file = join(folder, 'pharos.db');
+  return {
+    file,
+    open: async (over = {}) => {
+      const { database } = openSqlite(file, T0);
+      const mails: SignInMail[] = [];
+      const errors: unknown[] = [];
+      const site: Site = {
+        access: createAccess({
+          database,
+          now: () => site.now,
+          sendMail: async (mail) => {
+            mails.push(mail);
+          },
+          sessionHours: 12,
+          onError: (error) => errors.push(error),
+          tendIntervalMs: null,
+          ...over,
+        }),
+        database,
+        mails,
+        errors,
+        now: T0,
+        close: async () => {
+          await site.access.close();
+          await database.close();
+        },
+      };
+      return site;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A browser: remembers cookies, sends Origin with what it posts. */
+export class Visitor {
+  readonly #site: () => Site;
+  readonly cookies = new Map<string, string>();
+  readonly over: Partial<GateRequest>;
+
+  constructor(site: Site | (() => Site), over: Partial<GateRequest> = {}) {
+    this.#site = typeof site === 'function' ? site : () => site;
+    this.over = over;
+  }
+
+  get cookie(): string | null {
+    return this.cookies.size === 0 ? null : [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  async get(slug: string, path: string, over: Partial<GateRequest> = {}): Promise<GateResponse> {
+    return this.#send({ method: 'GET', slug, path, ...over });
+  }
+
+  async post(
+    slug: string,
+    path: string,
+    form: Readonly<Record<string, string>>,
+    over: Partial<GateRequest> = {},
+  ): Promise<GateResponse> {
+    return this.#send({ method: 'POST', slug, path, form: new URLSearchParams(form), ...over });
+  }
+
+  async sees(slug: string): Promise<boolean> {
+    const site = this.#site();
+    return canView(await site.access.principalOf(this.cookie, site.now), site.access.pageOf(slug));
+  }
+
+  async #send(part: Pick<GateRequest, 'method' | 'slug' | 'path'> & Partial<GateRequest>): Promise<GateResponse> {
+    const site = this.#site();
+    const answer = await site.access.handle({
+      query: new URLSearchParams(),
+      form: new URLSearchParams(),
+      cookie: this.cookie,
+      origin: part.method === 'POST' ? ORIGIN : null,
+      fetchSite: null,
+      ownOrigin: ORIGIN,
+      base: `/${part.slug}/`,
+      isSecure: false,
+      clientAddress: '192.0.2.1',
+      now: site.now,
+      ...this.over,
+      ...part,
+    });
+    if (answer === null) throw new Error('the site has no gates');
+    for (const cookie of setCookies(answer)) {
+      const [name = '', value = ''] = cookie.split(';', 1)[0]?.split('=') ?? [];
+      if (value === '') this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return answer;
+  }
+}
+
+export function setCookies(answer: GateResponse): readonly string[] {
+  const header = answer.headers['set-cookie'];
+  if (header === undefined) return [];
+  return typeof header === 'string' ? [header] : header;
+}
+
+/** Waits until `isDone`, for work that no answer waits for. */
+export async function until(isDone: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 2_000; turn += 1) {
+    if (isDone()) return;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  throw new Error('it did not happen within four seconds');
+}
+
+/** The token in the link of a mail. */
+export function tokenIn(mail: SignInMail | undefined): string {
+  return /[?&]token=([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? '';
+}
+
+/** The code of a mail, as it is shown. */
+export function codeIn(mail: SignInMail | undefined): string {
+  return /\b(\d{4} \d{4})\b/.exec(mail?.text ?? '')?.[1] ?? '';
+}
