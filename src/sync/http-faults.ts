@@ -1,6 +1,6 @@
 /** What can go wrong between us and an upstream, in our words: one sentence for the log, one code for the program. */
 
-import { type ErrorCode, isStatusError, messageOf, StatusError } from '../errors.ts';
+import { type ErrorCode, isStatusError, StatusError } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** Why no answer came. `tls` is not tried again in the same pass: a certificate does not heal in seconds. */
@@ -53,8 +53,8 @@ export function toStatusError(error: unknown, place: string): StatusError {
       context: { fault: 'address' },
     });
   }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return shapeError(place, `the answer is not HTTP that can be read (${code})`);
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || (error instanceof Error && error.name === 'HTTPParserError')) {
+    return shapeError(place, 'the answer is not HTTP that can be read');
   }
   if (TLS_CODE.test(code)) {
     return new StatusError({
@@ -64,7 +64,7 @@ export function toStatusError(error: unknown, place: string): StatusError {
       context: { fault: 'tls', cause: code },
     });
   }
-  const facts = FAULTS[code] ?? { fault: 'connect' as const, words: code === '' ? messageOf(error) : code };
+  const facts = FAULTS[code] ?? { fault: 'connect' as const, words: `the connection failed (${code || 'no code'})` };
   return unreachable(place, facts.fault, { words: facts.words, cause: error });
 }
 
