@@ -8,6 +8,7 @@ import { monthsOf } from '../views/months.ts';
 import { reportDocument, reportRows } from '../views/report-data.ts';
 import { isListed, llmsView, robotsView, sitemapView } from '../views/site-files.ts';
 import { faviconView, socialView } from '../views/social.ts';
+import { stateDocument } from '../views/state-json.ts';
 import { uptimeDocument } from '../views/uptime-json.ts';
 import { v2Documents } from '../views/v2/documents.ts';
 import { calendarText } from './calendar-text.ts';
@@ -30,6 +31,7 @@ export const REPORT_MONTHS_MAX = 14;
 export function machineFiles(model: PageModel): FileEntry[] {
   return [
     ...v2Files(model),
+    jsonFile('api/state.json', () => stateDocument(model)),
     jsonFile('api/uptime.json', () => uptimeDocument(model)),
     ...reportFiles(model),
     ...pictureFiles(model),

@@ -1,0 +1,129 @@
+// <pharos-status src="https://status.example.com/acme/"></pharos-status>
+// The state of a status page as an element: one sentence with a link, and with the attribute `details` also open
+// incidents and the components that are not well. Everything fetched is written as text. No data, old data and words
+// it does not know show as unknown.
+(() => {
+  const REFRESH_MS = 60_000;
+  const NOT_CURRENT = {
+    en: 'Current state unknown',
+    de: 'Aktueller Zustand unbekannt',
+    fr: 'État actuel inconnu',
+    es: 'Estado actual desconocido',
+    'pt-BR': 'Estado atual desconhecido',
+    ja: '現在の状態は不明です',
+    'zh-Hans': '当前状态未知',
+    ar: 'الحالة الحالية غير معروفة',
+  };
+  // A sign and an outline for each state, so that it is told without its colour.
+  const SIGNS = {
+    operational: ['#2b8a57', 'M10 1a9 9 0 1 1 0 18a9 9 0 1 1 0-18z', 'm6 10.3 2.7 2.7L14 7.5'],
+    degraded: ['#b07206', 'M10 1.5 19 18H1z', 'M10 7v5M10 15v.1'],
+    partial_outage: ['#c4500f', 'M10 .5 19.5 10 10 19.5.5 10z', 'M10 5v6M10 14.2v.1'],
+    major_outage: ['#c01f2f', 'M6.2 1h7.6L19 6.2v7.6L13.8 19H6.2L1 13.8V6.2z', 'm6.8 6.8 6.4 6.4m0-6.4-6.4 6.4'],
+    maintenance: ['#2f6fce', 'M4 1h12q3 0 3 3v12q0 3-3 3H4q-3 0-3-3V4q0-3 3-3z', 'M10 5v5l3.2 2.5'],
+    paused: ['#6b7074', 'M4 1h12q3 0 3 3v12q0 3-3 3H4q-3 0-3-3V4q0-3 3-3z', 'M7.5 6v8m5-8v8'],
+    unknown: [
+      '#6b7074',
+      'M10 1a9 9 0 1 1 0 18a9 9 0 1 1 0-18z',
+      'M7.7 7.8a2.4 2.4 0 1 1 3.6 2q-1.3.7-1.3 1.7M10 15v.1',
+    ],
+  };
+  const STYLE = `
+    :host { display: inline-block; font: 14px/1.4 system-ui, sans-serif; color-scheme: light dark; color: light-dark(#1d1f21, #eceae4); }
+    :host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark } :host([hidden]) { display: none }
+    a { color: inherit; text-decoration: none } a:hover, a:focus-visible { text-decoration: underline }
+    .head, li { display: flex; gap: .5em; align-items: center } .head { font-weight: 600 }
+    svg { width: 1.15em; height: 1.15em; flex: none } ul { list-style: none; margin: .5em 0 0; padding: 0; display: grid; gap: .3em }`;
+
+  const element = (name, properties = {}, ...children) => {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  };
+  const sign = (state) => {
+    const [fill, outline, line] = SIGNS[state];
+    const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    for (const [name, value] of Object.entries({ viewBox: '0 0 20 20', 'aria-hidden': 'true' }))
+      svg.setAttribute(name, value);
+    for (const attributes of [
+      { d: outline, fill },
+      { d: line, fill: 'none', stroke: '#fff', 'stroke-width': 2.2, 'stroke-linecap': 'round' },
+    ]) {
+      const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+      for (const [name, value] of Object.entries(attributes)) path.setAttribute(name, value);
+      svg.append(path);
+    }
+    return svg;
+  };
+  const known = (state) => (Object.hasOwn(SIGNS, state) ? state : 'unknown');
+  const link = (href, text, base) => {
+    const url = URL.canParse(href, base) ? new URL(href, base) : null;
+    return url !== null && /^https?:$/.test(url.protocol)
+      ? element('a', { href: url.href, textContent: text })
+      : element('span', { textContent: text });
+  };
+  const list = (value) => (Array.isArray(value) ? value : []);
+
+  class PharosStatus extends HTMLElement {
+    static observedAttributes = ['src', 'details'];
+    #timer;
+    #turn = 0;
+
+    connectedCallback() {
+      if (this.shadowRoot === null) {
+        const sheet = new CSSStyleSheet();
+        sheet.replaceSync(STYLE);
+        this.attachShadow({ mode: 'open' }).adoptedStyleSheets = [sheet];
+      }
+      this.#timer = setInterval(() => document.hidden || this.refresh(), REFRESH_MS);
+      this.refresh();
+    }
+    disconnectedCallback() {
+      clearInterval(this.#timer);
+    }
+    attributeChangedCallback() {
+      if (this.isConnected && this.shadowRoot !== null) this.refresh();
+    }
+
+    /** Asks for the state now. Never rejects. */
+    async refresh() {
+      this.#turn += 1;
+      const turn = this.#turn;
+      const page = URL.canParse(this.getAttribute('src') ?? '', document.baseURI)
+        ? new URL(this.getAttribute('src'), document.baseURI).href.replace(/\/?$/, '/')
+        : null;
+      let data = null;
+      try {
+        const response = await fetch(`${page}api/state.json`, {
+          credentials: 'omit',
+          signal: AbortSignal.timeout(10_000),
+        });
+        if (response.ok) data = await response.json();
+      } catch {
+        // No answer is an answer: unknown.
+      }
+      if (turn === this.#turn) this.#draw(data, page);
+    }
+
+    #draw(data, page) {
+      const isCurrent = Date.parse(data?.stale_after) > Date.now() && typeof data.sentence === 'string';
+      const state = isCurrent ? known(data.state) : 'unknown';
+      const sentence =
+        isCurrent && state === data.state ? data.sentence : (NOT_CURRENT[data?.locale] ?? NOT_CURRENT.en);
+      const head = element('div', { className: 'head' }, sign(state), link(page ?? '', sentence, page ?? undefined));
+      head.setAttribute('role', 'status');
+      const rows = isCurrent && this.hasAttribute('details') ? this.#details(data, page) : [];
+      this.setAttribute('state', state);
+      this.shadowRoot.replaceChildren(head, ...(rows.length > 0 ? [element('ul', {}, ...rows)] : []));
+    }
+
+    #details(data, page) {
+      const incidents = list(data.open_incidents).map(({ title, url }) =>
+        element('li', {}, link(url, `${title}`, page)),
+      );
+      const troubled = list(data.components).filter(({ state }) => state !== 'operational');
+      return [...incidents, ...troubled.map(({ name, state }) => element('li', {}, sign(known(state)), `${name}`))];
+    }
+  }
+  if (!customElements.get('pharos-status')) customElements.define('pharos-status', PharosStatus);
+})();
