@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Access, AccessPage } from '../access/access.ts';
 import { createAccess } from '../access/create-access.ts';
+import { createPrintingMailer, createSmtpMailer } from '../access/mailer.ts';
+import type { SendMail } from '../access/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
+import { messageOf } from '../errors.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { badgeData } from '../publish/badge-data.ts';
 import type { ResolvedPage } from '../publish/definitions.ts';
@@ -99,7 +102,13 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     intervalMs: new Map(upstreams.map((upstream) => [upstream.id, upstream.intervalMs])),
   });
   const renderer = options.isPublishing ? await loadRenderer() : null;
-  const access = await createAccessOf(config, { store, renderer, log, printsMail: options.printsMail });
+  const access = createAccess({
+    database,
+    now,
+    sendMail: mailerOf(config, options),
+    sessionHours: config.access.sessionHours,
+    onError: (error, where) => log.error({ where }, messageOf(error)),
+  });
   let customDomains: ReadonlyMap<string, string> = new Map();
 
   async function refreshPages(at: EpochMs): Promise<void> {
@@ -189,4 +198,15 @@ function toAccessPage({ definition, settings, password }: ResolvedPage): AccessP
   const { slug, title, access, emailDomains } = definition;
   if (access === 'closed') throw new Error(`the closed page ${slug} was to be published`);
   return { slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
+}
+
+/** Without a mail server nobody can be sent a link; the page says so to nobody, the log says it to the operator. */
+function mailerOf(config: Config, { printsMail, log }: ComposeOptions): SendMail {
+  if (printsMail) return createPrintingMailer((text) => process.stdout.write(`\n${text}\n\n`));
+  const { smtp, from } = config.access;
+  if (smtp !== undefined && from !== undefined) return createSmtpMailer({ url: smtp.reveal(), from });
+  return async () => {
+    log.error('A sign-in mail cannot be sent: access.smtp and access.from are not configured.');
+    throw new Error('no mail server is configured');
+  };
 }

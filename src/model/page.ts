@@ -23,7 +23,7 @@ export interface PageSettings {
   /** BCP 47; the words come from the catalogue of that language. */
   readonly locale: string;
   readonly showTargets: boolean;
-  /** An outage shorter than this does not colour a day. */
+  /** An outage up to this long does not colour a day. */
   readonly blipFloorMs: number;
   /** Digits after the point in uptime figures. */
   readonly uptimeDecimals: number;

@@ -8,7 +8,8 @@ import type { CommitResult, PassCommit } from './store.ts';
 
 /**
  * Commits inside the caller's transaction. Writing the same snapshot twice changes nothing but the instant of the last
- * good answer; an answer older than what is remembered is ignored as a whole.
+ * good answer; an answer older than what is remembered is ignored as a whole, unless the clock was set back so far that
+ * the pass begins anew (`broken`).
  */
 export async function commitPass(tx: Writer, commit: PassCommit): Promise<CommitResult> {
   const { upstreamId, observedAt, learned } = commit;
@@ -17,7 +18,8 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
     upstreamId,
   ]);
   const lastAt = parseInstant(before?.['monitors_at']);
-  if (lastAt !== null && observedAt < lastAt)
+  // A clock that ran ahead and was set right is a break, not an old answer.
+  if (lastAt !== null && observedAt < lastAt && commit.continuity !== 'broken')
     return { monitors: [], incidents: [], maintenances: [], hasNewDefinitions: false };
   const isStale = (part: SnapshotPart): boolean => learned.stale.includes(part);
 

@@ -125,8 +125,15 @@ describe('the store', () => {
 
   it('ignores an answer older than what is remembered', async () => {
     await store.commitPass(commit(5, { monitors: [monitor(API, 'operational')] }, { continuity: 'broken' }));
-    await store.commitPass(commit(3, { monitors: [monitor(API, 'major_outage')] }, { continuity: 'broken' }));
+    await store.commitPass(commit(3, { monitors: [monitor(API, 'major_outage')] }));
     expect((await store.monitors('edge')).get(API)?.state).toBe('operational');
+  });
+
+  it('takes answers again after a clock that ran ahead was set right', async () => {
+    await store.commitPass(commit(24 * 60, { monitors: [monitor(API, 'operational')] }, { continuity: 'broken' }));
+    await store.commitPass(commit(0, { monitors: [monitor(API, 'major_outage')] }, { continuity: 'broken' }));
+    expect((await store.monitors('edge')).get(API)?.state).toBe('major_outage');
+    expect((await store.upstreams()).get('edge')?.monitorsAt).toBe(at(0));
   });
 
   it('says an open incident ended when the list of open ones no longer holds it, and never forgets it', async () => {

@@ -79,7 +79,7 @@ function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]>
 function sandboxConfig(sandbox: Sandbox): Config {
   const data = resolve('data', 'sandbox');
   rmSync(data, { recursive: true, force: true });
-  const text = `${sandbox.configText()}data: ${JSON.stringify(data)}\nschedule: "*/10 * * * * *"\n`;
+  const text = `${sandbox.configText()}data: ${JSON.stringify(data)}\nschedule: "*/15 * * * * *"\n`;
   return parseConfig({ text, file: null, folder: process.cwd() }, CONNECTORS, {
     ...process.env,
     ...sandbox.environment(),

@@ -1,0 +1,102 @@
+/** Runs the command line as a user would: a process of its own, in a folder of its own. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const BIN = resolve(import.meta.dirname, '../../bin/pharos.js');
+
+export interface CommandResult {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A folder that is removed again. */
+export function temporaryFolder(): { readonly path: string; readonly remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'pharos-e2e-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+/** Runs one command to its end. */
+export async function runPharos(args: readonly string[], options: CommandOptions): Promise<CommandResult> {
+  const child = spawnPharos(args, options);
+  const output = collect(child);
+  const status = await new Promise<number>((done) => child.once('exit', (code) => done(code ?? -1)));
+  return { status, stdout: output.stdout(), stderr: output.stderr() };
+}
+
+export interface RunningPharos {
+  /** Where it serves, without a slash at the end. */
+  readonly url: string;
+  readonly pid: number;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Asks it to stop and waits; its exit status. */
+  readonly stop: () => Promise<number>;
+  readonly kill: () => void;
+}
+
+/** Starts `pharos start` or `serve` and waits until it says where it serves. */
+export async function startPharos(args: readonly string[], options: CommandOptions): Promise<RunningPharos> {
+  const child = spawnPharos(args, options);
+  const output = collect(child);
+  const exited = new Promise<number>((done) => child.once('exit', (code) => done(code ?? -1)));
+  const url = await new Promise<string>((found, failed) => {
+    child.stdout?.on('data', () => {
+      const match = /Pharos serves (http:\/\/[^/\s]+)\//.exec(output.stdout());
+      if (match?.[1] !== undefined) found(match[1]);
+    });
+    void exited.then((status) =>
+      failed(new Error(`pharos ended with ${status} before it served:\n${output.stderr()}${output.stdout()}`)),
+    );
+  });
+  return {
+    url,
+    pid: child.pid ?? -1,
+    stdout: output.stdout,
+    stderr: output.stderr,
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+function spawnPharos(args: readonly string[], { cwd, env }: CommandOptions): ChildProcess {
+  return spawn(process.execPath, [BIN, ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function collect(child: ChildProcess): { stdout: () => string; stderr: () => string } {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return { stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Asks again until `isDone`, at most for 20 seconds; the last value either way. */
+export async function eventually<T>(ask: () => Promise<T>, isDone: (value: T) => boolean): Promise<T> {
+  const deadline = performance.now() + 20_000;
+  let value = await ask();
+  while (!isDone(value) && performance.now() < deadline) {
+    await new Promise((wait) => setTimeout(wait, 100));
+    value = await ask();
+  }
+  return value;
+}
