@@ -3,7 +3,9 @@
 import type { Connector } from '../connector.ts';
 import { backupControlPlane } from './backup-control-plane/connector.ts';
 import { customerJourneys } from './customer-journeys/connector.ts';
+import { markdown } from './markdown/connector.ts';
 import { serverMonitor } from './server-monitor/connector.ts';
+import { terraform } from './terraform/connector.ts';
 import { uptimeService } from './uptime-service/connector.ts';
 
 /** A connector whose options are only known when the configuration is read. */
@@ -11,7 +13,7 @@ export type AnyConnector = Connector<never>;
 
 /** Safe as long as `pull` and `probe` are only given what this connector's own `optionsSchema` returned. */
 function erased<Options>(connector: Connector<Options>): AnyConnector {
-  return connector as AnyConnector;
+  return connector as unknown as AnyConnector;
 }
 
 export const CONNECTORS: readonly AnyConnector[] = [
@@ -19,6 +21,8 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(uptimeService),
   erased(backupControlPlane),
   erased(customerJourneys),
+  erased(terraform),
+  erased(markdown),
 ];
 
 /** The connector of a kind; undefined: there is none. */

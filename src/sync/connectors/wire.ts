@@ -71,6 +71,20 @@ export const SecretSchema = z
 /** Names of headers as HTTP has them. */
 export const HeaderNameSchema = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'a header name');
 
+/** An address that may be linked to: the web or a mailbox; null: anything else. */
+export function toLink(value: unknown): string | null {
+  const parsed = z
+    .url({ protocol: /^(https?|mailto)$/ })
+    .max(2_048)
+    .safeParse(value);
+  return parsed.success ? parsed.data : null;
+}
+
+/** A host name; null: anything else. */
+export function toHost(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= 253 && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value) ? value : null;
+}
+
 /** An ISO 8601 instant with its offset. */
 export const InstantSchema = z.string().transform((text, context): EpochMs => {
   const at = parseInstant(text, null);

@@ -125,7 +125,7 @@ export function projectPage(
       homepageUrl: page.homepageUrl,
       contactUrl: page.contactUrl,
       icon: page.icon,
-      customDomain: page.customDomain ?? null,
+      customDomain: page.customDomain,
       ...access.access,
       theme: lookUp(THEME_WORDS, wordOf(page.theme, 'PAGE_THEME_')) ?? 'system',
       groups: placeGroups(uniqueGroups.items, placed),

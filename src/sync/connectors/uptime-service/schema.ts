@@ -5,7 +5,17 @@
  */
 
 import { z } from 'zod';
-import { CountSchema, IdSchema, InstantSchema, ListSchema, NameSchema, NumberSchema, TextSchema } from '../wire.ts';
+import {
+  CountSchema,
+  IdSchema,
+  InstantSchema,
+  ListSchema,
+  NameSchema,
+  NumberSchema,
+  TextSchema,
+  toHost,
+  toLink,
+} from '../wire.ts';
 
 /** Lists of monitors by kind, and how many there are in all; null: it does not say. */
 export interface MonitorsAnswer {
@@ -70,13 +80,7 @@ export const PagesAnswerSchema = z.object({ statusPages: ListSchema, totalSize: 
 export type PagesAnswer = z.output<typeof PagesAnswerSchema>;
 export const PageSummarySchema = z.object({ id: IdSchema });
 
-/** An address that may be linked to: the web or a mailbox; anything else is left out. */
-const LinkSchema = z
-  .url({ protocol: /^(https?|mailto)$/ })
-  .max(2_048)
-  .nullish()
-  .catch(null)
-  .transform((text) => text ?? null);
+const LinkSchema = z.unknown().optional().transform(toLink);
 
 export const PageSchema = z.object({
   id: IdSchema,
@@ -86,12 +90,7 @@ export const PageSchema = z.object({
   homepageUrl: LinkSchema,
   contactUrl: LinkSchema,
   icon: LinkSchema,
-  customDomain: z
-    .string()
-    .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i)
-    .max(253)
-    .nullish()
-    .catch(null),
+  customDomain: z.unknown().optional().transform(toHost),
   accessType: z.unknown().optional(),
   authEmailDomains: z.unknown().optional(),
   published: z.unknown().optional(),

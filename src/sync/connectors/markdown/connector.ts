@@ -1,0 +1,73 @@
+/**
+ * markdown: incidents, maintenance windows and announcements that operators write by hand, one file each.
+ *
+ * One question a pass: the folder, from disk. Front matter is checked; `postJsonSchema` gives editors its schema, and
+ * `pharos incident new` and `pharos maintenance new` write a valid file.
+ */
+
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import type { Learned } from '../../../model/observation.ts';
+import {
+  ask,
+  type Connector,
+  NOTHING_LEARNED,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+} from '../../connector.ts';
+import { parseInstant } from '../wire.ts';
+import { projectPosts } from './project.ts';
+import { FolderSchema, type PostFile } from './schema.ts';
+
+const OptionsSchema = z.strictObject({
+  /** The folder of posts; sub-folders are not read. */
+  path: z.string().min(1),
+  /** IANA zone of times that carry no offset. */
+  timezone: z
+    .string()
+    .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'expected an IANA time zone')
+    .default('UTC'),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+function folderQuestion({ path }: Options): Question<PostFile[]> {
+  return {
+    name: 'read posts',
+    priority: 'list',
+    method: 'GET',
+    url: pathToFileURL(path).href,
+    reads: 'folder',
+    headers: {},
+    schema: FolderSchema,
+  };
+}
+
+function* pull({ path, timezone: zone }: Options, { upstreamId, now }: PullContext): Pull<Learned> {
+  const { payload } = yield* ask(folderQuestion({ path, timezone: zone }));
+  return { ...NOTHING_LEARNED, ...projectPosts(payload, { upstreamId, zone, now }) };
+}
+
+function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
+  const { payload } = yield* ask(folderQuestion(options));
+  const posts = projectPosts(payload, { upstreamId, zone: options.timezone, now });
+  const counts = [
+    `${posts.incidents.length} incidents`,
+    `${posts.maintenances.length} maintenance windows`,
+    `${posts.announcements.length} announcements`,
+  ];
+  return {
+    summary: counts.join(', '),
+    warnings: posts.problems.map(({ place, message }) => `${place}: ${message}`),
+    monitorsTotal: null,
+  };
+}
+
+export const markdown: Connector<Options> = {
+  kind: 'markdown',
+  optionsSchema: OptionsSchema,
+  limits: { perMinute: null, perHour: null },
+  pull,
+  probe,
+};

@@ -1,0 +1,133 @@
+/**
+ * Posts: one Markdown file each, with YAML front matter that says what it is. Every key has its sentence, which editors
+ * show; times without an offset are in the zone of the option `timezone`.
+ */
+
+import { z } from 'zod';
+import { ANNOUNCEMENT_LEVELS, INCIDENT_IMPACTS, INCIDENT_STATUSES } from '../../../model/observation.ts';
+import { parseInstant } from '../wire.ts';
+
+const instantField = z
+  .string()
+  .refine((text) => parseInstant(text, 'UTC') !== null, 'expected a time such as 2026-11-21T08:00:00Z');
+
+const monitorField = z.string().regex(/^[^/\s]+\/\S+$/, 'expected <upstream id>/<its id there>');
+const pageField = z.string().min(1).max(300);
+const componentField = z.string().regex(/^[^/\s]+\/\S+$/, 'expected <page slug>/<component id>');
+
+const about = {
+  monitors: z.array(monitorField).default([]).describe('Monitors it is about, as <upstream id>/<its id there>.'),
+  components: z.array(componentField).default([]).describe('Components it is about, as <page slug>/<component id>.'),
+  pages: z
+    .array(pageField)
+    .optional()
+    .describe('Slugs of the pages it shows on. Default: every page that shows one of its monitors or components.'),
+};
+
+const titleField = z.string().min(1).max(256).describe('One line; shown as the heading.');
+
+const hasSubject = ({
+  monitors,
+  components,
+  pages,
+}: {
+  monitors: string[];
+  components: string[];
+  pages?: string[] | undefined;
+}) => monitors.length + components.length + (pages?.length ?? 0) > 0;
+const SUBJECT_MISSING = {
+  path: ['monitors'],
+  error: 'name at least one of monitors, components or pages, or it shows nowhere',
+};
+
+/** The states an operator may put components into. */
+export const AFFECTED_STATES = ['degraded', 'partial_outage', 'major_outage'] as const;
+
+export const IncidentPostSchema = z
+  .strictObject({
+    type: z.literal('incident'),
+    title: titleField,
+    status: z.enum(INCIDENT_STATUSES).optional().describe('Default: that of the newest update, or investigating.'),
+    impact: z.enum(INCIDENT_IMPACTS).default('minor').describe('How bad it is for those who read the page.'),
+    state: z
+      .enum(AFFECTED_STATES)
+      .default('degraded')
+      .describe('What its monitors and components are while it is open.'),
+    started: instantField.describe('When it began.'),
+    ended: instantField.optional().describe('When it was over. Default: the time of the update that says resolved.'),
+    ...about,
+  })
+  .refine(hasSubject, SUBJECT_MISSING);
+export type IncidentPost = z.output<typeof IncidentPostSchema>;
+
+/**
+ * Parts of a rule by its frequency, as far as they make sense for maintenance. Parts that could leave no window at all
+ * in most years are left out: the library would look for one until the year 9999.
+ */
+const RULE_PARTS = {
+  any: 'INTERVAL=[1-9]\\d{0,2}|COUNT=[1-9]\\d{0,3}|UNTIL=\\d{8}(T\\d{6}Z?)?',
+  days: '(MO|TU|WE|TH|FR|SA|SU)',
+  places: '[+-]?[1-5]',
+} as const;
+const DAYS = `BYDAY=${RULE_PARTS.days}(,${RULE_PARTS.days})*|WKST=${RULE_PARTS.days}`;
+const DAYS_OF_MONTH = [
+  `BYDAY=(${RULE_PARTS.places})?${RULE_PARTS.days}(,(${RULE_PARTS.places})?${RULE_PARTS.days})*`,
+  `BYSETPOS=${RULE_PARTS.places}`,
+  'BYMONTHDAY=-?([1-9]|[12]\\d|3[01])(,-?([1-9]|[12]\\d|3[01]))*',
+].join('|');
+const RULE = new RegExp(
+  `^FREQ=(${[
+    `DAILY(;(${RULE_PARTS.any}))*`,
+    `WEEKLY(;(${RULE_PARTS.any}|${DAYS}))*`,
+    `MONTHLY(;(${RULE_PARTS.any}|${DAYS_OF_MONTH}))*`,
+    `YEARLY(;(${RULE_PARTS.any}|${DAYS_OF_MONTH}|BYMONTH=([1-9]|1[0-2])(,([1-9]|1[0-2]))*))*`,
+  ].join('|')})$`,
+);
+
+export const MaintenancePostSchema = z
+  .strictObject({
+    type: z.literal('maintenance'),
+    title: titleField,
+    starts: instantField.describe('When the window, or the first of them, begins.'),
+    ends: instantField.describe('When the window, or the first of them, ends.'),
+    repeat: z
+      .string()
+      .regex(RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')
+      .optional()
+      .describe('Rule of RFC 5545 by which the window comes back: FREQ=WEEKLY;BYDAY=SU.'),
+    timezone: z
+      .string()
+      .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'expected an IANA time zone')
+      .optional()
+      .describe('Zone whose clock the repeated window keeps to. Default: that of the upstream.'),
+    ...about,
+  })
+  .refine(hasSubject, SUBJECT_MISSING);
+export type MaintenancePost = z.output<typeof MaintenancePostSchema>;
+
+export const AnnouncementPostSchema = z.strictObject({
+  type: z.literal('announcement'),
+  title: titleField,
+  level: z.enum(ANNOUNCEMENT_LEVELS).default('info').describe('How it is coloured.'),
+  from: instantField.describe('When it begins to show.'),
+  to: instantField.optional().describe('When it stops. Default: until the file is taken away.'),
+  pages: z.array(pageField).optional().describe('Slugs of the pages it shows on. Default: all.'),
+});
+export type AnnouncementPost = z.output<typeof AnnouncementPostSchema>;
+
+/** The front matter of a post. */
+export const PostSchema = z.discriminatedUnion('type', [
+  IncidentPostSchema,
+  MaintenancePostSchema,
+  AnnouncementPostSchema,
+]);
+export type Post = z.output<typeof PostSchema>;
+
+/** JSON Schema (draft 2020-12) of the front matter, for editors. */
+export function postJsonSchema(): unknown {
+  return z.toJSONSchema(PostSchema, { io: 'input' });
+}
+
+/** A folder as the runner reads it. */
+export const FolderSchema = z.array(z.object({ name: z.string(), text: z.string() }));
+export type PostFile = z.output<typeof FolderSchema>[number];

@@ -1,0 +1,190 @@
+/** Field rules of the resources and lookups, as the tables of the uptime service's document have them. */
+
+import { z } from 'zod';
+import { FlagSchema, NumberSchema } from '../wire.ts';
+
+/** The words a notification can be sent by, each with the fields of its block. */
+const HeadersSchema = z.array(z.looseObject({ key: z.string(), value: z.string() }));
+const PROVIDER_BLOCKS = {
+  discord: { webhook_url: z.string() },
+  email: { email: z.string() },
+  slack: { webhook_url: z.string() },
+  pagerduty: { integration_key: z.string() },
+  opsgenie: { api_key: z.string(), region: z.enum(['us', 'eu']) },
+  webhook: { endpoint: z.string(), headers: HeadersSchema.optional() },
+  telegram: { chat_id: z.string() },
+  sms: { phone_number: z.string() },
+  whatsapp: { phone_number: z.string() },
+  google_chat: { webhook_url: z.string() },
+  grafana_oncall: { webhook_url: z.string() },
+  ntfy: { topic: z.string(), server_url: z.string().optional(), token: z.string().optional() },
+} as const;
+const PROVIDERS = Object.keys(PROVIDER_BLOCKS) as (keyof typeof PROVIDER_BLOCKS)[];
+
+const REGIONS = new Set(
+  [
+    ...'ams arn bom cdg dfw ewr fra gru iad jnb lax lhr nrt ord sjc sin syd yyz'.split(' ').map((id) => `fly-${id}`),
+    ...'fra par sfo sin tyo was'.split(' ').map((id) => `koyeb-${id}`),
+    ...'us-west2 us-east4 europe-west4 asia-southeast1'.split(' ').map((id) => `railway-${id}`),
+  ].flatMap((id) => (id.startsWith('fly-') ? [id, id.slice('fly-'.length)] : [id])),
+);
+
+const idField = z.string().min(1);
+const nameField = z.string().max(256);
+const descriptionField = z.string().max(1_024).optional();
+const orderField = NumberSchema.optional();
+const stringComparator = z.enum([
+  'contains',
+  'not_contains',
+  'eq',
+  'neq',
+  'empty',
+  'not_empty',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+]);
+
+const monitorFields = {
+  id: idField.optional(),
+  name: nameField,
+  periodicity: z.enum(['30s', '1m', '5m', '10m', '30m', '1h']),
+  timeout: NumberSchema.pipe(z.number().min(0).max(120_000)).optional(),
+  degraded_at: NumberSchema.pipe(z.number().min(0)).optional(),
+  retry: NumberSchema.pipe(z.int().min(0).max(10)).optional(),
+  active: FlagSchema.optional(),
+  public: FlagSchema.optional(),
+  description: descriptionField,
+  regions: z
+    .array(z.string().refine((region) => REGIONS.has(region), { error: 'unknown region', params: { isWord: true } }))
+    .optional(),
+  status: z.enum(['active', 'degraded', 'error', 'unknown']).optional(),
+};
+
+const assertions = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(z.looseObject(shape)).max(10).optional();
+
+const HttpMonitorSchema = z.looseObject({
+  ...monitorFields,
+  url: z.string().max(2_048),
+  method: z.enum(['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).optional(),
+  body: z.string().optional(),
+  follow_redirects: FlagSchema.optional(),
+  headers: HeadersSchema.max(20).optional(),
+  status_code_assertions: assertions({
+    target: NumberSchema.pipe(z.number().min(100).max(599)),
+    comparator: z.enum(['eq', 'neq', 'gt', 'gte', 'lt', 'lte']),
+  }),
+  body_assertions: assertions({ target: z.string(), comparator: stringComparator }),
+  header_assertions: assertions({ key: z.string(), target: z.string(), comparator: stringComparator }),
+});
+
+const TcpMonitorSchema = z.looseObject({
+  ...monitorFields,
+  uri: z
+    .string()
+    .max(2_048)
+    .regex(/^(\[[0-9a-f:.]+\]|[^\s:]+):\d{1,5}$/i, 'expected host:port'),
+});
+
+const DnsMonitorSchema = z.looseObject({
+  ...monitorFields,
+  uri: z.string().max(2_048),
+  record_assertions: assertions({
+    record: z.enum(['A', 'AAAA', 'CNAME', 'MX', 'TXT']),
+    target: z.string(),
+    comparator: z.enum(['eq', 'neq', 'contains', 'not_contains']),
+  }),
+});
+
+/** A block is a list of one in states, and may be an object. */
+const blockOf = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
+const isBlock = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
+
+const NotificationSchema = z
+  .looseObject({
+    id: idField.optional(),
+    name: z.string().optional(),
+    provider_type: z.enum(PROVIDERS),
+    monitor_ids: z.array(z.string()).optional(),
+  })
+  .superRefine((notification, context) => {
+    const blocks = PROVIDERS.filter((provider) => isBlock(notification[provider]));
+    const { provider_type: provider } = notification;
+    if (blocks.length !== 1 || blocks[0] !== provider)
+      context.addIssue({
+        code: 'custom',
+        path: [provider],
+        message: `exactly one provider block is needed, ${provider}, and there is ${blocks.join(', ') || 'none'}`,
+      });
+    if (!blocks.includes(provider)) return;
+    const block = z.looseObject(PROVIDER_BLOCKS[provider]).safeParse(blockOf(notification[provider]));
+    for (const issue of block.error?.issues ?? [])
+      context.addIssue({ code: 'custom', path: [provider, ...issue.path], message: issue.message });
+  });
+
+const ACCESS_TYPES_THERE = ['public', 'password', 'email-domain'] as const;
+
+const StatusPageSchema = z.looseObject({
+  id: idField.optional(),
+  title: z.string().min(1).max(256),
+  slug: z.string().min(1).max(256),
+  description: descriptionField,
+  homepage_url: z.string().optional(),
+  contact_url: z.string().optional(),
+  icon: z.string().optional(),
+  custom_domain: z.string().optional(),
+  access_type: z.enum(ACCESS_TYPES_THERE).optional(),
+  password: z.string().optional(),
+  auth_email_domains: z.array(z.string()).optional(),
+  published: FlagSchema.optional(),
+  theme: z.enum(['system', 'light', 'dark']).optional(),
+});
+
+const ComponentSchema = z.looseObject({
+  id: idField.optional(),
+  page_id: z.string(),
+  type: z.enum(['monitor', 'static']),
+  monitor_id: z.string().optional(),
+  name: nameField.optional(),
+  description: descriptionField,
+  order: orderField,
+  group_id: z.string().optional(),
+  group_order: orderField,
+});
+
+const GroupSchema = z.looseObject({ id: idField.optional(), page_id: z.string(), name: z.string().min(1).max(256) });
+
+const byId = z.looseObject({ id: idField });
+
+/** Rules of managed resources by their type without its brand. */
+export const RESOURCE_RULES = {
+  http_monitor: HttpMonitorSchema,
+  tcp_monitor: TcpMonitorSchema,
+  dns_monitor: DnsMonitorSchema,
+  notification: NotificationSchema,
+  status_page: StatusPageSchema,
+  status_page_component: ComponentSchema,
+  status_page_component_group: GroupSchema,
+} as const satisfies Record<string, z.ZodType>;
+
+/** Rules of lookups (data sources). */
+export const LOOKUP_RULES = {
+  monitor: byId,
+  monitors: z.looseObject({
+    limit: NumberSchema.pipe(z.int().min(1).max(100)).optional(),
+    offset: NumberSchema.pipe(z.int().min(0)).optional(),
+  }),
+  notification: byId,
+  status_page: byId,
+} as const satisfies Record<string, z.ZodType>;
+
+/** One rule: `field` must be there when `when` holds the word. `gate`: it decides who may see a page. */
+export const CONDITIONAL_RULES = [
+  { type: 'status_page', when: 'access_type', word: 'password', field: 'password', kind: 'gate' },
+  { type: 'status_page', when: 'access_type', word: 'email-domain', field: 'auth_email_domains', kind: 'gate' },
+  { type: 'status_page_component', when: 'type', word: 'monitor', field: 'monitor_id', kind: 'dropped' },
+] as const;
+
+/** Fields that decide who may see something: a wrong type in them refuses the whole file. */
+export const GATE_FIELDS: ReadonlySet<string> = new Set(['access_type', 'auth_email_domains', 'published', 'public']);
