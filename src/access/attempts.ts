@@ -25,7 +25,6 @@ export interface Attempts {
   readonly forgive: (attempt: string) => Promise<void>;
   /** Prepares to count a mail to a mailbox; in the transaction, false says that it has had enough for now. */
   readonly mailCounter: (mailbox: string) => Promise<(tx: Writer, now: EpochMs) => Promise<boolean>>;
-  readonly forgetBefore: (at: EpochMs) => Promise<void>;
 }
 
 interface Bucket {
@@ -92,10 +91,12 @@ export function createAttempts(database: Database, random: RandomBytes): Attempt
         return true;
       };
     },
-    forgetBefore: async (at) => {
-      await database.transaction((tx) => tx.run('DELETE FROM access_attempt WHERE at <= ?', [at]));
-    },
   };
+}
+
+/** Tries older than the window count no more. */
+export async function forgetAttempts(tx: Writer, until: EpochMs): Promise<void> {
+  await tx.run('DELETE FROM access_attempt WHERE at <= ?', [until]);
 }
 
 interface Buckets {

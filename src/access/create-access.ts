@@ -4,11 +4,11 @@ import { isStatusError } from '../errors.ts';
 import { type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
 import { type Access, type GateRequest, NOBODY, type Principal } from './access.ts';
-import { createAttempts } from './attempts.ts';
+import { createAttempts, forgetAttempts } from './attempts.ts';
 import { createBadgeTokens } from './badge-tokens.ts';
 import { forgetChallenges } from './challenges.ts';
 import { readCookie } from './cookies.ts';
-import { type RandomBytes, systemRandom } from './digest.ts';
+import { isToken, type RandomBytes, systemRandom } from './digest.ts';
 import { createGates } from './gates.ts';
 import { ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TEND_INTERVAL_MS } from './limits.ts';
 import { createLoginDocuments } from './login-documents.ts';
@@ -17,6 +17,7 @@ import { createMailQueue } from './mail-queue.ts';
 import { plainLogin } from './plain-login.ts';
 import { returnToOf, safeBase } from './return-to.ts';
 import { answerRoute } from './routes.ts';
+import { createSessionMemory } from './session-memory.ts';
 import { createSessions } from './sessions.ts';
 import { type SendMail, type WriteMail, writeEnglishMail } from './sign-in-mail.ts';
 import { createTurnstile } from './turnstile.ts';
@@ -58,16 +59,19 @@ export function createAccess(options: AccessOptions): Access {
   const documents = createLoginDocuments(options.renderLogin ?? plainLogin, onError);
   const hashing = createTurnstile(HASHES_AT_ONCE, HASHES_WAITING_MAX);
   const badgeTokens = createBadgeTokens(database, random);
+  const memory = createSessionMemory();
 
   async function principalOf(cookie: string | null, at: EpochMs): Promise<Principal> {
-    if (cookie === null) return NOBODY;
     const secureId = readCookie(cookie, 'session', true);
-    const presented = { id: secureId ?? readCookie(cookie, 'session', false), isSecure: secureId !== null };
+    const id = secureId ?? readCookie(cookie, 'session', false);
+    if (!isToken(id)) return NOBODY;
     try {
-      return { sessions: await sessions.grantsOf(presented, at) };
+      const principal = { sessions: await sessions.grantsOf({ id, isSecure: secureId !== null }, at) };
+      memory.note(id, principal, at);
+      return principal;
     } catch (error) {
       onError(error, 'session');
-      return NOBODY;
+      return memory.recall(id, at) ?? NOBODY;
     }
   }
 
@@ -81,16 +85,22 @@ export function createAccess(options: AccessOptions): Access {
     hashing,
     mails,
     principalOf,
+    endSession: async (presented) => {
+      memory.forget(presented.id ?? '');
+      await sessions.end(presented);
+    },
     onError,
   };
   const hasGates = (): boolean => Object.values(gates.kinds()).includes(true);
 
   async function tend(): Promise<void> {
     const at = now();
-    await mails.deliver();
-    await attempts.forgetBefore(toEpochMs(at - ATTEMPT_WINDOW_MS));
-    await sessions.forgetExpired(at);
-    await database.transaction((tx) => forgetChallenges(tx, at));
+    if (hasGates()) await mails.deliver();
+    await database.transaction(async (tx) => {
+      await forgetAttempts(tx, toEpochMs(at - ATTEMPT_WINDOW_MS));
+      await sessions.forgetExpired(tx, at);
+      await forgetChallenges(tx, at);
+    });
   }
   const stopTending = repeat(
     tend,
@@ -112,7 +122,7 @@ export function createAccess(options: AccessOptions): Access {
     tend,
     close: async () => {
       await stopTending();
-      await mails.deliver().catch((error: unknown) => onError(error, 'sign-in mail'));
+      await mails.close();
     },
   };
 }

@@ -41,12 +41,14 @@ export function createLoginDocuments(
 ): LoginDocuments {
   const drawn = new Map<string, Promise<LoginHtml>>();
 
-  async function draw(prompt: LoginPrompt): Promise<LoginHtml> {
+  /** A document that cannot be drawn is plain for once, and tried again. */
+  async function draw(prompt: LoginPrompt, key: string): Promise<LoginHtml> {
     try {
       const document = await render(prompt);
-      if (!document.html.includes(PLACES.base)) throw new Error('the document has no form');
+      if (!document.html.includes(PLACES.base)) throw new Error('the sign-in document has no form');
       return document;
     } catch (error) {
+      drawn.delete(key);
       onError(error, `sign-in document ${prompt.step}`);
       return plainLogin(prompt);
     }
@@ -56,7 +58,7 @@ export function createLoginDocuments(
     const key = JSON.stringify([shape, kinds]);
     const known = drawn.get(key);
     if (known !== undefined) return known;
-    const template = draw({ ...PLACES, ...shape, ...kinds });
+    const template = draw({ ...PLACES, ...shape, ...kinds }, key);
     drawn.set(key, template);
     return template;
   }

@@ -18,6 +18,8 @@ import type { SendMail, WriteMail } from './sign-in-mail.ts';
 
 /** Mails under way at once. */
 const BATCH_SIZE = 8;
+/** Longer than an answer takes to leave. */
+const DELIVER_DELAY_MS = 100;
 
 export interface MailQueueOptions {
   readonly database: Database;
@@ -26,13 +28,16 @@ export interface MailQueueOptions {
   readonly now: () => EpochMs;
   readonly sendMail: SendMail;
   readonly writeMail: WriteMail;
-  /** `error` is what the mail server said; it names no address, token or code of ours. */
   readonly onError: (error: unknown, where: string) => void;
 }
 
 export interface MailQueue {
+  /** Has the mails delivered soon, but not before whoever asked has the answer: its time must not tell. */
+  readonly deliverSoon: () => void;
   /** Sends what is due; resolves when each was sent or postponed. One run at a time: a call meanwhile runs after. */
   readonly deliver: () => Promise<void>;
+  /** Waits for mails under way; those that are owed stay in the store. */
+  readonly close: () => Promise<void>;
 }
 
 export function createMailQueue(options: MailQueueOptions): MailQueue {
@@ -40,6 +45,7 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
   // Kept while retrying: a mail server that fails late may have delivered, and then that link should work.
   const secrets = new Map<string, { readonly secrets: MailSecrets; readonly expiresAt: EpochMs }>();
   let running: Promise<void> = Promise.resolve();
+  let soon: NodeJS.Timeout | null = null;
 
   async function run(): Promise<void> {
     for (const [id, { expiresAt }] of secrets) if (expiresAt <= now()) secrets.delete(id);
@@ -66,7 +72,7 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
     try {
       await options.sendMail({ to: owed.address, ...written });
     } catch (error) {
-      options.onError(error, 'sign-in mail');
+      options.onError(new Error(failureOf(error)), 'sign-in mail');
       const waitMs = Math.min(MAIL_RETRY_MS * 2 ** owed.mailTries, MINUTE_MS);
       await database.transaction((tx) => postponeMail(tx, owed.id, toEpochMs(now() + waitMs)));
       return;
@@ -79,11 +85,32 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
     await database.transaction((tx) => settleMail(tx, owed.id));
   }
 
+  function deliver(): Promise<void> {
+    const mine = running.then(run);
+    running = mine.catch(() => undefined);
+    return mine;
+  }
+
   return {
-    deliver: () => {
-      const mine = running.then(run);
-      running = mine.catch(() => undefined);
-      return mine;
+    deliver,
+    deliverSoon: () => {
+      if (soon !== null) return;
+      soon = setTimeout(() => {
+        soon = null;
+        deliver().catch((error: unknown) => options.onError(error, 'sign-in mail'));
+      }, DELIVER_DELAY_MS);
+      soon.unref();
+    },
+    close: async () => {
+      if (soon !== null) clearTimeout(soon);
+      await running;
     },
   };
+}
+
+/** What went wrong, without what a mail server quotes: it likes to repeat the recipient. */
+function failureOf(error: unknown): string {
+  const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
+  const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
+  return `A sign-in mail was not taken (${facts.join(', ') || 'no reason given'}); it is tried again while its link lives. Check access.smtp.`;
 }

@@ -58,7 +58,7 @@ async function useLink(visit: Visit): Promise<GateResponse> {
 }
 
 async function signOut(visit: Visit): Promise<GateResponse> {
-  await visit.parts.sessions.end(presentedSession(visit));
+  await visit.parts.endSession(presentedSession(visit));
   const { isSecure } = visit.request;
   return goTo(visit, '', [setCookie({ role: 'session', isSecure, value: '', maxAgeSeconds: 0 })]);
 }

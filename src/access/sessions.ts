@@ -26,7 +26,7 @@ export interface Sessions {
   ) => Promise<string>;
   readonly end: (presented: PresentedSession) => Promise<void>;
   /** Forgets sessions that idled out and grants that ended. */
-  readonly forgetExpired: (now: EpochMs) => Promise<void>;
+  readonly forgetExpired: (tx: Writer, now: EpochMs) => Promise<void>;
 }
 
 export interface SessionOptions {
@@ -86,13 +86,11 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
       const idHash = digest('session', id);
       await database.transaction((tx) => erase(tx, idHash));
     },
-    forgetExpired: async (now) => {
-      await database.transaction(async (tx) => {
-        await tx.run('DELETE FROM access_session WHERE seen_at <= ?', [now - idleMs]);
-        await tx.run('DELETE FROM access_grant WHERE until_at <= ?', [now]);
-        await tx.run('DELETE FROM access_grant WHERE session NOT IN (SELECT id_hash FROM access_session)');
-        await tx.run('DELETE FROM access_session WHERE id_hash NOT IN (SELECT session FROM access_grant)');
-      });
+    forgetExpired: async (tx, now) => {
+      await tx.run('DELETE FROM access_session WHERE seen_at <= ?', [now - idleMs]);
+      await tx.run('DELETE FROM access_grant WHERE until_at <= ?', [now]);
+      await tx.run('DELETE FROM access_grant WHERE session NOT IN (SELECT id_hash FROM access_session)');
+      await tx.run('DELETE FROM access_session WHERE id_hash NOT IN (SELECT session FROM access_grant)');
     },
   };
 }

@@ -23,6 +23,7 @@ export interface GateParts {
   readonly hashing: Turnstile;
   readonly mails: MailQueue;
   readonly principalOf: Access['principalOf'];
+  readonly endSession: Sessions['end'];
   readonly onError: (error: unknown, where: string) => void;
 }
 
