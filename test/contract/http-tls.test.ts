@@ -102,6 +102,7 @@ test('a handshake that never ends is given up when a connection should have been
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const address = silent.address();
   const http = createHttp({ limits: { connectMs: 200 } });
+  const startedAt = performance.now();
   const fault = await faultOf(
     http.request(
       { method: 'GET', url: `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, headers: {} },
@@ -109,6 +110,7 @@ test('a handshake that never ends is given up when a connection should have been
     ),
   );
   expect(fault.context['fault']).toBe('timeout');
+  expect(performance.now() - startedAt).toBeLessThan(3000);
   await http.close();
   silent.close();
 });
