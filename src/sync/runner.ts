@@ -121,7 +121,7 @@ async function answerOne(state: RunState, question: Question<unknown>): Promise<
     const answer = isFileQuestion(question)
       ? await readFileQuestion(question, state.deps.now())
       : await askWithRetries(state, question);
-    const payload = validate(question, answer);
+    const payload = await validate(question, answer);
     if (isSpare(question)) state.spareFailures = 0;
     return { kind: 'ok', payload, status: answer.status, at: answer.at };
   } catch (error) {
@@ -242,11 +242,12 @@ function isOwnQuota(error: StatusError): boolean {
   return error.context['isOwnQuota'] === true;
 }
 
-function validate(question: Question<unknown>, answer: HttpAnswer): unknown {
+async function validate(question: Question<unknown>, answer: HttpAnswer): Promise<unknown> {
   const place = placeOf(question.method, new URL(question.url));
-  let result: ReturnType<typeof question.schema.safeParse>;
+  let result: Awaited<ReturnType<typeof question.schema.safeParseAsync>>;
   try {
-    result = question.schema.safeParse(answer.payload);
+    // Some schemas load their parser first (HCL).
+    result = await question.schema.safeParseAsync(answer.payload);
   } catch (error) {
     throw shapeError(place, `the answer could not be checked (${messageOf(error).slice(0, 200)})`);
   }

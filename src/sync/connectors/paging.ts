@@ -75,6 +75,37 @@ export function* readStablePages<Page>(
   return { kind: 'shifting', pages: last };
 }
 
+/**
+ * Reads a list that is asked with an empty request first, as it was recorded and documented. Only when its answer counts
+ * more than it holds is the list read in pages of a known size, from the start: the size of the first is a default that
+ * may change. Rows that the service cannot read itself count too, so only the offset says where the end is.
+ */
+export function* readOffsetPages<Page>(list: {
+  /** The question; null: the empty request. */
+  readonly ask: (range: { readonly limit: number; readonly offset: number } | null) => Question<Page>;
+  readonly factsOf: (page: Page) => PageFacts;
+  readonly limit: number;
+  readonly pagesMax: number;
+  readonly isNeeded: boolean;
+}): Pull<Reading<Page>> {
+  const { limit, pagesMax, isNeeded, factsOf } = list;
+  const first: Answer<Page> = yield* askOne(list.ask(null), isNeeded);
+  if (first.kind === 'skipped') return { kind: 'skipped', pages: [] };
+  if (first.kind === 'failed') return { kind: 'failed', pages: [], error: first.error };
+  const facts = factsOf(first.payload);
+  if (facts.total === null || facts.total <= facts.ids.length) return { kind: 'ok', pages: [first.payload] };
+  const listing: Listing<Page> = {
+    first: list.ask({ limit, offset: 0 }),
+    next: (page, index) => {
+      const offset = (index + 1) * limit;
+      return offset >= (factsOf(page).total ?? 0) ? null : list.ask({ limit, offset });
+    },
+    pagesMax,
+    isNeeded,
+  };
+  return yield* readStablePages(listing, { factsOf, countsAll: false });
+}
+
 function isConsistent(pages: readonly PageFacts[], again: PageFacts | null, countsAll: boolean): boolean {
   const [first] = pages;
   if (first === undefined) return true;

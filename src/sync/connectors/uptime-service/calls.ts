@@ -1,8 +1,8 @@
 /** How questions to the uptime service are put: as the document has it, or as they were recorded. */
 
 import { z } from 'zod';
-import type { Priority, Question } from '../../connector.ts';
-import type { Listing } from '../paging.ts';
+import type { Priority, Pull, Question } from '../../connector.ts';
+import { type Reading, readOffsetPages } from '../paging.ts';
 import { BaseUrlSchema, HeaderNameSchema, IdSchema, SecretSchema } from '../wire.ts';
 
 const PathSchema = z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'a path that begins with a slash');
@@ -78,26 +78,18 @@ export function idOf(item: unknown): string {
   return parsed.success ? parsed.data.id : JSON.stringify(item);
 }
 
-export function offsetListing<T extends { readonly totalSize?: number | null | undefined }>(
+/** A list of the RPC API, read as far as it goes; a failure comes back as such. */
+export function readList<T extends { readonly totalSize?: number | null | undefined }>(
   options: Options,
   operation: readonly [Service, string],
-  list: { name: string; priority: Priority; schema: z.ZodType<T>; countOf: (page: T) => number },
-): Listing<T> {
-  const questionAt = (offset: number): Question<T> =>
-    call(options, operation, {
-      name: list.name,
-      priority: list.priority,
-      body: { limit: LIMIT, offset },
-      schema: list.schema,
-    });
-  return {
-    first: questionAt(0),
-    next: (page, index) => {
-      const offset = (index + 1) * LIMIT;
-      const isLast = list.countOf(page) === 0 || offset >= (page.totalSize ?? 0);
-      return isLast ? null : questionAt(offset);
-    },
+  list: { readonly name: string; readonly schema: z.ZodType<T>; readonly itemsOf: (page: T) => readonly unknown[] },
+): Pull<Reading<T>> {
+  return readOffsetPages({
+    ask: (range) =>
+      call(options, operation, { name: list.name, priority: 'incident', body: range ?? {}, schema: list.schema }),
+    factsOf: (page) => ({ total: page.totalSize ?? null, ids: list.itemsOf(page).map(idOf) }),
+    limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: false,
-  };
+  });
 }

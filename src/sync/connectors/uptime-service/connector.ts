@@ -21,7 +21,7 @@ import {
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { type Listing, type Reading, readStablePages, whyPartial } from '../paging.ts';
+import { type Reading, readOffsetPages, whyPartial } from '../paging.ts';
 import { idThereOf } from '../wire.ts';
 import { call, headersOf, idOf, LIMIT, type Options, OptionsSchema, PAGES_MAX, restUrlOf } from './calls.ts';
 import { type Found, NOTHING_FOUND, note, readPagesAndReports } from './pages.ts';
@@ -73,25 +73,13 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   };
 }
 
-/** Every monitor. Rows that the service cannot read still count in its total, so only the offset says where the end is. */
-function* readMonitors(options: Options): Pull<Reading<MonitorsAnswer>> {
-  if (options.preset !== 'openstatus') {
-    // The document's request is an empty object; paging is only tried when its answer counts more than it holds.
-    const { payload } = yield* ask(monitorsQuestion(options, {}));
-    if (payload.total === null || payload.total <= countOf(payload)) return { kind: 'ok', pages: [payload] };
-  }
-  const listing: Listing<MonitorsAnswer> = {
-    first: monitorsQuestion(options, { limit: LIMIT, offset: 0 }),
-    next: (answer, index) => {
-      const offset = (index + 1) * LIMIT;
-      return offset >= (answer.total ?? 0) ? null : monitorsQuestion(options, { limit: LIMIT, offset });
-    },
+function readMonitors(options: Options): Pull<Reading<MonitorsAnswer>> {
+  return readOffsetPages({
+    ask: (range) => monitorsQuestion(options, range ?? {}),
+    factsOf: (answer) => ({ total: answer.total, ids: answer.lists.flatMap((list) => list.items.map(idOf)) }),
+    limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: true,
-  };
-  return yield* readStablePages(listing, {
-    factsOf: (answer) => ({ total: answer.total, ids: answer.lists.flatMap((list) => list.items.map(idOf)) }),
-    countsAll: false,
   });
 }
 

@@ -4,8 +4,8 @@ import type { Incident, Maintenance, PageDefinition, Problem } from '../../../mo
 import type { ReportedDay } from '../../../model/span.ts';
 import { DAY_MS, dayOf } from '../../../model/time.ts';
 import { type Answer, attempt, type Pull, type PullContext, parseItems, type Question } from '../../connector.ts';
-import { readStablePages, whyPartial } from '../paging.ts';
-import { call, idOf, type Options, offsetListing } from './calls.ts';
+import { whyPartial } from '../paging.ts';
+import { call, idOf, type Options, readList } from './calls.ts';
 import { projectDays, projectPage } from './project.ts';
 import {
   type ComponentPlace,
@@ -100,15 +100,11 @@ export function note(place: string, message: string): Problem {
 function* readOverviews(
   options: Options,
 ): Pull<{ overviews: readonly Overview[] | null; problems: readonly Problem[]; isStale: boolean }> {
-  const listed = yield* readStablePages(
-    offsetListing(options, ['StatusPage', 'ListStatusPages'], {
-      name: 'list status pages',
-      priority: 'incident',
-      schema: PagesAnswerSchema,
-      countOf: (page) => page.statusPages.length,
-    }),
-    { factsOf: (page) => ({ total: page.totalSize ?? null, ids: page.statusPages.map(idOf) }), countsAll: false },
-  );
+  const listed = yield* readList(options, ['StatusPage', 'ListStatusPages'], {
+    name: 'list status pages',
+    schema: PagesAnswerSchema,
+    itemsOf: (page) => page.statusPages,
+  });
   const reason = whyPartial(listed);
   if (reason !== null) return { overviews: null, problems: [note('list status pages', reason)], isStale: true };
   const items = parseItems(
@@ -127,7 +123,9 @@ function* readOverviews(
       answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED' ? yield* readRefused(options, id) : answer;
     if (settled.kind === 'ok') overviews.push(settled.payload);
     else {
-      isStale = true;
+      // 404 to every question about it: deleted since it was listed. Anything else keeps what is known.
+      const isGone = settled.kind === 'failed' && settled.error.context['status'] === 404;
+      isStale ||= !isGone;
       problems.push(note(`pages.${id}`, settled.kind === 'failed' ? settled.error.message : 'waits for quota'));
     }
   }
@@ -167,15 +165,11 @@ function* readReports(
   { open, places }: { open: readonly ReportItem[]; places: ReadonlyMap<string, ComponentPlace> },
 ): Pull<{ items: readonly ReportItem[]; problems: readonly Problem[]; isStale: boolean; isBackfilled: boolean }> {
   const { memory } = context;
-  const listed = yield* readStablePages(
-    offsetListing(options, ['StatusReport', 'ListStatusReports'], {
-      name: 'list reports',
-      priority: 'incident',
-      schema: ReportsAnswerSchema,
-      countOf: (page) => page.statusReports.length,
-    }),
-    { factsOf: (page) => ({ total: page.totalSize ?? null, ids: page.statusReports.map(idOf) }), countsAll: false },
-  );
+  const listed = yield* readList(options, ['StatusReport', 'ListStatusReports'], {
+    name: 'list reports',
+    schema: ReportsAnswerSchema,
+    itemsOf: (page) => page.statusReports,
+  });
   const reason = whyPartial(listed);
   if (reason !== null)
     return { items: [], problems: [note('list reports', reason)], isStale: true, isBackfilled: false };
