@@ -52,7 +52,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const isStale = found.isStale || outages.isStale;
   return {
     ...NOTHING_LEARNED,
-    monitors,
+    monitors: monitors.map(shownBy(found.pages)),
     incidents: [...found.incidents, ...outages.incidents],
     maintenances: found.maintenances,
     pages: found.pages,
