@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import type { ViewKind } from '../views/html.ts';
 
 export interface Policy {
-  /** The value of the header. */
+  /** The value of the header; who may frame the page is for the host to add, since a document cannot say it. */
   readonly header: string;
   /** The element for hosts that send no headers. */
   readonly meta: string;
@@ -42,7 +42,7 @@ export function policyOf(page: string, { kind, trusted, themeCss }: PolicyInit):
     "base-uri 'none'",
   ].join(';');
   return {
-    header: `${directives};frame-ancestors 'none'`,
+    header: directives,
     meta: `<meta http-equiv="Content-Security-Policy" content="${directives}">`,
   };
 }

@@ -40,22 +40,28 @@ export interface EventView {
   readonly olderText: string;
 }
 
-/** Updates drawn in a list; the event's own page has all. */
+export interface EventOptions {
+  /** Of the newest; the event's own page has all. */
+  readonly updatesMax?: number;
+  /** The year does not stand beside it: on the event's own page. */
+  readonly hasYear?: boolean;
+}
+
+/** Updates drawn of an open event in a list. */
 export const LISTED_UPDATES_MAX = 6;
 
-export function incidentEventOf(context: Context, incident: PageIncident, updatesMax: number = Infinity): EventView {
+export function incidentEventOf(context: Context, incident: PageIncident, options: EventOptions = {}): EventView {
   const { model, words } = context;
   const end = incident.endedAt === null || incident.endedAt > model.asOf ? null : incident.endedAt;
   return {
-    ...commonOf(context, incident, updatesMax),
+    ...commonOf(context, incident, options),
     href: context.base + incidentPath(incident.slug),
     status: incident.status,
     statusWord: statusWord(incident.status, words),
     impact: incident.impact,
     impactWord: incident.impact === 'none' ? null : impactWord(incident.impact, words),
     isAutomatic: incident.isOutage && incident.updates.length === 0,
-    from: context.format.time(incident.startedAt),
-    to: end === null ? null : context.format.time(end),
+    ...windowOf(context, { from: incident.startedAt, to: end }, options),
     duration: context.format.duration((end ?? model.asOf) - incident.startedAt),
   };
 }
@@ -63,20 +69,29 @@ export function incidentEventOf(context: Context, incident: PageIncident, update
 export function maintenanceEventOf(
   context: Context,
   maintenance: PageMaintenance,
-  updatesMax: number = Infinity,
+  options: EventOptions = {},
 ): EventView {
   return {
-    ...commonOf(context, maintenance, updatesMax),
+    ...commonOf(context, maintenance, options),
     href: context.base + maintenancePath(maintenance.slug),
     status: maintenance.status,
     statusWord: statusWord(maintenance.status, context.words),
     impact: null,
     impactWord: null,
     isAutomatic: false,
-    from: context.format.time(maintenance.startsAt),
-    to: context.format.time(maintenance.endsAt),
+    ...windowOf(context, { from: maintenance.startsAt, to: maintenance.endsAt }, options),
     duration: context.format.duration(maintenance.endsAt - maintenance.startsAt),
   };
+}
+
+/** The end of what ended on the day it began is a time of that day. */
+function windowOf(
+  { format }: Context,
+  { from, to }: { readonly from: EpochMs; readonly to: EpochMs | null },
+  { hasYear = false }: EventOptions,
+): Pick<EventView, 'from' | 'to'> {
+  const write = hasYear ? format.time : format.timeInYear;
+  return { from: write(from), to: to === null ? null : format.isSameDay(from, to) ? format.clock(to) : write(to) };
 }
 
 interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates' | 'olderText'> {}
@@ -84,7 +99,7 @@ interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates
 function commonOf(
   context: Context,
   event: { slug: string; title: string; componentIds: readonly string[]; updates: readonly Update[] },
-  updatesMax: number,
+  { updatesMax = Number.POSITIVE_INFINITY, hasYear = false }: EventOptions,
 ): Common {
   const { words, format, locale } = context;
   const names = namesOf(context, event.componentIds);
@@ -94,15 +109,15 @@ function commonOf(
     slug: event.slug,
     title: event.title,
     affects: names.length === 0 ? '' : fill(words.affects, { names: format.list(names) }),
-    updates: newestFirst.slice(0, updatesMax).map((update) => updateOf(context, update)),
+    updates: newestFirst.slice(0, updatesMax).map((update) => updateOf(context, update, hasYear)),
     olderText: older > 0 ? count(words.olderUpdates, older, locale) : '',
   };
 }
 
-function updateOf({ words, format }: Context, update: Update): UpdateView {
+function updateOf({ words, format }: Context, update: Update, hasYear: boolean): UpdateView {
   return {
     id: update.id,
-    at: format.time(update.at),
+    at: hasYear ? format.time(update.at) : format.timeInYear(update.at),
     status: statusWord(update.status, words),
     body: safeHtmlOfMarkdown(update.body),
   };

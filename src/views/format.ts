@@ -1,6 +1,16 @@
 /** Times, days and numbers in the words of one locale and one time zone. */
 
-import { DAY_MS, type Day, type EpochMs, formatUptime, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from '../model/index.ts';
+import {
+  DAY_MS,
+  type Day,
+  dayOf,
+  type EpochMs,
+  formatUptime,
+  HOUR_MS,
+  MINUTE_MS,
+  SECOND_MS,
+  toIso,
+} from '../model/index.ts';
 
 /** An instant for `<time>`: what machines read and what people read. */
 export interface TimeView {
@@ -13,8 +23,12 @@ export interface Format {
   readonly time: (at: EpochMs) => TimeView;
   /** The same with the zone behind it. */
   readonly timeWithZone: (at: EpochMs) => TimeView;
+  /** `21 Nov, 09:31`, where the year stands near. */
+  readonly timeInYear: (at: EpochMs) => TimeView;
   /** `09:31` */
   readonly clock: (at: EpochMs) => TimeView;
+  /** Both instants fall on one calendar day. */
+  readonly isSameDay: (a: EpochMs, b: EpochMs) => boolean;
   /** `21 Nov 2026` */
   readonly day: (day: Day) => string;
   /** `Saturday, 21 November` */
@@ -27,6 +41,8 @@ export interface Format {
   readonly duration: (ms: number) => string;
   /** `API, Search, and Web`. */
   readonly list: (names: readonly string[]) => string;
+  /** The same in pieces, to make links of the names. */
+  readonly listParts: (names: readonly string[]) => readonly { readonly text: string; readonly isName: boolean }[];
   readonly number: (value: number) => string;
   readonly percent: (ratio: number | null, decimals: number) => string;
   /** The zone as people write it, `Europe/Berlin`. */
@@ -54,6 +70,7 @@ function createFormat(locale: string, zone: string): Format {
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   const time = inZone({ ...date, ...clock });
   const timeWithZone = inZone({ ...date, ...clock, timeZoneName: 'short' });
+  const timeInYear = inZone({ month: 'short', day: 'numeric', ...clock });
   const clockOnly = inZone(clock);
   const day = inUtc(date);
   const dayLong = inUtc({ weekday: 'long', month: 'long', day: 'numeric' });
@@ -67,13 +84,17 @@ function createFormat(locale: string, zone: string): Format {
   return {
     time: view(time),
     timeWithZone: view(timeWithZone),
+    timeInYear: view(timeInYear),
     clock: view(clockOnly),
+    isSameDay: (a, b) => dayOf(a, zone) === dayOf(b, zone),
     day: (value) => day.format(noon(value)),
     dayLong: (value) => dayLong.format(noon(value)),
     month: (value) => month.format(noon(`${value}-01`)),
     monthShort: (value) => monthShort.format(noon(`${value}-01`)),
-    duration: (ms) => duration.format(durationParts(ms)),
+    duration: memo((ms) => duration.format(durationParts(ms))),
     list: (names) => list.format(names),
+    listParts: (names) =>
+      list.formatToParts(names).map(({ type, value }) => ({ text: value, isName: type === 'element' })),
     number: (value) => number.format(value),
     percent: (ratio, decimals) => formatUptime(ratio, decimals, locale),
     zone: zone.replaceAll('_', ' '),
@@ -88,4 +109,20 @@ function durationParts(ms: number): Partial<Record<Intl.DurationFormatUnit, numb
   if (ms < DAY_MS) return { hours: Math.floor(ms / HOUR_MS), ...(minutes > 0 ? { minutes } : {}) };
   const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
   return { days: Math.floor(ms / DAY_MS), ...(hours > 0 ? { hours } : {}) };
+}
+
+/** Durations on a page are few and repeat; writing one takes twenty times as long as finding it. */
+const REMEMBERED_MAX = 5_000;
+
+function memo(write: (ms: number) => string): (ms: number) => string {
+  const written = new Map<number, string>();
+  return (ms) => {
+    const key = ms < MINUTE_MS ? Math.floor(ms / SECOND_MS) * SECOND_MS : Math.floor(ms / MINUTE_MS) * MINUTE_MS;
+    const found = written.get(key);
+    if (found !== undefined) return found;
+    if (written.size >= REMEMBERED_MAX) written.clear();
+    const made = write(key);
+    written.set(key, made);
+    return made;
+  };
 }

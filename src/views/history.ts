@@ -82,10 +82,16 @@ function historyDaysOf(context: Context, window: Interval): HistoryDayView[] {
   const events = [
     ...model.incidents
       .filter((one) => within(one.startedAt) && one.startedAt <= model.asOf)
-      .map((one) => ({ at: one.startedAt, event: { ...incidentEventOf(context, one, 1), isMaintenance: false } })),
+      .map((one) => ({
+        at: one.startedAt,
+        event: { ...incidentEventOf(context, one, { updatesMax: 1 }), isMaintenance: false },
+      })),
     ...model.maintenances
       .filter((one) => within(one.startsAt) && one.status !== 'scheduled')
-      .map((one) => ({ at: one.startsAt, event: { ...maintenanceEventOf(context, one, 1), isMaintenance: true } })),
+      .map((one) => ({
+        at: one.startsAt,
+        event: { ...maintenanceEventOf(context, one, { updatesMax: 1 }), isMaintenance: true },
+      })),
   ].sort((a, b) => b.at - a.at);
   const byDay = Map.groupBy(events, ({ at }): Day => dayOf(at, model.settings.timezone));
   return [...byDay].map(([day, list]) => ({

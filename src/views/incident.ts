@@ -25,7 +25,7 @@ export interface AffectedView extends LinkView {
 
 export function incidentView(model: PageModel, incident: PageIncident, options: ViewOptions = {}): IncidentView {
   const context = contextOf(model, { base: '../../', ...options });
-  const event = incidentEventOf(context, incident);
+  const event = incidentEventOf(context, incident, { hasYear: true });
   const isOpen = isOpenIncident(incident, model.asOf);
   const month = monthOf(incident.startedAt, model.settings.timezone);
   return {
@@ -35,6 +35,7 @@ export function incidentView(model: PageModel, incident: PageIncident, options: 
       path: incidentPath(incident.slug),
       section: 'history',
       isLive: isOpen,
+      state: stateOfImpact(incident),
     }),
     event,
     isOpen,
@@ -42,6 +43,18 @@ export function incidentView(model: PageModel, incident: PageIncident, options: 
     month: { href: context.base + historyPath(month), text: context.format.month(month) },
     historyHref: context.base + HISTORY_PATH,
   };
+}
+
+/** The state that an incident's impact stands for, where no component is named. */
+const STATE_OF_IMPACT: Readonly<Record<PageIncident['impact'], State>> = {
+  none: 'operational',
+  minor: 'degraded',
+  major: 'partial_outage',
+  critical: 'major_outage',
+};
+
+function stateOfImpact({ impact, affectedState }: PageIncident): State {
+  return affectedState ?? STATE_OF_IMPACT[impact];
 }
 
 function affectedOf({ model, words, base }: Context, incident: PageIncident): AffectedView[] {

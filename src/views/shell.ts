@@ -40,7 +40,9 @@ export interface ShellView {
   readonly state: State | null;
   readonly section: Section;
   readonly isGated: boolean;
-  /** Null: there is no data on it. */
+  /** It is part of a status page and leads to the other parts. */
+  readonly isOfPage: boolean;
+  /** Null: it shows what is past, or nothing; the present may have moved on without it. */
   readonly freshness: FreshnessView | null;
   readonly timesIn: string | null;
 }
@@ -54,11 +56,11 @@ export interface FreshnessView {
   /** The instant that the page is true for; on a stale page that of its last data. */
   readonly asOf: TimeView;
   readonly isStale: boolean;
-  /** Later than this the page warns by script; null: it is about the past. */
-  readonly staleAfter: EpochMs | null;
+  /** Later than this the page warns by script. */
+  readonly staleAfter: EpochMs;
   readonly staleText: string;
-  /** How often it is checked and written; null where the page is about the past. */
-  readonly rewritten: string | null;
+  /** How often it is checked and written. */
+  readonly rewritten: string;
 }
 
 /** Everything a view needs to write in the page's language, zone and place. */
@@ -82,9 +84,9 @@ export interface ShellInit {
   /** Below the page's root; null: nothing canonical. */
   readonly path: string | null;
   readonly section: Section;
-  /** The page shows the present and goes stale. */
+  /** It shows the present: it has a state, is drawn anew at each change and goes stale. */
   readonly isLive: boolean;
-  /** Default: the page's. */
+  /** Of what it is about; default: the page's. */
   readonly state?: State;
 }
 
@@ -108,23 +110,24 @@ export function shellOf(context: Context, init: ShellInit): ShellView {
     contact: safeLink(definition.contactUrl),
     theme: definition.theme,
     themeCss: themeStyle(settings),
-    state: init.state ?? model.state,
+    state: init.isLive ? (init.state ?? model.state) : null,
     section: init.section,
     isGated: definition.access !== 'public',
-    freshness: freshnessOf(context, init.isLive),
+    isOfPage: true,
+    freshness: init.isLive ? freshnessOf(context) : null,
     timesIn: fill(words.timesIn, { zone: format.zone }),
   };
 }
 
-function freshnessOf({ model, words, format }: Context, isLive: boolean): FreshnessView {
+function freshnessOf({ model, words, format }: Context): FreshnessView {
   const dataFrom = model.dataFrom === null ? null : format.timeWithZone(model.dataFrom);
-  const isStale = model.isStale && isLive;
+  const { isStale } = model;
   return {
     asOf: isStale && dataFrom !== null ? dataFrom : format.timeWithZone(model.asOf),
     isStale,
-    staleAfter: isLive ? model.staleAfter : null,
+    staleAfter: model.staleAfter,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
-    rewritten: isLive ? rewrittenText({ model, words, format }) : null,
+    rewritten: rewrittenText({ model, words, format }),
   };
 }
 
@@ -168,6 +171,7 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
     state: null,
     section: null,
     isGated: false,
+    isOfPage: false,
     freshness: null,
     timesIn: null,
   };

@@ -7,27 +7,32 @@ import {
   combinedState,
   combinedUptime,
   DAY_MS,
-  type Day,
-  dayOf,
-  type EpochMs,
   isWorse,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
-  STATES_BY_IMPACT,
+  STATES,
   type State,
   toEpochMs,
   type Uptime,
   uptimeOf,
   windowOf,
 } from '../model/index.ts';
-import { componentPath, HISTORY_PATH } from './addresses.ts';
-import { cellsOf, type DayBarView, type DaysView, dayBarOf, daysOf, incidentsByComponent } from './day-bar.ts';
+import { componentPath, HISTORY_PATH, pathSegment } from './addresses.ts';
+import {
+  cellsOf,
+  DAY_LETTERS,
+  type DayBarView,
+  type DaysView,
+  dayBarOf,
+  daysOf,
+  incidentsByComponent,
+} from './day-bar.ts';
 import { type EventView, incidentEventOf, isOpenIncident, LISTED_UPDATES_MAX, maintenanceEventOf } from './events.ts';
 import type { TimeView } from './format.ts';
 import { stateSince } from './last-change.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from './safe-html.ts';
-import { type Context, contextOf, type ShellView, shellOf, type ViewOptions } from './shell.ts';
+import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from './shell.ts';
 import { bannerSentence, stateWord } from './state-words.ts';
 import { count, fill } from './words/index.ts';
 
@@ -50,6 +55,7 @@ export interface StatusPageView {
   readonly comingMaintenance: readonly EventView[];
   readonly days: readonly string[];
   readonly sections: readonly SectionView[];
+  readonly legend: readonly LegendView[];
   readonly past: PastView;
   readonly historyHref: string;
   /** How figures and colours come about. */
@@ -59,8 +65,8 @@ export interface StatusPageView {
 export interface BannerView {
   readonly state: State;
   readonly sentence: string;
-  /** Which components, by state, worst first. */
-  readonly details: readonly string[];
+  /** Which components, by state, worst first: text, and links to their rows. */
+  readonly details: readonly (readonly (string | LinkView)[])[];
 }
 
 export interface AnnouncementView {
@@ -88,7 +94,8 @@ export interface GroupView {
 }
 
 export interface ComponentRowView {
-  readonly id: string;
+  /** To link to; null where nothing does. */
+  readonly anchor: string | null;
   readonly href: string;
   readonly name: string;
   readonly description: string | null;
@@ -101,8 +108,15 @@ export interface ComponentRowView {
   readonly bar: DayBarView;
 }
 
+/** A state as days on a bar show it. */
+export interface LegendView {
+  readonly letter: string;
+  readonly word: string;
+}
+
 export interface PastView {
-  readonly days: readonly { readonly day: string; readonly incidents: readonly EventView[] }[];
+  /** Newest first. */
+  readonly incidents: readonly EventView[];
   readonly emptyText: string;
 }
 
@@ -115,7 +129,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   return {
     shell: shellOf(context, {
       title: null,
-      description: [banner.sentence, ...banner.details].join(' '),
+      description: [banner.sentence, ...banner.details.map(plainText)].join('. '),
       path: '',
       section: 'status',
       isLive: true,
@@ -125,11 +139,12 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     announcements: model.announcements.map((one) => announcementOf(context, one)),
     openIncidents: model.incidents
       .filter((one) => one.startedAt <= model.asOf && isOpenIncident(one, model.asOf))
-      .map((one) => incidentEventOf(context, one, LISTED_UPDATES_MAX)),
+      .map((one) => incidentEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX })),
     runningMaintenance: maintenances(context, (one) => one.status === 'in_progress' || one.status === 'verifying'),
     comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
     days: days.texts,
     sections: sectionsOf(context, days),
+    legend: STATES.map((state) => ({ letter: DAY_LETTERS[state], word: stateWord(state, words) })),
     past: pastOf(context),
     historyHref: context.base + HISTORY_PATH,
     counted: [
@@ -150,23 +165,57 @@ const BANNER_LISTS = [
   ['maintenance', 'bannerInMaintenance'],
 ] as const;
 
+/** Where a single component is all the trouble, the sentence names it. */
+const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDown' | 'bannerOneDegraded'>> = {
+  major_outage: 'bannerOneDown',
+  partial_outage: 'bannerOnePartlyDown',
+  degraded: 'bannerOneDegraded',
+};
+
 function bannerOf(context: Context): BannerView {
   const { model, words, locale } = context;
-  const details: string[] = [];
-  for (const [state, key] of BANNER_LISTS) {
-    const names = model.components.filter((one) => one.state === state).map((one) => one.name);
-    if (names.length > 0) details.push(fill(words[key], { names: shortList(context, names) }));
-  }
+  const lists = BANNER_LISTS.map(([state, key]) => ({
+    key,
+    components: model.components.filter((one) => one.state === state),
+  })).filter(({ components }) => components.length > 0);
+  const details: (string | LinkView)[][] = lists.map(({ key, components }) => partsOf(context, words[key], components));
   const well = model.components.filter((one) => one.state === 'operational').length;
-  if (details.length > 0 && well > 0) details.push(count(words.bannerRest, well, locale));
-  if (model.components.length === 0) details.push(words.bannerNothing);
-  return { state: model.state, sentence: bannerSentence(model.state, words), details };
+  if (lists.length > 0 && well > 0) details.push([count(words.bannerRest, well, locale)]);
+  if (model.components.length === 0) details.push([words.bannerNothing]);
+  const [only] = lists.length === 1 ? (lists[0]?.components ?? []) : [];
+  const key = only === undefined || lists[0]?.components.length !== 1 ? undefined : ONE_IN_TROUBLE[only.state];
+  const sentence = key === undefined || only === undefined ? null : fill(words[key], { name: only.name });
+  return { state: model.state, sentence: sentence ?? bannerSentence(model.state, words), details };
 }
 
-function shortList({ words, format, locale }: Context, names: readonly string[]): string {
-  if (names.length <= BANNER_NAMES_MAX + 1) return format.list(names);
-  const others = count(words.bannerOthers, names.length - BANNER_NAMES_MAX, locale);
-  return format.list([...names.slice(0, BANNER_NAMES_MAX), others]);
+/** A sentence with the names of components in it, each a link to its row. */
+function partsOf(
+  { words, format, locale }: Context,
+  sentence: string,
+  components: readonly ComponentModel[],
+): (string | LinkView)[] {
+  const isLong = components.length > BANNER_NAMES_MAX + 1;
+  const named = isLong ? components.slice(0, BANNER_NAMES_MAX) : components;
+  const names = named.map((one) => one.name);
+  if (isLong) names.push(count(words.bannerOthers, components.length - named.length, locale));
+  const [before = '', after = ''] = sentence.split('{names}');
+  let at = 0;
+  const list = format.listParts(names).map((part): string | LinkView => {
+    if (!part.isName) return part.text;
+    const component = named[at];
+    at += 1;
+    return component === undefined ? part.text : { href: `#${rowId(component)}`, text: part.text };
+  });
+  return [before, ...list, after];
+}
+
+/** Of the rows that the banner leads to. */
+function rowId({ definition }: ComponentModel): string {
+  return `c-${pathSegment(definition.id)}`;
+}
+
+function plainText(parts: readonly (string | LinkView)[]): string {
+  return parts.map((part) => (typeof part === 'string' ? part : part.text)).join('');
 }
 
 function announcementOf({ format }: Context, announcement: Announcement): AnnouncementView {
@@ -180,7 +229,9 @@ function announcementOf({ format }: Context, announcement: Announcement): Announ
 }
 
 function maintenances(context: Context, isWanted: (one: PageMaintenance) => boolean): EventView[] {
-  return context.model.maintenances.filter(isWanted).map((one) => maintenanceEventOf(context, one, LISTED_UPDATES_MAX));
+  return context.model.maintenances
+    .filter(isWanted)
+    .map((one) => maintenanceEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX }));
 }
 
 function sectionsOf(context: Context, days: DaysView): SectionView[] {
@@ -225,34 +276,27 @@ function rowOf(context: Context, days: DaysView, { component, uptime, incidents 
   const { definition, state } = component;
   const since = isWorse(state, 'operational') ? stateSince(component) : null;
   return {
-    id: definition.id,
+    anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
     href: context.base + componentPath(definition.id),
     name: component.name,
     description: component.description,
     target: component.target,
     state,
     stateWord: stateWord(state, words),
-    since: since === null || since <= 0 ? null : format.time(since),
+    since: since === null || since <= 0 ? null : format.timeInYear(since),
     uptime: format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals),
     bar: dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }),
   };
 }
 
 function pastOf(context: Context): PastView {
-  const { model, words, format } = context;
+  const { model, words } = context;
   const since = toEpochMs(model.asOf - PAST_DAYS * DAY_MS);
-  const past = model.incidents
-    .filter((one) => !isOpenIncident(one, model.asOf) && one.startedAt >= since)
-    .slice(0, PAST_INCIDENTS_MAX);
-  const byDay = Map.groupBy(past, (one): Day => dayOf(one.startedAt as EpochMs, model.settings.timezone));
   return {
-    days: [...byDay].map(([day, incidents]) => ({
-      day: format.dayLong(day),
-      incidents: incidents.map((one) => incidentEventOf(context, one, 1)),
-    })),
+    incidents: model.incidents
+      .filter((one) => !isOpenIncident(one, model.asOf) && one.startedAt >= since)
+      .slice(0, PAST_INCIDENTS_MAX)
+      .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
     emptyText: fill(words.noIncidents, { n: PAST_DAYS }),
   };
 }
-
-/** Every state in the order of a legend. */
-export const LEGEND_STATES: readonly State[] = [...STATES_BY_IMPACT].reverse();
