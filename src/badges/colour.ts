@@ -85,3 +85,25 @@ const MIDDLE_LUMINANCE = Math.sqrt(1.05 * 0.05) - 0.05;
 export function inkOn(plate: Rgb): Rgb {
   return luminance(plate) > MIDDLE_LUMINANCE ? BLACK : WHITE;
 }
+
+/** Contrast that WCAG 2 asks of text (success criterion 1.4.3). */
+export const TEXT_CONTRAST_MIN = 4.5;
+
+/** A colour for text on a ground: as near to `colour` as can be read, which is at least `TEXT_CONTRAST_MIN` to 1. */
+export function legibleOn(ground: Colour, colour: Colour): Colour {
+  return { light: legible(ground.light, colour.light), dark: legible(ground.dark, colour.dark) };
+}
+
+function legible(ground: Rgb, colour: Rgb): Rgb {
+  const ink = inkOn(ground);
+  for (let share = 0; share < 1; share += 0.05) {
+    const mixed = mixRgb(colour, ink, share);
+    if (contrast(mixed, ground) >= TEXT_CONTRAST_MIN) return mixed;
+  }
+  return ink;
+}
+
+function mixRgb(a: Rgb, b: Rgb, share: number): Rgb {
+  const channel = (shift: number) => Math.round(((a >> shift) & 255) * (1 - share) + ((b >> shift) & 255) * share);
+  return (channel(16) << 16) | (channel(8) << 8) | channel(0);
+}

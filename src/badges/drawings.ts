@@ -2,7 +2,7 @@
 
 import type { State } from '../model/state.ts';
 import { type Canvas, fill, stroke } from './canvas.ts';
-import type { Colour } from './colour.ts';
+import { type Colour, parseColour } from './colour.ts';
 import { STATE_COLOURS } from './palette.ts';
 
 /** Path data in a square of `size`; checked by whoever made it (`parsePathData`). */
@@ -11,36 +11,49 @@ export interface Logo {
   readonly size: number;
 }
 
-/** Tenths of a pixel that one day takes: a bar of two pixels and a gap of one, so that every edge is sharp. */
-export const BAR_PITCH = 30;
-const BAR_WIDTH = 20;
-
-/** Heights as well as colours tell the days apart: the worse, the taller; what was not seen is a stub. */
-const BAR_HEIGHTS: Readonly<Record<State, number>> = {
-  operational: 80,
-  degraded: 100,
-  partial_outage: 120,
-  major_outage: 140,
-  maintenance: 60,
-  paused: 20,
-  unknown: 20,
+/**
+ * Heights as well as colours tell the days apart: the worse, the taller; what was not seen is a stub. Sevenths of the
+ * tallest bar, which is a multiple of fourteen pixels where edges are to be sharp.
+ */
+const BAR_SEVENTHS: Readonly<Record<State, number>> = {
+  operational: 4,
+  degraded: 5,
+  partial_outage: 6,
+  major_outage: 7,
+  maintenance: 3,
+  paused: 1,
+  unknown: 1,
 };
 
-/** One bar a day from `x` on, centred on the line at `middle`; a path for each state, a dash for each bar. */
-export function drawBars(days: readonly State[], at: { x: number; middle: number }, canvas: Canvas): string {
+export interface BarsPlace {
+  readonly x: number;
+  /** The line that every bar is centred on. */
+  readonly middle: number;
+  /** From one bar to the next, the width of each, and the height of the tallest. */
+  readonly pitch: number;
+  readonly width: number;
+  readonly height: number;
+  /** Instead of the usual ones. */
+  readonly colours: Readonly<Partial<Record<State, string | undefined>>> | undefined;
+}
+
+/** One bar a day: a path for each state, a dash for each bar. */
+export function drawBars(days: readonly State[], place: BarsPlace, canvas: Canvas): string {
+  const { x, middle, pitch, width, height, colours } = place;
   const paths = new Map<State, string>();
   let first = 0;
   days.forEach((state, index) => {
     if (days[index + 1] === state) return;
-    const run = `M${at.x + first * BAR_PITCH} ${at.middle}h${(index - first) * BAR_PITCH + BAR_WIDTH}`;
+    const run = `M${x + first * pitch} ${middle}h${(index - first) * pitch + width}`;
     paths.set(state, (paths.get(state) ?? '') + run);
     first = index + 1;
   });
   let out = '';
   for (const [state, path] of paths) {
-    out += `<path${stroke(STATE_COLOURS[state], canvas)} stroke-width="${BAR_HEIGHTS[state]}" d="${path}"/>`;
+    const colour = (state === 'unknown' ? null : parseColour(colours?.[state] ?? '')) ?? STATE_COLOURS[state];
+    out += `<path${stroke(colour, canvas)} stroke-width="${(BAR_SEVENTHS[state] * height) / 7}" d="${path}"/>`;
   }
-  return `<g fill="none" stroke-dasharray="${BAR_WIDTH} ${BAR_PITCH - BAR_WIDTH}">${out}</g>`;
+  return `<g fill="none" stroke-dasharray="${width} ${pitch - width}">${out}</g>`;
 }
 
 interface Box {
@@ -121,7 +134,7 @@ export const SYMBOLS = ['check', 'bang', 'dash', 'cross', 'clock', 'pause', 'que
 export type BadgeSymbol = (typeof SYMBOLS)[number];
 
 /** Strokes on a dot of 200, centred on (100, 100). */
-export const SYMBOL_PATHS: Readonly<Record<BadgeSymbol, string>> = {
+const SYMBOL_PATHS: Readonly<Record<BadgeSymbol, string>> = {
   check: 'M62 103l26 26 50-56',
   bang: 'M100 58v50M100 140h0',
   dash: 'M62 100h76',
@@ -130,3 +143,8 @@ export const SYMBOL_PATHS: Readonly<Record<BadgeSymbol, string>> = {
   pause: 'M80 66v68M120 66v68',
   question: 'M76 80c0-34 50-32 50 0 0 18-26 18-26 36M100 144h0',
 };
+
+/** A symbol in the ink of the dot below it. */
+export function drawSymbol(symbol: BadgeSymbol, ink: Colour, canvas: Canvas): string {
+  return `<path fill="none"${stroke(ink, canvas)} stroke-width="22" stroke-linecap="round" stroke-linejoin="round" d="${SYMBOL_PATHS[symbol]}"/>`;
+}

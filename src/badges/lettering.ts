@@ -18,11 +18,16 @@ export interface Lettering extends Typography {
 }
 
 export function setText(clean: string, { isLoud, tracking }: Shape, part: 'label' | 'message'): Lettering {
-  const text = isLoud ? clean.toUpperCase() : clean;
+  const text = isLoud ? toCapitals(clean) : clean;
   const weight = isLoud && part === 'message' ? 'bold' : 'regular';
   const width = outlineWidth(text, { weight, tracking });
   const isOutlined = width >= 0;
   return { text, width: isOutlined ? width : estimatedWidth(text, { weight, tracking }), weight, tracking, isOutlined };
+}
+
+/** Capitals, but not for units: MS is not a millisecond. */
+function toCapitals(text: string): string {
+  return text.toUpperCase().replace(/(?<=\d )M?S\b/g, (unit) => unit.toLowerCase());
 }
 
 export interface PlacedLettering {

@@ -90,7 +90,7 @@ export const BadgeOptionsSchema = z.strictObject({
       uptime: StepsSchema.describe('Ratios. Default: 0.999, 0.99, 0.95.'),
       responseTimeMs: StepsSchema.describe('Default: 300, 800, 2000.'),
       incidents30d: StepsSchema.describe('Default: 0, 2, 5.'),
-      daysSinceIncident: StepsSchema.describe('Default: 14, 3, 1.'),
+      daysSinceIncident: StepsSchema.describe('Default: 7, 2, 1.'),
     })
     .partial()
     .optional(),

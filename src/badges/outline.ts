@@ -132,5 +132,5 @@ function estimatedAdvance(character: string, weight: Weight): number {
   if (WIDE.test(character)) return 114;
   const covered = outlineWidth(character, { weight, tracking: 0 });
   if (covered >= 0) return covered;
-  return JOINED.test(character) ? 72 : 96;
+  return JOINED.test(character) ? 66 : 96;
 }

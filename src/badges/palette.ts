@@ -1,30 +1,34 @@
 /**
- * The colours of badges. Plates on a light ground are dark enough for white ink, those on a dark ground light enough
- * for black; either is told from a white and from a black page, since a picture cannot always know where it stands.
+ * The colours of badges, near those of the pages. A picture cannot always know where it stands: the light ones are told
+ * from a white page and from a dark one (3 to 1 or more), and text always stands on a plate of its own.
  */
 
 import type { State } from '../model/state.ts';
 import type { Colour } from './colour.ts';
 
 export const STATE_COLOURS: Readonly<Record<State, Colour>> = {
-  operational: { light: 0x1a7f37, dark: 0x3fb950 },
-  degraded: { light: 0x946200, dark: 0xe3b341 },
-  partial_outage: { light: 0xbc4c00, dark: 0xf0883e },
-  major_outage: { light: 0xcf222e, dark: 0xff7b72 },
-  maintenance: { light: 0x0969da, dark: 0x58a6ff },
-  paused: { light: 0x6e5494, dark: 0xb392f0 },
-  unknown: { light: 0x656d76, dark: 0x8b949e },
+  operational: { light: 0x1f7a49, dark: 0x4fbd84 },
+  degraded: { light: 0xc28410, dark: 0xe2ad3f },
+  partial_outage: { light: 0xb5470b, dark: 0xf0874a },
+  major_outage: { light: 0xc01f2f, dark: 0xf4676f },
+  maintenance: { light: 0x2b66c0, dark: 0x7aacf4 },
+  paused: { light: 0x676b6f, dark: 0x8d9194 },
+  unknown: { light: 0x676b6f, dark: 0x8d9194 },
 };
 
 /** For what is neither good nor bad. */
-export const INFO_COLOUR: Colour = { light: 0x1b7c83, dark: 0x39c5cf };
-export const LABEL_COLOUR: Colour = { light: 0x32383f, dark: 0x373e47 };
+export const INFO_COLOUR: Colour = { light: 0x23737a, dark: 0x56b8c0 };
+export const LABEL_COLOUR: Colour = { light: 0x35393d, dark: 0x3b4044 };
 /** The ground that bars are drawn on. */
-export const PANEL_COLOUR: Colour = { light: 0xf6f8fa, dark: 0x0d1117 };
+export const PANEL_COLOUR: Colour = { light: 0xfcfbf8, dark: 0x16181a };
 /** The thin line round that ground. */
-export const PANEL_LINE_COLOUR: Colour = { light: 0xd0d7de, dark: 0x30363d };
+export const PANEL_LINE_COLOUR: Colour = { light: 0xcfccc4, dark: 0x3b4044 };
 
-const { operational, degraded, partial_outage, major_outage, maintenance, paused, unknown } = STATE_COLOURS;
+/** Text on that ground, and text that steps back. */
+export const INK_COLOUR: Colour = { light: 0x1d1f21, dark: 0xeceae4 };
+export const QUIET_COLOUR: Colour = { light: 0x575b5f, dark: 0xa9acae };
+
+const { operational, degraded, partial_outage, major_outage, maintenance, unknown } = STATE_COLOURS;
 
 /** The states, `info`, and the words people know from other badges. */
 export const NAMED_COLOURS: ReadonlyMap<string, Colour> = new Map<string, Colour>([
@@ -44,7 +48,7 @@ export const NAMED_COLOURS: ReadonlyMap<string, Colour> = new Map<string, Colour
   ['critical', major_outage],
   ['blue', maintenance],
   ['informational', maintenance],
-  ['purple', paused],
+  ['purple', { light: 0x6e5494, dark: 0xb795e6 }],
   ['teal', INFO_COLOUR],
   ['cyan', INFO_COLOUR],
   ['grey', unknown],

@@ -6,8 +6,8 @@
  */
 
 import type { State } from '../model/state.ts';
-import { type Canvas, dip, fill, type Paint, paintOf, stroke, styleElement } from './canvas.ts';
-import { BAR_PITCH, type BadgeSymbol, drawBars, drawLogo, drawSpark, type Logo, SYMBOL_PATHS } from './drawings.ts';
+import { type Canvas, dip, fill, type Paint, paintOf, styleElement } from './canvas.ts';
+import { type BadgeSymbol, drawBars, drawLogo, drawSpark, drawSymbol, type Logo } from './drawings.ts';
 import { drawLettering, type Lettering, setText } from './lettering.ts';
 import type { BadgeScheme, BadgeStyle } from './names.ts';
 import { LABEL_COLOUR, PANEL_COLOUR, PANEL_LINE_COLOUR, STATE_COLOURS } from './palette.ts';
@@ -29,6 +29,8 @@ export interface BadgeFields {
   readonly logo?: Logo | undefined;
   /** Days, oldest first, drawn as bars between the two sides. */
   readonly days?: readonly State[] | undefined;
+  /** Of the bars, by state, in the words of `color`; anything else is the usual one. */
+  readonly stateColors?: Readonly<Partial<Record<State | 'info', string | undefined>>> | undefined;
   /** Numbers, oldest first, drawn as a line before the message; null is a gap. */
   readonly series?: readonly (number | null)[] | undefined;
   /** Drawn on a dot. */
@@ -37,6 +39,8 @@ export interface BadgeFields {
 
 const LOGO = { width: 140, gap: 45 };
 const SPARK = { width: 600, height: 110, gap: 60 };
+/** Two pixels and a gap of one for each day, so that every edge is sharp. */
+const BARS = { pitch: 30, width: 20, height: 140 };
 const PANEL_PADDING = 50;
 
 /** The badge as an SVG document. Pure: equal fields give equal bytes, and any text gives a well-formed document. */
@@ -106,7 +110,7 @@ function drawPlates(fields: BadgeFields, parts: Parts, canvas: Canvas): { body: 
     before: outside,
     after: isOnlyLabel ? outside : inside,
   });
-  const panelWidth = days.length === 0 ? 0 : days.length * BAR_PITCH - 10 + 2 * PANEL_PADDING;
+  const panelWidth = days.length === 0 ? 0 : days.length * BARS.pitch - (BARS.pitch - BARS.width) + 2 * PANEL_PADDING;
   const seam = left.width + panelWidth;
   const right = layOut(setText(parts.message, shape, 'message'), hasSeries ? SPARK : NO_DRAWING, {
     before: seam === 0 ? outside : inside,
@@ -124,7 +128,7 @@ function drawPlates(fields: BadgeFields, parts: Parts, canvas: Canvas): { body: 
     );
   if (panelWidth > 0) {
     body += drawPanel({ from: left.width, to: seam, isFirst: left.width === 0, isLast: seam === width }, canvas);
-    body += drawBars(days, { x: left.width + PANEL_PADDING, middle }, canvas);
+    body += drawBars(days, { x: left.width + PANEL_PADDING, middle, colours: fields.stateColors, ...BARS }, canvas);
   }
   if (seam < width)
     body += drawPlate({ from: seam, to: width, isFirst: seam === 0, isLast: true }, parts.colour, canvas);
@@ -161,7 +165,5 @@ function drawPanel(stretch: Stretch, canvas: Canvas): string {
 function drawDot(paint: Paint, symbol: BadgeSymbol | undefined, canvas: Canvas): string {
   dip(paint, canvas);
   const disc = `<circle${paint.plateFill} cx="100" cy="100" r="100"/>`;
-  const path = symbol === undefined ? undefined : SYMBOL_PATHS[symbol];
-  if (path === undefined) return disc;
-  return `${disc}<path fill="none"${stroke(paint.ink, canvas)} stroke-width="22" stroke-linecap="round" stroke-linejoin="round" d="${path}"/>`;
+  return symbol === undefined ? disc : disc + drawSymbol(symbol, paint.ink, canvas);
 }
