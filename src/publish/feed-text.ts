@@ -69,10 +69,10 @@ function itemOf(item: FeedItemView): Item {
   };
 }
 
-/** The newest word on it, in one line. */
-function summaryText({ updates, status, title }: FeedItemView): string {
+/** The newest word on it. */
+function summaryText({ updates, statusText, title }: FeedItemView): string {
   const newest = updates[0]?.body.trim() ?? '';
-  return `${wordsOf(status)}: ${newest === '' ? title : newest}`;
+  return `${statusText}: ${newest === '' ? title : newest}`;
 }
 
 /** Markdown is dear; three formats say the same. */
@@ -87,27 +87,17 @@ function contentHtml(item: FeedItemView): string {
 }
 
 /** All updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */
-function makeContent({ updates, components, kind, startsAt, endsAt }: FeedItemView): string {
-  const about = components.length === 0 ? '' : `<p>${escapeMarkup(components.join(', '))}</p>\n`;
-  const window =
-    kind === 'maintenance' && endsAt !== null ? `<p>${timeHtml(startsAt)} – ${timeHtml(endsAt)}</p>\n` : '';
+function makeContent({ updates, components, windowText }: FeedItemView): string {
+  const lines = [windowText, components.join(', ')].filter((line) => line !== '');
   const told = updates.map(
-    ({ at, status, body }) =>
-      `<p><strong>${escapeMarkup(wordsOf(status))}</strong> · ${timeHtml(at)}</p>\n${safeHtmlOfMarkdown(body)}`,
+    ({ at, atText, statusText, body }) =>
+      `<p><strong>${escapeMarkup(statusText)}</strong> · <time datetime="${at}">${escapeMarkup(atText)}</time></p>\n` +
+      safeHtmlOfMarkdown(body),
   );
-  return cleanText(about + window + told.join('')).replaceAll(']]>', ']]&gt;');
-}
-
-function timeHtml(iso: string): string {
-  return `<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+  const content = [...lines.map((line) => `<p>${escapeMarkup(line)}</p>\n`), ...told].join('');
+  return cleanText(content).replaceAll(']]>', ']]&gt;');
 }
 
 function tagsOf({ kind, status, impact }: FeedItemView): string[] {
   return impact === null ? [kind, status] : [kind, status, impact];
-}
-
-/** `in_progress` as `In progress`. */
-function wordsOf(status: string): string {
-  const words = status.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

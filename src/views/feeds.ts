@@ -11,11 +11,15 @@ import {
 import { absoluteUrl } from './absolute-url.ts';
 import { componentPath, incidentPath, maintenancePath } from './addresses.ts';
 import { incidentChangedAt, maintenanceChangedAt, maintenanceKnownSince } from './event-times.ts';
+import { formatOf } from './format.ts';
 import { NEVER } from './last-change.ts';
 import { cleanLine, cleanText } from './plain-text.ts';
 import { uuidOf } from './stable-id.ts';
+import { statusWord } from './state-words.ts';
 import { incidentUpdates } from './v2/incidents.ts';
 import { maintenanceUpdates } from './v2/maintenances.ts';
+import type { ToldUpdate } from './v2/updates.ts';
+import { wordsOf } from './words/index.ts';
 
 /** As many as Statuspage's feeds carry. */
 const PAGE_ITEMS_MAX = 50;
@@ -49,6 +53,8 @@ export interface FeedItemView {
   readonly title: string;
   readonly kind: 'incident' | 'maintenance';
   readonly status: string;
+  /** The status in the language of the page. */
+  readonly statusText: string;
   readonly impact: string | null;
   /** Names of the components it is about. */
   readonly components: readonly string[];
@@ -57,13 +63,16 @@ export interface FeedItemView {
   /** A maintenance's window or an incident's duration; the end is null while it is open. */
   readonly startsAt: string;
   readonly endsAt: string | null;
+  /** The window in words; empty for an incident. */
+  readonly windowText: string;
   /** Newest first. */
   readonly updates: readonly FeedUpdateView[];
 }
 
 export interface FeedUpdateView {
   readonly at: string;
-  readonly status: string;
+  readonly atText: string;
+  readonly statusText: string;
   /** Markdown, hostile. */
   readonly body: string;
 }
@@ -90,6 +99,7 @@ export function feedsOf(model: PageModel): Feeds {
   return {
     inputs: (component) => [
       headOf(model, component),
+      model.settings.timezone,
       ...wanted(component).map(({ event, changedAt }) => [event, changedAt, namesOf(model, event)]),
     ],
     view: (component) => {
@@ -162,18 +172,23 @@ function itemView(model: PageModel, { event, changedAt }: DatedEvent): FeedItemV
   };
 }
 
-type Facts = Pick<FeedItemView, 'url' | 'status' | 'impact' | 'publishedAt' | 'startsAt' | 'endsAt' | 'updates'>;
+type Facts = Pick<
+  FeedItemView,
+  'url' | 'status' | 'statusText' | 'impact' | 'publishedAt' | 'startsAt' | 'endsAt' | 'windowText' | 'updates'
+>;
 
 function incidentFacts(model: PageModel, incident: PageIncident): Facts {
   const { slug, status, impact, startedAt, endedAt } = incident;
   return {
     url: absoluteUrl(model, incidentPath(slug)),
     status,
+    statusText: statusText(model, status),
     impact,
     publishedAt: toIso(startedAt),
     startsAt: toIso(startedAt),
     endsAt: endedAt === null ? null : toIso(endedAt),
-    updates: incidentUpdates(incident, model.asOf).map(updateView).reverse(),
+    windowText: '',
+    updates: updateViews(model, incidentUpdates(incident, model.asOf)),
   };
 }
 
@@ -182,14 +197,31 @@ function maintenanceFacts(model: PageModel, maintenance: PageMaintenance): Facts
   return {
     url: absoluteUrl(model, maintenancePath(slug)),
     status,
+    statusText: statusText(model, status),
     impact: null,
     publishedAt: toIso(maintenanceKnownSince(maintenance)),
     startsAt: toIso(startsAt),
     endsAt: toIso(endsAt),
-    updates: maintenanceUpdates(maintenance).map(updateView).reverse(),
+    windowText: `${timeText(model, startsAt)} – ${timeText(model, endsAt)}`,
+    updates: updateViews(model, maintenanceUpdates(maintenance)),
   };
 }
 
-function updateView({ at, status, body }: { at: EpochMs; status: string; body: string }): FeedUpdateView {
-  return { at: toIso(at), status, body: cleanText(body) };
+function updateViews(model: PageModel, updates: readonly ToldUpdate<string>[]): FeedUpdateView[] {
+  return updates
+    .map(({ at, status, body }) => ({
+      at: toIso(at),
+      atText: timeText(model, at),
+      statusText: statusText(model, status),
+      body: cleanText(body),
+    }))
+    .reverse();
+}
+
+function statusText({ settings }: PageModel, status: string): string {
+  return statusWord(status, wordsOf(settings.locale));
+}
+
+function timeText({ settings }: PageModel, at: EpochMs): string {
+  return formatOf(settings.locale, settings.timezone).timeWithZone(at).text;
 }
