@@ -1,0 +1,154 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/model/time.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+describe('the command line', () => {
+  const folder = temporaryFolder();
+  let sandbox: Sandbox;
+  const run = (...args: string[]) => runPharos(args, { cwd: folder.path, env: sandbox.environment() });
+  const configure = (text: string): void => writeFileSync(join(folder.path, 'pharos.yaml'), text);
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+  });
+  afterAll(async () => {
+    await sandbox.stop();
+    folder.remove();
+  });
+
+  it('lists every fault of a configuration with its path and line, starts nothing and ends with 2', async () => {
+    configure(
+      [
+        'site: { url: "ftp://status.example.com", timezone: Mars/Olympus }',
+        'surprise: 1',
+        'upstreams:',
+        '  - { id: edge, kind: server-monitor, apiKey: in-clear }',
+        '  - { id: edge, kind: crystal-ball }',
+        'pages:',
+        '  - { slug: "Not A Slug", access_type: password }',
+        '  - { slug: fine, components: [{ type: monitor, monitor: nobody/1 }, { type: monitor }] }',
+        'operators: { token: "${NO_SUCH_VARIABLE}" }',
+      ].join('\n'),
+    );
+    const result = await run('start', '--port', '0');
+    expect(result.status).toBe(2);
+    expect(result.stdout).toBe('');
+    for (const path of [
+      'site.url',
+      'site.timezone',
+      'surprise',
+      'upstreams[0].baseUrl',
+      'upstreams[0].apiKey',
+      'upstreams[1].kind',
+      'pages[0].slug',
+      'pages[0].password',
+      'pages[1].components[1].monitor',
+      'operators.token',
+    ]) {
+      expect(result.stderr).toContain(path);
+    }
+    expect(result.stderr).toMatch(/upstreams\[1\]\.kind: .*server-monitor.*\(line 5\)/);
+    expect(result.stderr).toContain('NO_SUCH_VARIABLE is not set');
+    expect(existsSync(join(folder.path, 'data'))).toBe(false);
+  });
+
+  it('gives the same faults as JSON when asked', async () => {
+    configure('site: {}\n');
+    const result = await run('check', '--json');
+    expect(result.status).toBe(2);
+    expect(JSON.parse(result.stdout)).toMatchObject({
+      ok: false,
+      code: 'CONFIG_INVALID',
+      issues: [{ path: 'site.url' }],
+    });
+  });
+
+  it('ends with 2 for a command or an option that there is not', async () => {
+    expect((await run('dance')).status).toBe(2);
+    expect((await run('sync', '--dance')).status).toBe(2);
+    expect((await run('start', '--port', 'many')).status).toBe(2);
+    expect((await run('sync', '--config', 'nowhere.yaml')).status).toBe(2);
+    expect((await run('--help')).status).toBe(0);
+  });
+
+  it('checks every upstream with one request and prints a row for each', async () => {
+    configure(sandbox.configText());
+    const result = await run('check');
+    expect(result.stdout).toMatch(/✓ +edge +server-monitor/);
+    expect(result.stdout).toMatch(/✓ +svc +uptime-service.*read scope/);
+    expect(result.status).toBe(0);
+  });
+
+  it('syncs into the store and prints the report', async () => {
+    const result = await run('sync', '--json');
+    expect(result.status).toBe(0);
+    expect(JSON.parse(result.stdout).pass.upstreams.map((item: { kind: string }) => item.kind)).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+    ]);
+    expect(existsSync(join(folder.path, 'data', 'pharos.db'))).toBe(true);
+    expect((await run('sync', '--upstream', 'nobody')).status).toBe(2);
+  });
+
+  it('builds a folder, keeps gated pages out of it, and keeps it when every upstream lies', async () => {
+    expect((await run('build', '--out', 'out')).status).toBe(0);
+    const page = readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8');
+    expect(page).toContain('Website');
+    expect(existsSync(join(folder.path, 'out', 'partners'))).toBe(false);
+    expect(existsSync(join(folder.path, 'out', 'staff'))).toBe(false);
+
+    for (const upstream of ['server-monitor', 'uptime', 'backup', 'journeys'] as const)
+      sandbox.faults.set(upstream, 'html');
+    const lied = await run('build', '--out', 'out', '--json');
+    for (const upstream of ['server-monitor', 'uptime', 'backup', 'journeys'] as const)
+      sandbox.faults.set(upstream, null);
+    expect(lied.status).toBe(1);
+    expect(readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8')).toContain('Website');
+    const after = await run('build', '--out', 'out', '--offline');
+    expect(after.status).toBe(0);
+  });
+
+  it('ends sync with 1 when an upstream cannot be reached, names it and keeps what is known', async () => {
+    configure(
+      sandbox
+        .configText({ include: ['server-monitor', 'uptime'] })
+        .replace(/baseUrl: .*/, 'baseUrl: http://127.0.0.1:9'),
+    );
+    const result = await run('sync', '--json');
+    expect(result.status).toBe(1);
+    const upstreams = JSON.parse(result.stdout).pass.upstreams as { upstreamId: string; kind: string; code?: string }[];
+    expect(upstreams.find((item) => item.upstreamId === 'edge')).toMatchObject({
+      kind: 'failed',
+      code: 'UPSTREAM_UNREACHABLE',
+    });
+    expect(upstreams.find((item) => item.upstreamId === 'svc')?.kind).toBe('ok');
+    expect((await run('build', '--out', 'out', '--offline')).status).toBe(0);
+    expect(readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8')).toContain('Website');
+  });
+
+  it('never prints a secret', async () => {
+    configure(sandbox.configText());
+    const outputs = await Promise.all([
+      run('check'),
+      run('check', '--json'),
+      run('sync', '--json'),
+      run('build', '--offline'),
+    ]);
+    const secrets = Object.values(sandbox.environment());
+    for (const { stdout, stderr } of outputs)
+      for (const secret of secrets) expect((stdout + stderr).includes(secret)).toBe(false);
+  });
+
+  it('draws a badge', async () => {
+    const result = await run('badge', 'uptime', '99.98%', '--color', 'green');
+    expect(result.status).toBe(0);
+    expect(result.stdout).toMatch(/^<svg[^>]* role="img"/);
+    expect(result.stdout).toContain('<title>uptime: 99.98%</title>');
+    expect((await run('badge', 'only one')).status).toBe(2);
+  });
+});
