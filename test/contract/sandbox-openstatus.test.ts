@@ -225,6 +225,22 @@ describe('status pages', () => {
     expect(text).not.toContain('accessType');
   });
 
+  it('leave out what protobuf leaves out: false, zero and empty lists', async () => {
+    const { json } = await call(`${PAGES}/GetStatusPageContent`, { id: '1' });
+    const { groups, components } = json as Record<'groups' | 'components', Record<string, unknown>[]>;
+    expect(groups?.map((group) => group['defaultOpen'])).toEqual([true, undefined]);
+    expect(components?.map((component) => component['groupOrder'])).toEqual([
+      undefined,
+      1,
+      2,
+      undefined,
+      1,
+      2,
+      undefined,
+    ]);
+    expect(json).not.toHaveProperty('statusPage.authEmailDomains');
+  });
+
   it('show a read key the password of a page in clear', async () => {
     const { json } = await call(`${PAGES}/GetStatusPage`, { id: '2' });
     expect(json).toMatchObject({ statusPage: { password: sandbox.credentials.pagePassword } });

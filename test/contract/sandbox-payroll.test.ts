@@ -134,8 +134,9 @@ describe('an idempotency key', () => {
   it('is forgotten after twenty-four hours, while external ids still count', async () => {
     await send({ events: [event()] }, key);
     sandbox.pass(24 * HOUR_MS);
-    const later = await send({ events: [event(), event({ external_event_id: 'other' })] }, key);
-    expect(later.json).toEqual({ accepted: 1, rejected: 0, errors: [] });
+    const ids = ['e-1', 'new', 'newer'];
+    const later = await send({ events: ids.map((external_event_id) => event({ external_event_id })) }, key);
+    expect(later.json).toEqual({ accepted: 2, rejected: 0, errors: [] });
   });
 
   it('does not keep a refusal', async () => {

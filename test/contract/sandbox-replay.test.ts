@@ -52,9 +52,11 @@ describe('the replay of recorded exchanges', () => {
   it('tells which requests were never recorded', async () => {
     expect((await ask('ListMonitors', '{"limit":3}')).status).toBe(404);
     expect((await ask('ListMonitors', '{}', 'stranger')).status).toBe(404);
+    expect((await ask('GetMonitor', '{}')).status).toBe(404);
     expect(replay.unmatched).toEqual([
       'POST /rpc/openstatus.monitor.v1.MonitorService/ListMonitors {"limit":3}',
       'POST /rpc/openstatus.monitor.v1.MonitorService/ListMonitors {}',
+      'POST /rpc/openstatus.monitor.v1.MonitorService/GetMonitor {}',
     ]);
   });
 });

@@ -204,7 +204,9 @@ describe('GET /monitors/{id}', () => {
   });
 
   it('includes nothing for another value than 1', async () => {
-    expect(await monitorOf('/monitors/1?include_logs=true&include_uptime=0')).not.toHaveProperty('logs');
+    const monitor = await monitorOf('/monitors/1?include_logs=true&include_uptime=0');
+    expect(monitor).not.toHaveProperty('logs');
+    expect(monitor).not.toHaveProperty('uptime');
   });
 
   it.each(['logs_limit=0', 'logs_limit=-1', 'logs_limit=many', 'uptime_days=1.5', 'uptime_days='])(

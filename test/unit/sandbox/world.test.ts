@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
+import { countChecks } from '../../../src/sandbox/checks.ts';
+import type { Disturbance } from '../../../src/sandbox/past.ts';
 import { createWorld, type Service, type World, type WorldOptions } from '../../../src/sandbox/world.ts';
 
 const START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13, 27));
@@ -55,6 +57,14 @@ describe('a world', () => {
       .map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted((a, b) => b - a));
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('does not know yet when an outage will end while it lasts', () => {
+    const world = worldOf({ isCalm: true });
+    const long = world.incidentsAt(START).find(({ service }) => service.key === 'database');
+    const during = world.incidentsAt(toEpochMs((long?.startedAt ?? 0) + HOUR_MS)).find(({ id }) => id === long?.id);
+    expect(long?.endedAt).not.toBeNull();
+    expect(during).toEqual({ ...long, endedAt: null });
   });
 
   it('keeps the number and the beginning of an incident as time goes on', () => {
@@ -247,6 +257,21 @@ describe('the checks of a service', () => {
       const degraded = statuses.filter((status) => status === 'degraded').length;
       expect(world.checksOf(service, from, to)).toEqual({ total, up: total - down, degraded });
     }
+  });
+
+  it('count a minute once, by the worst that happened in it', () => {
+    const at = (minutes: number): EpochMs => later(minutes * MINUTE_MS - (START % MINUTE_MS));
+    const disturbance = (status: 'down' | 'degraded' | 'paused', from: number, to: number): Disturbance => ({
+      incidentId: null,
+      serviceId: 1,
+      status,
+      from: at(from),
+      to: at(to),
+      title: '',
+      description: null,
+    });
+    const overlapping = [disturbance('degraded', 0, 10), disturbance('down', 5, 12), disturbance('paused', 11, 15)];
+    expect(countChecks(overlapping, at(0), at(20))).toEqual({ total: 16, up: 10, degraded: 5 });
   });
 
   it('do not run while it is paused', () => {
