@@ -33,9 +33,13 @@ export function parsePathData(text: string): string | null {
     const first = readArguments(letter, count, read);
     if (first === null) return null;
     out += first;
+    // What stands between here and the next command must be whole groups of arguments.
+    let before = at;
     for (let more = readArguments(letter, count, read); more !== null; more = readArguments(letter, count, read)) {
       out += more.startsWith('-') ? more : ` ${more}`;
+      before = at;
     }
+    if (at !== before) return null;
   }
   return out !== '' && read(REST) !== null ? out : null;
 }

@@ -18,9 +18,9 @@ export function cleanText(text: string): string {
   // Cut before anything else, so that the work does not grow with what somebody sends.
   const legal = text
     .slice(0, TEXT_LENGTH_MAX * 8)
-    .normalize('NFC')
-    .replace(GAPS, ' ')
     .replace(STRIPPED, '')
+    .replace(GAPS, ' ')
+    .normalize('NFC')
     .trim();
   const points = Array.from(legal);
   return points.length <= TEXT_LENGTH_MAX ? legal : `${points.slice(0, TEXT_LENGTH_MAX - 1).join('')}…`;

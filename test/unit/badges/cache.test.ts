@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { createBadgeCache } from '../../../src/badges/cache.ts';
+
+describe('createBadgeCache', () => {
+  test('draws once while the result is kept', () => {
+    const cache = createBadgeCache<string>(2);
+    let drawn = 0;
+    const draw = () => {
+      drawn += 1;
+      return `drawn ${drawn}`;
+    };
+    expect([cache.get('a', draw), cache.get('a', draw)]).toEqual(['drawn 1', 'drawn 1']);
+  });
+
+  test('never keeps more than its limit, and gives up the least recently used', () => {
+    const cache = createBadgeCache<string>(3);
+    for (const key of ['a', 'b', 'c', 'a', 'd']) cache.get(key, () => key);
+    expect(cache.size).toBe(3);
+    expect(cache.get('a', () => 'again')).toBe('a');
+    expect(cache.get('b', () => 'again')).toBe('again');
+    for (let index = 0; index < 10_000; index += 1) cache.get(`x${index}`, () => '');
+    expect(cache.size).toBe(3);
+  });
+
+  test('two who ask at once wait for one drawing', async () => {
+    const cache = createBadgeCache<Promise<string>>(3);
+    let drawn = 0;
+    const draw = async () => {
+      drawn += 1;
+      return `drawn ${drawn}`;
+    };
+    expect(await Promise.all([cache.get('a', draw), cache.get('a', draw)])).toEqual(['drawn 1', 'drawn 1']);
+  });
+
+  test('a drawing that failed is tried again', async () => {
+    const cache = createBadgeCache<Promise<string>>(3);
+    await expect(cache.get('a', () => Promise.reject(new Error('no font')))).rejects.toThrow('no font');
+    await expect(cache.get('a', async () => 'drawn')).resolves.toBe('drawn');
+  });
+});
