@@ -2,15 +2,8 @@
 
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { badge } from './commands/badge.ts';
-import { build } from './commands/build.ts';
-import { check } from './commands/check.ts';
-import { EXIT_DONE, EXIT_USAGE, reportFailure } from './commands/common.ts';
-import { rebuild } from './commands/rebuild.ts';
-import { sandbox } from './commands/sandbox.ts';
-import { serve } from './commands/serve.ts';
-import { start } from './commands/start.ts';
-import { sync } from './commands/sync.ts';
+import type { BadgeCommandOptions } from './commands/badge.ts';
+import { EXIT_DONE, EXIT_USAGE, reportFailure } from './exit.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
@@ -43,10 +36,11 @@ function programOf(done: (status: number) => void): Command {
     .exitOverride()
     .showHelpAfterError('(pharos --help shows what there is)')
     .configureHelp({ sortSubcommands: false });
+  // A command's code is loaded when it is called: `pharos badge` needs neither a database nor a renderer.
   const run =
-    <Options>(action: (options: Options) => Promise<number>) =>
+    <Options>(load: () => Promise<(options: Options) => Promise<number>>) =>
     async (options: Options): Promise<void> =>
-      done(await action(options));
+      done(await (await load())(options));
 
   program
     .command('start', { isDefault: false })
@@ -56,7 +50,7 @@ function programOf(done: (status: number) => void): Command {
     .option('--host <address>', 'address to listen on')
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080')
-    .action(run(start));
+    .action(run(async () => (await import('./commands/start.ts')).start));
   program
     .command('sync')
     .description('one pass into the store, print its report')
@@ -64,7 +58,7 @@ function programOf(done: (status: number) => void): Command {
     .option('-u, --upstream <id>', 'only this upstream')
     .option(...JSON_FLAG)
     .option(...QUIET)
-    .action(run(sync));
+    .action(run(async () => (await import('./commands/sync.ts')).sync));
   program
     .command('build')
     .description('one pass, publish everything, write the public files for any static host')
@@ -74,7 +68,7 @@ function programOf(done: (status: number) => void): Command {
     .option(...JSON_FLAG)
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos build --out public\n  pharos build --offline --json')
-    .action(run(build));
+    .action(run(async () => (await import('./commands/build.ts')).build));
   program
     .command('serve')
     .description('serve what is published, without asking anybody')
@@ -82,7 +76,7 @@ function programOf(done: (status: number) => void): Command {
     .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort)
     .option('--host <address>', 'address to listen on')
     .option(...QUIET)
-    .action(run(serve));
+    .action(run(async () => (await import('./commands/serve.ts')).serve));
   program
     .command('rebuild')
     .description('ask the running server to pull and publish now, wait, print the report')
@@ -90,18 +84,18 @@ function programOf(done: (status: number) => void): Command {
     .option('--page <slug>', 'publish only this page')
     .option('--url <address>', 'address of the running server (default: from the configuration)')
     .option(...JSON_FLAG)
-    .action(run(rebuild));
+    .action(run(async () => (await import('./commands/rebuild.ts')).rebuild));
   program
     .command('check')
     .description('check the configuration and ask every upstream once')
     .option(...CONFIG)
     .option(...JSON_FLAG)
-    .action(run(check));
+    .action(run(async () => (await import('./commands/check.ts')).check));
   program
     .command('sandbox')
     .description('local upstreams only, for trying things; prints the configuration to paste')
     .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort, 4400)
-    .action(run(sandbox));
+    .action(run(async () => (await import('./commands/sandbox.ts')).sandbox));
   program
     .command('badge')
     .description('one SVG badge on standard output')
@@ -111,8 +105,8 @@ function programOf(done: (status: number) => void): Command {
     .option('--color <color>', 'ground of the message: a name or #rrggbb')
     .option('--scheme <name>', 'auto, light or dark')
     .addHelpText('after', '\nExample:\n  pharos badge uptime 99.98% --color green > uptime.svg')
-    .action(async (label: string, message: string, options: Parameters<typeof badge>[1]) =>
-      done(await badge([label, message], options)),
+    .action(async (label: string, message: string, options: BadgeCommandOptions) =>
+      done(await (await import('./commands/badge.ts')).badge([label, message], options)),
     );
   for (const command of program.commands) command.exitOverride().showHelpAfterError();
   return program;

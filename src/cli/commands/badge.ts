@@ -1,5 +1,5 @@
 import { renderBadge } from '../../badges/index.ts';
-import { EXIT_DONE, UsageError } from './common.ts';
+import { EXIT_DONE, UsageError } from '../exit.ts';
 
 export interface BadgeCommandOptions {
   readonly style?: string;

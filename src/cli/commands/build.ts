@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { writeStaticSite } from '../../publish/static-site.ts';
 import { compose } from '../compose.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
 import { createLog } from '../log.ts';
 import { runText } from '../report-text.ts';
-import { EXIT_DONE, EXIT_FAILED, print, requireConfig } from './common.ts';
+import { print, requireConfig } from './common.ts';
 
 export interface BuildOptions {
   readonly config?: string;

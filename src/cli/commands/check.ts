@@ -4,9 +4,10 @@ import { createRunner } from '../../sync/runner.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import { detailAgeMaxMs } from '../../sync/windows.ts';
 import { compose, now, type Pharos, sleep } from '../compose.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
 import { createLog } from '../log.ts';
 import { table } from '../table.ts';
-import { EXIT_DONE, EXIT_FAILED, print, requireConfig } from './common.ts';
+import { print, requireConfig } from './common.ts';
 
 export interface CheckOptions {
   readonly config?: string;

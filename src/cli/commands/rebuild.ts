@@ -1,8 +1,9 @@
 import { request } from 'undici';
 import { messageOf, StatusError } from '../../errors.ts';
 import type { RunReport } from '../engine.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../exit.ts';
 import { runText } from '../report-text.ts';
-import { EXIT_DONE, EXIT_FAILED, print, requireConfig, UsageError } from './common.ts';
+import { print, requireConfig } from './common.ts';
 
 export interface RebuildOptions {
   readonly config?: string;

@@ -1,7 +1,7 @@
 import { startSandbox } from '../../sandbox/index.ts';
 import { now } from '../compose.ts';
+import { EXIT_DONE } from '../exit.ts';
 import { untilStopped } from '../signals.ts';
-import { EXIT_DONE } from './common.ts';
 
 export interface SandboxCommandOptions {
   readonly port: number;

@@ -1,8 +1,9 @@
 import { compose } from '../compose.ts';
+import { EXIT_DONE } from '../exit.ts';
 import { listen } from '../listen.ts';
 import { createLog } from '../log.ts';
 import { untilStopped } from '../signals.ts';
-import { EXIT_DONE, requireConfig } from './common.ts';
+import { requireConfig } from './common.ts';
 
 export interface ServeOptions {
   readonly config?: string;

@@ -7,10 +7,11 @@ import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule.ts';
 import { compose, now } from '../compose.ts';
+import { EXIT_DONE } from '../exit.ts';
 import { listen } from '../listen.ts';
 import { createLog, type Log } from '../log.ts';
 import { untilStopped } from '../signals.ts';
-import { EXIT_DONE, loadConfig } from './common.ts';
+import { loadConfig } from './common.ts';
 
 export interface StartOptions {
   readonly config?: string;

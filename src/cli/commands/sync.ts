@@ -1,7 +1,8 @@
 import { compose } from '../compose.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../exit.ts';
 import { createLog } from '../log.ts';
 import { runText } from '../report-text.ts';
-import { EXIT_DONE, EXIT_FAILED, print, requireConfig, UsageError } from './common.ts';
+import { print, requireConfig } from './common.ts';
 
 export interface SyncOptions {
   readonly config?: string;
