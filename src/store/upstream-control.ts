@@ -37,8 +37,6 @@ export const CONTROL_AT_FIRST: UpstreamControl = Object.freeze({
 export interface RequestLedger {
   /** When the `n`th newest request left (1: the newest); null: there are fewer. */
   readonly nthNewest: (n: number, isSpareOnly: boolean) => Promise<EpochMs | null>;
-  /** Requests of lists that left after `at`. */
-  readonly listCallsSince: (at: EpochMs) => Promise<number>;
   readonly add: (at: EpochMs, isSpare: boolean) => Promise<void>;
   /** Requests said to leave later than `now` were made before a clock was set back: they count as made now. */
   readonly clamp: (now: EpochMs) => Promise<void>;
@@ -70,13 +68,6 @@ function createLedger(tx: Writer, upstream: string): RequestLedger {
         [upstream, n - 1],
       );
       return row === undefined ? null : (Number(row['at']) as EpochMs);
-    },
-    listCallsSince: async (at) => {
-      const [row] = await tx.all(
-        'SELECT COUNT(*) AS calls FROM upstream_request WHERE upstream = ? AND at > ? AND is_spare = 0',
-        [upstream, at],
-      );
-      return Number(row?.['calls']);
     },
     add: async (at, isSpare) => {
       await tx.run('INSERT INTO upstream_request (upstream, at, is_spare) VALUES (?, ?, ?)', [

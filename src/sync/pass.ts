@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EpochMs, MINUTE_MS, SECOND_MS } from '../model/time.ts';
 import { type Lease, releaseLease, renewLease, takeLease } from '../store/lease.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, UpstreamRecord } from '../store/store.ts';
 import { readControl, type UpstreamControl, withLedger } from '../store/upstream-control.ts';
 import { afterFailure, afterSuccess, type Circuit, circuitOf } from './breaker.ts';
 import { createQuota } from './quota.ts';
@@ -11,6 +11,7 @@ import { type PassReport, toReport, type UpstreamReport } from './report.ts';
 import { createRunner, NOTHING_ASKED, type Runner, type RunnerDeps } from './runner.ts';
 import { type Outcome, takeSnapshot, toFailure } from './snapshot.ts';
 import type { Upstream } from './upstream.ts';
+import { intervalMinMs } from './windows.ts';
 
 export type { Changed, PassReport, SkipCause, UpstreamReport } from './report.ts';
 
@@ -33,6 +34,9 @@ const OPEN_REASONS: Readonly<Record<'failing' | 'refused' | 'waiting', string>> 
   refused: 'it refused the key; it is tried again within the hour, or as soon as the options change',
   waiting: 'it told us to wait',
 };
+
+const TOO_SOON_REASON =
+  'its schedule runs more often than its quota allows; set a longer schedule for it, or its higher limits if it has them';
 
 /**
  * Asks all upstreams side by side. A failure of one is data in the report: nothing is thrown for it, and the others are
@@ -58,10 +62,13 @@ async function passOver(upstream: Upstream, deps: PassDeps, { isManual }: PassOp
     const circuit = circuitOf(control, startedAt, upstream.print);
     if (circuit.kind === 'open' && (circuit.why === 'waiting' || isManual !== true))
       return idle({ kind: 'skipped', cause: circuit.why, reason: OPEN_REASONS[circuit.why] });
+    const record = (await deps.store.upstreams()).get(upstream.id) ?? null;
+    if (isManual !== true && isTooSoon(upstream, { control, record, startedAt }))
+      return idle({ kind: 'skipped', cause: 'waiting', reason: TOO_SOON_REASON });
     const lease = await takeLease(database, { name: `pass/${upstream.id}`, now: startedAt, ttlMs: LEASE_MS });
     if (lease === null) return idle({ kind: 'skipped', cause: 'overlap', reason: 'another pass over it is under way' });
     try {
-      return await passUnderLease({ upstream, deps, startedAt, control, circuit, lease });
+      return await passUnderLease({ upstream, deps, startedAt, control, circuit, record, lease });
     } finally {
       await releaseLease(database, lease);
     }
@@ -76,13 +83,24 @@ interface Pass {
   readonly startedAt: EpochMs;
   readonly control: UpstreamControl;
   readonly circuit: Circuit;
+  readonly record: UpstreamRecord | null;
   readonly lease: Lease;
 }
 
+/** Whether its schedule runs so often that list calls alone would use up the quota. */
+function isTooSoon(
+  { limits, intervalMs }: Upstream,
+  { control, record, startedAt }: Pick<Pass, 'control' | 'record' | 'startedAt'>,
+): boolean {
+  const lastAt = record?.monitorsAt ?? null;
+  const leastMs = intervalMinMs(limits, control.listCalls);
+  return lastAt !== null && intervalMs < leastMs && startedAt >= lastAt && startedAt - lastAt < leastMs;
+}
+
 async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
-  const { upstream, deps, startedAt } = pass;
+  const { upstream, deps, startedAt, record } = pass;
   const runner = createPassRunner(pass);
-  const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt });
+  const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt, record });
   await rememberOutcome(pass, runner, outcome);
   return toReport(outcome, {
     upstreamId: upstream.id,

@@ -5,7 +5,8 @@
 
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
-import { readControl, withLedger } from '../store/upstream-control.ts';
+import { type RequestLedger, readControl, withLedger } from '../store/upstream-control.ts';
+import { RETRY_AFTER_MAX_MS } from './retry-after.ts';
 import { ARRIVAL_MS, earliest, type Window } from './windows.ts';
 
 export type Reservation =
@@ -13,9 +14,8 @@ export type Reservation =
   /** Nothing may leave before this instant; after it, ask again. */
   | { readonly granted: false; readonly notBefore: EpochMs };
 
-/** "Too many" without a time: 1, 2, 4 … s; doubled no further than the longest wait we obey. */
+/** "Too many" without a time: 1, 2, 4 … s, doubled no further than the longest wait we obey. */
 const BACKOFF_FIRST_MS = SECOND_MS;
-const BACKOFF_MAX_MS = HOUR_MS;
 /** Longer than the longest window; older requests count for nothing. */
 const REMEMBERED_MS = HOUR_MS + 2 * ARRIVAL_MS;
 
@@ -59,29 +59,36 @@ export function createQuota(database: Database, random: () => number): Quota {
 
 /** The longest wait after this many "too many" in a row, before jitter. */
 export function backoffMs(strikes: number): number {
-  return Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(strikes, 30));
+  return Math.min(RETRY_AFTER_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(strikes, 30));
 }
 
 async function reserve(
   database: Database,
   { upstreamId, windows, now }: { upstreamId: string; windows: readonly Window[]; now: EpochMs },
 ): Promise<Reservation> {
-  if (windows.length === 0) return held((await readControl(database, upstreamId)).holdUntil, now);
-  return withLedger(database, upstreamId, async (ledger): Promise<Reservation> => {
-    const hold = held((await ledger.control()).holdUntil, now);
-    if (!hold.granted) return hold;
-    await ledger.clamp(now);
-    const at = await earliest(windows, now, ledger.nthNewest);
-    if (at > now) return { granted: false, notBefore: at };
-    await ledger.forgetBefore(toEpochMs(now - REMEMBERED_MS));
-    await ledger.add(
-      now,
-      windows.some((window) => window.isSpareOnly),
-    );
-    return { granted: true };
-  });
+  if (windows.length === 0) {
+    const { holdUntil } = await readControl(database, upstreamId);
+    if (holdUntil === null || holdUntil <= now) return { granted: true };
+    if (holdUntil <= now + RETRY_AFTER_MAX_MS) return { granted: false, notBefore: holdUntil };
+  }
+  return withLedger(database, upstreamId, (ledger) => reserveIn(ledger, windows, now));
 }
 
-function held(holdUntil: EpochMs | null, now: EpochMs): Reservation {
-  return holdUntil !== null && holdUntil > now ? { granted: false, notBefore: holdUntil } : { granted: true };
+/** Enters one request into a ledger that nobody else writes meanwhile, or tells when it may be tried again. */
+export async function reserveIn(ledger: RequestLedger, windows: readonly Window[], now: EpochMs): Promise<Reservation> {
+  const control = await ledger.control();
+  if (control.holdUntil !== null && control.holdUntil > now) {
+    const notBefore = toEpochMs(Math.min(control.holdUntil, now + RETRY_AFTER_MAX_MS));
+    // Further ahead than any wait we obey: the clock was set back since, and the wait begins anew.
+    if (notBefore !== control.holdUntil) await ledger.setControl({ ...control, holdUntil: notBefore });
+    return { granted: false, notBefore };
+  }
+  if (windows.length === 0) return { granted: true };
+  await ledger.clamp(now);
+  const at = await earliest(windows, now, ledger.nthNewest);
+  if (at > now) return { granted: false, notBefore: at };
+  await ledger.forgetBefore(toEpochMs(now - REMEMBERED_MS));
+  const isSpare = windows.some((window) => window.isSpareOnly);
+  await ledger.add(now, isSpare);
+  return { granted: true };
 }

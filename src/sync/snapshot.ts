@@ -21,6 +21,8 @@ export interface SnapshotTask {
   readonly runner: Runner;
   readonly store: Store;
   readonly startedAt: EpochMs;
+  /** What the last good answer left; null: there was none. */
+  readonly record: UpstreamRecord | null;
 }
 
 /** A clock that is further off makes times on the page look wrong, and is told. */
@@ -28,14 +30,13 @@ const CLOCK_SKEW_TOLD_MS = 30 * SECOND_MS;
 
 /** Asks, checks and commits; a failure of any kind is an outcome, and then nothing was committed. */
 export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
-  const { upstream, runner, store, startedAt } = task;
+  const { upstream, runner, startedAt } = task;
   let learned: Learned | null = null;
   try {
-    const record = (await store.upstreams()).get(upstream.id) ?? null;
-    const memory = await readMemory(store, { upstreamId: upstream.id, now: startedAt, record });
+    const memory = await readMemory(task);
     learned = await runner.run(upstream.pull({ upstreamId: upstream.id, now: startedAt, memory }));
     learned = { ...learned, problems: [...learned.problems, ...skewProblems(runner)] };
-    return await checkAndCommit(task, learned, record);
+    return await checkAndCommit(task, learned);
   } catch (error) {
     return { ...toFailure(upstream.id, error), learned };
   }
@@ -61,17 +62,11 @@ export function silenceMsOf(intervalMs: number): number {
   return 2 * intervalMs + Math.min(intervalMs / 2, 30 * SECOND_MS);
 }
 
-interface MemoryTask {
-  readonly upstreamId: string;
-  readonly now: EpochMs;
-  readonly record: UpstreamRecord | null;
-}
-
-async function readMemory(store: Store, { upstreamId, now, record }: MemoryTask): Promise<Memory> {
-  const prefix = `${upstreamId}/`;
-  const incidents = await store.incidents(now);
+async function readMemory({ store, upstream, startedAt, record }: SnapshotTask): Promise<Memory> {
+  const prefix = `${upstream.id}/`;
+  const incidents = await store.incidents(startedAt);
   return {
-    detailFetchedAt: await store.detailFetchedAt(upstreamId),
+    detailFetchedAt: await store.detailFetchedAt(upstream.id),
     openIncidents: new Set(
       incidents
         .filter((incident) => incident.endedAt === null && incident.id.startsWith(prefix))
@@ -89,9 +84,8 @@ function skewProblems(runner: Runner): Learned['problems'] {
 }
 
 async function checkAndCommit(
-  { upstream, store, startedAt }: SnapshotTask,
+  { upstream, store, startedAt, record }: SnapshotTask,
   learned: Learned,
-  record: UpstreamRecord | null,
 ): Promise<Outcome> {
   const before = await store.monitors(upstream.id);
   const known: Known = {

@@ -36,23 +36,36 @@ export function windowsOf(limits: Limits): readonly Window[] {
   return windows;
 }
 
-/** The windows that detail and back-fill are bound by as well: what is left when every pass to come had its lists. */
+/** Details come evenly over this many passes, so that no burst leaves the rest of the hour empty. */
+const EVEN_PASSES = 10;
+
+/**
+ * The windows that detail and back-fill are bound by as well: what is left when every pass to come had its lists, and
+ * of the hour no more than an even share in any ten passes.
+ */
 export function spareWindowsOf(limits: Limits, demand: Demand): readonly Window[] {
-  return windowsOf(limits).map(({ lengthMs, requestsMax }) => {
-    const isHour = lengthMs >= HOUR_MS;
-    const headroom = isHour ? Math.ceil(requestsMax * HEADROOM_RATIO) : 0;
+  const left = windowsOf(limits).map(({ lengthMs, requestsMax }) => {
+    const headroom = lengthMs >= HOUR_MS ? Math.ceil(requestsMax * HEADROOM_RATIO) : 0;
     const needed = Math.ceil(lengthMs / demand.intervalMs) * demand.listCallsPerPass;
     return { lengthMs, requestsMax: Math.max(0, requestsMax - needed - headroom), isSpareOnly: true };
   });
+  const hour = left.find((window) => window.lengthMs >= HOUR_MS);
+  const evenMs = EVEN_PASSES * demand.intervalMs;
+  if (hour === undefined || evenMs >= hour.lengthMs) return left;
+  const requestsMax = Math.ceil((hour.requestsMax * evenMs) / hour.lengthMs);
+  // Shorter by half a pass, since passes do not come to the second.
+  return [...left, { lengthMs: evenMs - demand.intervalMs / 2, requestsMax, isSpareOnly: true }];
 }
 
-/**
- * How many details one pass may ask for so that they come evenly over the hour instead of in one burst and a long
- * silence; null: as many as the windows let through.
- */
+/** A pass's share of the details that the hour allows, rounded up; null: as many as the windows let through. */
 export function sparePerPass(limits: Limits, demand: Demand): number | null {
   const hour = spareWindowsOf(limits, demand).find((window) => window.lengthMs >= HOUR_MS);
   return hour === undefined ? null : Math.ceil((hour.requestsMax * demand.intervalMs) / hour.lengthMs);
+}
+
+/** The shortest time between two passes for which the quota has enough list calls; 0: nothing limits it. */
+export function intervalMinMs(limits: Limits, listCalls: number): number {
+  return Math.max(0, ...windowsOf(limits).map(({ lengthMs, requestsMax }) => (listCalls * lengthMs) / requestsMax));
 }
 
 /** When the `n`th newest request left; null: there are fewer. */
@@ -74,8 +87,11 @@ export async function earliest(windows: readonly Window[], now: EpochMs, nthNewe
  * @returns null when nothing limits it; Infinity when lists alone use the whole quota
  */
 export function detailAgeMaxMs(limits: Limits, demand: Demand & { readonly monitorsTotal: number }): number | null {
+  // A window that is not a whole number of passes long frees its requests at the next one.
   const ages = spareWindowsOf(limits, demand).map(({ lengthMs, requestsMax }) =>
-    requestsMax === 0 ? Number.POSITIVE_INFINITY : (demand.monitorsTotal / requestsMax) * lengthMs,
+    requestsMax === 0
+      ? Number.POSITIVE_INFINITY
+      : (demand.monitorsTotal / requestsMax) * Math.ceil(lengthMs / demand.intervalMs) * demand.intervalMs,
   );
   return ages.length === 0 ? null : Math.max(...ages, demand.intervalMs);
 }

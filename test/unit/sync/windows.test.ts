@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
+import {
+  ARRIVAL_MS,
+  detailAgeMaxMs,
+  earliest,
+  intervalMinMs,
+  sparePerPass,
+  spareWindowsOf,
+  windowsOf,
+} from '../../../src/sync/windows.ts';
+
+const SERVER_MONITOR = { perMinute: 60, perHour: 1_000 };
+const NONE = { perMinute: null, perHour: null };
+const DEMAND = { listCallsPerPass: 4, intervalMs: MINUTE_MS };
+
+describe('windows', () => {
+  test('are as long as the documented ones and the way of a request there', () => {
+    expect(windowsOf(SERVER_MONITOR)).toEqual([
+      { lengthMs: MINUTE_MS + ARRIVAL_MS, requestsMax: 60, isSpareOnly: false },
+      { lengthMs: HOUR_MS + ARRIVAL_MS, requestsMax: 1_000, isSpareOnly: false },
+    ]);
+    expect(windowsOf({ perMinute: null, perHour: 5 })).toHaveLength(1);
+    expect(windowsOf(NONE)).toEqual([]);
+  });
+
+  test('of details leave room for the lists of every pass that may fall into them', () => {
+    // 75 s hold two passes, 3,615 s hold 61; one percent of the hour is for retries. Ten passes have their even share.
+    expect(spareWindowsOf(SERVER_MONITOR, DEMAND)).toEqual([
+      { lengthMs: 75_000, requestsMax: 52, isSpareOnly: true },
+      { lengthMs: 3_615_000, requestsMax: 746, isSpareOnly: true },
+      { lengthMs: 570_000, requestsMax: 124, isSpareOnly: true },
+    ]);
+    const rarely = spareWindowsOf(SERVER_MONITOR, { listCallsPerPass: 4, intervalMs: 10 * MINUTE_MS });
+    expect(rarely.map((window) => window.requestsMax)).toEqual([56, 962]);
+  });
+
+  test('of details are closed when lists need everything', () => {
+    const windows = spareWindowsOf(SERVER_MONITOR, { listCallsPerPass: 100, intervalMs: MINUTE_MS });
+    expect(windows.map((window) => window.requestsMax)).toEqual([0, 0, 0]);
+  });
+});
+
+describe('the first instant at which a request may leave', () => {
+  const window = { lengthMs: 1_000, requestsMax: 2, isSpareOnly: false };
+  const nthNewestOf = (times: readonly number[]) => (n: number) => {
+    const time = times.at(-n);
+    return time === undefined ? null : toEpochMs(time);
+  };
+
+  test('is now while there is room', async () => {
+    expect(await earliest([window], toEpochMs(500), nthNewestOf([100]))).toBe(500);
+  });
+
+  test('is when the oldest request that fills the window has left it, not a millisecond before', async () => {
+    expect(await earliest([window], toEpochMs(1_099), nthNewestOf([100, 200]))).toBe(1_100);
+    expect(await earliest([window], toEpochMs(1_100), nthNewestOf([100, 200]))).toBe(1_100);
+  });
+
+  test('is as late as the strictest window says', async () => {
+    const hour = { lengthMs: 10_000, requestsMax: 1, isSpareOnly: false };
+    expect(await earliest([window, hour], toEpochMs(500), nthNewestOf([100]))).toBe(10_100);
+  });
+
+  test('never comes for a window of no requests', async () => {
+    const closed = { lengthMs: 1_000, requestsMax: 0, isSpareOnly: true };
+    expect(await earliest([closed], toEpochMs(500), nthNewestOf([]))).toBe(1_500);
+  });
+});
+
+describe('what an upstream of this size can have', () => {
+  test('is a share of details for each pass that spends the hour evenly', () => {
+    expect(sparePerPass(SERVER_MONITOR, DEMAND)).toBe(13);
+    expect(sparePerPass(NONE, DEMAND)).toBeNull();
+  });
+
+  test('is details no older than all monitors divided by what the hour leaves', () => {
+    const hours = (monitorsTotal: number): number =>
+      (detailAgeMaxMs(SERVER_MONITOR, { ...DEMAND, monitorsTotal }) ?? 0) / HOUR_MS;
+    expect(hours(1_000)).toBeCloseTo(1.36, 2);
+    expect(hours(10_000)).toBeCloseTo(13.63, 2);
+    expect(detailAgeMaxMs(SERVER_MONITOR, { ...DEMAND, monitorsTotal: 3 })).toBe(MINUTE_MS);
+    expect(detailAgeMaxMs(NONE, { ...DEMAND, monitorsTotal: 3 })).toBeNull();
+    expect(detailAgeMaxMs(SERVER_MONITOR, { ...DEMAND, listCallsPerPass: 17, monitorsTotal: 3 })).toBe(
+      Number.POSITIVE_INFINITY,
+    );
+  });
+
+  test('is a pass no more often than its lists fit into the quota', () => {
+    expect(intervalMinMs(SERVER_MONITOR, 4)).toBeCloseTo(14_460, 0);
+    expect(intervalMinMs(NONE, 4)).toBe(0);
+  });
+});
