@@ -14,16 +14,18 @@ export interface ConfigTextOptions {
 
 const INCLUDED_DEFAULT: readonly UpstreamName[] = ['server-monitor', 'uptime', 'backup', 'journeys'];
 
-/** Upstream ids in the configuration; monitors are named by them. */
-export const UPSTREAM_IDS: Readonly<Record<UpstreamName, string>> = {
-  'server-monitor': 'edge',
-  uptime: 'svc',
-  openstatus: 'real',
-  backup: 'backups',
-  journeys: 'crm',
-  payroll: 'payroll',
-  terraform: 'iac',
-};
+/** Upstream ids in the configuration; monitors are named by them. Both wires of one service are one upstream, `svc`. */
+function idOf(name: UpstreamName, include: readonly UpstreamName[]): string {
+  if (name === 'openstatus') return include.includes('uptime') ? 'real' : 'svc';
+  return {
+    'server-monitor': 'edge',
+    uptime: 'svc',
+    backup: 'backups',
+    journeys: 'crm',
+    payroll: 'payroll',
+    terraform: 'iac',
+  }[name];
+}
 
 /** The names of the variables and their values, for `export NAME=value`. */
 export function environmentOf(credentials: Credentials): Readonly<Record<string, string>> {
@@ -46,7 +48,7 @@ export function configTextOf(url: string, world: World, options: ConfigTextOptio
   return stringify(
     {
       site: { url: 'http://127.0.0.1:4321', name: 'Acme', home: 'acme', timezone: 'Europe/Berlin', locale: 'en' },
-      upstreams: upstreams.map(({ name, options: entry }) => ({ id: UPSTREAM_IDS[name], ...entry })),
+      upstreams: upstreams.map(({ name, options: entry }) => ({ id: idOf(name, include), ...entry })),
       ...(hasPages ? { pages: world.pages.map((page) => pageEntry(page, include)) } : {}),
       operators: { token: '${PHAROS_TOKEN}' },
     },
@@ -110,7 +112,7 @@ function pageEntry(page: WorldPage, include: readonly UpstreamName[]): Record<st
   const hasServerMonitor = include.includes('server-monitor');
   const monitorOf = (serviceId: number): string => {
     const isEdge = hasServerMonitor && (SEEN_BY_SERVER_MONITOR.has(serviceId) || !hasUptime);
-    return `${UPSTREAM_IDS[isEdge ? 'server-monitor' : uptime]}/${serviceId}`;
+    return `${idOf(isEdge ? 'server-monitor' : uptime, include)}/${serviceId}`;
   };
   const components = page.components.map(({ serviceId, name, description, groupId, order }) => ({
     type: serviceId === null ? 'static' : 'monitor',

@@ -1,6 +1,6 @@
 /** Local upstreams for the first run and for tests. */
 
-export { type ConfigTextOptions, UPSTREAM_IDS } from './configuration.ts';
+export type { ConfigTextOptions } from './configuration.ts';
 export type { Credentials } from './credentials.ts';
 export { UPSTREAM_NAMES, type UpstreamName } from './exchange.ts';
 export { FAULT_NAMES, type Fault, type FaultName, type Faults } from './faults.ts';

@@ -38,9 +38,13 @@ describe('the configuration that the sandbox prints', () => {
     expect(pages).toEqual([]);
   });
 
-  it.each([['server-monitor'], ['uptime'], ['openstatus']] as const)('is accepted with %s alone', (name) => {
+  it.each([
+    ['server-monitor', 'edge'],
+    ['uptime', 'svc'],
+    ['openstatus', 'svc'],
+  ] as const)('is accepted with %s alone, as %s', (name, id) => {
     const { upstreams, pages } = parsed({ include: [name] });
-    expect(upstreams).toHaveLength(1);
+    expect(upstreams.map((upstream) => upstream.id)).toEqual([id]);
     expect(pages).toHaveLength(3);
   });
 
