@@ -1,0 +1,37 @@
+/** The JSON Schema of pharos.yaml, for editors. */
+
+import { z } from 'zod';
+import { type ConnectorOptions, createConfigSchema } from './schema.ts';
+
+/** What may be written in the file: an upstream is one of the kinds there are, each with its own options. */
+export function configJsonSchema(connectors: readonly ConnectorOptions[]): unknown {
+  const options = { target: 'draft-7', io: 'input', unrepresentable: 'any' } as const;
+  const schema = z.toJSONSchema(createConfigSchema(connectors), options) as { properties: Record<string, unknown> };
+  const upstreams = connectors.map(({ kind, optionsSchema }) => {
+    const own = z.toJSONSchema(optionsSchema, options) as { properties?: Record<string, unknown>; required?: string[] };
+    return {
+      type: 'object',
+      properties: {
+        id: { type: 'string', description: 'Names its monitors: <id>/<id there>.' },
+        kind: { const: kind },
+        schedule: { type: 'string', description: 'Cron in UTC; default: that of the file.' },
+        limits: {
+          type: 'object',
+          properties: { perMinute: { type: ['integer', 'null'] }, perHour: { type: ['integer', 'null'] } },
+          additionalProperties: false,
+        },
+        ...own.properties,
+      },
+      required: ['id', 'kind', ...(own.required ?? [])],
+      additionalProperties: false,
+    };
+  });
+  return {
+    ...schema,
+    title: 'pharos.yaml',
+    properties: {
+      ...schema.properties,
+      upstreams: { type: 'array', default: [], items: upstreams.length === 0 ? {} : { anyOf: upstreams } },
+    },
+  };
+}

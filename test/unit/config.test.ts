@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { interpolate } from '../../src/config/interpolate.ts';
+import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { parseConfig } from '../../src/config/load.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { isStatusError } from '../../src/errors.ts';
+import { CONNECTORS } from '../../src/sync/connectors/index.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const ENVIRONMENT = { TOKEN: 'tok-123', PW: 'pw-456' };
+
+function load(text: string, environment: Record<string, string> = ENVIRONMENT) {
+  return parseConfig({ text, file: '/etc/pharos.yaml', folder: '/etc' }, CONNECTORS, environment);
+}
+
+function faultsOf(text: string, environment?: Record<string, string>): string[] {
+  try {
+    load(text, environment);
+    return [];
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return error.issues.map((issue) => `${issue.path}: ${issue.message}`);
+  }
+}
+
+const SITE = 'site: { url: "https://status.example.com" }\n';
+
+describe('the configuration', () => {
+  it('fills in what is left out', () => {
+    expect(load(SITE)).toMatchObject({
+      site: { name: 'Status', timezone: 'UTC', locale: 'en' },
+      server: { host: '127.0.0.1', port: 4321, trustedProxyHops: 0 },
+      data: '/etc/data',
+      schedule: '* * * * *',
+      upstreams: [],
+      pages: [],
+    });
+  });
+
+  it('takes secrets from the environment, keeps them closed, and lists them for redaction', () => {
+    const config = load(
+      `${SITE}operators: { token: "\${TOKEN}" }\npages: [{ slug: a, access_type: password, password: "\${PW}" }]\n`,
+    );
+    expect(config.operators.token?.reveal()).toBe('tok-123');
+    expect([...config.secrets].sort()).toEqual(['pw-456', 'tok-123']);
+    expect(JSON.stringify(config)).not.toContain('tok-123');
+    expect(inspect(config, { depth: 9 }).replace(/secrets: Set[^}]*}/, '')).not.toContain('pw-456');
+  });
+
+  it('refuses a secret in clear and names the way to give it', () => {
+    expect(faultsOf(`${SITE}operators: { token: hunter2hunter2 }\n`)).toEqual([
+      'operators.token: a secret may not stand in the file: write ${NAME} and set that environment variable, or ${file:/path} (line 2)',
+    ]);
+  });
+
+  it('says which variable is missing, at its place and line', () => {
+    expect(faultsOf(`${SITE}operators: { token: "\${MISSING}" }\n`)).toEqual([
+      'operators.token: the environment variable MISSING is not set; set it, or use ${file:/path} (line 2)',
+    ]);
+  });
+
+  it('says where a file that is no YAML goes wrong', () => {
+    expect(faultsOf('site: [unclosed\nmore: x')[0]).toMatch(/^line \d+: /);
+  });
+
+  it('names unknown keys, doubled ids and references to nothing', () => {
+    const faults = faultsOf(
+      `${SITE}colour: red\nupstreams:\n  - { id: a, kind: server-monitor, baseUrl: "https://x.example", apiKey: "\${TOKEN}" }\n  - { id: a, kind: server-monitor, baseUrl: "https://x.example", apiKey: "\${TOKEN}", speed: 3 }\n`,
+    );
+    expect(faults.join('\n')).toContain('unknown key colour');
+    expect(faults.join('\n')).toContain('upstreams[1]');
+    expect(
+      faultsOf(
+        `${SITE}pages:\n  - slug: a\n    groups: [{ id: g, name: G }]\n    components: [{ type: static, name: X, group_id: h }, { monitor: b/1 }]\n`,
+      ).join('\n'),
+    ).toMatch(/group_id: there is no group h/);
+  });
+
+  it('refuses slugs that could not be addresses or belong to the site', () => {
+    for (const slug of ['A', 'a b', '../x', '-', 'api', '', 'x_y'])
+      expect(faultsOf(`${SITE}pages: [{ slug: ${JSON.stringify(slug)} }]\n`)).not.toEqual([]);
+    for (const slug of ['a', 'a-b', '2026']) expect(faultsOf(`${SITE}pages: [{ slug: "${slug}" }]\n`)).toEqual([]);
+  });
+
+  it('never fails open: a gate without its means is refused', () => {
+    expect(faultsOf(`${SITE}pages: [{ slug: a, access_type: password }]\n`)[0]).toMatch(/pages\[0\]\.password/);
+    expect(faultsOf(`${SITE}pages: [{ slug: a, access_type: email-domain }]\n`)[0]).toMatch(/auth_email_domains/);
+    expect(faultsOf(`${SITE}pages: [{ slug: a, access_type: secret }]\n`)[0]).toMatch(/access_type/);
+  });
+
+  it('reads the example in the repository', () => {
+    const text = readFileSync(join(ROOT, 'pharos.example.yaml'), 'utf8');
+    const names = [...text.matchAll(/\$\{([A-Z_]+)\}/g)].map((match) => match[1] ?? '');
+    const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
+    expect(load(text, environment).upstreams.map((upstream) => upstream.id)).toEqual(['edge', 'svc', 'backups', 'crm']);
+  });
+
+  it('reads the first configuration of the README', () => {
+    const text = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1] ?? '';
+    expect(load(text, { EDGE_KEY: 'k', PHAROS_TOKEN: 't' }).pages.map((page) => page.slug)).toEqual(['example']);
+  });
+
+  it('has an editor schema that is current', () => {
+    const stored = readFileSync(join(ROOT, 'docs', 'pharos.schema.json'), 'utf8');
+    expect(JSON.parse(stored), 'run: npm run schema').toEqual(JSON.parse(JSON.stringify(configJsonSchema(CONNECTORS))));
+    expect(Object.keys((parse(stored) as { properties: object }).properties)).toContain('upstreams');
+  });
+});
+
+describe('interpolation', () => {
+  it('replaces inside text, reads files, and leaves everything else alone', () => {
+    const { value, issues } = interpolate(
+      { a: 'Bearer ${TOKEN}', b: [1, null, true], c: '$TOKEN {x}', d: '${file:package.json}' },
+      ENVIRONMENT,
+      ROOT,
+    );
+    expect(issues).toEqual([]);
+    expect(value).toMatchObject({ a: 'Bearer tok-123', b: [1, null, true], c: '$TOKEN {x}' });
+    expect((value as { d: string }).d).toContain('"name": "pharos"');
+  });
+
+  it('does not interpolate what came out of a variable', () => {
+    expect(interpolate({ a: '${A}' }, { A: '${TOKEN}', TOKEN: 'secret' }, ROOT).value).toEqual({ a: '${TOKEN}' });
+  });
+});
+
+describe('a secret', () => {
+  it('prints as stars wherever it ends up', () => {
+    const secret = new Secret('hunter2');
+    expect([String(secret), JSON.stringify({ secret }), inspect(secret), `${secret}`]).toEqual([
+      '***',
+      '{"secret":"***"}',
+      '***',
+      '***',
+    ]);
+  });
+});
