@@ -8,7 +8,7 @@ import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { createQuota } from '../../src/sync/quota.ts';
-import { ARRIVAL_MS, windowsOf } from '../../src/sync/windows.ts';
+import { ARRIVAL_MS, spareWindowsOf, windowsOf } from '../../src/sync/windows.ts';
 
 const SCHEDULES = Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 const LIMITS = { perMinute: 4, perHour: 9 };
@@ -89,6 +89,21 @@ test('three real processes that ask at once get exactly as many grants as there 
     }),
   );
   expect(grants.reduce((sum, grant) => sum + grant, 0)).toBe(50);
+});
+
+test('details that have had their share are refused while lists go on, and lists take nothing from that share', async () => {
+  const quota = createQuota(open(), () => 0.5);
+  const limits = { perMinute: 10, perHour: 1_000 };
+  const lists = windowsOf(limits);
+  const details = [...lists, ...spareWindowsOf(limits, { listCallsPerPass: 3, intervalMs: MINUTE_MS })];
+  const now = toEpochMs(HOUR_MS);
+  const granted = async (windows: typeof lists): Promise<boolean> =>
+    (await quota.reserve('edge', windows, now)).granted;
+  // Two passes of three lists fall into one window of ten.
+  const outcomes = [];
+  for (const windows of [lists, lists, lists, details, details, details, details, details, lists])
+    outcomes.push(await granted(windows));
+  expect(outcomes).toEqual([true, true, true, true, true, true, true, false, true]);
 });
 
 test('a restart forgets neither what was sent nor a wait', async () => {

@@ -113,6 +113,16 @@ describe('the quota', () => {
     expect(granted).toBeGreaterThan(10 * 1_000 * 0.995 - 1);
   });
 
+  test('is free again an hour after the clock was set back by a day, not a day after', async () => {
+    const ledger = createMemoryLedger();
+    const windows = windowsOf({ perMinute: 60, perHour: 2 });
+    const before = toEpochMs(48 * HOUR_MS);
+    for (const at of [before, before]) expect((await reserveIn(ledger, windows, at)).granted).toBe(true);
+    const now = toEpochMs(24 * HOUR_MS);
+    expect(await reserveIn(ledger, windows, now)).toEqual({ granted: false, notBefore: now + HOUR_MS + ARRIVAL_MS });
+    expect((await reserveIn(ledger, windows, toEpochMs(now + HOUR_MS + ARRIVAL_MS))).granted).toBe(true);
+  });
+
   test('keeps its room for lists when details take all they may', async () => {
     const limits = { perMinute: 60, perHour: 1_000 };
     const demand = { listCallsPerPass: 4, intervalMs: MINUTE_MS };
