@@ -17,44 +17,62 @@ export type Weight = (typeof WEIGHTS)[number];
 const FILES: Readonly<Record<Weight, string>> = { regular: 'DejaVuSans.ttf', bold: 'DejaVuSans-Bold.ttf' };
 const UNITS_PER_EM = 110;
 
-/** First and last code point of each stretch. */
-const COVERAGE: readonly (readonly [number, number])[] = [
-  [0x20, 0x7e], // ASCII
-  [0xa0, 0x17f], // Latin-1, Latin Extended-A
-  [0x1a0, 0x1a1],
-  [0x1af, 0x1b0],
-  [0x1cd, 0x1dc],
-  [0x218, 0x21b], // Vietnamese horns, pinyin, Romanian
-  [0x370, 0x3ff], // Greek
-  [0x400, 0x4ff], // Cyrillic
-  [0x1e80, 0x1e85],
-  [0x1e9e, 0x1e9e],
-  [0x1ea0, 0x1ef9], // Welsh, capital sharp s, Vietnamese
-  [0x2010, 0x2027],
-  [0x2030, 0x203a],
-  [0x2044, 0x2044], // punctuation
-  [0x20a0, 0x20bf],
-  [0x2116, 0x2116],
-  [0x2122, 0x2122], // currencies, numero, trade mark
-  [0x2190, 0x2195],
-  [0x2212, 0x2212],
-  [0x221e, 0x221e],
-  [0x2248, 0x2248],
-  [0x2260, 0x2265], // arrows, signs
-  [0x25b2, 0x25b2],
-  [0x25bc, 0x25bc],
-  [0x25cb, 0x25cb],
-  [0x25cf, 0x25cf],
-  [0x2605, 0x2606],
-  [0x2713, 0x2717],
-];
+/** What is covered, in the order of code points: the first and the last of each stretch. */
+const COVERAGE: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
+  'ASCII, Latin-1, Latin Extended-A': [
+    [0x20, 0x7e],
+    [0xa0, 0x17f],
+  ],
+  'Vietnamese horns, pinyin, Romanian': [
+    [0x1a0, 0x1a1],
+    [0x1af, 0x1b0],
+    [0x1cd, 0x1dc],
+    [0x218, 0x21b],
+  ],
+  Greek: [[0x370, 0x3ff]],
+  'Cyrillic, without its combining marks': [
+    [0x400, 0x482],
+    [0x48a, 0x4ff],
+  ],
+  'Welsh, capital sharp s, Vietnamese': [
+    [0x1e80, 0x1e85],
+    [0x1e9e, 0x1e9e],
+    [0x1ea0, 0x1ef9],
+  ],
+  punctuation: [
+    [0x2010, 0x2027],
+    [0x2030, 0x203a],
+    [0x2044, 0x2044],
+  ],
+  'currencies, numero, trade mark': [
+    [0x20a0, 0x20bf],
+    [0x2116, 0x2116],
+    [0x2122, 0x2122],
+  ],
+  'arrows, signs': [
+    [0x2190, 0x2195],
+    [0x2212, 0x2212],
+    [0x221e, 0x221e],
+    [0x2248, 0x2248],
+    [0x2260, 0x2265],
+  ],
+  'shapes, stars, ticks': [
+    [0x25b2, 0x25b2],
+    [0x25bc, 0x25bc],
+    [0x25cb, 0x25cb],
+    [0x25cf, 0x25cf],
+    [0x2605, 0x2606],
+    [0x2713, 0x2717],
+  ],
+};
 
 /** The text of `src/badges/glyphs/<weight>.json`, the same on every machine for the same font file. */
 export function glyphTable(weight: Weight): string {
   const font = loadFont(weight);
-  const rows = COVERAGE.flatMap(([first, last]) =>
-    Array.from({ length: last - first + 1 }, (_, index) => row(font, first + index)),
-  ).filter((line) => line !== null);
+  const stretches = Object.values(COVERAGE).flat();
+  const rows = stretches
+    .flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => row(font, first + index)))
+    .filter((line) => line !== null);
   return `${JSON.stringify(
     {
       about: `Made by scripts/glyphs.ts from ${FILES[weight]} of DejaVu Fonts ${versionOf(font)}; see LICENSE.txt. Outlines: code point (base 36), advance, path from the pen to the next pen. Kerning: pairs and their change.`,
@@ -110,7 +128,10 @@ export function contoursOf(font: Font, glyph: Glyph): Contour[] {
       current.pieces.push({ control: null, to: current.from });
     if (command.type !== 'Z') at = point(command.x, command.y);
   }
-  return contours.map(({ from, pieces }) => ({ from, pieces: withoutStandstill(from, pieces) }));
+  // The font has points that mark a place for accents: contours without an inside.
+  return contours
+    .map(({ from, pieces }) => ({ from, pieces: withoutStandstill(from, pieces) }))
+    .filter(({ pieces }) => pieces.length > 1);
 }
 
 function withoutStandstill(from: Point, pieces: readonly Piece[]): Piece[] {

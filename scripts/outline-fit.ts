@@ -26,7 +26,7 @@ export interface Contour {
 export const TOLERANCE = 0.65;
 /** Neighbours that turn by less than this (radians) are one smooth curve. */
 const SMOOTH = 0.16;
-const SAMPLES = 12;
+const SAMPLES = 8;
 
 interface Drawn {
   readonly command: 'c' | 'q' | 'l';
@@ -125,7 +125,7 @@ function fitOne(from: Point, pieces: readonly Piece[]): Drawn | null {
   if (!cubic) return null;
   const [one, two] = cubic;
   const points = [relative(one), relative(two), relative(last.to)] as const;
-  const drawn = Array.from({ length: 41 }, (_, i) => plus(origin, cubicAt(points, i / 40)));
+  const drawn = Array.from({ length: 33 }, (_, i) => plus(origin, cubicAt(points, i / 32)));
   const strays = outline.some((point) => distanceToPolyline(point, drawn) > TOLERANCE);
   return strays ? null : { command: 'c', points };
 }
@@ -192,13 +192,14 @@ type Four = readonly [Point, Point, Point, Point];
 
 /** One step of Newton towards the parameter where the cubic is nearest to `point`. */
 function nearest(point: Point, [p0, p1, p2, p3]: Four, t: number): number {
-  const curve = (u: number) =>
-    plus(p0, cubicAt([minus(p1, p0), minus(p2, p0), minus(p3, p0)], Math.min(1, Math.max(0, u))));
-  const h = 1e-3;
-  const distance = (u: number) => length(minus(curve(u), point)) ** 2;
-  const slope = (distance(t + h) - distance(t - h)) / (2 * h);
-  const bend = (distance(t + h) - 2 * distance(t) + distance(t - h)) / (h * h);
-  return bend <= 0 ? t : Math.min(1, Math.max(0, t - slope / bend));
+  const away = minus(plus(p0, cubicAt([minus(p1, p0), minus(p2, p0), minus(p3, p0)], t)), point);
+  const speed = quadraticAt([scale(minus(p1, p0), 3), scale(minus(p2, p1), 3), scale(minus(p3, p2), 3)], t);
+  const turning = plus(
+    scale(plus(minus(p2, scale(p1, 2)), p0), 6 * (1 - t)),
+    scale(plus(minus(p3, scale(p2, 2)), p1), 6 * t),
+  );
+  const bend = dot(speed, speed) + dot(away, turning);
+  return bend <= 0 ? t : Math.min(1, Math.max(0, t - dot(away, speed) / bend));
 }
 
 /** Shortest path data: lines along an axis as `h` and `v`, a repeated letter once, no separator before a minus. */
