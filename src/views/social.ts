@@ -45,18 +45,18 @@ export function socialView(model: PageModel): SocialView {
   const { definition, settings, state } = model;
   const tag = catalogueTag(settings.locale);
   const locale = isDrawable(bannerSentence(state, wordsOf(tag))) ? tag : 'en';
-  const words = wordsOf(locale);
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const address = settings.url.replace(/^https?:\/\//, '').replace(/\/$/, '');
   const days = daysUntil(dayOf(model.asOf, settings.timezone), BAR_DAYS);
   const members = model.components.map((component) => ({ component, cells: cellsOf(component, days, model) }));
   return {
     title: drawableName(definition.title, TITLE_LENGTH_MAX) ?? address,
     state,
-    sentence: bannerSentence(state, words),
+    sentence: bannerSentence(state, wordsOf(locale)),
     detail: detailOf(model, locale),
     days: combinedDays(members, days.length).map((day) => day.state),
-    daysFrom: count(words.daysAgo, days.length - 1, locale),
-    daysTo: words.today,
+    daysFrom: relative.format(1 - days.length, 'day'),
+    daysTo: relative.format(0, 'day'),
     address,
     isDark: definition.theme === 'dark',
   };

@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS, type PageModel, toEpochMs } from '../../../src/model/index.ts';
+import { fileEntry } from '../../../src/publish/file-entry.ts';
+import { filesOf } from '../../../src/publish/files.ts';
+import { machineFiles } from '../../../src/publish/machine-files.ts';
+import { AS_OF, ago, componentModel, incident, maintenance } from '../../helpers/page-model.ts';
+import { calm, longHistory, manyComponents, outage } from '../../helpers/page-scenes.ts';
+import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
+
+const NO_BADGES = { badges: false };
+const noHtml = { render: () => Promise.reject(new Error('no HTML here')) };
+const keysOf = (model: PageModel) =>
+  new Map(filesOf(model, NO_BADGES).map(({ path, kind, key }) => [path, `${kind} ${key}`]));
+
+/** Paths whose key differs between two models, or which only one of them has. */
+function changedPaths(before: PageModel, after: PageModel): string[] {
+  const [old, young] = [keysOf(before), keysOf(after)];
+  return [...new Set([...old.keys(), ...young.keys()])].filter((path) => old.get(path) !== young.get(path)).toSorted();
+}
+
+/** The same page a moment later, with one component down. */
+function withOneDown(model: PageModel): PageModel {
+  const [first, ...others] = model.components;
+  if (first === undefined) throw new Error('the page has no components');
+  const asOf = toEpochMs(model.asOf + MINUTE_MS);
+  const grown = [first, ...others].map((one) => ({
+    ...one,
+    timeline: one.timeline.map((span, index) => (index === one.timeline.length - 1 ? { ...span, to: asOf } : span)),
+  }));
+  const components = grown.map((one, index) => (index === 0 ? { ...one, state: 'major_outage' as const } : one));
+  return { ...model, asOf, staleAfter: toEpochMs(model.staleAfter + MINUTE_MS), components, state: 'partial_outage' };
+}
+
+describe('the files of a page', () => {
+  it('have each path once, below the page, none of them climbing out', () => {
+    for (const model of [calm(), outage(), manyComponents(50), longHistory(300, 10)]) {
+      const paths = filesOf(model, NO_BADGES).map(({ path }) => path);
+      expect(new Set(paths).size).toBe(paths.length);
+      for (const path of paths) expect(path).toMatch(/^(?!\/)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._~/-]+$/);
+    }
+  });
+
+  it('have the addresses of the contract', () => {
+    const paths = filesOf(calm(), NO_BADGES).map(({ path }) => path);
+    for (const path of [
+      'index.html',
+      'history/index.html',
+      'history/2026-10/index.html',
+      'incidents/slow-search/index.html',
+      'feed.atom',
+      'feed.rss',
+      'feed.json',
+      'maintenance.ics',
+      'components/api/feed.atom',
+      'components/api/maintenance.ics',
+      'api/v2/summary.json',
+      'api/v2/scheduled-maintenances/active.json',
+      'api/uptime.json',
+      'api/state.json',
+      'reports/2026-10/report.csv',
+      'reports/2026-10/report.json',
+      'og.png',
+      'favicon.svg',
+      'sitemap.xml',
+      'robots.txt',
+      'llms.txt',
+    ])
+      expect(paths).toContain(path);
+  });
+
+  it('of a gated page tell nobody else of it', () => {
+    for (const access of ['password', 'email-domain'] as const) {
+      const paths = filesOf(calm({ definition: { access } }), NO_BADGES).map(({ path }) => path);
+      expect(paths).toContain('robots.txt');
+      for (const path of ['og.png', 'sitemap.xml', 'llms.txt']) expect(paths).not.toContain(path);
+    }
+  });
+
+  it('compute nothing before it is asked for, and a view once', async () => {
+    let views = 0;
+    const entry = fileEntry({
+      path: 'x',
+      contentType: 'text/plain',
+      kind: 'x',
+      inputs: () => 'cheap',
+      view: () => {
+        views += 1;
+        return { views };
+      },
+      draw: ({ views: seen }) => String(seen),
+    });
+    const { key } = entry;
+    expect([views, key.length]).toEqual([0, 64]);
+    expect([await entry.draw(noHtml), await entry.draw(noHtml), entry.view]).toEqual([
+      { body: '1', csp: null },
+      { body: '1', csp: null },
+      { views: 1 },
+    ]);
+  });
+});
+
+describe('keys', () => {
+  const MUTATIONS: Readonly<Record<string, (model: PageModel) => PageModel>> = {
+    nothing: (model) => structuredClone(model),
+    'one component down': withOneDown,
+    'a quarter of an hour': (model) => ({
+      ...model,
+      asOf: ago(-15 * MINUTE_MS),
+      staleAfter: ago(-HOUR_MS),
+      dataFrom: AS_OF,
+    }),
+    'another incident': (model) => ({ ...model, incidents: [incident({ slug: 'new' }), ...model.incidents] }),
+    'an old incident edited': (model) => ({
+      ...model,
+      incidents: model.incidents.map((one) => (one.slug === 'slow-search' ? { ...one, title: 'Edited' } : one)),
+    }),
+    'another maintenance': (model) => ({
+      ...model,
+      maintenances: [maintenance({ slug: 'new' }), ...model.maintenances],
+    }),
+    'a component renamed': (model) => ({
+      ...model,
+      components: model.components.map((one, index) => (index === 1 ? { ...one, name: 'Renamed' } : one)),
+    }),
+    'a component gone': (model) => ({ ...model, components: model.components.slice(1) }),
+    'another language': (model) => ({ ...model, settings: { ...model.settings, locale: 'de' } }),
+    'another zone': (model) => ({ ...model, settings: { ...model.settings, timezone: 'Asia/Tokyo' } }),
+    'another address': (model) => ({ ...model, settings: { ...model.settings, url: 'https://x.example/' } }),
+    'another title': (model) => ({ ...model, definition: { ...model.definition, title: 'Other' } }),
+    'a stale source': (model) => ({ ...model, isStale: true, dataFrom: null }),
+    'no announcements': (model) => ({ ...model, announcements: [] }),
+    'a page unlisted': (model) => ({ ...model, settings: { ...model.settings, allowIndex: false } }),
+  };
+
+  for (const [name, mutate] of Object.entries(MUTATIONS))
+    it(`that stay over ${name} mean views that stay`, () => {
+      for (const make of [calm, outage]) {
+        const before = new Map(filesOf(make(), NO_BADGES).map((entry) => [entry.path, entry]));
+        for (const entry of filesOf(mutate(make()), NO_BADGES)) {
+          const old = before.get(entry.path);
+          if (old === undefined || old.key !== entry.key || old.kind !== entry.kind) continue;
+          expect([entry.path, JSON.stringify(entry.view)]).toEqual([entry.path, JSON.stringify(old.view)]);
+        }
+      }
+    });
+
+  it('are the same for an equal model', () => {
+    expect(changedPaths(outage(), structuredClone(outage()))).toEqual([]);
+  });
+
+  it('change only where it shows when one component goes down on a page with a long history', () => {
+    const model = longHistory(300, 10);
+    expect(changedPaths(model, withOneDown(model)).filter((path) => !path.startsWith('components/'))).toEqual([
+      'api/state.json',
+      'api/uptime.json',
+      'api/v2/components.json',
+      'api/v2/incidents.json',
+      'api/v2/status.json',
+      'api/v2/summary.json',
+      'favicon.svg',
+      'index.html',
+      'llms.txt',
+      'og.png',
+      'reports/2026-11/report.csv',
+      'reports/2026-11/report.json',
+    ]);
+  });
+
+  it('change for one incident only where it is listed when its record is edited', () => {
+    const model = longHistory(300, 10);
+    const edited = {
+      ...model,
+      incidents: model.incidents.map((one) => (one.slug === 'i200' ? { ...one, title: 'Edited' } : one)),
+    };
+    expect(changedPaths(model, edited).filter((path) => path.endsWith('index.html'))).toEqual([
+      'history/2026-05/index.html',
+      'incidents/i200/index.html',
+    ]);
+  });
+});
+
+describe('what is published', () => {
+  it('holds no upstream, no target and no id of ours, in any file that machines read', async () => {
+    for (const text of HOSTILE_TEXTS.slice(0, 3))
+      for (const entry of machineFiles(hostilePage(text))) {
+        const body = Buffer.from((await entry.draw(noHtml)).body).toString('latin1');
+        for (const secret of SECRETS) expect([entry.path, body.includes(secret)]).toEqual([entry.path, false]);
+      }
+  });
+
+  it('has no other keys than these in any JSON', async () => {
+    const keys = new Set<string>();
+    const collect = (value: unknown): void => {
+      if (Array.isArray(value)) for (const one of value) collect(one);
+      else if (typeof value === 'object' && value !== null)
+        for (const [key, one] of Object.entries(value)) {
+          keys.add(key);
+          collect(one);
+        }
+    };
+    const shown = componentModel({ target: 'https://10.0.0.7/', upstreamUptime: UPSTREAM_UPTIME, groupId: 'core' });
+    const model = outage({ components: [shown, ...outage().components], settings: { showTargets: true } });
+    for (const entry of machineFiles(model))
+      if (entry.path.endsWith('.json')) collect(JSON.parse(String((await entry.draw(noHtml)).body)));
+    expect([...keys].toSorted()).toEqual(PUBLIC_KEYS);
+  });
+
+  it('is the same bytes for the same model, whichever entry is drawn first', async () => {
+    const drawAll = async (model: PageModel, isBackwards: boolean) => {
+      const entries = machineFiles(model);
+      const order = isBackwards ? entries.toReversed() : entries;
+      const drawn = new Map<string, string>();
+      for (const entry of order) drawn.set(entry.path, Buffer.from((await entry.draw(noHtml)).body).toString('hex'));
+      return drawn;
+    };
+    const [first, second] = [await drawAll(outage(), false), await drawAll(structuredClone(outage()), true)];
+    expect(second.size).toBe(first.size);
+    for (const [path, bytes] of first) expect([path, second.get(path) === bytes]).toEqual([path, true]);
+  });
+});
+
+const UPSTREAM_UPTIME = { periodDays: 30, checksTotal: 10, checksUp: 9, uptimeRatio: 0.9, responseTimeAverageMs: 4 };
+
+/** The allow-list. What is added here is published to everybody. */
+const PUBLIC_KEYS = (
+  '24h 30d 365d 7d 90d affected_components as_of authors blip_floor_seconds ' +
+  'body code components content_html coverage coverage_ratio created_at custom_tweet date_modified ' +
+  'date_published day_seconds days degraded deliver_notifications description display_at ended_at ends_at ' +
+  'feed_url formula formula_version from group group_id home_page_url id impact ' +
+  'incident_count incident_id incident_updates incidents incidents_at incidents_stale indicator interval_seconds is_over ' +
+  'items language locale maintenance maintenances major_outage monitoring_at monitors_at monitors_stale ' +
+  'month name new_status old_status only_show_if_degraded open_incidents operational page page_id ' +
+  'partial_outage paused period_days periods position provenance reminder_intervals resolved_at scheduled_for ' +
+  'scheduled_maintenances scheduled_until seconds sentence shortlink showcase source_id sources stale ' +
+  'stale_after start_date started_at state status summary tags text time_zone ' +
+  'title to tweet_id unknown updated_at upstream uptime uptime_ratio uptime_ratio_with_maintenance ' +
+  'url v2_id version'
+).split(' ');

@@ -1,0 +1,122 @@
+import { XMLValidator } from 'fast-xml-parser';
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, MINUTE_MS, STATES } from '../../../src/model/index.ts';
+import { faviconSvg, SIGNS } from '../../../src/publish/favicon.ts';
+import { socialImage } from '../../../src/publish/social-image.ts';
+import { DARK, LIGHT } from '../../../src/publish/social-palette.ts';
+import { socialView } from '../../../src/views/social.ts';
+import { ago, componentModel, pageModel } from '../../helpers/page-model.ts';
+import { calm, longNames, outage, rightToLeft } from '../../helpers/page-scenes.ts';
+import { HOSTILE_TEXTS, hostilePage } from './hostile.ts';
+
+/** WCAG 2 contrast ratio of two `#rrggbb`. */
+function contrast(a: string, b: string): number {
+  const luminance = (hex: string) => {
+    const [r = 0, g = 0, blue = 0] = [1, 3, 5].map((at) => {
+      const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+      return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * blue;
+  };
+  const [high = 0, low = 0] = [luminance(a), luminance(b)].toSorted((x, y) => y - x);
+  return (high + 0.05) / (low + 0.05);
+}
+
+describe('the favicon', () => {
+  it('tells every state by its colour or sign, and every state that differs in meaning by its drawing', () => {
+    const drawings = STATES.map((state) => faviconSvg({ state }).replaceAll(/#[0-9a-f]{6}/g, ''));
+    expect(new Set(drawings).size).toBe(STATES.length);
+  });
+
+  it('is small, well-formed, and asks for nothing', () => {
+    for (const state of STATES) {
+      const svg = faviconSvg({ state });
+      expect(XMLValidator.validate(svg)).toBe(true);
+      expect(svg.length).toBeLessThan(500);
+      expect(svg).not.toMatch(/script|href|style|url\(|<image|\sid=/);
+    }
+  });
+
+  it('has a sign that stands out from its ground, which stands out from white and from black', () => {
+    for (const state of STATES) {
+      const { colour } = SIGNS[state];
+      expect(contrast(colour, '#ffffff')).toBeGreaterThan(3);
+      expect(contrast(colour, '#202124')).toBeGreaterThan(2.5);
+    }
+  });
+});
+
+describe('what the social image shows', () => {
+  it('changes with the state and the days, and with nothing else', () => {
+    const before = JSON.stringify(socialView(calm()));
+    const later = { ...calm(), asOf: ago(-MINUTE_MS), staleAfter: ago(-DAY_MS), incidents: [], dataFrom: ago(0) };
+    expect(JSON.stringify(socialView(later))).toBe(before);
+    expect(JSON.stringify(socialView(outage()))).not.toBe(before);
+  });
+
+  it('names what is in trouble, up to three', () => {
+    expect(socialView(calm()).detail).toBe('');
+    expect(socialView(outage()).detail).toBe('Down: Web application and API.');
+    const components = Array.from({ length: 9 }, (_, index) =>
+      componentModel({ id: `c${index}`, name: `C${index}`, state: 'degraded' }),
+    );
+    expect(socialView(pageModel({ components })).detail).toBe('Degraded: C0, C1, C2, and 6 others.');
+  });
+
+  it('is written in English with the address for a name where the font lacks the script', () => {
+    const view = socialView(rightToLeft());
+    expect(view.sentence).toBe('Some things are down');
+    expect(view.title).toBe('status.acme.example/acme');
+    expect(view.detail).not.toMatch(/[\u0600-\u06ff]/);
+    const emoji = socialView(pageModel({ definition: { title: '🔥 Acme 日' } }));
+    expect(emoji.title).toBe('status.acme.example/acme');
+    expect(socialView(pageModel({ definition: { title: '🔥 Acme' } })).title).toBe('Acme');
+  });
+
+  it('has ninety days in which a component counts from when it was first heard of', () => {
+    const old = componentModel({ id: 'a', knownDays: 400 });
+    const young = componentModel({ id: 'b', knownDays: 5 });
+    const { days } = socialView(pageModel({ components: [old, young] }));
+    expect(days).toHaveLength(90);
+    expect(new Set(days)).toEqual(new Set(['operational']));
+    const silent = componentModel({ id: 'b', troubles: [{ state: 'unknown', startedAgoMs: 3 * DAY_MS }] });
+    expect(socialView(pageModel({ components: [old, silent] })).days.at(-2)).toBe('unknown');
+  });
+});
+
+describe('the social image', () => {
+  const sizeOf = (png: Uint8Array) => {
+    const view = new DataView(png.buffer, png.byteOffset);
+    return [view.getUint32(16), view.getUint32(20)];
+  };
+
+  it('is a PNG of 1200 × 630, the same bytes for the same view', async () => {
+    const [first, second] = [await socialImage(socialView(outage())), await socialImage(socialView(outage()))];
+    expect(Buffer.from(first).subarray(1, 4).toString()).toBe('PNG');
+    expect(sizeOf(first)).toEqual([1200, 630]);
+    expect(Buffer.compare(first, second)).toBe(0);
+  });
+
+  it('is another picture when the state is another', async () => {
+    const [good, bad] = [await socialImage(socialView(calm())), await socialImage(socialView(outage()))];
+    expect(Buffer.compare(good, bad)).not.toBe(0);
+  });
+
+  it('is drawn whatever the names are', async () => {
+    for (const model of [longNames(), ...HOSTILE_TEXTS.map(hostilePage)])
+      expect(sizeOf(await socialImage(socialView(model)))).toEqual([1200, 630]);
+  });
+
+  it('has text that stands out in every state, light and dark', () => {
+    for (const { sky, paper, quiet } of [LIGHT, DARK]) {
+      for (const state of STATES) expect(contrast(sky[state].ink, sky[state].ground)).toBeGreaterThan(4.5);
+      expect(contrast(quiet, paper)).toBeGreaterThan(4.5);
+    }
+  });
+
+  it('tells trouble from calm in the bars without their colour', () => {
+    for (const palette of [LIGHT, DARK])
+      for (const state of STATES.filter((one) => one !== 'unknown' && one !== 'paused'))
+        expect(contrast(palette.state[state], palette.paper)).toBeGreaterThan(3);
+  });
+});
