@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
+import { intervalMsOf, nextRunAfter, startSchedules } from '../../../src/sync/schedule.ts';
+
+const NOON = toEpochMs(Date.UTC(2026, 10, 21, 12, 0, 0));
+const iso = (text: string) => toEpochMs(Date.parse(text));
+
+describe('the interval of a schedule', () => {
+  test.each([
+    ['* * * * *', MINUTE_MS],
+    ['*/10 * * * * *', 10 * SECOND_MS],
+    ['30 * * * * *', MINUTE_MS],
+    ['*/7 * * * *', 7 * MINUTE_MS],
+    ['5,4 * * * *', 59 * MINUTE_MS],
+    ['0 */6 * * *', 6 * HOUR_MS],
+    ['0 9-17 * * 1-5', 64 * HOUR_MS],
+    ['0 0 L * *', 31 * DAY_MS],
+    ['0 0 1 1 *', 366 * DAY_MS],
+  ])('%s is its longest gap', (expression, expected) => {
+    expect(intervalMsOf(expression)).toBe(expected);
+  });
+
+  test.each(['', '* * *', '* * * * * * *', '@daily', 'x * * * *', '61 * * * *', '0 0 30 2 *', '0 0 29 2 *'])(
+    '%s is a fault of the configuration',
+    (expression) => {
+      expect(() => intervalMsOf(expression)).toThrow(
+        expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(`"${expression}"`) }),
+      );
+    },
+  );
+});
+
+describe('the next run', () => {
+  test.each([
+    ['* * * * *', '2026-11-21T12:00:00Z', '2026-11-21T12:01:00Z'],
+    ['* * * * *', '2026-11-21T11:59:59.999Z', '2026-11-21T12:00:00Z'],
+    ['*/15 * * * * *', '2026-11-21T12:00:01Z', '2026-11-21T12:00:15Z'],
+    ['30 4 * * 1', '2026-11-21T12:00:00Z', '2026-11-23T04:30:00Z'],
+    ['0 0 31 * *', '2026-11-21T12:00:00Z', '2026-12-31T00:00:00Z'],
+    ['0 0 29 2 *', '2026-11-21T12:00:00Z', '2028-02-29T00:00:00Z'],
+    ['59 23 31 12 *', '2026-12-31T23:59:00Z', '2027-12-31T23:59:00Z'],
+  ])('of %s after %s is %s', (expression, after, expected) => {
+    expect(nextRunAfter(expression, iso(after))).toBe(iso(expected));
+  });
+
+  const zones = [
+    'Europe/Berlin',
+    'America/New_York',
+    'America/St_Johns',
+    'Australia/Lord_Howe',
+    'Pacific/Chatham',
+    'Africa/Casablanca',
+    'America/Santiago',
+    'UTC',
+  ];
+  const zoneBefore = process.env['TZ'];
+  afterEach(() => {
+    if (zoneBefore === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zoneBefore;
+  });
+
+  for (const zone of zones) {
+    test(`comes every time on every day of a year on a machine in ${zone}, whatever its clocks do`, () => {
+      process.env['TZ'] = zone;
+      expect(new Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone);
+      for (const [expression, everyMs] of [
+        ['30 * * * *', HOUR_MS],
+        ['30 2 * * *', DAY_MS],
+      ] as const) {
+        let at = iso('2026-01-01T02:30:00Z');
+        for (let run = 0; at < iso('2027-01-01T00:00:00Z'); run += 1) {
+          const next = nextRunAfter(expression, at);
+          expect(next).toBe(at + everyMs);
+          // An hourly expression is followed day by day around the changes only, to be quick.
+          at = everyMs === HOUR_MS && run % 3 === 0 ? toEpochMs(next + 20 * HOUR_MS) : next;
+        }
+      }
+    });
+  }
+});
+
+describe('a running schedule', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ now: NOON });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const now = () => toEpochMs(Date.now());
+  const start = (run: (ids: readonly string[]) => unknown, expression = '* * * * *', random = () => 0) =>
+    startSchedules(new Map([[expression, ['edge', 'svc']]]), run, { now, random });
+
+  test('runs its upstreams once a minute, on the minute', async () => {
+    const runs: string[] = [];
+    const { stop } = start((ids) => runs.push(`${new Date(now()).toISOString()} ${ids.join()}`));
+    await vi.advanceTimersByTimeAsync(3 * MINUTE_MS);
+    expect(runs).toEqual([
+      '2026-11-21T12:01:00.000Z edge,svc',
+      '2026-11-21T12:02:00.000Z edge,svc',
+      '2026-11-21T12:03:00.000Z edge,svc',
+    ]);
+    stop();
+    await vi.advanceTimersByTimeAsync(3 * MINUTE_MS);
+    expect(runs).toHaveLength(3);
+  });
+
+  test('is late by chance, at most five seconds and a tenth of the interval, and never drifts', async () => {
+    const late: number[] = [];
+    let turn = 0;
+    const random = () => [0, 0.5, 0.999][turn++ % 3] ?? 0;
+    const { stop } = start(() => late.push(now() % MINUTE_MS), '* * * * *', random);
+    await vi.advanceTimersByTimeAsync(3 * MINUTE_MS + 10 * SECOND_MS);
+    expect(late).toEqual([0, 2_500, 4_995]);
+    stop();
+    turn = 2;
+    const quick: number[] = [];
+    const schedule = start(() => quick.push(now() % (10 * SECOND_MS)), '*/10 * * * * *', random);
+    await vi.advanceTimersByTimeAsync(11 * SECOND_MS);
+    expect(quick[0]).toBe(999);
+    schedule.stop();
+  });
+
+  test('leaves out ticks while a run is unfinished, and goes on after it, also when it failed', async () => {
+    let running = 0;
+    let most = 0;
+    let runs = 0;
+    const { stop } = start(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      runs += 1;
+      await new Promise((resolve) => setTimeout(resolve, 2.5 * MINUTE_MS));
+      running -= 1;
+      throw new Error('the run failed');
+    });
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+    expect(most).toBe(1);
+    expect(runs).toBe(4);
+    stop();
+  });
+
+  test('after ten minutes asleep runs once, not ten times', async () => {
+    let runs = 0;
+    const { stop } = start(() => {
+      runs += 1;
+    });
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect(runs).toBe(1);
+    // Timers stand still while the machine sleeps; the clock does not.
+    vi.setSystemTime(Date.now() + 10 * MINUTE_MS);
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect(runs).toBe(2);
+    await vi.advanceTimersByTimeAsync(3 * MINUTE_MS);
+    expect(runs).toBe(5);
+    stop();
+  });
+
+  for (const jumpMs of [-DAY_MS, -HOUR_MS, -30 * SECOND_MS, 30 * SECOND_MS, HOUR_MS, DAY_MS]) {
+    test(`goes on within two minutes when the clock jumps by ${jumpMs / SECOND_MS} s, and runs nothing twice`, async () => {
+      for (let second = 0; second < 60; second += 7) {
+        const runs: number[] = [];
+        let realMs = 0;
+        const { stop } = start(() => runs.push(realMs));
+        const advance = async (ms: number): Promise<void> => {
+          for (let passed = 0; passed < ms; passed += SECOND_MS) {
+            realMs += SECOND_MS;
+            await vi.advanceTimersByTimeAsync(SECOND_MS);
+          }
+        };
+        await advance(2 * MINUTE_MS + second * SECOND_MS);
+        vi.setSystemTime(Date.now() + jumpMs);
+        await advance(5 * MINUTE_MS);
+        const gaps = runs.slice(1).map((at, index) => at - (runs[index] ?? 0));
+        expect(Math.max(...gaps)).toBeLessThanOrEqual(2 * MINUTE_MS + SECOND_MS);
+        expect(Math.min(...gaps)).toBeGreaterThanOrEqual(25 * SECOND_MS);
+        stop();
+      }
+    });
+  }
+
+  test('that runs rarely is on time although no timer sleeps that long', async () => {
+    const runs: string[] = [];
+    const { stop } = start(() => runs.push(new Date(now()).toISOString()), '0 0 1 * *');
+    await vi.advanceTimersByTimeAsync(41 * DAY_MS);
+    expect(runs).toEqual(['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z']);
+    stop();
+  });
+});
