@@ -35,7 +35,7 @@ export async function listen(
       hasPage: (slug) => pharos.access.pageOf(slug) !== null,
       now,
     }),
-    onDemand: createBadgeDesk(reader),
+    badges: createBadgeDesk(),
     trustedProxyHops: pharos.config.server.trustedProxyHops,
     isHttpsSite: pharos.siteUrl().startsWith('https://'),
     now,

@@ -38,7 +38,7 @@ export interface PublisherOptions {
   /** The site's own files: index of pages, 404, robots, sitemap … */
   readonly siteFilesOf: (site: SiteFilesInput) => readonly FileEntry[];
   /** Plain data that the server draws on demand from. */
-  readonly dataOf: (model: PageModel) => unknown;
+  readonly dataOf: (model: PageModel, page: ResolvedPage) => unknown;
 }
 
 export interface SiteFilesInput {
@@ -138,7 +138,7 @@ async function publishPage(
       entries,
       data: JSON.stringify({
         summary: { state: current.state, asOf: current.asOf, dataFrom: current.dataFrom },
-        onDemand: options.dataOf(current),
+        onDemand: options.dataOf(current, page),
       } satisfies ReleaseData),
       previous,
     });

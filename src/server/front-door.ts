@@ -17,6 +17,7 @@ import { clientAddressOf } from '../access/client-address.ts';
 import type { EpochMs } from '../model/time.ts';
 import { SITE_SLUG } from '../publish/publisher.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
+import { type BadgeDesk, badgeAddressOf } from './badge-desk.ts';
 import { type FileAnswer, fileAnswer } from './file-answer.ts';
 import type { ReleaseReader } from './release-reader.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
@@ -47,12 +48,8 @@ export interface FrontDoorOptions {
   readonly access: Access;
   /** Answers below `/-/`; null: nothing there. */
   readonly own: (request: OwnRequest) => Promise<OwnAnswer | null>;
-  /** Drawn on demand from a release's own data (badges); null: no such thing. */
-  readonly onDemand: (request: {
-    readonly slug: string;
-    readonly path: string;
-    readonly query: URLSearchParams;
-  }) => FileAnswer | null;
+  /** Draws badges from the data of a release. */
+  readonly badges: BadgeDesk;
   readonly trustedProxyHops: number;
   /** Whether site.url is https: cookies and HSTS follow it, never a header a client can send. */
   readonly isHttpsSite: boolean;
@@ -153,20 +150,34 @@ async function pageAnswer(
   }
   const page = options.access.pageOf(address.slug);
   const isPublic = page?.gate.kind === 'public';
+  const badge = badgeAddressOf(address.path);
   const principal =
     page === null || isPublic
       ? NOBODY
       : await options.access.principalOf(request.headers.cookie ?? null, options.now());
-  const release = canView(principal, page) ? options.reader.open(address.slug) : null;
+  const isSeen = canView(principal, page) || (badge !== null && (await hasBadgeToken(options, address.slug, query)));
+  const release = isSeen ? options.reader.open(address.slug) : null;
+  if (badge !== null) {
+    if (release === null) return options.badges.missing();
+    return options.badges.draw(release, {
+      address: badge,
+      query,
+      now: options.now(),
+      isPublic,
+      ifNoneMatch: request.headers['if-none-match'],
+    });
+  }
   if (release === null) return denied(options, request, address);
-  const wanted = { path: address.path, isPublic, headers: request.headers };
-  const drawn = options.onDemand({ slug: address.slug, path: address.path, query });
-  if (drawn !== null)
-    return isPublic
-      ? drawn
-      : { ...drawn, headers: { ...drawn.headers, 'cache-control': NEVER_CACHED, vary: 'Cookie' } };
-  const found = fileAnswer(release, wanted) ?? directoryRedirect(release.manifest.files, address);
+  const found =
+    fileAnswer(release, { path: address.path, isPublic, headers: request.headers }) ??
+    directoryRedirect(release.manifest.files, address);
   return found ?? missing(options, request);
+}
+
+/** Badges of a gated page also open for a token that the operator gave out; asked for every page, so that it tells nothing. */
+async function hasBadgeToken(options: FrontDoorOptions, slug: string, query: URLSearchParams): Promise<boolean> {
+  const token = query.get('token');
+  return token !== null && options.access.allowsBadge(slug, token);
 }
 
 /** `/acme/history` is the folder `/acme/history/`, as static hosts have it. */
