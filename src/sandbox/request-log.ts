@@ -29,7 +29,7 @@ export function createRequestLog(): RequestLog & { add(upstream: UpstreamName, r
   const records = new Map<UpstreamName, RequestRecord[]>();
   const counts = new Map<UpstreamName, number>();
   return {
-    of: (upstream) => [...(records.get(upstream) ?? [])],
+    of: (upstream) => records.get(upstream)?.slice(-RECORDS_MAX) ?? [],
     count: (upstream) => counts.get(upstream) ?? 0,
     clear() {
       records.clear();
