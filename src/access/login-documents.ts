@@ -6,10 +6,10 @@ import type { GateKinds } from './gates.ts';
 import type { LoginHtml, LoginPrompt, RenderLogin } from './login-prompt.ts';
 import { plainLogin } from './plain-login.ts';
 
-/** Stand in for what differs between requests; letters and dashes survive any escaping. */
+/** Stand in for what differs between requests; letters and dashes survive any escaping. None begins another. */
 const PLACES = {
   base: '/place-of-base/',
-  to: 'place-of-to',
+  to: 'place-of-way-back',
   username: 'place-of-username',
   token: 'place-of-token',
 } as const;

@@ -41,9 +41,9 @@ async function showForms(visit: Visit): Promise<GateResponse> {
 async function signIn(visit: Visit): Promise<GateResponse> {
   const password = visit.request.form.get('password');
   if (password !== null && password !== '') return signInByPassword(visit, password);
-  const email = visit.request.form.get('email')?.trim();
-  if (email !== undefined && email !== '') return askForMail(visit, email);
-  return show(visit, { status: 400, step: 'sign-in', fault: email === undefined ? 'wrong' : 'invalid' });
+  const email = visit.request.form.get('email');
+  if (email !== null && email.trim() !== '') return askForMail(visit, email);
+  return show(visit, { status: 400, step: 'sign-in', fault: email === null ? 'wrong' : 'invalid' });
 }
 
 /** Looks nothing up: a mail scanner that comes by changes and learns nothing. */

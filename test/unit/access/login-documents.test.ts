@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { createLoginDocuments } from '../../../src/access/login-documents.ts';
+import type { LoginPrompt } from '../../../src/access/login-prompt.ts';
+import { plainLogin } from '../../../src/access/plain-login.ts';
+
+const kinds = { hasPassword: true, hasEmail: true };
+
+describe('the documents of the gates', () => {
+  it('are drawn once each, however many pages are asked for', async () => {
+    const drawn: LoginPrompt[] = [];
+    const documents = createLoginDocuments(
+      async (prompt) => {
+        drawn.push(prompt);
+        return plainLogin(prompt);
+      },
+      () => undefined,
+    );
+    for (const slug of ['a', 'b', 'c'])
+      await documents.answer({ status: 404, step: 'sign-in', kinds, base: `/${slug}/`, to: 'history/' });
+    expect(drawn).toHaveLength(1);
+  });
+
+  it('hold what was asked for as text only', async () => {
+    const documents = createLoginDocuments(plainLogin, () => undefined);
+    const { body } = await documents.answer({
+      status: 200,
+      step: 'confirm',
+      kinds,
+      base: '/a/',
+      to: '"><script>alert(1)</script>',
+      token: '\' onx="place-of-way-back',
+    });
+    expect(body).not.toContain('<script>');
+    expect(body).not.toContain('" onx');
+    // A value that looks like a place is not filled in again.
+    expect(body).toContain('place-of-way-back');
+  });
+
+  it('fall back to plain ones while the renderer fails, and come back with it', async () => {
+    let isBroken = true;
+    const errors: unknown[] = [];
+    const documents = createLoginDocuments(
+      async (prompt) => {
+        if (isBroken) throw new Error('no renderer');
+        return { ...(await plainLogin(prompt)), csp: 'themed' };
+      },
+      (error) => errors.push(error),
+    );
+    const ask = () => documents.answer({ status: 404, step: 'sign-in', kinds, base: '/a/', to: '' });
+    expect((await ask()).body).toContain('action="/a/login/"');
+    isBroken = false;
+    expect((await ask()).headers['content-security-policy']).toBe('themed');
+    expect(errors).toHaveLength(1);
+  });
+
+  it('are fit for password managers and work without a script', async () => {
+    const documents = createLoginDocuments(plainLogin, () => undefined);
+    const { body } = await documents.answer({ status: 404, step: 'sign-in', kinds, base: '/acme/', to: 'history/' });
+    expect(body).not.toContain('<script');
+    expect(body).toMatch(/name="username" autocomplete="username" value="acme"/);
+    expect(body).toMatch(/type="password" autocomplete="current-password"/);
+    expect(body).toMatch(/type="email" autocomplete="email"/);
+    expect(body).toMatch(/name="to" value="history\/"/);
+  });
+});
