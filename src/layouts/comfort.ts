@@ -32,7 +32,7 @@ function times(): void {
 
 /** Nothing on an old copy is shown as working. */
 function age(): void {
-  if (Date.now() <= Number(root.dataset['staleAfter'])) return;
+  if (!(Date.now() > Number(root.dataset['staleAfter']))) return;
   root.classList.add('is-stale');
   for (const warning of all<HTMLElement>('#stale')) warning.hidden = false;
 }

@@ -1,7 +1,6 @@
 /** Ninety days of one component, small: a letter a day, and words only for the days that need them. */
 
 import {
-  addDays,
   type ComponentModel,
   type Day,
   type DayCell,
@@ -135,9 +134,4 @@ export function incidentsByComponent({ incidents }: PageModel): ReadonlyMap<stri
       else list.push(incident);
     }
   return byComponent;
-}
-
-/** First instant of the oldest of `days`, as a day: what is older is not on the bar. */
-export function dayBefore(day: Day): Day {
-  return addDays(day, -1);
 }

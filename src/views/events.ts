@@ -2,6 +2,7 @@
 
 import type { EpochMs, IncidentImpact, PageIncident, PageMaintenance, Update } from '../model/index.ts';
 import { incidentPath, maintenancePath } from './addresses.ts';
+import { incidentChangedAt, isOpen } from './event-times.ts';
 import type { TimeView } from './format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from './safe-html.ts';
 import type { Context } from './shell.ts';
@@ -52,7 +53,7 @@ export const LISTED_UPDATES_MAX = 6;
 
 export function incidentEventOf(context: Context, incident: PageIncident, options: EventOptions = {}): EventView {
   const { model, words } = context;
-  const end = incident.endedAt === null || incident.endedAt > model.asOf ? null : incident.endedAt;
+  const end = isOpen(incident, model.asOf) ? null : (incident.endedAt ?? incidentChangedAt(incident, model.asOf));
   return {
     ...commonOf(context, incident, options),
     href: context.base + incidentPath(incident.slug),
@@ -127,8 +128,4 @@ function updateOf({ words, format }: Context, update: Update, hasYear: boolean):
 export function namesOf({ model }: Context, ids: readonly string[]): string[] {
   const wanted = new Set(ids);
   return model.components.filter((one) => wanted.has(one.definition.id)).map((one) => one.name);
-}
-
-export function isOpenIncident({ endedAt }: PageIncident, asOf: EpochMs): boolean {
-  return endedAt === null || endedAt > asOf;
 }

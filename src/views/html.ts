@@ -1,32 +1,52 @@
 /** Every kind of HTML page and the view it draws: the one list that routes, renderer and publisher share. */
 
+import type { BadgeGalleryView } from './badge-gallery.ts';
+import type { ComponentView } from './component.ts';
+import type { EmbedView } from './embed.ts';
 import type { HistoryView } from './history.ts';
 import type { IncidentView } from './incident.ts';
 import type { IndexOfPagesView } from './index-of-pages.ts';
 import type { LoginView } from './login.ts';
+import type { MaintenanceView } from './maintenance.ts';
 import type { NotFoundView } from './not-found.ts';
+import type { ReportIndexView, ReportView } from './report.ts';
 import type { StatusPageView } from './status-page.ts';
+import type { UptimeCalendarView } from './uptime-calendar.ts';
 
 export interface ViewByKind {
-  readonly 'status-page': StatusPageView;
-  readonly incident: IncidentView;
+  readonly 'badge-gallery': BadgeGalleryView;
+  readonly component: ComponentView;
+  readonly embed: EmbedView;
   readonly history: HistoryView;
+  readonly incident: IncidentView;
   readonly 'index-of-pages': IndexOfPagesView;
   readonly login: LoginView;
+  readonly maintenance: MaintenanceView;
   readonly 'not-found': NotFoundView;
+  readonly report: ReportView;
+  readonly 'report-index': ReportIndexView;
+  readonly 'status-page': StatusPageView;
+  readonly 'uptime-calendar': UptimeCalendarView;
 }
 
 /** Also the name of the route that draws it. */
 export type ViewKind = keyof ViewByKind;
 
-export const VIEW_KINDS: readonly ViewKind[] = [
-  'status-page',
-  'incident',
+export const VIEW_KINDS = [
+  'badge-gallery',
+  'component',
+  'embed',
   'history',
+  'incident',
   'index-of-pages',
   'login',
+  'maintenance',
   'not-found',
-];
+  'report',
+  'report-index',
+  'status-page',
+  'uptime-calendar',
+] as const satisfies readonly ViewKind[];
 
 /** What the renderer hands to a route. */
 export interface Handed<Kind extends ViewKind = ViewKind> {

@@ -2,7 +2,8 @@
 
 import type { PageIncident, PageModel, State } from '../model/index.ts';
 import { componentPath, HISTORY_PATH, historyPath, incidentPath } from './addresses.ts';
-import { type EventView, incidentEventOf, isOpenIncident } from './events.ts';
+import { isOpen as isStillOpen } from './event-times.ts';
+import { type EventView, incidentEventOf } from './events.ts';
 import { monthOf } from './months.ts';
 import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from './shell.ts';
 import { stateWord } from './state-words.ts';
@@ -26,7 +27,7 @@ export interface AffectedView extends LinkView {
 export function incidentView(model: PageModel, incident: PageIncident, options: ViewOptions = {}): IncidentView {
   const context = contextOf(model, { base: '../../', ...options });
   const event = incidentEventOf(context, incident, { hasYear: true });
-  const isOpen = isOpenIncident(incident, model.asOf);
+  const isOpen = isStillOpen(incident, model.asOf);
   const month = monthOf(incident.startedAt, model.settings.timezone);
   return {
     shell: shellOf(context, {

@@ -28,7 +28,8 @@ import {
   daysOf,
   incidentsByComponent,
 } from './day-bar.ts';
-import { type EventView, incidentEventOf, isOpenIncident, LISTED_UPDATES_MAX, maintenanceEventOf } from './events.ts';
+import { isOpen } from './event-times.ts';
+import { type EventView, incidentEventOf, LISTED_UPDATES_MAX, maintenanceEventOf } from './events.ts';
 import type { TimeView } from './format.ts';
 import { stateSince } from './last-change.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from './safe-html.ts';
@@ -138,7 +139,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     banner,
     announcements: model.announcements.map((one) => announcementOf(context, one)),
     openIncidents: model.incidents
-      .filter((one) => one.startedAt <= model.asOf && isOpenIncident(one, model.asOf))
+      .filter((one) => one.startedAt <= model.asOf && isOpen(one, model.asOf))
       .map((one) => incidentEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX })),
     runningMaintenance: maintenances(context, (one) => one.status === 'in_progress' || one.status === 'verifying'),
     comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
@@ -294,7 +295,7 @@ function pastOf(context: Context): PastView {
   const since = toEpochMs(model.asOf - PAST_DAYS * DAY_MS);
   return {
     incidents: model.incidents
-      .filter((one) => !isOpenIncident(one, model.asOf) && one.startedAt >= since)
+      .filter((one) => !isOpen(one, model.asOf) && one.startedAt >= since)
       .slice(0, PAST_INCIDENTS_MAX)
       .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
     emptyText: fill(words.noIncidents, { n: PAST_DAYS }),
