@@ -1,7 +1,6 @@
 /** One run after another: ask upstreams, publish what changed, remember the report. */
 
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../errors.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
 import type { Publisher, PublishReport } from '../publish/publisher.ts';
 import type { SiteStateInputs } from '../publish/site-state.ts';
@@ -17,6 +16,16 @@ export interface RunRequest {
   readonly page?: string;
   /** False: into the store and no further. */
   readonly isPublishing?: boolean;
+  /** True: before everything that waits, since somebody says that something just changed. */
+  readonly isUrgent?: boolean;
+  /** Who asked, for the audit: `operator`, `hook:svc`; never an address or a secret. */
+  readonly actor?: string;
+}
+
+/** A run that was asked for: its id is known at once, its report later. */
+export interface QueuedRun {
+  readonly id: string;
+  readonly report: Promise<RunReport>;
 }
 
 export interface RunReport {
@@ -48,21 +57,29 @@ export interface EngineDeps {
 }
 
 export interface Engine {
-  /** Runs, after whatever is running; equal requests that wait together are run once. */
+  /** Queues a run after whatever is running; equal requests that wait together are one run. */
+  readonly submit: (request: RunRequest) => QueuedRun;
+  /** `submit`, for callers that only want the report. */
   readonly run: (request: RunRequest) => Promise<RunReport>;
   readonly lastReport: () => RunReport | null;
   /** Resolves when nothing is running. */
   readonly idle: () => Promise<void>;
 }
 
+interface Waiting extends QueuedRun {
+  readonly key: string;
+  readonly request: RunRequest;
+  readonly start: () => Promise<void>;
+}
+
 /** Makes the engine. Runs never overlap in this process; passes of other processes are kept apart by leases. */
 export function createEngine(deps: EngineDeps): Engine {
-  let last: Promise<unknown> = Promise.resolve();
+  const waiting: Waiting[] = [];
+  let running: Promise<void> | null = null;
   let lastReport: RunReport | null = null;
   let lastRetained = toEpochMs(0);
-  const waiting = new Map<string, Promise<RunReport>>();
 
-  async function execute(request: RunRequest): Promise<RunReport> {
+  async function execute(id: string, request: RunRequest): Promise<RunReport> {
     const startedAt = deps.now();
     const isAsking = request.upstreams === undefined || request.upstreams.length > 0;
     const pass = isAsking
@@ -79,7 +96,7 @@ export function createEngine(deps: EngineDeps): Engine {
       });
     }
     const report: RunReport = {
-      id: randomUUID(),
+      id,
       trigger: request.trigger,
       startedAt,
       endedAt: deps.now(),
@@ -109,22 +126,41 @@ export function createEngine(deps: EngineDeps): Engine {
     await deps.store.retain(toEpochMs(now - deps.retentionDays * DAY_MS));
   }
 
+  async function work(): Promise<void> {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next.start();
+  }
+
+  function submit(request: RunRequest): QueuedRun {
+    const key = JSON.stringify([request.upstreams ?? null, request.page ?? null, request.isPublishing ?? true]);
+    const queued = waiting.find((item) => item.key === key);
+    if (queued !== undefined) return queued;
+    const id = randomUUID();
+    const { promise, resolve, reject } = Promise.withResolvers<RunReport>();
+    // Whoever waits for the report is told; so is the log, also when nobody waits.
+    promise.catch(() => undefined);
+    const start = async (): Promise<void> => {
+      try {
+        resolve(await execute(id, request));
+      } catch (error) {
+        deps.onError(error);
+        reject(error);
+      }
+    };
+    const mine: Waiting = { id, report: promise, key, request, start };
+    if (request.isUrgent === true) waiting.unshift(mine);
+    else waiting.push(mine);
+    running ??= work().finally(() => {
+      running = null;
+    });
+    return mine;
+  }
+
   return {
-    run: (request) => {
-      const key = JSON.stringify([request.upstreams ?? null, request.page ?? null, request.isPublishing ?? true]);
-      const queued = waiting.get(key);
-      if (queued !== undefined) return queued;
-      const mine = last.then(() => {
-        waiting.delete(key);
-        return execute(request);
-      });
-      waiting.set(key, mine);
-      last = mine.catch((error: unknown) => deps.onError(messageOf(error)));
-      return mine;
-    },
+    submit,
+    run: (request) => submit(request).report,
     lastReport: () => lastReport,
     idle: async () => {
-      await last;
+      await running;
     },
   };
 }

@@ -20,6 +20,16 @@ export function configJsonSchema(connectors: readonly ConnectorOptions[]): unkno
           properties: { perMinute: { type: ['integer', 'null'] }, perHour: { type: ['integer', 'null'] } },
           additionalProperties: false,
         },
+        hook: {
+          type: 'object',
+          properties: {
+            header: { type: 'string' },
+            secrets: { type: 'array', items: { type: 'string' }, maxItems: 2 },
+          },
+          required: ['secrets'],
+          additionalProperties: false,
+          description: 'The secret header of notifications to /-/hooks/<id>.',
+        },
         ...own.properties,
       },
       required: ['id', 'kind', ...(own.required ?? [])],

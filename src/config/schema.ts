@@ -139,12 +139,23 @@ const PageSchema = z
 /** One page of the configuration, defaults filled in, snake_case as in the file. */
 export type PageConfig = z.output<typeof PageSchema>;
 
+const HookSchema = z.strictObject({
+  header: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
+    .default('x-webhook-secret')
+    .describe('Name of the header that carries the secret.'),
+  secrets: z.array(SecretSchema).min(1).max(2).describe('One, or two while the secret is being changed.'),
+});
+
 /** One upstream of the configuration; `options` is what its connector's own schema made of the rest. */
 export interface UpstreamConfig {
   readonly id: string;
   readonly kind: string;
   readonly schedule: string | null;
   readonly limits: Limits | null;
+  /** Who may say over `/-/hooks/<id>` that it changed; null: nobody. */
+  readonly hook: { readonly header: string; readonly secrets: readonly Secret[] } | null;
   readonly options: unknown;
 }
 
@@ -156,14 +167,19 @@ export interface ConnectorOptions {
 }
 
 function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {
-  const common = { id: IdSchema, schedule: ScheduleSchema.optional(), limits: LimitsSchema.optional() };
+  const common = {
+    id: IdSchema,
+    schedule: ScheduleSchema.optional(),
+    limits: LimitsSchema.optional(),
+    hook: HookSchema.optional(),
+  };
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
     kind: z.string().refine((kind) => kinds.includes(kind), { error: `expected one of ${kinds.join(', ')}` }),
     ...common,
   });
   return HeadSchema.transform((input, context): UpstreamConfig => {
-    const { id, kind, schedule, limits, ...rest } = input;
+    const { id, kind, schedule, limits, hook, ...rest } = input;
     const connector = connectors.find((candidate) => candidate.kind === kind);
     if (connector === undefined) return z.NEVER;
     const options = connector.optionsSchema.safeParse(rest);
@@ -172,7 +188,7 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
         context.issues.push({ ...issue, input: rest } as (typeof context.issues)[number]);
       return z.NEVER;
     }
-    return { id, kind, schedule: schedule ?? null, limits: limits ?? null, options: options.data };
+    return { id, kind, schedule: schedule ?? null, limits: limits ?? null, hook: hook ?? null, options: options.data };
   });
 }
 
