@@ -1,87 +1,155 @@
-/** The HTML files of a page. Those about what is over depend on nothing else, so that news elsewhere leaves them alone. */
+/**
+ * The HTML files of a page. Those about what is over depend on nothing else, so that news leaves them alone; those
+ * that only grow older follow the beat; the rest follow the present.
+ */
 
-import type { PageIncident, PageMaintenance, PageModel } from '../model/index.ts';
-import { HISTORY_PATH, HOME_PATH, historyPath, incidentPath } from '../views/addresses.ts';
+import { BADGE_KINDS } from '../badges/names.ts';
+import type { ComponentModel, PageIncident, PageMaintenance, PageModel } from '../model/index.ts';
+import {
+  BADGES_PATH,
+  componentPath,
+  EMBED_PATH,
+  HISTORY_PATH,
+  HOME_PATH,
+  historyPath,
+  incidentPath,
+  maintenancePath,
+  REPORTS_PATH,
+  reportPath,
+  UPTIME_PATH,
+} from '../views/addresses.ts';
+import { badgeGalleryView } from '../views/badge-gallery.ts';
+import { componentView } from '../views/component.ts';
+import { embedView } from '../views/embed.ts';
 import { isOpen } from '../views/event-times.ts';
-import { historyMonths, historyView } from '../views/history.ts';
+import { historyView } from '../views/history.ts';
 import type { ViewByKind, ViewKind } from '../views/html.ts';
 import { incidentView } from '../views/incident.ts';
-import { monthOf } from '../views/months.ts';
-import type { ShellView } from '../views/shell.ts';
+import { maintenanceView } from '../views/maintenance.ts';
+import { notFoundView } from '../views/not-found.ts';
+import { reportIndexView, reportView } from '../views/report.ts';
 import { statusPageView } from '../views/status-page.ts';
-import { digestOf, type FileEntry, fileEntry, once } from './file-entry.ts';
+import { uptimeCalendarView } from '../views/uptime-calendar.ts';
+import { digestOf, type FileEntry, fileEntry } from './file-entry.ts';
+import type { PageFacts } from './page-facts.ts';
+
+const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** Every HTML file of a page that is not drawn on demand. */
-export function htmlFiles(model: PageModel): FileEntry[] {
-  const frame = once(() => digestOf(frameOf(model)));
+export function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[] {
+  const { model, frame, months } = facts;
   return [
     htmlFile(HOME_PATH, 'status-page', { view: () => statusPageView(model) }),
-    ...historyFiles(model, frame),
-    ...model.incidents.map((incident) => incidentFile(model, incident, frame)),
+    htmlFile(EMBED_PATH, 'embed', { view: () => embedView(model) }),
+    ...historyFiles(facts),
+    ...model.incidents.map((incident) => incidentFile(facts, incident)),
+    ...model.maintenances.map((maintenance) => maintenanceFile(facts, maintenance)),
+    ...model.components.map((component) => componentFile(facts, component)),
+    uptimeFile(facts),
+    ...reportFiles(facts),
+    htmlFile(BADGES_PATH, 'badge-gallery', {
+      view: () => badgeGalleryView(model, { kinds: [...BADGE_KINDS, ...badgeNames] }),
+      inputs: () => [frame(), badgeNames],
+    }),
+    fileEntry({
+      path: '404.html',
+      contentType: HTML_TYPE,
+      kind: 'not-found',
+      view: () => notFoundView(model),
+      inputs: () => [frame(), months()],
+      draw: (view, renderer) => renderer.render('not-found', view),
+    }),
   ];
 }
 
-/** What every page of a status page shows of it, whatever it is about. */
-function frameOf({ definition, settings, components }: PageModel): unknown {
-  return { definition, settings, components: components.map(({ definition: { id }, name }) => [id, name]) };
+function incidentFile({ model, frame }: PageFacts, incident: PageIncident): FileEntry {
+  const view = () => incidentView(model, incident);
+  if (isOpen(incident, model.asOf)) return htmlFile(incidentPath(incident.slug), 'incident', { view });
+  return htmlFile(incidentPath(incident.slug), 'incident', { view, inputs: () => [frame(), digestOf(incident)] });
 }
 
-function incidentFile(model: PageModel, incident: PageIncident, frame: () => string): FileEntry {
-  const path = incidentPath(incident.slug);
-  if (isOpen(incident, model.asOf)) return htmlFile(path, 'incident', { view: () => incidentView(model, incident) });
-  return htmlFile(path, 'incident', {
-    view: () => settled(incidentView(model, incident)),
-    inputs: () => [frame(), digestOf(incident)],
+function maintenanceFile({ model, atBeat, frame }: PageFacts, maintenance: PageMaintenance): FileEntry {
+  const isOver = maintenance.status === 'completed';
+  return htmlFile(maintenancePath(maintenance.slug), 'maintenance', {
+    view: () => maintenanceView(isOver ? model : atBeat(), maintenance),
+    inputs: () => [frame(), digestOf(maintenance), ...(isOver ? [] : [freshnessOf(atBeat())])],
   });
 }
 
-function historyFiles(model: PageModel, frame: () => string): FileEntry[] {
-  const byMonth = once(() => eventsByMonth(model));
-  const counts = once(() => digestOf([...byMonth()].map(([month, events]) => [month, events.length])));
-  const months = historyMonths(model);
-  const inputsOf = (month: string) => () => {
-    const events = byMonth().get(month) ?? [];
-    return [frame(), counts(), months, month, ...events.map((event) => digestOf(event)), endOf(events, model)];
+function componentFile({ model, atBeat, hasNews, frame, eventsOf }: PageFacts, component: ComponentModel): FileEntry {
+  const { id } = component.definition;
+  const chosen = () => {
+    if (hasNews(id)) return { page: model, shown: component };
+    const page = atBeat();
+    return { page, shown: page.components.find(({ definition }) => definition.id === id) ?? component };
   };
-  const [current] = months;
+  return htmlFile(componentPath(id), 'component', {
+    view: () => {
+      const { page, shown } = chosen();
+      return componentView(page, shown);
+    },
+    inputs: () => {
+      const { page, shown } = chosen();
+      return [frame(), digestOf(shown), freshnessOf(page), ...eventsOf(id).map((event) => digestOf(event))];
+    },
+  });
+}
+
+/** What a page about the present says of its age. */
+function freshnessOf({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): unknown {
+  return [asOf, staleAfter, dataFrom, isStale, sources.map(({ intervalMs }) => intervalMs)];
+}
+
+function uptimeFile({ atBeat, frame, incidentHeads }: PageFacts): FileEntry {
+  return htmlFile(UPTIME_PATH, 'uptime-calendar', {
+    view: () => uptimeCalendarView(atBeat()),
+    inputs: () => {
+      const page = atBeat();
+      return [
+        frame(),
+        incidentHeads(),
+        page.state,
+        freshnessOf(page),
+        ...page.components.map((component) => digestOf(component)),
+      ];
+    },
+  });
+}
+
+function historyFiles(facts: PageFacts): FileEntry[] {
+  const { model, frame, months, eventsIn, eventCounts } = facts;
+  const inputsOf = (month: string) => () => {
+    const events = eventsIn(month);
+    // The durations of open events run to the present.
+    const end = events.some((event) => 'startedAt' in event && isOpen(event, model.asOf)) ? model.asOf : null;
+    return [frame(), months(), eventCounts(), month, end, ...events.map((event) => digestOf(event))];
+  };
   return [
-    htmlFile(HISTORY_PATH, 'history', {
-      view: () => settled(historyView(model, null)),
-      inputs: inputsOf(current ?? ''),
-    }),
-    ...months.map((month) =>
-      htmlFile(historyPath(month), 'history', {
-        view: () => settled(historyView(model, month)),
-        inputs: inputsOf(month),
-      }),
+    htmlFile(HISTORY_PATH, 'history', { view: () => historyView(model, null), inputs: inputsOf(months()[0] ?? '') }),
+    ...months().map((month) =>
+      htmlFile(historyPath(month), 'history', { view: () => historyView(model, month), inputs: inputsOf(month) }),
     ),
   ];
 }
 
-/** Everything whose beginning lies in a month of the page's zone. */
-function eventsByMonth({
-  incidents,
-  maintenances,
-  settings,
-}: PageModel): Map<string, (PageIncident | PageMaintenance)[]> {
-  const zone = settings.timezone;
-  const events = [
-    ...incidents.map((event) => ({ event, month: monthOf(event.startedAt, zone) })),
-    ...maintenances.map((event) => ({ event, month: monthOf(event.startsAt, zone) })),
+function reportFiles({ atBeat, frame, reportMonths, reportOf, eventsTouching }: PageFacts): FileEntry[] {
+  return [
+    htmlFile(REPORTS_PATH, 'report-index', {
+      view: () => reportIndexView(atBeat(), reportMonths()),
+      inputs: () => [frame(), reportMonths()],
+    }),
+    ...reportMonths().map((month) =>
+      htmlFile(reportPath(month), 'report', {
+        view: () => reportView(atBeat(), month),
+        inputs: () => [
+          frame(),
+          reportMonths(),
+          digestOf(reportOf(month)),
+          ...eventsTouching(month).map((event) => digestOf(event)),
+        ],
+      }),
+    ),
   ];
-  const byMonth = Map.groupBy(events, ({ month }) => month);
-  return new Map([...byMonth].map(([month, list]) => [month, list.map(({ event }) => event)]));
-}
-
-/** The instant that durations of open events run to; null when all are over. */
-function endOf(events: readonly (PageIncident | PageMaintenance)[], { asOf }: PageModel): number | null {
-  const isOver = (event: PageIncident | PageMaintenance) => !('endedAt' in event) || !isOpen(event, asOf);
-  return events.every(isOver) ? null : asOf;
-}
-
-/** A view of what is over: without the page's present state and the age of its data. */
-function settled<View extends { readonly shell: ShellView }>(view: View): View {
-  return { ...view, shell: { ...view.shell, state: null, freshness: null } };
 }
 
 interface HtmlFileInit<Kind extends ViewKind> {
@@ -89,11 +157,12 @@ interface HtmlFileInit<Kind extends ViewKind> {
   readonly inputs?: () => unknown;
 }
 
-function htmlFile<Kind extends ViewKind>(path: string, kind: Kind, init: HtmlFileInit<Kind>): FileEntry {
+/** A file that is a view drawn as HTML; `path` is its folder. */
+export function htmlFile<Kind extends ViewKind>(path: string, kind: Kind, init: HtmlFileInit<Kind>): FileEntry {
   return fileEntry({
     ...init,
     path: `${path}index.html`,
-    contentType: 'text/html; charset=utf-8',
+    contentType: HTML_TYPE,
     kind,
     draw: (view, renderer) => renderer.render(kind, view),
   });

@@ -4,8 +4,7 @@ import type { ComponentModel, PageModel } from '../model/index.ts';
 import { componentPath, reportPath } from '../views/addresses.ts';
 import { calendarView } from '../views/calendar.ts';
 import { feedsOf } from '../views/feeds.ts';
-import { monthsOf } from '../views/months.ts';
-import { reportDocument, reportRows } from '../views/report-data.ts';
+import { reportRows } from '../views/report-data.ts';
 import { isListed, llmsView, robotsView, sitemapView } from '../views/site-files.ts';
 import { faviconView, socialView } from '../views/social.ts';
 import { stateDocument } from '../views/state-json.ts';
@@ -15,6 +14,7 @@ import { calendarText } from './calendar-text.ts';
 import { faviconSvg } from './favicon.ts';
 import { atomText, jsonFeedText, rssText } from './feed-text.ts';
 import { type FileEntry, fileEntry, once } from './file-entry.ts';
+import type { PageFacts } from './page-facts.ts';
 import { csvText, jsonText } from './serialise.ts';
 import { llmsText, robotsText, sitemapText } from './site-text.ts';
 import { socialImage } from './social-image.ts';
@@ -24,16 +24,14 @@ const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 const RSS_TYPE = 'application/rss+xml; charset=utf-8';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-/** As far back as time lines reach: 400 days. */
-export const REPORT_MONTHS_MAX = 14;
-
 /** JSON under `api/`, feeds and calendars of the page and of each component. */
-export function machineFiles(model: PageModel): FileEntry[] {
+export function machineFiles(facts: PageFacts): FileEntry[] {
+  const { model } = facts;
   return [
     ...v2Files(model),
     jsonFile('api/state.json', () => stateDocument(model)),
     jsonFile('api/uptime.json', () => uptimeDocument(model)),
-    ...reportFiles(model),
+    ...reportFiles(facts),
     ...pictureFiles(model),
     ...indexFiles(model),
     ...feedFiles(model),
@@ -54,22 +52,20 @@ function v2Files(model: PageModel): FileEntry[] {
   ];
 }
 
-function reportFiles(model: PageModel): FileEntry[] {
-  return monthsOf(model)
-    .slice(0, REPORT_MONTHS_MAX)
-    .flatMap((month) => {
-      const view = once(() => reportDocument(model, month));
-      return [
-        jsonFile(`${reportPath(month)}report.json`, view),
-        fileEntry({
-          path: `${reportPath(month)}report.csv`,
-          contentType: 'text/csv; charset=utf-8',
-          kind: 'report-csv',
-          view,
-          draw: (report) => csvText(reportRows(report)),
-        }),
-      ];
-    });
+function reportFiles({ reportMonths, reportOf }: PageFacts): FileEntry[] {
+  return reportMonths().flatMap((month) => {
+    const view = () => reportOf(month);
+    return [
+      jsonFile(`${reportPath(month)}report.json`, view),
+      fileEntry({
+        path: `${reportPath(month)}report.csv`,
+        contentType: 'text/csv; charset=utf-8',
+        kind: 'report-csv',
+        view,
+        draw: (report) => csvText(reportRows(report)),
+      }),
+    ];
+  });
 }
 
 /** Pictures of the state. A gated page is not shared, so it has no social image. */

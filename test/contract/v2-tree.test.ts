@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PageModel } from '../../src/model/index.ts';
 import { machineFiles } from '../../src/publish/machine-files.ts';
+import { pageFacts } from '../../src/publish/page-facts.ts';
 import { pageModel } from '../helpers/page-model.ts';
 import {
   calm,
@@ -34,7 +35,7 @@ const noHtml = { render: () => Promise.reject(new Error('JSON needs no HTML')) }
 
 /** What a client gets: the bytes that would be published, parsed. */
 async function answer<Address extends V2Address>(model: PageModel, address: Address): Promise<V2Answer<Address>> {
-  const entry = machineFiles(model).find(({ path }) => path === `api/v2/${address}`);
+  const entry = machineFiles(pageFacts(model)).find(({ path }) => path === `api/v2/${address}`);
   if (entry === undefined) throw new Error(`nothing is published at api/v2/${address}`);
   const { body } = await entry.draw(noHtml);
   return V2_CLIENT[address].parse(JSON.parse(String(body))) as V2Answer<Address>;

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS, type PageModel, toEpochMs } from '../../../src/model/index.ts';
+import {
+  type EpochMs,
+  HOUR_MS,
+  MINUTE_MS,
+  type PageModel,
+  type TimelineSpan,
+  toEpochMs,
+} from '../../../src/model/index.ts';
 import { fileEntry } from '../../../src/publish/file-entry.ts';
 import { filesOf } from '../../../src/publish/files.ts';
 import { machineFiles } from '../../../src/publish/machine-files.ts';
+import { pageFacts } from '../../../src/publish/page-facts.ts';
+import { sitemapView } from '../../../src/views/site-files.ts';
 import { AS_OF, ago, componentModel, incident, maintenance } from '../../helpers/page-model.ts';
 import { calm, longHistory, manyComponents, outage } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
@@ -31,10 +40,18 @@ function withOneDown(model: PageModel): PageModel {
   return { ...model, asOf, staleAfter: toEpochMs(model.staleAfter + MINUTE_MS), components, state: 'partial_outage' };
 }
 
+function splitAt(span: TimelineSpan | undefined, at: EpochMs): TimelineSpan[] {
+  if (span === undefined) return [];
+  return [
+    { ...span, to: at },
+    { ...span, from: at, state: 'major_outage' },
+  ];
+}
+
 describe('the files of a page', () => {
   it('have each path once, below the page, none of them climbing out', () => {
     for (const model of [calm(), outage(), manyComponents(50), longHistory(300, 10)]) {
-      const paths = filesOf(model, NO_BADGES).map(({ path }) => path);
+      const paths = filesOf(model, { badges: true }).map(({ path }) => path);
       expect(new Set(paths).size).toBe(paths.length);
       for (const path of paths) expect(path).toMatch(/^(?!\/)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._~/-]+$/);
     }
@@ -66,6 +83,30 @@ describe('the files of a page', () => {
       'llms.txt',
     ])
       expect(paths).toContain(path);
+  });
+
+  it('are all there that the sitemap sends robots to', async () => {
+    for (const model of [outage(), longHistory(60, 3)]) {
+      const entries = filesOf(model, NO_BADGES);
+      const paths = new Set(entries.map(({ path }) => path));
+      for (const { loc } of sitemapView(model).urls)
+        expect(paths).toContain(`${decodeURI(loc).slice(model.settings.url.length)}index.html`);
+    }
+  });
+
+  it('have badges when they are asked for: all kinds for the page, two for each part, the operator’s own', async () => {
+    const named = [{ name: 'mine', kind: 'uptime-7d', label: 'Week' } as const];
+    const entries = filesOf(outage(), { badges: true, badge: { options: { locale: 'en' }, named } });
+    const find = (path: string) => entries.find((entry) => entry.path === path);
+    for (const path of [
+      'badges/card.png',
+      'groups/core/badges/status-dark.svg',
+      'components/api/badges/uptime-90d.json',
+    ])
+      expect(find(path)?.path).toBe(path);
+    expect(find('components/api/badges/card.svg')).toBeUndefined();
+    expect(String((await find('components/api/badges/status.svg')?.draw(noHtml))?.body)).toContain('outage');
+    expect(JSON.parse(String((await find('badges/mine.json')?.draw(noHtml))?.body))).toMatchObject({ label: 'Week' });
   });
 
   it('of a gated page tell nobody else of it', () => {
@@ -128,6 +169,32 @@ describe('keys', () => {
     'another address': (model) => ({ ...model, settings: { ...model.settings, url: 'https://x.example/' } }),
     'another title': (model) => ({ ...model, definition: { ...model.definition, title: 'Other' } }),
     'a stale source': (model) => ({ ...model, isStale: true, dataFrom: null }),
+    'a minute in which one component changed': (model) => {
+      const last = withOneDown(model);
+      const components = last.components.map((one, index) =>
+        index > 0
+          ? one
+          : { ...one, timeline: [...one.timeline.slice(0, -1), ...splitAt(one.timeline.at(-1), ago(30_000))] },
+      );
+      return { ...last, components };
+    },
+    'a maintenance begun': (model) => ({
+      ...model,
+      maintenances: model.maintenances.map((one) => ({ ...one, status: 'in_progress', startsAt: ago(MINUTE_MS) })),
+    }),
+    'a group renamed': (model) => {
+      const groups = model.groups.map((one) => ({ ...one, name: `${one.name}!` }));
+      return { ...model, groups, definition: { ...model.definition, groups } };
+    },
+    'figures of the upstream': (model) => ({
+      ...model,
+      components: model.components.map((one) => ({ ...one, upstreamUptime: UPSTREAM_UPTIME, responseTimes: [] })),
+    }),
+    'another accent': (model) => ({ ...model, settings: { ...model.settings, accentColor: '#123456' } }),
+    'other sources': (model) => ({
+      ...model,
+      sources: model.sources.map((one) => ({ ...one, intervalMs: 5 * MINUTE_MS, isIncidentsStale: true })),
+    }),
     'no announcements': (model) => ({ ...model, announcements: [] }),
     'a page unlisted': (model) => ({ ...model, settings: { ...model.settings, allowIndex: false } }),
   };
@@ -139,7 +206,8 @@ describe('keys', () => {
         for (const entry of filesOf(mutate(make()), NO_BADGES)) {
           const old = before.get(entry.path);
           if (old === undefined || old.key !== entry.key || old.kind !== entry.kind) continue;
-          expect([entry.path, JSON.stringify(entry.view)]).toEqual([entry.path, JSON.stringify(old.view)]);
+          const isSame = JSON.stringify(entry.view) === JSON.stringify(old.view);
+          expect([entry.path, isSame]).toEqual([entry.path, true]);
         }
       }
     });
@@ -150,19 +218,20 @@ describe('keys', () => {
 
   it('change only where it shows when one component goes down on a page with a long history', () => {
     const model = longHistory(300, 10);
-    expect(changedPaths(model, withOneDown(model)).filter((path) => !path.startsWith('components/'))).toEqual([
+    expect(changedPaths(model, withOneDown(model))).toEqual([
       'api/state.json',
       'api/uptime.json',
       'api/v2/components.json',
       'api/v2/incidents.json',
       'api/v2/status.json',
       'api/v2/summary.json',
+      'components/c0/index.html',
+      'embed/index.html',
       'favicon.svg',
       'index.html',
       'llms.txt',
       'og.png',
-      'reports/2026-11/report.csv',
-      'reports/2026-11/report.json',
+      'uptime/index.html',
     ]);
   });
 
@@ -173,8 +242,11 @@ describe('keys', () => {
       incidents: model.incidents.map((one) => (one.slug === 'i200' ? { ...one, title: 'Edited' } : one)),
     };
     expect(changedPaths(model, edited).filter((path) => path.endsWith('index.html'))).toEqual([
+      'components/c0/index.html',
       'history/2026-05/index.html',
       'incidents/i200/index.html',
+      'reports/2026-05/index.html',
+      'uptime/index.html',
     ]);
   });
 });
@@ -182,7 +254,7 @@ describe('keys', () => {
 describe('what is published', () => {
   it('holds no upstream, no target and no id of ours, in any file that machines read', async () => {
     for (const text of HOSTILE_TEXTS.slice(0, 3))
-      for (const entry of machineFiles(hostilePage(text))) {
+      for (const entry of machineFiles(pageFacts(hostilePage(text)))) {
         const body = Buffer.from((await entry.draw(noHtml)).body).toString('latin1');
         for (const secret of SECRETS) expect([entry.path, body.includes(secret)]).toEqual([entry.path, false]);
       }
@@ -200,14 +272,14 @@ describe('what is published', () => {
     };
     const shown = componentModel({ target: 'https://10.0.0.7/', upstreamUptime: UPSTREAM_UPTIME, groupId: 'core' });
     const model = outage({ components: [shown, ...outage().components], settings: { showTargets: true } });
-    for (const entry of machineFiles(model))
+    for (const entry of machineFiles(pageFacts(model)))
       if (entry.path.endsWith('.json')) collect(JSON.parse(String((await entry.draw(noHtml)).body)));
     expect([...keys].toSorted()).toEqual(PUBLIC_KEYS);
   });
 
   it('is the same bytes for the same model, whichever entry is drawn first', async () => {
     const drawAll = async (model: PageModel, isBackwards: boolean) => {
-      const entries = machineFiles(model);
+      const entries = machineFiles(pageFacts(model));
       const order = isBackwards ? entries.toReversed() : entries;
       const drawn = new Map<string, string>();
       for (const entry of order) drawn.set(entry.path, Buffer.from((await entry.draw(noHtml)).body).toString('hex'));
