@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Access, AccessPage } from '../access/access.ts';
 import { createAccess } from '../access/create-access.ts';
 import { createPrintingMailer, createSmtpMailer } from '../access/mailer.ts';
@@ -16,8 +17,9 @@ import { createPublisher, type Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/release.ts';
 import { loadRenderer, type Renderer } from '../publish/renderer.ts';
 import { siteFilesOf } from '../publish/site-files.ts';
-import { loadSiteState, type SiteStateInputs } from '../publish/site-state.ts';
+import { loadSiteState, type SiteState, type SiteStateInputs } from '../publish/site-state.ts';
 import type { SiteAddresses } from '../server/address.ts';
+import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createStore } from '../store/create-store.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -37,6 +39,9 @@ export interface Pharos {
   readonly http: Http;
   readonly engine: Engine;
   readonly access: Access;
+  readonly metrics: Metrics;
+  /** What the store knows of the site. */
+  readonly siteState: (at: EpochMs) => Promise<SiteState>;
   readonly siteUrl: () => string;
   /** Once it is known on which port we listen, where the configuration left it open. */
   readonly setSiteUrl: (url: string) => void;
@@ -122,6 +127,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     await access.setPages(pages.map(toAccessPage));
   }
 
+  const metrics = createMetrics(packageJson.version);
   const engine = createEngine({
     store,
     now,
@@ -135,8 +141,11 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     siteInputs,
     retentionDays: config.retentionDays,
     beforePublish: refreshPages,
-    onReport: options.onReport ?? (() => undefined),
-    onError: (error) => log.error(String(error)),
+    onReport: (report) => {
+      countRun(metrics, report);
+      options.onReport?.(report);
+    },
+    onError: (error) => log.error(messageOf(error)),
   });
   return {
     config,
@@ -146,6 +155,8 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     http,
     engine,
     access,
+    metrics,
+    siteState: (at) => loadSiteState(store, siteInputs(), at),
     siteUrl: () => siteUrl,
     setSiteUrl: (url) => {
       siteUrl = url;
@@ -209,4 +220,16 @@ function mailerOf(config: Config, { printsMail, log }: ComposeOptions): SendMail
     log.error('A sign-in mail cannot be sent: access.smtp and access.from are not configured.');
     throw new Error('no mail server is configured');
   };
+}
+
+function countRun(metrics: Metrics, report: RunReport): void {
+  metrics.runEnded({
+    trigger: report.trigger,
+    hasFailed: report.hasFailed,
+    seconds: (report.endedAt - report.startedAt) / 1_000,
+  });
+  for (const { upstreamId: id, kind, requestsUsed, itemsDropped } of report.pass?.upstreams ?? []) {
+    metrics.upstreamAsked({ id, kind, requestsUsed, itemsDropped });
+  }
+  for (const page of report.publish?.pages ?? []) metrics.pagePublished(page);
 }

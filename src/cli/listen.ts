@@ -2,8 +2,10 @@
 
 import type { AddressInfo } from 'node:net';
 import { messageOf, StatusError } from '../errors.ts';
+import { currentNumber } from '../publish/release.ts';
 import { createBadgeDesk } from '../server/badge-desk.ts';
 import { createFrontDoor } from '../server/front-door.ts';
+import { createHookDesk } from '../server/hooks.ts';
 import { createOwnRoutes } from '../server/own-routes.ts';
 import { createReleaseReader } from '../server/release-reader.ts';
 import { now, type Pharos } from './compose.ts';
@@ -29,12 +31,7 @@ export async function listen(
     addresses: pharos.addresses,
     reader,
     access: pharos.access,
-    own: createOwnRoutes({
-      operatorToken: pharos.config.operators.token ?? null,
-      run: (page) => pharos.engine.run({ trigger: 'rebuild', ...(page === null ? {} : { page }) }),
-      hasPage: (slug) => pharos.access.pageOf(slug) !== null,
-      now,
-    }),
+    own: ownRoutesOf(pharos),
     badges: createBadgeDesk(),
     trustedProxyHops: pharos.config.server.trustedProxyHops,
     isHttpsSite: pharos.siteUrl().startsWith('https://'),
@@ -66,4 +63,44 @@ export async function listen(
         setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
       }),
   };
+}
+
+function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {
+  const { config, engine, access } = pharos;
+  const hooks = new Map(config.upstreams.flatMap(({ id, hook }) => (hook === null ? [] : [[id, hook] as const])));
+  return createOwnRoutes({
+    operatorToken: config.operators.token ?? null,
+    submit: (page) => engine.submit({ trigger: 'rebuild', actor: 'operator', ...(page === null ? {} : { page }) }),
+    hasPage: (slug) => access.pageOf(slug) !== null,
+    hooks: createHookDesk({
+      hooks,
+      pull: (id) => engine.submit({ trigger: 'hook', actor: `hook:${id}`, upstreams: [id], isUrgent: true }).id,
+      now,
+      later: (ms, call) => void setTimeout(call, ms).unref(),
+    }),
+    unreadiness: () => unreadinessOf(pharos),
+    metrics: async () => ({
+      text: await pharos.metrics.text(await agesOf(pharos)),
+      contentType: pharos.metrics.contentType,
+    }),
+  });
+}
+
+/** Ready is published and fresh. */
+async function unreadinessOf({ folders, siteState }: Pharos): Promise<readonly string[]> {
+  const { resolved, sources } = await siteState(now());
+  return [
+    ...resolved.pages
+      .filter(({ definition }) => currentNumber(folders, definition.slug) === null)
+      .map(({ definition }) => `page ${definition.slug} is not published yet`),
+    ...sources.filter((source) => source.isMonitorsStale).map(({ upstreamId }) => `upstream ${upstreamId} is stale`),
+  ];
+}
+
+async function agesOf({ siteState }: Pharos): Promise<ReadonlyMap<string, number | null>> {
+  const at = now();
+  const { sources } = await siteState(at);
+  return new Map(
+    sources.map(({ upstreamId, monitorsAt }) => [upstreamId, monitorsAt === null ? null : (at - monitorsAt) / 1_000]),
+  );
 }

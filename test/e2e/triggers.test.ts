@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/model/time.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+const HOOKS = { HOOK_OLD: 'hook-secret-old-000000', HOOK_NEW: 'hook-secret-new-111111' };
+
+describe('triggers of a running server', () => {
+  const folder = temporaryFolder();
+  let sandbox: Sandbox;
+  let pharos: RunningPharos;
+  let token: string;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    const env = { ...sandbox.environment(), ...HOOKS };
+    token = env['PHAROS_TOKEN'] ?? '';
+    const config = sandbox
+      .configText({ include: ['server-monitor'] })
+      .replace(
+        'auth: x-api-key',
+        'auth: x-api-key\n    hook: { header: X-Hook, secrets: ["${HOOK_OLD}", "${HOOK_NEW}"] }',
+      );
+    writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
+    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    await eventually(ready, (status) => status === 200);
+  });
+  afterAll(async () => {
+    await pharos?.stop();
+    await sandbox?.stop();
+    folder.remove();
+  });
+
+  const ready = async (): Promise<number> => (await fetch(`${pharos.url}/-/ready`)).status;
+  const hook = (headers: Record<string, string>, body: string | Uint8Array = '{}', id = 'edge'): Promise<Response> =>
+    fetch(`${pharos.url}/-/hooks/${id}`, { method: 'POST', headers, body: body as BodyInit });
+  const passes = async (): Promise<number> => {
+    const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
+    return [...text.matchAll(/^pharos_runs_total\{[^}]*\} (\d+)$/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
+  };
+  const body = (id: number): string =>
+    JSON.stringify({ monitor: { id: 1, name: 'Web', url: 'https://x' }, cronTimestamp: id, status: 'error' });
+
+  it('is ready once every page is published and its data is fresh', async () => {
+    expect(await (await fetch(`${pharos.url}/-/ready`)).json()).toEqual({ status: 'ready' });
+  });
+
+  it('takes either of two secrets, and refuses a wrong, a missing and a doubled one alike', async () => {
+    const refused = await Promise.all([
+      hook({}),
+      hook({ 'x-hook': 'wrong' }),
+      hook({ 'x-hook': HOOKS.HOOK_OLD }, '{}', 'nobody'),
+    ]);
+    expect(refused.map((answer) => answer.status)).toEqual([401, 401, 401]);
+    expect(new Set(await Promise.all(refused.map((answer) => answer.text()))).size).toBe(1);
+    const doubled = await new Promise<number | undefined>((done) => {
+      const sent = request(`${pharos.url}/-/hooks/edge`, { method: 'POST' }, (answer) => {
+        answer.resume();
+        done(answer.statusCode);
+      });
+      sent.setHeader('x-hook', [HOOKS.HOOK_OLD, HOOKS.HOOK_OLD]);
+      sent.end('{}');
+    });
+    expect(doubled).toBe(401);
+    expect((await hook({ 'x-hook': HOOKS.HOOK_OLD }, body(1))).status).toBe(202);
+    expect((await hook({ 'x-hook': HOOKS.HOOK_NEW }, body(2))).status).toBe(202);
+  });
+
+  it('believes nothing in the body: what the upstream says is shown', async () => {
+    await hook(
+      { 'x-hook': HOOKS.HOOK_NEW },
+      JSON.stringify({ monitor: { id: 1, name: '<b>CANARY</b>' }, status: 'error', cronTimestamp: 3 }),
+    );
+    const page = await (await fetch(`${pharos.url}/acme/`)).text();
+    expect(page).not.toContain('CANARY');
+    expect(
+      ((await (await fetch(`${pharos.url}/acme/api/v2/status.json`)).json()) as { status: { indicator: string } })
+        .status.indicator,
+    ).toBe('none');
+  });
+
+  it('answers any content type, garbage, gzip, and too much, with 2xx or 4xx', async () => {
+    const secret = { 'x-hook': HOOKS.HOOK_NEW };
+    const statuses = [
+      (await hook({ ...secret, 'content-type': 'application/x-www-form-urlencoded' }, 'a=b')).status,
+      (await hook({ ...secret, 'content-type': 'text/plain' }, 'garbage')).status,
+      (await hook({ ...secret, 'content-encoding': 'gzip' }, gzipSync('{}'))).status,
+      (await hook(secret, '')).status,
+      (await hook(secret, 'x'.repeat(1024 * 1024)).catch(() => ({ status: 413 }))).status,
+      (await fetch(`${pharos.url}/-/hooks/edge`, { headers: secret })).status,
+    ];
+    expect(statuses).toEqual([202, 202, 202, 202, 413, 405]);
+  });
+
+  it('asks once for a storm of notifications, and for none that it knows', async () => {
+    await eventually(passes, () => true);
+    const before = await passes();
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, (_, id) =>
+        hook({ 'x-hook': HOOKS.HOOK_NEW }, body(100 + id)).then((answer) => answer.status),
+      ),
+    );
+    expect(answers.filter((status) => status !== 202)).toEqual([]);
+    expect((await hook({ 'x-hook': HOOKS.HOOK_NEW }, body(100))).status).toBe(200);
+    // At once and one trailing; the trailing one of the tests before may fall into this time.
+    expect((await passes()) - before).toBeLessThanOrEqual(3);
+  });
+
+  it('names the run it has queued, and makes one run of equal requests that wait', async () => {
+    const rebuild = (): Promise<{ run: string }> =>
+      fetch(`${pharos.url}/-/rebuild`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }).then(
+        (answer) => answer.json() as Promise<{ run: string }>,
+      );
+    const runs = await Promise.all(Array.from({ length: 200 }, rebuild));
+    expect(runs.every(({ run }) => /^[0-9a-f-]{36}$/.test(run))).toBe(true);
+    expect(new Set(runs.map(({ run }) => run)).size).toBeLessThan(100);
+  });
+
+  it('gives metrics in the text format, with stable names and no secret', async () => {
+    const answer = await fetch(`${pharos.url}/-/metrics`);
+    const text = await answer.text();
+    for (const name of [
+      'pharos_build_info',
+      'pharos_runs_total',
+      'pharos_upstream_age_seconds{upstream="edge"}',
+      'pharos_upstream_requests_total',
+      'pharos_pages_total',
+      'pharos_files_drawn_total',
+    ]) {
+      expect(text).toContain(name);
+    }
+    for (const secret of [...Object.values(HOOKS), ...Object.values(sandbox.environment())])
+      expect(text).not.toContain(secret);
+  });
+});
