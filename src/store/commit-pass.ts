@@ -3,6 +3,7 @@
 import type { Incident, Maintenance, MonitorDetail, MonitorId, SnapshotPart } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Writer } from './database.ts';
+import { recordChanges } from './revisions.ts';
 import { parseIncident, parseInstant } from './rows.ts';
 import type { CommitResult, PassCommit } from './store.ts';
 
@@ -47,7 +48,9 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
     ],
   );
   const hasNewDefinitions = definitions !== before?.['definitions'] || announcements !== before?.['announcements'];
-  return { monitors, incidents, maintenances, hasNewDefinitions };
+  const changes = { monitors, incidents, maintenances, hasNewDefinitions };
+  await recordChanges(tx, upstreamId, changes);
+  return changes;
 }
 
 async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | null): Promise<readonly MonitorId[]> {

@@ -3,8 +3,9 @@
 import type { MonitorId } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import { commitPass } from './commit-pass.ts';
-import type { Database, Row } from './database.ts';
+import { type Database, type Row, readIn } from './database.ts';
 import { readPasts } from './pasts.ts';
+import { forgetSubjects, readChanges } from './revisions.ts';
 import {
   parseAnnouncements,
   parseDefinitions,
@@ -13,7 +14,7 @@ import {
   parseMaintenance,
   parseMonitor,
 } from './rows.ts';
-import type { Store, UpstreamRecord } from './store.ts';
+import type { Store, StoredIncident, StoredMaintenance, Subject, UpstreamRecord } from './store.ts';
 
 /** Rows deleted in one transaction, so that retention never holds the lock for long. */
 const RETAIN_ROWS_MAX = 5_000;
@@ -24,11 +25,26 @@ export function createStore(database: Database): Store {
     database,
     upstreams: async () =>
       new Map((await database.all('SELECT * FROM upstream')).map((row) => [String(row['id']), toUpstream(row)])),
+    upstreamTimes: async () => {
+      const rows = await database.all('SELECT id, monitors_at, incidents_at FROM upstream');
+      return new Map(
+        rows.map((row) => [
+          String(row['id']),
+          { monitorsAt: parseInstant(row['monitors_at']), incidentsAt: parseInstant(row['incidents_at']) },
+        ]),
+      );
+    },
     monitors: async (upstreamId) => {
       const rows =
         upstreamId === undefined
           ? await database.all('SELECT document FROM monitor WHERE gone_at IS NULL')
           : await database.all('SELECT document FROM monitor WHERE gone_at IS NULL AND upstream = ?', [upstreamId]);
+      return new Map(rows.map((row) => parseMonitor(row['document'])).map((monitor) => [monitor.id, monitor]));
+    },
+    monitorsById: async (ids) => {
+      const rows = await readIn(database, ids, (list) => ({
+        sql: `SELECT document FROM monitor WHERE gone_at IS NULL AND id IN (${list})`,
+      }));
       return new Map(rows.map((row) => parseMonitor(row['document'])).map((monitor) => [monitor.id, monitor]));
     },
     commitPass: (commit) => database.transaction((tx) => commitPass(tx, commit)),
@@ -48,27 +64,19 @@ export function createStore(database: Database): Store {
       );
     },
     pasts: (ids: readonly MonitorId[], from: EpochMs) => readPasts(database, ids, from),
-    incidents: async (from) => {
-      const rows = await database.all(
-        'SELECT document, changed_at FROM incident WHERE ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id',
-        [from],
-      );
-      return rows.map((row) => ({
-        ...parseIncident(row['document']),
-        changedAt: Number(row['changed_at']) as EpochMs,
-      }));
-    },
-    maintenances: async (from) => {
-      const rows = await database.all(
-        'SELECT document, sequence, changed_at FROM maintenance WHERE gone_at IS NULL AND ends_at > ? ORDER BY starts_at DESC, id',
-        [from],
-      );
-      return rows.map((row) => ({
-        ...parseMaintenance(row['document']),
-        sequence: Number(row['sequence']),
-        changedAt: Number(row['changed_at']) as EpochMs,
-      }));
-    },
+    incidents: async (from) =>
+      (await database.all(`${INCIDENTS} ORDER BY started_at DESC, id`, [from])).map(toIncident),
+    maintenances: async (from) =>
+      (await database.all(`${MAINTENANCES} ORDER BY starts_at DESC, id`, [from])).map(toMaintenance),
+    incidentsAbout: async (about, from) =>
+      (await readAbout(database, about, { sql: INCIDENTS, from }))
+        .map(toIncident)
+        .sort((a, b) => b.startedAt - a.startedAt || byId(a, b)),
+    maintenancesAbout: async (about, from) =>
+      (await readAbout(database, about, { sql: MAINTENANCES, from }))
+        .map(toMaintenance)
+        .sort((a, b) => b.startsAt - a.startsAt || byId(a, b)),
+    changesSince: (revision) => readChanges(database, revision),
     recordRun: (run) =>
       database.transaction(async (tx) => {
         await tx.run('INSERT INTO run (id, started_at, ended_at, trigger_name, report) VALUES (?, ?, ?, ?, ?)', [
@@ -94,6 +102,38 @@ export function createStore(database: Database): Store {
   };
 }
 
+const INCIDENTS = 'SELECT id, document, changed_at FROM incident WHERE (ended_at IS NULL OR ended_at > ?)';
+const MAINTENANCES = 'SELECT id, document, sequence, changed_at FROM maintenance WHERE gone_at IS NULL AND ends_at > ?';
+
+/** Rows of `sql` that are about any of some subjects, each once. */
+async function readAbout(
+  database: Database,
+  about: readonly Subject[],
+  { sql, from }: { readonly sql: string; readonly from: EpochMs },
+): Promise<readonly Row[]> {
+  const rows = await readIn(database, about, (list) => ({
+    sql: `${sql} AND id IN (SELECT event FROM event_subject WHERE subject IN (${list}))`,
+    before: [from],
+  }));
+  return [...new Map(rows.map((row) => [row['id'], row])).values()];
+}
+
+function toIncident(row: Row): StoredIncident {
+  return { ...parseIncident(row['document']), changedAt: Number(row['changed_at']) as EpochMs };
+}
+
+function toMaintenance(row: Row): StoredMaintenance {
+  return {
+    ...parseMaintenance(row['document']),
+    sequence: Number(row['sequence']),
+    changedAt: Number(row['changed_at']) as EpochMs,
+  };
+}
+
+function byId(a: { readonly id: string }, b: { readonly id: string }): number {
+  return a.id < b.id ? -1 : 1;
+}
+
 const RETAINED: readonly { readonly table: string; readonly column: string; readonly key: readonly string[] }[] = [
   { table: 'span', column: 'to_at', key: ['monitor', 'from_at'] },
   { table: 'reported_span', column: 'to_at', key: ['monitor', 'from_at'] },
@@ -114,6 +154,7 @@ async function retain(database: Database, before: EpochMs): Promise<number> {
       total += gone;
     }
   }
+  await database.transaction(forgetSubjects);
   return total;
 }
 

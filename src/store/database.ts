@@ -27,3 +27,29 @@ export interface Database extends Reader {
   readonly backup: (file: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
+
+/** Parameters of one statement; SQLite and Postgres both take far more. */
+const VALUES_PER_STATEMENT = 512;
+
+/** Rows of a statement with `IN (…)` over any number of values, asked in parts. `before`: parameters ahead of the list. */
+export async function readIn(
+  reader: Reader,
+  values: readonly SqlValue[],
+  statement: (list: string) => { readonly sql: string; readonly before?: readonly SqlValue[] },
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let start = 0; start < values.length; start += VALUES_PER_STATEMENT) {
+    const some = padded(values.slice(start, start + VALUES_PER_STATEMENT));
+    const { sql, before = [] } = statement(some.map(() => '?').join(', '));
+    for (const row of await reader.all(sql, [...before, ...some])) rows.push(row);
+  }
+  return rows;
+}
+
+/** The list with its last value repeated up to the next power of two, so that few different statements are prepared. */
+export function padded<Value>(values: readonly Value[]): readonly Value[] {
+  const last = values.at(-1);
+  if (last === undefined) return values;
+  const length = 2 ** Math.ceil(Math.log2(values.length));
+  return [...values, ...Array.from({ length: length - values.length }, () => last)];
+}

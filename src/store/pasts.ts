@@ -5,12 +5,12 @@ import type { MonitorId, ResponseTime, UpstreamUptime } from '../model/observati
 import type { ReportedDay, Span } from '../model/span.ts';
 import { STATES, type State } from '../model/state.ts';
 import type { Day, EpochMs } from '../model/time.ts';
-import type { Reader, Row } from './database.ts';
+import { padded, type Reader, type Row } from './database.ts';
 import { parseUpstreamUptime } from './rows.ts';
 import type { MonitorPast } from './store.ts';
 
 /** Parameters of one statement; SQLite and Postgres both take far more. */
-const IDS_PER_STATEMENT = 500;
+const IDS_PER_STATEMENT = 512;
 const KNOWN_STATES: ReadonlySet<string> = new Set(STATES);
 
 interface Draft {
@@ -31,7 +31,7 @@ export async function readPasts(
   for (const id of ids)
     drafts.set(id, { observed: [], reported: [], reportedDays: [], responseTimes: [], uptime: null });
   for (let start = 0; start < ids.length; start += IDS_PER_STATEMENT) {
-    await readSome(reader, { ids: ids.slice(start, start + IDS_PER_STATEMENT), from, drafts });
+    await readSome(reader, { ids: padded(ids.slice(start, start + IDS_PER_STATEMENT)), from, drafts });
   }
   return drafts;
 }

@@ -59,6 +59,34 @@ export interface CommitResult {
   readonly hasNewDefinitions: boolean;
 }
 
+/** How old what an upstream said is, without the rest of its record. */
+export type UpstreamTimes = Pick<UpstreamRecord, 'monitorsAt' | 'incidentsAt'>;
+
+declare const subject: unique symbol;
+/** What an incident or a maintenance is about: a monitor, a component or a page. Made by `subjects`. */
+export type Subject = string & { readonly [subject]: true };
+
+/** Names of subjects. */
+export const subjects = {
+  monitor: (id: MonitorId) => `monitor:${id}` as Subject,
+  /** `<definition id>/<component id>`. */
+  component: (id: string) => `component:${id}` as Subject,
+  /** A page by its definition's id or by its slug. */
+  page: (idOrSlug: string) => `page:${idOrSlug}` as Subject,
+};
+
+/** What commits changed after a revision, whichever process made them. */
+export interface Changes {
+  /** The revision that these lead to. */
+  readonly revision: number;
+  /** In state or description, new or gone. */
+  readonly monitors: readonly MonitorId[];
+  /** Everything that changed incidents and maintenances are about, or once were. */
+  readonly subjects: readonly Subject[];
+  /** Whether definitions of pages or announcements changed. */
+  readonly hasNewDefinitions: boolean;
+}
+
 export interface StoredMaintenance extends Maintenance {
   /** Grows by one with every change. */
   readonly sequence: number;
@@ -91,8 +119,14 @@ export interface Store {
   /** For stores of other parts (access, quota, outbox) over the same database. */
   readonly database: Database;
   readonly upstreams: () => Promise<ReadonlyMap<string, UpstreamRecord>>;
+  /** How old each upstream's answers are, for those that have answered. */
+  readonly upstreamTimes: () => Promise<ReadonlyMap<string, UpstreamTimes>>;
   /** The last known monitors of an upstream, those gone left out. */
   readonly monitors: (upstreamId?: string) => Promise<ReadonlyMap<MonitorId, MonitorObservation>>;
+  /** Those of `ids` that are known and not gone. */
+  readonly monitorsById: (ids: readonly MonitorId[]) => Promise<ReadonlyMap<MonitorId, MonitorObservation>>;
+  /** What changed after `revision`; 0: ever. Costs as much as what changed. */
+  readonly changesSince: (revision: number) => Promise<Changes>;
   readonly commitPass: (commit: PassCommit) => Promise<CommitResult>;
   /** Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed. */
   readonly holdVanished: (upstreamId: string, hash: string | null) => Promise<void>;
@@ -104,6 +138,10 @@ export interface Store {
   readonly incidents: (from: EpochMs) => Promise<readonly StoredIncident[]>;
   /** Maintenances that end after `from`, newest start first; those taken back are left out. */
   readonly maintenances: (from: EpochMs) => Promise<readonly StoredMaintenance[]>;
+  /** Of those incidents, the ones about any of `subjects`. */
+  readonly incidentsAbout: (subjects: readonly Subject[], from: EpochMs) => Promise<readonly StoredIncident[]>;
+  /** Of those maintenances, the ones about any of `subjects`. */
+  readonly maintenancesAbout: (subjects: readonly Subject[], from: EpochMs) => Promise<readonly StoredMaintenance[]>;
   readonly recordRun: (run: RunRecord) => Promise<void>;
   readonly runs: (limit: number) => Promise<readonly RunRecord[]>;
   /** Deletes what ended before `before`, a bounded number of rows at a time; returns how many rows went. */

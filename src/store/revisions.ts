@@ -1,0 +1,82 @@
+/** What changed when: each commit that changes something is a revision, and marks what it changed with its number. */
+
+import type { Incident, Maintenance, MonitorId } from '../model/observation.ts';
+import { type Reader, readIn, type Writer } from './database.ts';
+import { parseIncident, parseMaintenance } from './rows.ts';
+import { type Changes, type CommitResult, type Subject, subjects } from './store.ts';
+
+/** Marks what a commit changed, inside its transaction; nothing is written when nothing changed. */
+export async function recordChanges(tx: Writer, upstreamId: string, changes: CommitResult): Promise<void> {
+  const { monitors, incidents, maintenances, hasNewDefinitions } = changes;
+  if (monitors.length + incidents.length + maintenances.length === 0 && !hasNewDefinitions) return;
+  await tx.run('UPDATE revision SET value = value + 1');
+  const revision = await currentRevision(tx);
+  const mark = (table: string, ids: readonly string[]): Promise<void> =>
+    tx.runMany(
+      `UPDATE ${table} SET revision = ? WHERE id = ?`,
+      ids.map((id) => [revision, id]),
+    );
+  await mark('monitor', monitors);
+  await mark('incident', incidents);
+  await mark('maintenance', maintenances);
+  await mark('upstream', hasNewDefinitions ? [upstreamId] : []);
+  await recordSubjects(tx, incidents, maintenances);
+}
+
+/** @see Store.changesSince */
+export async function readChanges(reader: Reader, since: number): Promise<Changes> {
+  // Read first: what another process commits meanwhile is seen now and told again next time, and never missed.
+  const revision = await currentRevision(reader);
+  if (revision === since) return { revision, monitors: [], subjects: [], hasNewDefinitions: false };
+  const monitors = await reader.all('SELECT id FROM monitor WHERE revision > ?', [since]);
+  const about = await reader.all(
+    `SELECT DISTINCT subject FROM event_subject WHERE event IN (SELECT id FROM incident WHERE revision > ?)
+       OR event IN (SELECT id FROM maintenance WHERE revision > ?)`,
+    [since, since],
+  );
+  const upstreams = await reader.all('SELECT id FROM upstream WHERE revision > ?', [since]);
+  return {
+    revision,
+    monitors: monitors.map((row) => String(row['id']) as MonitorId),
+    subjects: about.map((row) => String(row['subject']) as Subject),
+    hasNewDefinitions: upstreams.length > 0,
+  };
+}
+
+/** Forgets what events were about that are no more. */
+export async function forgetSubjects(tx: Writer): Promise<void> {
+  await tx.run(
+    `DELETE FROM event_subject WHERE event NOT IN (SELECT id FROM incident) AND event NOT IN (SELECT id FROM maintenance)`,
+  );
+}
+
+async function currentRevision(reader: Reader): Promise<number> {
+  const [row] = await reader.all('SELECT value FROM revision');
+  return Number(row?.['value']);
+}
+
+async function recordSubjects(
+  tx: Writer,
+  incidents: readonly string[],
+  maintenances: readonly string[],
+): Promise<void> {
+  const documents = (table: string, ids: readonly string[]) =>
+    readIn(tx, ids, (list) => ({ sql: `SELECT document FROM ${table} WHERE id IN (${list})` }));
+  const events = [
+    ...(await documents('incident', incidents)).map((row) => parseIncident(row['document'])),
+    ...(await documents('maintenance', maintenances)).map((row) => parseMaintenance(row['document'])),
+  ];
+  await tx.runMany(
+    'INSERT INTO event_subject (subject, event) VALUES (?, ?) ON CONFLICT (subject, event) DO NOTHING',
+    events.flatMap((event) => subjectsOf(event).map((subject) => [subject, event.id])),
+  );
+}
+
+/** One that names its pages shows there and nowhere else; any other shows wherever something it is about does. */
+function subjectsOf({ pages, monitors, components }: Incident | Maintenance): Subject[] {
+  if (pages !== null) return pages.map((page) => subjects.page(page));
+  return [
+    ...monitors.map((id) => subjects.monitor(id)),
+    ...components.map((component) => subjects.component(typeof component === 'string' ? component : component.id)),
+  ];
+}
