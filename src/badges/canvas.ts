@@ -50,8 +50,7 @@ export function inkFor(plate: Colour): Colour {
 export interface Paint {
   readonly colour: Colour;
   readonly ink: Colour;
-  /** As `fill` gives them. */
-  readonly plateFill: string;
+  /** As `fill` gives it. */
   readonly inkFill: string;
   /** The beginnings of paths in these colours, up to their data. */
   readonly platePath: string;
@@ -83,11 +82,11 @@ export function paintOf(text: string, fallback: Colour, scheme: BadgeScheme): Pa
 function mix(colour: Colour, scheme: BadgeScheme): Paint {
   const ink = inkFor(colour);
   const canvas = { scheme, rules: '' };
-  const plateFill = solid(attribute('fill', colour, canvas));
+  const plateFill = attribute('fill', colour, canvas);
   const inkFill = solid(attribute('fill', ink, canvas));
   const platePath = solid(`<path${plateFill} d="`);
   const inkPath = solid(`<path${inkFill} d="`);
-  return { colour, ink, plateFill, inkFill, platePath, inkPath, rules: solid(canvas.rules) };
+  return { colour, ink, inkFill, platePath, inkPath, rules: solid(canvas.rules) };
 }
 
 /** Adds the rules of a paint that is about to be used. */

@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Font } from 'satori';
 import type { BadgeSubject } from '../views/badge.ts';
-import { type Canvas, dip, fill, inkFor, paintOf, styleElement } from './canvas.ts';
+import { type Canvas, fill, inkFor, paintOf, styleElement } from './canvas.ts';
 import { type Colour, legibleOn } from './colour.ts';
 import { drawBars, drawSymbol } from './drawings.ts';
 import { badgeFields, type KindFields } from './kinds.ts';
@@ -39,13 +39,12 @@ export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {})
   const response = badgeFields({ ...subject, isStale: false }, 'response-time', others);
   const canvas: Canvas = { scheme: options.scheme ?? 'auto', shape: SHAPES.flat, rules: '' };
   const paint = paintOf(status.color, STATE_COLOURS.unknown, canvas.scheme);
-  dip(paint, canvas);
   const text = await drawTexts({ status, uptime, history, response }, canvas, paint.colour);
   const symbol = status.symbol === undefined ? '' : drawSymbol(status.symbol, inkFor(paint.colour), canvas);
   const bars = drawBars(history.days ?? [], { ...BARS, colours: options.colors }, canvas);
   const name = escapeXml(cleanText(`${status.label}: ${status.message}, ${uptime.label} ${uptime.message}`));
   const ground = `<rect${fill(PANEL_LINE_COLOUR, canvas)} width="${WIDTH}" height="${HEIGHT}" rx="10"/><rect${fill(PANEL_COLOUR, canvas)} x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="9"/>`;
-  const dot = `<g transform="translate(${MARGIN} 18)scale(.15)"><circle${paint.plateFill} cx="100" cy="100" r="100"/>${symbol}</g>`;
+  const dot = `<g transform="translate(${MARGIN} 18)scale(.15)"><circle${fill(paint.colour, canvas)} cx="100" cy="100" r="100"/>${symbol}</g>`;
   const body = `${ground}${dot}<g transform="scale(.1)">${bars}</g>${text}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}"><title>${name}</title>${styleElement(canvas)}${body}</svg>`;
 }

@@ -25,9 +25,12 @@ export function setText(clean: string, { isLoud, tracking }: Shape, part: 'label
   return { text, width: isOutlined ? width : estimatedWidth(text, { weight, tracking }), weight, tracking, isOutlined };
 }
 
+const UNITS = /((?<=\d )m?s\b)/;
+
 /** Capitals, but not for units: MS is not a millisecond. */
 function toCapitals(text: string): string {
-  return text.toUpperCase().replace(/(?<=\d )M?S\b/g, (unit) => unit.toLowerCase());
+  const parts = text.split(UNITS);
+  return parts.map((part, index) => (index % 2 === 1 ? part : part.toUpperCase())).join('');
 }
 
 export interface PlacedLettering {

@@ -163,7 +163,6 @@ function drawPanel(stretch: Stretch, canvas: Canvas): string {
 }
 
 function drawDot(paint: Paint, symbol: BadgeSymbol | undefined, canvas: Canvas): string {
-  dip(paint, canvas);
-  const disc = `<circle${paint.plateFill} cx="100" cy="100" r="100"/>`;
+  const disc = `<circle${fill(paint.colour, canvas)} cx="100" cy="100" r="100"/>`;
   return symbol === undefined ? disc : disc + drawSymbol(symbol, paint.ink, canvas);
 }
