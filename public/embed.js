@@ -110,7 +110,7 @@
       const state = isCurrent ? known(data.state) : 'unknown';
       const sentence =
         isCurrent && state === data.state ? data.sentence : (NOT_CURRENT[data?.locale] ?? NOT_CURRENT.en);
-      const head = element('div', { className: 'head' }, sign(state), link(page ?? '', sentence, page ?? undefined));
+      const head = element('div', { className: 'head', dir: 'auto' }, sign(state), link(page ?? '', sentence, page ?? undefined));
       head.setAttribute('role', 'status');
       const rows = isCurrent && this.hasAttribute('details') ? this.#details(data, page) : [];
       this.setAttribute('state', state);
