@@ -212,6 +212,23 @@ export function uniqueById<T extends { readonly id: string }>(
   return { items: unique, problems };
 }
 
+/**
+ * Whether an incident that is known to be open may be among the items that could not be read: then a list is not whole,
+ * and what it does not name has not ended.
+ *
+ * @param taken  ids there of the items that were read
+ * @param open   ids there of the incidents known to be open
+ */
+export function losesOpen(
+  items: readonly unknown[],
+  { taken, open }: { readonly taken: ReadonlySet<string>; readonly open: ReadonlySet<string> },
+): boolean {
+  return items.some((item) => {
+    const parsed = z.object({ id: IdSchema }).safeParse(item);
+    return !parsed.success || (!taken.has(parsed.data.id) && open.has(parsed.data.id));
+  });
+}
+
 /** Order of ids: numbers inside them by value (`a/2` before `a/10`), then by code unit. */
 export function compareIds(a: string, b: string): number {
   const left = a.split(/(\d+)/);

@@ -5,7 +5,7 @@ import type { Incident, Problem, SnapshotPart } from '../../../model/observation
 import { DAY_MS } from '../../../model/time.ts';
 import { attempt, type Priority, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { type Listing, type Reading, readPages, readStablePages, whyPartial } from '../paging.ts';
-import { IdSchema, idThereOf, parseInstant, uniqueById } from '../wire.ts';
+import { IdSchema, idThereOf, losesOpen, parseInstant, uniqueById } from '../wire.ts';
 import { type Options, question } from './calls.ts';
 import { type Origin, projectIncidents } from './project.ts';
 import { IncidentAnswerSchema, type IncidentsAnswer, IncidentsAnswerSchema } from './schema.ts';
@@ -51,15 +51,18 @@ export function* readIncidents(options: Options, context: PullContext, origin: O
       }),
     ),
   );
-  const asked = projectIncidents(
-    changed.flatMap((answer) => (answer.kind === 'ok' ? [answer.payload.data.incident] : [])),
-    origin,
-  );
+  const changedItems = changed.flatMap((answer) => (answer.kind === 'ok' ? [answer.payload.data.incident] : []));
+  const asked = projectIncidents(changedItems, origin);
   // A refused id was deleted there; left out, it ends now. Any other failure keeps what is known.
   const isUnsure = changed.some(
     (answer) => answer.kind === 'skipped' || (answer.kind === 'failed' && answer.error.code !== 'UPSTREAM_REFUSED'),
   );
-  const isStale = active.kind !== 'ok' || isUnsure;
+  const taken = new Set([...listed.incidents, ...asked.incidents].map((incident) => idThereOf(incident.id)));
+  const isLossy = losesOpen([...items, ...changedItems], {
+    taken,
+    open: context.memory.openIncidents,
+  });
+  const isStale = active.kind !== 'ok' || isUnsure || isLossy;
   return {
     incidents: uniqueById([...listed.incidents, ...asked.incidents]).items,
     problems: [...active.problems, ...past.problems, ...listed.problems, ...asked.problems],

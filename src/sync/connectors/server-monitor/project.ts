@@ -84,7 +84,7 @@ function projectMonitor(
   place: string,
   { upstreamId, zone }: Origin,
 ): { monitor: MonitorObservation; problems: Problem[] } {
-  const active = FlagSchema.nullish().safeParse(item.is_active);
+  const active = FlagSchema.optional().safeParse(item.is_active);
   const word = stateOf(STATE_WORDS, item.status, `${place}.status`);
   const isPaused = active.success && active.data === false;
   const state = isPaused ? 'paused' : active.success ? word.state : 'unknown';
@@ -201,7 +201,8 @@ export function projectDetail(
   return {
     id: toMonitorId(origin.upstreamId, monitor.id),
     fetchedAt: facts.fetchedAt,
-    uptime: uptime === null ? null : projectUptime(uptime),
+    // Of no checks at all the figures are zeros that mean nothing.
+    uptime: uptime === null || uptime.total_checks === 0 ? null : projectUptime(uptime),
     responseTimes: projectLogs(monitor.logs ?? answer.data.logs ?? [], origin.zone),
     reportedSpans:
       uptime === null || facts.outages === null

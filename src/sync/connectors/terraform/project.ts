@@ -243,11 +243,16 @@ function projectPage(
   };
 }
 
-/** Public only when it says so, or says nothing at all; a word or an expression we do not know closes the page. */
+/**
+ * Who may see a page. One that does not say is public unless it has a password or domains; a word or an expression that
+ * we do not know closes it.
+ */
 function accessOf({ values, hidden }: Resource): AccessType {
+  const has = (field: string): boolean => hidden.has(field) || values[field] !== undefined;
   if (hidden.has('access_type')) return 'closed';
   const word = values['access_type'];
-  return word === undefined ? 'public' : (lookUp(ACCESS_WORDS, word) ?? 'closed');
+  if (word !== undefined) return lookUp(ACCESS_WORDS, word) ?? 'closed';
+  return has('password') ? 'password' : has('auth_email_domains') ? 'email-domain' : 'public';
 }
 
 function projectComponent(component: Resource, resources: readonly Resource[], origin: Origin): ComponentDefinition {

@@ -22,9 +22,9 @@ import {
   type Question,
 } from '../../connector.ts';
 import { type Reading, readOffsetPages, whyPartial } from '../paging.ts';
-import { idThereOf } from '../wire.ts';
+import { idThereOf, losesOpen } from '../wire.ts';
 import { call, headersOf, idOf, LIMIT, type Options, OptionsSchema, PAGES_MAX, restUrlOf } from './calls.ts';
-import { type Found, NOTHING_FOUND, note, readPagesAndReports } from './pages.ts';
+import { type Found, idsThere, NOTHING_FOUND, note, openThere, readPagesAndReports } from './pages.ts';
 import { projectDetail, projectMonitors } from './project.ts';
 import { projectOutages } from './project-posts.ts';
 import {
@@ -96,11 +96,7 @@ function countOf(answer: MonitorsAnswer): number {
   return answer.lists.reduce((sum, list) => sum + list.items.length, 0);
 }
 
-function* readOutages(
-  options: Options,
-  { upstreamId }: PullContext,
-  monitors: readonly MonitorObservation[],
-): Pull<Found> {
+function* readOutages(options: Options, context: PullContext, monitors: readonly MonitorObservation[]): Pull<Found> {
   const restUrl = restUrlOf(options);
   if (restUrl === null) return NOTHING_FOUND;
   const [answer] = yield* attempt([
@@ -114,13 +110,28 @@ function* readOutages(
     } satisfies Question<unknown[]>,
   ]);
   if (answer?.kind === 'ok') {
-    const { incidents, problems } = projectOutages(answer.payload, { upstreamId, monitors });
-    return { ...NOTHING_FOUND, incidents, problems, itemsTotal: answer.payload.length };
+    const { incidents, problems } = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors });
+    const known = { taken: idsThere(incidents, 'incident-'), open: openThere(context, 'incident-') };
+    const isStale = losesOpen(answer.payload, known);
+    return { ...NOTHING_FOUND, incidents, problems, itemsTotal: answer.payload.length, isStale };
   }
   const message = answer?.kind === 'failed' ? answer.error.message : 'waits for quota';
   // A service that does not offer it has none.
   const isAbsent = answer?.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
   return { ...NOTHING_FOUND, problems: [note('list outages', message)], isStale: !isAbsent };
+}
+
+/**
+ * The real service keeps `public` from before pages had components: what it puts on one of its public pages shows there
+ * whatever the flag says. Everywhere else the flag counts.
+ */
+function shownBy(pages: Found['pages']): (monitor: MonitorObservation) => MonitorObservation {
+  const shown = new Set(
+    pages
+      .filter((page) => page.access === 'public' && page.published)
+      .flatMap((page) => page.components.map((component) => component.monitor)),
+  );
+  return (monitor) => (shown.has(monitor.id) ? { ...monitor, isPublic: true } : monitor);
 }
 
 /** Figures of seven days for the monitors that were not asked for longest, and the past days of all. */

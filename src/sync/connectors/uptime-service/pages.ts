@@ -5,15 +5,10 @@ import type { ReportedDay } from '../../../model/span.ts';
 import { DAY_MS, dayOf } from '../../../model/time.ts';
 import { type Answer, attempt, type Pull, type PullContext, parseItems, type Question } from '../../connector.ts';
 import { whyPartial } from '../paging.ts';
+import { compareIds, idThereOf, losesOpen } from '../wire.ts';
 import { call, idOf, type Options, readList } from './calls.ts';
 import { projectDays, projectPage } from './project.ts';
-import {
-  type ComponentPlace,
-  placesOf,
-  projectMaintenances,
-  projectReports,
-  type ReportItem,
-} from './project-posts.ts';
+import { placesOf, projectMaintenances, projectReports, type ReportItem } from './project-posts.ts';
 import {
   DailySummarySchema,
   type Overview,
@@ -62,7 +57,7 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
   const read = yield* readOverviews(options);
   if (read.overviews === null) return { ...NOTHING_FOUND, problems: read.problems, isStale: true, isBackfilled: false };
   const projected = read.overviews.map((overview) => projectPage(overview, upstreamId));
-  const pages = projected.flatMap(({ page }) => page ?? []);
+  const pages = projected.flatMap(({ page }) => page ?? []).toSorted((a, b) => compareIds(a.id, b.id));
   const places = placesOf(pages, upstreamId);
   const windows = read.overviews.map(({ statusPage, maintenances }) =>
     projectMaintenances(maintenances, { upstreamId, pageId: statusPage.id, places }),
@@ -70,9 +65,13 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
   const open = read.overviews.flatMap(({ statusPage, statusReports }) =>
     statusReports.map((item): ReportItem => ({ item, pageId: statusPage.id })),
   );
-  const ended = yield* readReports(options, context, { open, places });
+  const ended = yield* readReports(options, context, open);
   const reports = projectReports([...open, ...ended.items], { upstreamId, places });
   const past = yield* readDays(options, context, read.overviews);
+  const isLossy = losesOpen(
+    [...open, ...ended.items].map(({ item }) => item),
+    { taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
+  );
   return {
     pages,
     incidents: reports.incidents,
@@ -87,9 +86,24 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
       ...past.problems,
     ],
     itemsTotal: projected.reduce((sum, page) => sum + page.itemsTotal, open.length + ended.items.length),
-    isStale: read.isStale || ended.isStale,
+    isStale: read.isStale || ended.isStale || isLossy || windows.some(hasDropped),
     isBackfilled: !read.isStale && ended.isBackfilled && past.isBackfilled,
   };
+}
+
+/** Ids there of incidents of one sort, whose ids begin with `prefix`. */
+export function idsThere(incidents: readonly Incident[], prefix: string): ReadonlySet<string> {
+  return new Set(incidents.map((incident) => idThereOf(incident.id).slice(prefix.length)));
+}
+
+/** Ids there of the open incidents of one sort. */
+export function openThere({ memory }: PullContext, prefix: string): ReadonlySet<string> {
+  return new Set([...memory.openIncidents].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length)));
+}
+
+/** A window that cannot be read has not been taken back. */
+function hasDropped({ problems }: { readonly problems: readonly Problem[] }): boolean {
+  return problems.some((problem) => problem.kind === 'dropped');
 }
 
 export function note(place: string, message: string): Problem {
@@ -162,7 +176,7 @@ function* readRefused(options: Options, id: string): Pull<Answer<Overview>> {
 function* readReports(
   options: Options,
   context: PullContext,
-  { open, places }: { open: readonly ReportItem[]; places: ReadonlyMap<string, ComponentPlace> },
+  open: readonly ReportItem[],
 ): Pull<{ items: readonly ReportItem[]; problems: readonly Problem[]; isStale: boolean; isBackfilled: boolean }> {
   const { memory } = context;
   const listed = yield* readList(options, ['StatusReport', 'ListStatusReports'], {
@@ -201,9 +215,8 @@ function* readReports(
     const answer = answers[index];
     return answer?.kind === 'skipped' || (answer?.kind === 'failed' && answer.error.code !== 'UPSTREAM_REFUSED');
   });
-  const pageOnly = places.size === 0 ? [] : answers;
   return {
-    items: pageOnly.flatMap((answer) =>
+    items: answers.flatMap((answer) =>
       answer.kind === 'ok' ? [{ item: answer.payload.statusReport, pageId: null }] : [],
     ),
     problems: summaries.problems,

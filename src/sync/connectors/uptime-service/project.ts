@@ -77,7 +77,7 @@ function projectMonitor(
   const problems: Problem[] = [];
   const isPublic = FlagSchema.nullish().safeParse(item.public);
   if (!isPublic.success) problems.push({ kind: 'gate', place: `${place}.public`, message: 'not a yes or no' });
-  const isActive = FlagSchema.nullish().safeParse(item.active);
+  const isActive = FlagSchema.optional().safeParse(item.active);
   if (!isActive.success) problems.push(unknownWord(`${place}.active`, item.active));
   // The service leaves the status out when it is not specified: that is an answer, not a word we do not know.
   const word = wordOf(item.status, 'MONITOR_STATUS_') ?? 'unspecified';
