@@ -110,7 +110,12 @@
       const state = isCurrent ? known(data.state) : 'unknown';
       const sentence =
         isCurrent && state === data.state ? data.sentence : (NOT_CURRENT[data?.locale] ?? NOT_CURRENT.en);
-      const head = element('div', { className: 'head', dir: 'auto' }, sign(state), link(page ?? '', sentence, page ?? undefined));
+      const head = element(
+        'div',
+        { className: 'head', dir: 'auto' },
+        sign(state),
+        link(page ?? '', sentence, page ?? undefined),
+      );
       head.setAttribute('role', 'status');
       const rows = isCurrent && this.hasAttribute('details') ? this.#details(data, page) : [];
       this.setAttribute('state', state);
@@ -119,10 +124,15 @@
 
     #details(data, page) {
       const incidents = list(data.open_incidents).map(({ title, url }) =>
-        element('li', {}, link(url, `${title}`, page)),
+        element('li', { dir: 'auto' }, link(url, `${title}`, page)),
       );
       const troubled = list(data.components).filter(({ state }) => state !== 'operational');
-      return [...incidents, ...troubled.map(({ name, state }) => element('li', {}, sign(known(state)), `${name}`))];
+      return [
+        ...incidents,
+        ...troubled.map(({ name, state, state_text }) =>
+          element('li', { dir: 'auto' }, sign(known(state)), `${name}: ${state_text ?? state}`),
+        ),
+      ];
     }
   }
   if (!customElements.get('pharos-status')) customElements.define('pharos-status', PharosStatus);

@@ -56,6 +56,7 @@ export const StateDocumentSchema = z
         name: z.string(),
         group: z.string().nullable(),
         state: StateSchema,
+        state_text: z.string().describe('The state in the language of the page.'),
         stale: z.boolean(),
       }),
     ),

@@ -4,7 +4,7 @@ import { type PageModel, type State, toIso } from '../model/index.ts';
 import { absoluteUrl } from './absolute-url.ts';
 import { incidentPath, maintenancePath } from './addresses.ts';
 import { isOpen } from './event-times.ts';
-import { bannerSentence } from './state-words.ts';
+import { bannerSentence, stateWord } from './state-words.ts';
 import { sectionsOf, v2ComponentId, v2PageId } from './v2/components.ts';
 import { v2IncidentId } from './v2/incidents.ts';
 import { v2MaintenanceId } from './v2/maintenances.ts';
@@ -36,6 +36,8 @@ export interface StateComponent {
   readonly name: string;
   readonly group: string | null;
   readonly state: State;
+  /** The state in the language of the page. */
+  readonly state_text: string;
   readonly stale: boolean;
 }
 
@@ -52,10 +54,11 @@ export interface StateEvent {
 
 export function stateDocument(model: PageModel): StateDocument {
   const { definition, settings, state, asOf } = model;
+  const words = wordsOf(settings.locale);
   return {
     page: { id: v2PageId(model), name: definition.title, url: settings.url },
     state,
-    sentence: bannerSentence(state, wordsOf(settings.locale)),
+    sentence: bannerSentence(state, words),
     locale: catalogueTag(settings.locale),
     as_of: toIso(asOf),
     stale_after: toIso(model.staleAfter),
@@ -67,6 +70,7 @@ export function stateDocument(model: PageModel): StateDocument {
         name: component.name,
         group: group?.name ?? null,
         state: component.state,
+        state_text: stateWord(component.state, words),
         stale: component.isStale,
       })),
     ),

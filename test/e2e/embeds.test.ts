@@ -86,12 +86,13 @@ const element = (attributes = '') =>
 /** What the element says once it has asked. */
 async function said(
   page: Page,
-): Promise<{ state: string | null; text: string; rows: number; links: (string | null)[] }> {
+): Promise<{ state: string | null; text: string; rows: number; texts: (string | null)[]; links: (string | null)[] }> {
   await page.waitForSelector('pharos-status[state]');
   return page.locator('pharos-status').evaluate((node) => ({
     state: node.getAttribute('state'),
     text: node.shadowRoot?.querySelector('.head')?.textContent ?? '',
     rows: node.shadowRoot?.querySelectorAll('li').length ?? 0,
+    texts: [...(node.shadowRoot?.querySelectorAll('li') ?? [])].map((row) => row.textContent),
     links: [...(node.shadowRoot?.querySelectorAll('a') ?? [])].map((link) => link.getAttribute('href')),
   }));
 }
@@ -113,7 +114,8 @@ describe('the element <pharos-status>', () => {
   it('lists open incidents and the components that are not well when asked for details', async () => {
     answerState(stateDocument(outage()));
     const page = await open(element('details'));
-    const { state, rows, links } = await said(page);
+    const { state, rows, links, texts } = await said(page);
+    expect(texts.slice(1, 3)).toEqual(['Web application: Outage', 'API: Outage']);
     expect([state, rows, links[1]]).toEqual([
       'partial_outage',
       5,

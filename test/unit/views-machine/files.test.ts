@@ -304,7 +304,7 @@ const PUBLIC_KEYS = (
   'month name new_status old_status only_show_if_degraded open_incidents operational page page_id ' +
   'partial_outage paused period_days periods position provenance reminder_intervals resolved_at scheduled_for ' +
   'scheduled_maintenances scheduled_until seconds sentence shortlink showcase source_id sources stale ' +
-  'stale_after start_date started_at state status summary tags text time_zone ' +
+  'stale_after start_date started_at state state_text status summary tags text time_zone ' +
   'title to tweet_id unknown updated_at upstream uptime uptime_ratio uptime_ratio_with_maintenance ' +
   'url v2_id version'
 ).split(' ');

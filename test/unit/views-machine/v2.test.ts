@@ -79,11 +79,9 @@ describe('ids', () => {
     expect(uuidOf('maintenance', 'config/acme', 'edge/mnt-1')).toBe('491e7b03-facc-883c-a8bb-8d7514103182');
   });
 
-  it('do not collide over a hundred thousand components', () => {
-    const ids = new Set(
-      Array.from({ length: 100_000 }, (_, index) => shortId('component', 'config/acme', `c${index}`)),
-    );
-    expect(ids.size).toBe(100_000);
+  it('do not collide over twenty thousand components', () => {
+    const ids = new Set(Array.from({ length: 20_000 }, (_, index) => shortId('component', 'config/acme', `c${index}`)));
+    expect(ids.size).toBe(20_000);
   });
 
   it('stay when titles, order and states change', () => {
