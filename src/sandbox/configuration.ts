@@ -6,13 +6,14 @@ import type { UpstreamName } from './exchange.ts';
 import type { World, WorldPage } from './world.ts';
 
 export interface ConfigTextOptions {
-  /** Which upstreams it names. Default: `server-monitor`, `uptime`, `backup`, `journeys`. */
+  /** Which upstreams it names. Default: `server-monitor`, `openstatus`, `backup`, `journeys`. */
   readonly include?: readonly UpstreamName[];
   /** False leaves `pages` out: definitions then come from the upstreams. Default true. */
   readonly hasPages?: boolean;
 }
 
-const INCLUDED_DEFAULT: readonly UpstreamName[] = ['server-monitor', 'uptime', 'backup', 'journeys'];
+/** The real wire of the uptime service is the one that tells of reports, maintenances and days before the first pass. */
+const INCLUDED_DEFAULT: readonly UpstreamName[] = ['server-monitor', 'openstatus', 'backup', 'journeys'];
 
 /** Upstream ids in the configuration; monitors are named by them. Both wires of one service are one upstream, `svc`. */
 function idOf(name: UpstreamName, include: readonly UpstreamName[]): string {
@@ -103,8 +104,11 @@ function upstreamEntries(url: string): readonly UpstreamEntry[] {
   ];
 }
 
-/** Shown as the server monitor sees them; the others as the uptime service does, which has a word for slow. */
-const SEEN_BY_SERVER_MONITOR: ReadonlySet<number> = new Set([1, 4, 5, 7, 8, 9]);
+/**
+ * Shown as the server monitor sees them; the others as the uptime service does, which has a word for slow and knows of
+ * the maintenances of services 1, 2, 5 and 7.
+ */
+const SEEN_BY_SERVER_MONITOR: ReadonlySet<number> = new Set([3, 4, 8, 9]);
 
 function pageEntry(page: WorldPage, include: readonly UpstreamName[]): Record<string, unknown> {
   const uptime = include.includes('uptime') ? 'uptime' : 'openstatus';

@@ -30,6 +30,8 @@ describe('the configuration that the sandbox prints', () => {
       ['staff', 'email-domain'],
     ]);
     expect(site.home).toBe('acme');
+    // Only the real wire tells of reports, maintenances and days before the first pass.
+    expect(sandbox.configText()).toContain('preset: openstatus');
   });
 
   it('is accepted with every upstream in it, and with none of the pages', () => {

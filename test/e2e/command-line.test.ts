@@ -102,10 +102,10 @@ describe('the command line', () => {
     expect(existsSync(join(folder.path, 'out', 'partners'))).toBe(false);
     expect(existsSync(join(folder.path, 'out', 'staff'))).toBe(false);
 
-    for (const upstream of ['server-monitor', 'uptime', 'backup', 'journeys'] as const)
+    for (const upstream of ['server-monitor', 'openstatus', 'backup', 'journeys'] as const)
       sandbox.faults.set(upstream, 'html');
     const lied = await run('build', '--out', 'out', '--json');
-    for (const upstream of ['server-monitor', 'uptime', 'backup', 'journeys'] as const)
+    for (const upstream of ['server-monitor', 'openstatus', 'backup', 'journeys'] as const)
       sandbox.faults.set(upstream, null);
     expect(lied.status).toBe(1);
     expect(readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8')).toContain('Website');
@@ -116,7 +116,7 @@ describe('the command line', () => {
   it('ends sync with 1 when an upstream cannot be reached, names it and keeps what is known', async () => {
     configure(
       sandbox
-        .configText({ include: ['server-monitor', 'uptime'] })
+        .configText({ include: ['server-monitor', 'openstatus'] })
         .replace(/baseUrl: .*/, 'baseUrl: http://127.0.0.1:9'),
     );
     const result = await run('sync', '--json');
