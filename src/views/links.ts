@@ -13,7 +13,7 @@ export function safeLink(address: string | null): string | null {
   return url.username === '' && url.password === '' ? url.href : null;
 }
 
-const PICTURE_DATA = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,][\x21-\x7e]*$/i;
+const PICTURE_DATA = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,][\w+/=%.,:;!*'()~-]*$/i;
 /** A picture inside the page counts against its weight. */
 const PICTURE_DATA_LENGTH_MAX = 4_096;
 

@@ -20,12 +20,6 @@ export function intervalOfMonth(month: string, zone: string): Interval {
   };
 }
 
-/** The days of a month, oldest first. */
-export function daysOfMonth(month: string): Day[] {
-  const { daysInMonth } = Temporal.PlainYearMonth.from(month);
-  return Array.from({ length: daysInMonth }, (_, index) => `${month}-${String(index + 1).padStart(2, '0')}` as Day);
-}
-
 /**
  * Months that a page's history has, newest first and without gaps: from the current one back to that of its oldest
  * incident or, where time lines reach further, of its oldest known day.

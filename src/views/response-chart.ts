@@ -16,11 +16,13 @@ import { fill } from './words/index.ts';
 
 /** Longer is drawn no better. */
 const WINDOW_MS_MAX = 7 * DAY_MS;
-const POINTS = 96;
+/** Fewer where samples are few, so that a sparse series is not all gaps. */
+const POINTS_MAX = 96;
+const POINTS_MIN = 12;
 export const CHART_HEIGHT = 100;
 
 export interface ResponseChartView {
-  /** Path data in a box `POINTS` wide and `CHART_HEIGHT` high. */
+  /** Path data in a box `width` wide and `CHART_HEIGHT` high. */
   readonly line: string;
   readonly band: string;
   readonly width: number;
@@ -44,14 +46,15 @@ export function responseChartOf(context: Context, { responseTimes }: ComponentMo
   const window: Interval = { from: first.at, to: model.asOf };
   const figures = responseTimeFigures(recent, window);
   if (figures === null) return null;
-  const buckets = bucketed(recent, window, POINTS);
+  const points = Math.min(POINTS_MAX, Math.max(POINTS_MIN, Math.floor(recent.length / 2)));
+  const buckets = bucketed(recent, window, points);
   const topMs = niceTop(Math.max(...buckets.map((bucket) => bucket.figures?.p95Ms ?? 0)));
   const write = (ms: number) => fill(words.milliseconds, { n: format.number(Math.round(ms)) });
   const from = format.time(window.from);
   const to = format.time(toEpochMs(window.to));
   return {
     ...pathsOf(buckets, topMs),
-    width: POINTS,
+    width: points - 1,
     from,
     to,
     top: write(topMs),

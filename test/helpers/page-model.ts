@@ -175,7 +175,7 @@ export function maintenance(init: Partial<PageMaintenance> = {}): PageMaintenanc
   };
 }
 
-export interface PageInit extends Partial<Omit<PageModel, 'definition' | 'settings' | 'staleAfter'>> {
+export interface PageInit extends Partial<Omit<PageModel, 'definition' | 'settings'>> {
   readonly definition?: Partial<PageDefinition>;
   readonly settings?: Partial<PageSettings>;
 }

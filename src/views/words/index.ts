@@ -36,7 +36,9 @@ export function directionOf(locale: string): 'ltr' | 'rtl' {
 
 /** Puts values into `{name}`s. A name without a value stays as it is, which a test would see. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? String(values[name]) : whole,
+  );
 }
 
 const rules = new Map<string, Intl.PluralRules>();

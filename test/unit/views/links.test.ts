@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { ownPicture, safeLink } from '../../../src/views/links.ts';
+
+const PAGE = 'https://status.acme.example/acme/';
+
+describe('links', () => {
+  it.each(['https://a.example/', 'http://a.example/x?y#z', 'mailto:a@b.example'])('keeps %s', (address) => {
+    expect(safeLink(address)).toBe(address);
+  });
+
+  it.each([
+    null,
+    '',
+    'javascript:alert(1)',
+    ' javascript:alert(1)',
+    'java\tscript:alert(1)',
+    'https://user:pw@a.example/',
+    'https:\\\\a.example',
+    'data:text/html,x',
+    'mailto:',
+    '//a.example',
+    'a.example',
+    'file:///etc/passwd',
+    'blob:https://a.example/x',
+  ])('refuses %j', (address) => {
+    expect(safeLink(address)).toBeNull();
+  });
+
+  it('writes a link so that it cannot end an attribute', () => {
+    expect(safeLink('https://a.example/"><script>')).toBe('https://a.example/%22%3E%3Cscript%3E');
+  });
+});
+
+describe('icons', () => {
+  it('are small data pictures or files of the own origin', () => {
+    expect(ownPicture('data:image/png;base64,AAAA', PAGE)).toBe('data:image/png;base64,AAAA');
+    expect(ownPicture('/logo.svg', PAGE)).toBe('https://status.acme.example/logo.svg');
+    expect(ownPicture('logo.svg', PAGE)).toBe('https://status.acme.example/acme/logo.svg');
+  });
+
+  it.each([
+    null,
+    'https://cdn.example/logo.png',
+    '//cdn.example/logo.png',
+    'http://status.acme.example/logo.png',
+    'data:text/html,<script>',
+    'data:image/png;base64,"><script>',
+    `data:image/png;base64,${'A'.repeat(5_000)}`,
+    'javascript:alert(1)',
+    'http://169.254.169.254/latest',
+  ])('are never %j, which would send visitors elsewhere', (address) => {
+    expect(ownPicture(address, PAGE)).toBeNull();
+  });
+});

@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
+import { badgeGalleryView } from '../../../src/views/badge-gallery.ts';
+import { componentView } from '../../../src/views/component.ts';
+import { embedView } from '../../../src/views/embed.ts';
+import { historyMonths, historyView } from '../../../src/views/history.ts';
+import { incidentView } from '../../../src/views/incident.ts';
+import { indexOfPagesView } from '../../../src/views/index-of-pages.ts';
+import { LOGIN_FAULTS, LOGIN_STEPS, loginView } from '../../../src/views/login.ts';
+import { maintenanceView } from '../../../src/views/maintenance.ts';
+import { notFoundView } from '../../../src/views/not-found.ts';
+import { reportView } from '../../../src/views/report.ts';
+import { uptimeCalendarView } from '../../../src/views/uptime-calendar.ts';
+import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
+import { calm, outage } from '../../helpers/page-scenes.ts';
+
+describe('an incident’s page', () => {
+  const past = incident({ slug: 'x', startedAt: ago(33 * DAY_MS), endedAt: ago(33 * DAY_MS - 94 * MINUTE_MS) });
+
+  it('has its times with the year, its length, its components and its canonical address', () => {
+    const view = incidentView(pageModel({ incidents: [past] }), past);
+    expect(view.event.from.text).toBe('Oct 19, 2026, 10:31');
+    expect(view.event.to?.text).toBe('12:05');
+    expect(view.event.duration).toBe('1 hr, 34 min');
+    expect(view.affected.map((one) => one.href)).toEqual(['../../components/api/']);
+    expect(view.shell.canonical).toBe('https://status.acme.example/acme/incidents/x/');
+    expect(view.month.href).toBe('../../history/2026-10/');
+  });
+
+  it('shows nothing of the present once it is over, so that it needs no rewriting', () => {
+    const then = incidentView(pageModel({ incidents: [past] }), past);
+    const now = incidentView(pageModel({ incidents: [past], asOf: ago(-DAY_MS), state: 'major_outage' }), past);
+    expect(now).toEqual(then);
+    expect(then.shell.state).toBeNull();
+    expect(then.shell.freshness).toBeNull();
+  });
+
+  it('is live while the incident is open', () => {
+    const open = incident({ impact: 'critical' });
+    const view = incidentView(pageModel({ incidents: [open] }), open);
+    expect(view.isOpen).toBe(true);
+    expect(view.shell.state).toBe('major_outage');
+    expect(view.shell.freshness).not.toBeNull();
+  });
+});
+
+describe('a maintenance’s page', () => {
+  it('states its window with the zone and leads to the calendar', () => {
+    const one = maintenance();
+    const view = maintenanceView(pageModel({ maintenances: [one] }), one);
+    expect(view.starts.text).toContain('Nov 24, 2026, 09:31 GMT+1');
+    expect(view.calendarHref).toBe('../../maintenance.ics');
+    expect(view.shell.freshness).not.toBeNull();
+  });
+
+  it('is settled when it is over', () => {
+    const one = maintenance({ status: 'completed', startsAt: ago(2 * DAY_MS), endsAt: ago(DAY_MS) });
+    expect(maintenanceView(pageModel({ maintenances: [one] }), one).shell.freshness).toBeNull();
+  });
+});
+
+describe('history', () => {
+  it('has the incidents and the maintenance of a month by day, newest first', () => {
+    const done = maintenance({ status: 'completed', startsAt: ago(4 * DAY_MS), endsAt: ago(4 * DAY_MS - HOUR_MS) });
+    const view = historyView(calm({ maintenances: [done] }), null);
+    expect(view.days.map(({ day }) => day)).toEqual([
+      'Wednesday, November 18',
+      'Tuesday, November 17',
+      'Sunday, November 15',
+    ]);
+    expect(view.days.map(({ events }) => events.map((one) => one.isMaintenance))).toEqual([[false], [true], [false]]);
+  });
+
+  it('leads to the months beside it and to all others', () => {
+    const view = historyView(calm(), '2026-10');
+    expect(view.days.flatMap(({ events }) => events.map((one) => one.slug))).toEqual(['payments-october']);
+    expect(view.later?.href).toBe('../../history/2026-11/');
+    expect(view.earlier?.href).toBe('../../history/2026-09/');
+    expect(view.months.filter((one) => one.isCurrent).map((one) => one.href)).toEqual(['../../history/2026-10/']);
+    expect(view.months).toHaveLength(historyMonths(calm()).length);
+  });
+
+  it('ends at the months that exist', () => {
+    const model = pageModel({ components: [componentModel({ knownDays: 2 })] });
+    const view = historyView(model, '2026-11');
+    expect([view.earlier, view.later]).toEqual([null, null]);
+    expect(view.emptyText).toBe('No incidents in this month.');
+  });
+});
+
+describe('a component’s page', () => {
+  it('has figures for every period with what was observed', () => {
+    const trouble = { state: 'major_outage', startedAgoMs: 2 * HOUR_MS, forMs: HOUR_MS } as const;
+    const component = componentModel({ troubles: [trouble], knownDays: 45 });
+    const view = componentView(pageModel({ components: [component] }), component);
+    expect(view.periods.map((row) => [row.period, row.uptime, row.down, row.observed])).toEqual([
+      ['24 hours', '95.83%', '1 hr', '100%'],
+      ['7 days', '99.40%', '1 hr', '100%'],
+      ['30 days', '99.86%', '1 hr', '100%'],
+      ['90 days', '99.90%', '1 hr', '50%'],
+      ['365 days', '99.90%', '1 hr', '12%'],
+    ]);
+  });
+
+  it('draws response times where they are known and leaves gaps where they are not', () => {
+    const at = (minutes: number, ms: number) => ({ at: ago(minutes * MINUTE_MS), ms });
+    const component = componentModel({ responseTimes: [at(600, 100), at(590, 120), at(20, 300), at(10, 80)] });
+    const chart = componentView(pageModel({ components: [component] }), component).responseChart;
+    expect(chart).toMatchObject({ top: '500 ms', average: '150 ms', p95: '300 ms', latest: '80 ms' });
+    expect(chart?.line.match(/M/g)).toHaveLength(2);
+    expect(componentView(pageModel(), componentModel()).responseChart).toBeNull();
+  });
+
+  it('shows what the upstream counts itself beside ours', () => {
+    const upstreamUptime = {
+      periodDays: 30,
+      checksTotal: 10,
+      checksUp: 9,
+      uptimeRatio: 0.9,
+      responseTimeAverageMs: null,
+    };
+    const component = componentModel({ upstreamUptime });
+    expect(componentView(pageModel({ components: [component] }), component).upstreamSays).toBe(
+      'The monitoring service itself counts 90.00% over 30 days.',
+    );
+  });
+
+  it('keeps its target to itself unless the model has it', () => {
+    const component = componentModel({ target: 'https://internal.example/health' });
+    expect(componentView(pageModel(), component).target).toBe('Checks https://internal.example/health');
+    expect(componentView(pageModel(), componentModel()).target).toBeNull();
+  });
+});
+
+describe('uptime by month', () => {
+  it('has twelve months for every component and a cell for every day', () => {
+    const view = uptimeCalendarView(calm());
+    expect(view.calendar.letters).toHaveLength(365);
+    expect(view.months).toEqual('Dec Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov'.split(' '));
+    expect(view.rows.every((row) => row.figures.length === 12)).toBe(true);
+    expect(view.rows.find((row) => row.component.text === 'Mobile push')?.figures[0]).toBe('–');
+  });
+
+  it('begins weeks on the day that the locale begins them with', () => {
+    expect(uptimeCalendarView(calm({ settings: { locale: 'en-US' } })).calendar.firstRow).toBe(6);
+    expect(uptimeCalendarView(calm({ settings: { locale: 'de' } })).calendar.firstRow).toBe(5);
+  });
+});
+
+describe('a monthly report', () => {
+  it('counts each component over the month, in the order of its columns', () => {
+    const trouble = { state: 'major_outage', startedAgoMs: 2 * HOUR_MS, forMs: HOUR_MS } as const;
+    const model = pageModel({
+      components: [componentModel({ troubles: [trouble] })],
+      incidents: [incident({ startedAt: ago(2 * HOUR_MS), endedAt: ago(HOUR_MS) })],
+    });
+    const [all, api] = reportView(model, '2026-11').rows;
+    expect(all?.component).toBeNull();
+    expect(api?.cells).toEqual(['99.79%', '1 hr', '–', '–', '–', '–', '1']);
+    expect(all?.cells).toEqual(api?.cells);
+    expect(reportView(model, '2026-11').intro).toBe(
+      'From Nov 1, 2026, 00:00 to Nov 21, 2026, 09:31, counted in Europe/Berlin.',
+    );
+  });
+
+  it('says nothing of a month before anything was known', () => {
+    const model = pageModel({ components: [componentModel({ knownDays: 3 })] });
+    expect(reportView(model, '2026-05').rows[1]?.cells[0]).toBe('–');
+  });
+});
+
+describe('the index of pages', () => {
+  const init = { locale: 'en', timezone: 'UTC', siteTitle: 'Acme Group', url: 'https://s.example/' };
+  const page = (slug: string, definition = {}) =>
+    calm({ definition: { slug, title: slug.toUpperCase(), ...definition } });
+
+  it('lists public, published pages by title, and leaves no trace of others', () => {
+    const view = indexOfPagesView(
+      [page('b'), page('a'), page('secret', { access: 'password' }), page('draft', { published: false })],
+      init,
+    );
+    expect(view.pages.map((one) => one.href)).toEqual(['a/', 'b/']);
+    expect(JSON.stringify(view)).not.toMatch(/secret|draft/i);
+  });
+
+  it('takes no state from pages that it does not list', () => {
+    const hidden = outage({ definition: { slug: 'x', access: 'password' } });
+    expect(indexOfPagesView([page('a'), hidden], init).shell.state).toBe('operational');
+    expect(indexOfPagesView([hidden], init).shell.state).toBeNull();
+  });
+});
+
+describe('signing in', () => {
+  it.each(LOGIN_STEPS)('the step %s says nothing of what is behind it', (step) => {
+    const view = loginView({ locale: 'en', step, action: '/x/login/' });
+    expect(view.shell.pageTitle).toBeNull();
+    expect(view.shell.freshness).toBeNull();
+    expect(view.body.length).toBeGreaterThan(5);
+  });
+
+  it.each(LOGIN_FAULTS)('the fault %s is said in words', (fault) => {
+    const view = loginView({ locale: 'de', step: 'password', fault, action: '', minutes: 9 });
+    expect(view.fault).not.toMatch(/[{}]/);
+  });
+});
+
+describe('pages in between', () => {
+  it('a missing page leads home by an absolute address, since it is shown at any depth', () => {
+    expect(notFoundView(calm()).homeHref).toBe('https://status.acme.example/acme/');
+  });
+
+  it('a frame shows the state, a few open incidents and its age', () => {
+    const many = Array.from({ length: 9 }, (_, index) =>
+      incident({ slug: `i${index}`, startedAt: toEpochMs(ago(HOUR_MS) + index * SECOND_MS) }),
+    );
+    const view = embedView(pageModel({ incidents: many }));
+    expect(view.incidents).toHaveLength(3);
+    expect(view.href).toBe('../');
+    expect(view.shell.freshness?.staleAfter).toBeGreaterThan(0);
+  });
+
+  it('the gallery has every kind for the page, and the state of groups that have components', () => {
+    const view = badgeGalleryView(outage(), { kinds: ['status', 'uptime-90d'] });
+    expect(view.badges.map((one) => one.src)).toEqual(['../badges/status.svg', '../badges/uptime-90d.svg']);
+    expect(view.parts.slice(0, 3).map((one) => one.src)).toEqual([
+      '../groups/core/badges/status.svg',
+      '../groups/delivery/badges/status.svg',
+      '../groups/rest/badges/status.svg',
+    ]);
+    expect(view.embedSnippet).toContain('<iframe src="https://status.acme.example/acme/embed/"');
+  });
+});

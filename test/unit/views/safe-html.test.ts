@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { safeHtmlOfMarkdown } from '../../../src/views/safe-html.ts';
+
+describe('Markdown of updates', () => {
+  it('becomes paragraphs, emphasis, lists, code and quotes', () => {
+    const html = safeHtmlOfMarkdown('Hello **you**\nthere\n\n- a\n- `b`\n\n> c\n\n~~d~~');
+    expect(html).toContain('<p>Hello <strong>you</strong><br />');
+    expect(html).toContain('<ul>');
+    expect(html).toContain('<code>b</code>');
+    expect(html).toContain('<blockquote>');
+    expect(html).toContain('<s>d</s>');
+  });
+
+  it('has links to http, https and mail only, each with rel', () => {
+    const html = safeHtmlOfMarkdown('[a](https://a.example/?x=1&y=2) [m](mailto:a@b.example) https://c.example');
+    expect(html.match(/<a /g)).toHaveLength(3);
+    expect(html.match(/rel="nofollow ugc noopener noreferrer"/g)).toHaveLength(3);
+    expect(html).toContain('href="https://a.example/?x=1&amp;y=2"');
+  });
+
+  it.each([
+    '[x](javascript:alert(1))',
+    '[x](JaVaScRiPt:alert(1))',
+    '[x](java\nscript:alert(1))',
+    '[x](&#106;avascript:alert(1))',
+    '[x](data:text/html,<script>alert(1)</script>)',
+    '[x](vbscript:x)',
+    '[x](//evil.example)',
+    '[x](/admin)',
+    '[x](https://user:pw@evil.example/)',
+    '<a href="javascript:alert(1)">x</a>',
+    '<javascript:alert(1)>',
+  ])('makes no link of %j', (text) => {
+    expect(safeHtmlOfMarkdown(text)).not.toMatch(/<a [^>]*href/);
+  });
+
+  it.each([
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '![x](https://tracker.example/pixel.png)',
+    '<svg onload=alert(1)>',
+    '<iframe src="https://evil.example"></iframe>',
+    '<form action="https://evil.example"><input></form>',
+    '<style>*{background:url(https://evil.example)}</style>',
+    '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">',
+  ])('draws %j as text or not at all', (text) => {
+    expect(safeHtmlOfMarkdown(text)).not.toMatch(/<(?!\/?(?:p|br|a|code|pre|em|strong)\b)/i);
+  });
+
+  it('keeps headings of updates below the headings of the page', () => {
+    expect(safeHtmlOfMarkdown('# a\n## b\n### c')).toMatch(/<h4>a<\/h4>\s*<h5>b<\/h5>\s*<h6>c<\/h6>/);
+  });
+
+  it.each([
+    ['emphasis', '*a **b _c '.repeat(100_000)],
+    ['brackets', '['.repeat(1_000_000)],
+    ['quotes', '> '.repeat(500_000)],
+    ['backticks', '`a``b'.repeat(200_000)],
+    ['links', '[a](b '.repeat(170_000)],
+  ])('cuts a megabyte of %s and stays bounded', (_name, text) => {
+    const html = safeHtmlOfMarkdown(text);
+    expect(html.length).toBeLessThan(600_000);
+  });
+});

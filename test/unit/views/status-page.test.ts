@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State, toEpochMs } from '../../../src/model/index.ts';
+import { statusPageView } from '../../../src/views/status-page.ts';
+import { CATALOGUES } from '../../../src/views/words/index.ts';
+import {
+  AS_OF,
+  ago,
+  announcement,
+  componentModel,
+  incident,
+  maintenance,
+  pageModel,
+} from '../../helpers/page-model.ts';
+import { calm, empty, manyComponents, outage, stale } from '../../helpers/page-scenes.ts';
+
+const stateOf = (states: readonly State[]) =>
+  pageModel({
+    components: states.map((state, index) => componentModel({ id: `c${index}`, name: `C${index}`, state })),
+  });
+
+const plain = (details: ReturnType<typeof statusPageView>['banner']['details']) =>
+  details.map((parts) => parts.map((part) => (typeof part === 'string' ? part : part.text)).join(''));
+
+describe('the sentence at the top', () => {
+  it('says in words what the state is', () => {
+    expect(statusPageView(stateOf(['operational', 'operational'])).banner).toEqual({
+      state: 'operational',
+      sentence: 'Everything is working',
+      details: [],
+    });
+    expect(statusPageView(empty()).banner.sentence).toBe('We do not know the current state');
+  });
+
+  it('names what is affected, worst first, and counts what is well', () => {
+    const { banner } = statusPageView(
+      stateOf(['degraded', 'major_outage', 'operational', 'major_outage', 'operational']),
+    );
+    expect(banner.sentence).toBe('Some things are down');
+    expect(plain(banner.details)).toEqual(['Down: C1 and C3.', 'Degraded: C0.', 'The other 2 components are working.']);
+  });
+
+  it('names the only component that is in trouble', () => {
+    expect(statusPageView(stateOf(['major_outage', 'operational'])).banner.sentence).toBe('C0 is down');
+    expect(statusPageView(stateOf(['degraded', 'operational'])).banner.sentence).toBe('C0 is not working well');
+    expect(statusPageView(stateOf(['major_outage', 'degraded'])).banner.sentence).toBe('Some things are down');
+  });
+
+  it('lists a few names and counts the rest', () => {
+    const { details } = statusPageView(stateOf(Array.from({ length: 30 }, () => 'major_outage'))).banner;
+    expect(plain(details)).toEqual(['Down: C0, C1, C2, C3, C4, and 25 others.']);
+  });
+
+  it('links each name to its row, and the row is there', () => {
+    const view = statusPageView(outage());
+    const links = view.banner.details.flat().flatMap((part) => (typeof part === 'string' ? [] : [part.href.slice(1)]));
+    const anchors = view.sections.flatMap(({ components }) => components.map(({ anchor }) => anchor));
+    expect(links.length).toBe(4);
+    for (const link of links) expect(anchors).toContain(link);
+  });
+});
+
+describe('never wrong-green', () => {
+  it('says that everything is working only when every component is operational or paused', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...STATES), { maxLength: 6 }), (states) => {
+        const { banner } = statusPageView(stateOf(states));
+        const isAllWell =
+          states.includes('operational') && states.every((one) => one === 'operational' || one === 'paused');
+        expect(banner.sentence === 'Everything is working').toBe(isAllWell);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('warns on stale data and shows its components as unknown', () => {
+    const { shell, sections, banner } = statusPageView(stale());
+    expect(shell.freshness?.isStale).toBe(true);
+    expect(shell.freshness?.staleText).toContain('Nov 21, 2026, 07:31');
+    expect(shell.freshness?.asOf.iso).toBe('2026-11-21T06:31:00.000Z');
+    expect(banner.state).toBe('unknown');
+    expect(new Set(sections.flatMap(({ components }) => components.map(({ stateWord }) => stateWord)))).toEqual(
+      new Set(['No data']),
+    );
+  });
+
+  it('says so when nothing was ever heard', () => {
+    const { shell } = statusPageView(pageModel({ dataFrom: null, isStale: true }));
+    expect(shell.freshness?.staleText).toBe('No data has been received yet. The real state may be anything.');
+  });
+
+  it('shows no uptime where nothing was observed', () => {
+    const view = statusPageView(pageModel({ components: [componentModel({ knownDays: 0, state: 'unknown' })] }));
+    expect(view.sections[0]?.components[0]?.uptime).toBe('–');
+  });
+});
+
+describe('what is on the page', () => {
+  it('has open incidents with their updates, newest first, and not those that are over', () => {
+    const view = statusPageView(outage());
+    expect(view.openIncidents.map((one) => one.slug)).toEqual(['api-down']);
+    expect(view.openIncidents[0]?.updates.map((one) => one.status)).toEqual(['Identified', 'Investigating']);
+    expect(view.openIncidents[0]?.affects).toBe('Affects Web application, API, and Webhooks');
+    expect(view.past.incidents.map((one) => one.slug)).toEqual(['slow-search', 'edge-77']);
+  });
+
+  it('has an incident whose status says that it is over among the past ones, whatever its end', () => {
+    const model = pageModel({ incidents: [incident({ status: 'resolved', endedAt: null })] });
+    expect(statusPageView(model).openIncidents).toEqual([]);
+    expect(statusPageView(model).past.incidents).toHaveLength(1);
+  });
+
+  it('has running maintenance apart from coming maintenance, soonest first', () => {
+    const coming = (days: number) =>
+      maintenance({ slug: `m${days}`, startsAt: ago(-days * DAY_MS), endsAt: ago(-days * DAY_MS - HOUR_MS) });
+    const running = maintenance({ slug: 'now', status: 'in_progress', startsAt: ago(HOUR_MS), endsAt: ago(-HOUR_MS) });
+    const view = statusPageView(pageModel({ maintenances: [coming(9), coming(2), running] }));
+    expect(view.comingMaintenance.map((one) => one.slug)).toEqual(['m2', 'm9']);
+    expect(view.runningMaintenance.map((one) => one.slug)).toEqual(['now']);
+  });
+
+  it('shows since when a component has been in trouble', () => {
+    const trouble = { state: 'major_outage', startedAgoMs: 47 * MINUTE_MS } as const;
+    const [section] = statusPageView(pageModel({ components: [componentModel({ troubles: [trouble] })] })).sections;
+    expect(section?.components[0]?.since?.text).toBe('Nov 21, 08:44');
+  });
+
+  it('shows groups with their worst state and the uptime of all their components', () => {
+    const view = statusPageView(outage());
+    expect(view.sections.map(({ group }) => [group?.name, group?.state])).toEqual([
+      ['Core', 'partial_outage'],
+      ['Messages and delivery', 'degraded'],
+      ['Everything else', 'maintenance'],
+    ]);
+    expect(view.sections[0]?.group?.uptime).toMatch(/^99\.\d\d%$/);
+  });
+
+  it('folds groups that are well when there are many components, and never one in trouble', () => {
+    const groups = statusPageView(manyComponents(200)).sections.map(({ group }) => group);
+    expect(groups.some((group) => group?.isOpen)).toBe(true);
+    for (const group of groups) expect(group?.isOpen).toBe(group?.state !== 'operational');
+    expect(statusPageView(manyComponents(50)).sections.every(({ group }) => group?.isOpen)).toBe(true);
+  });
+
+  it('carries the address, the theme, the links and the look of its definition', () => {
+    const { shell } = statusPageView(
+      calm({
+        definition: {
+          theme: 'dark',
+          contactUrl: 'javascript:alert(1)',
+          icon: '/logo.png',
+          homepageUrl: 'https://www.acme.example',
+        },
+        settings: { accentColor: '#aa0000' },
+      }),
+    );
+    expect(shell).toMatchObject({
+      canonical: 'https://status.acme.example/acme/',
+      socialImage: 'https://status.acme.example/acme/og.png',
+      theme: 'dark',
+      contact: null,
+      icon: 'https://status.acme.example/logo.png',
+      homepage: { href: 'https://www.acme.example/', text: 'Go to acme.example' },
+      themeCss: ':root:root{--pharos-accent:#aa0000}',
+      isIndexed: true,
+    });
+  });
+
+  it('keeps a gated page out of indexes and social images', () => {
+    const { shell } = statusPageView(calm({ definition: { access: 'password' } }));
+    expect([shell.isIndexed, shell.socialImage, shell.isGated]).toEqual([false, null, true]);
+  });
+});
+
+describe('a view', () => {
+  it('is plain data and the same for the same model', () => {
+    const view = statusPageView(outage());
+    expect(JSON.parse(JSON.stringify(view))).toEqual(view);
+    expect(statusPageView(structuredClone(outage()))).toEqual(view);
+  });
+
+  it('leads everywhere from the base it is given', () => {
+    const view = statusPageView(calm(), { base: 'acme/' });
+    expect(view.historyHref).toBe('acme/history/');
+    expect(view.sections[0]?.components[0]?.href).toBe('acme/components/web-application/');
+    expect(view.past.incidents[0]?.href).toBe('acme/incidents/slow-search/');
+  });
+
+  it.each(Object.keys(CATALOGUES))('speaks %s without a hole', (locale) => {
+    const text = JSON.stringify(statusPageView(outage({ settings: { locale } })));
+    expect(text).not.toMatch(/\{\w+\}|undefined|NaN/);
+  });
+
+  it('writes times in the zone of the page', () => {
+    const view = statusPageView(calm({ settings: { timezone: 'Pacific/Auckland' } }));
+    expect(view.shell.freshness?.asOf.text).toContain('21:31');
+    expect(view.shell.timesIn).toBe('All times are in Pacific/Auckland.');
+  });
+
+  it('says until when a copy may be believed', () => {
+    const view = statusPageView(pageModel({ staleAfter: toEpochMs(AS_OF + 17 * MINUTE_MS) }));
+    expect(view.shell.freshness?.staleAfter).toBe(AS_OF + 17 * MINUTE_MS);
+    expect(view.shell.freshness?.rewritten).toBe(
+      'Checked every 1 min; this page changes with the state, and at least every 15 min.',
+    );
+  });
+
+  it('draws announcements as sanitised Markdown', () => {
+    const [shown] = statusPageView(
+      pageModel({ announcements: [announcement({ body: '**x** <script>alert(1)</script>' })] }),
+    ).announcements;
+    expect(shown?.body).toBe('<p><strong>x</strong> &lt;script&gt;alert(1)&lt;/script&gt;</p>\n');
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { themeStyle } from '../../../src/views/theme.ts';
+
+const style = (cssVariables: Record<string, string>, accentColor: string | null = null) =>
+  themeStyle({ accentColor, cssVariables });
+
+describe('the operator’s own look', () => {
+  it('is a rule with the accent and the variables', () => {
+    expect(style({ '--pharos-font': "Inter, 'Segoe UI', sans-serif" }, '#aa0000')).toBe(
+      ":root:root{--pharos-accent:#aa0000;--pharos-font:Inter, 'Segoe UI', sans-serif}",
+    );
+    expect(style({})).toBeNull();
+  });
+
+  it.each([
+    'url(https://evil.example)',
+    'URL(x)',
+    'image-set("x" 1x)',
+    'red;} body{display:none',
+    '</style><script>',
+    '@import "x"',
+    'expression(alert(1))',
+    'attr(data-x)',
+    '\\75 rl(x)',
+    'a'.repeat(300),
+    'red/*',
+  ])('drops the value %j', (value) => {
+    expect(style({ '--pharos-paper': value })).toBeNull();
+  });
+
+  it.each(['color', '--other', '--pharos-x{', '--pharos-A'])('drops the name %j', (name) => {
+    expect(style({ [name]: 'red' })).toBeNull();
+  });
+
+  it.each(['red', '#12345', '#1234567', '#12345g'])('drops the accent %j', (accent) => {
+    expect(style({}, accent)).toBeNull();
+  });
+});
