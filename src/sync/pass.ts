@@ -117,9 +117,9 @@ function createPassRunner({ upstream, deps, startedAt, control, circuit, lease }
     renewedAt = now;
     await renewLease(deps.store.database, lease, { now, ttlMs: LEASE_MS });
   };
-  const { id: upstreamId, limits, intervalMs } = upstream;
+  const { id: upstreamId, limits, intervalMs, backfill } = upstream;
   return createRunner(
-    { upstreamId, limits, intervalMs, listCalls: control.listCalls, isHalfOpen: circuit.kind !== 'closed' },
+    { upstreamId, limits, intervalMs, backfill, listCalls: control.listCalls, isHalfOpen: circuit.kind !== 'closed' },
     { ...deps, quota: createQuota(deps.store.database, deps.random), beforeRequest },
   );
 }

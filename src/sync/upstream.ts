@@ -1,6 +1,7 @@
 /** A configured upstream, bound to its connector. */
 
 import { scryptSync } from 'node:crypto';
+import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
 import type { Connector, Learned, Limits, Probe, Pull, PullContext } from './connector.ts';
 
 export interface Upstream {
@@ -11,6 +12,8 @@ export interface Upstream {
   readonly intervalMs: number;
   readonly pull: (context: PullContext) => Pull<Learned>;
   readonly probe: (context: PullContext) => Pull<Probe>;
+  /** Answers about the past while they wait for more of them. */
+  readonly backfill: BackfillMemory;
   /** Changes when the options do; tells nothing of the secrets in them. */
   readonly print: () => string;
 }
@@ -40,6 +43,7 @@ export function bindUpstream(connector: AnyConnector, settings: UpstreamSettings
     intervalMs,
     pull: (context) => connector.pull(parsed, context),
     probe: (context) => connector.probe(parsed, context),
+    backfill: createBackfillMemory(),
     print: () => {
       // Slow on purpose: the print is stored, and a weak password must not be guessed from it.
       print ??= scryptSync(JSON.stringify(options) ?? '', `pharos upstream ${id}`, 12).toString('hex');
