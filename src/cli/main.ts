@@ -2,7 +2,11 @@
 
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { BackupOptions } from './commands/backup.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
+import type { BadgeTokenOptions } from './commands/badges.ts';
+import type { RevokeOptions } from './commands/keys.ts';
+import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/posts.ts';
 import { EXIT_DONE, EXIT_USAGE, reportFailure } from './exit.ts';
 
 /**
@@ -108,8 +112,92 @@ function programOf(done: (status: number) => void): Command {
     .action(async (label: string, message: string, options: BadgeCommandOptions) =>
       done(await (await import('./commands/badge.ts')).badge([label, message], options)),
     );
-  for (const command of program.commands) command.exitOverride().showHelpAfterError();
+  addPostCommands(program, done);
+  const keys = program.command('keys').description('access keys of an uptime service');
+  keys
+    .command('revoke')
+    .description('revoke a key; a read-only key may revoke only itself')
+    .argument('<id>', 'id of the key')
+    .requiredOption('-u, --upstream <id>', 'the uptime service it belongs to')
+    .option(...CONFIG)
+    .action(async (id: string, options: RevokeOptions) =>
+      done(await (await import('./commands/keys.ts')).keysRevoke(id, options)),
+    );
+  const badges = program.command('badges').description('badges of gated pages');
+  badges
+    .command('token')
+    .description('make, list or revoke the tokens that open the badges of a gated page')
+    .argument('<page>', 'slug of the page')
+    .option('--revoke [token]', 'revoke this token (by its id or itself), or all of the page')
+    .option('--list', 'list the ids of its tokens')
+    .option(...CONFIG)
+    .action(async (page: string, options: BadgeTokenOptions) =>
+      done(await (await import('./commands/badges.ts')).badgesToken(page, options)),
+    );
+  program
+    .command('backup')
+    .description('a consistent copy of the database, also while the server runs')
+    .argument('<file>', 'where to write it; never over a file that is there')
+    .option(...CONFIG)
+    .action(async (file: string, options: BackupOptions) =>
+      done(await (await import('./commands/backup.ts')).backup(file, options)),
+    );
+  for (const command of [program, ...program.commands].flatMap((parent) => parent.commands))
+    command.exitOverride().showHelpAfterError();
   return program;
+}
+
+/** Files for the markdown upstream, written by hand without writing them by hand. */
+function addPostCommands(program: Command, done: (status: number) => void): void {
+  const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [
+    ...(before ?? []),
+    value,
+  ];
+  const about = (command: Command): Command =>
+    command
+      .argument('<title>', 'shown as its heading')
+      .option('--folder <folder>', 'folder of posts (default: that of the markdown upstream)')
+      .option('--page <slug>', 'a page it shows on; may be repeated', collect)
+      .option('--body <text>', 'Markdown of the first update')
+      .option(...CONFIG);
+  const affected = (command: Command): Command =>
+    about(command)
+      .option('--monitor <id>', 'a monitor it is about, <upstream id>/<id there>; may be repeated', collect)
+      .option('--component <id>', 'a component it is about; may be repeated', collect);
+
+  affected(program.command('incident').description('incidents written by hand').command('new'))
+    .description('write a valid file for an incident')
+    .option('--status <status>', 'investigating, identified, monitoring or resolved')
+    .option('--impact <impact>', 'none, minor, major or critical')
+    .option('--started <instant>', 'when it began (default: now)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  pharos incident new "Slow searches" --monitor edge/4 --body "We are looking into it."',
+    )
+    .action(async (title: string, options: IncidentOptions) =>
+      done(await (await import('./commands/posts.ts')).incidentNew(title, options)),
+    );
+  affected(program.command('maintenance').description('maintenance windows written by hand').command('new'))
+    .description('write a valid file for a maintenance window')
+    .requiredOption('--starts <instant>', 'when it begins, with its zone')
+    .option('--ends <instant>', 'when it ends')
+    .option('--for <length>', 'how long it lasts, such as 90m or 2h')
+    .option('--repeat <rule>', 'RFC 5545 rule, such as FREQ=WEEKLY;BYDAY=SU')
+    .option('--timezone <zone>', 'zone in which it repeats')
+    .addHelpText(
+      'after',
+      '\nExample:\n  pharos maintenance new "Database upgrade" --page example --starts 2026-12-01T22:00:00Z --for 2h',
+    )
+    .action(async (title: string, options: MaintenanceOptions) =>
+      done(await (await import('./commands/posts.ts')).maintenanceNew(title, options)),
+    );
+  about(program.command('announcement').description('notices written by hand').command('new'))
+    .description('write a valid file for a notice on pages')
+    .option('--level <level>', 'info, warning or success')
+    .option('--until <instant>', 'when it goes away')
+    .action(async (title: string, options: AnnouncementOptions) =>
+      done(await (await import('./commands/posts.ts')).announcementNew(title, options)),
+    );
 }
 
 function toPort(text: string): number {

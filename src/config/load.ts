@@ -72,7 +72,23 @@ export function parseConfig(
     throw invalid(source, [...issues, ...faults].map(withLine));
   }
   const config = result.data;
-  return Object.freeze({ ...config, data: resolve(source.folder, config.data), file: source.file, secrets });
+  return Object.freeze({
+    ...config,
+    data: resolve(source.folder, config.data),
+    upstreams: config.upstreams.map((upstream) => ({
+      ...upstream,
+      options: withPath(upstream.options, source.folder),
+    })),
+    file: source.file,
+    secrets,
+  });
+}
+
+/** Paths of upstreams that are files are relative to the configuration, wherever Pharos is started. */
+function withPath(options: unknown, folder: string): unknown {
+  if (typeof options !== 'object' || options === null || !('path' in options) || typeof options.path !== 'string')
+    return options;
+  return { ...options, path: resolve(folder, options.path) };
 }
 
 function invalid(source: ConfigSource, issues: readonly ConfigIssue[]): StatusError {

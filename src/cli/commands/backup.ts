@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { openSqlite } from '../../store/sqlite.ts';
+import { now } from '../compose.ts';
+import { EXIT_DONE, UsageError } from '../exit.ts';
+import { requireConfig } from './common.ts';
+
+export interface BackupOptions {
+  readonly config?: string;
+}
+
+/** A consistent copy of the database, also while the server runs. */
+export async function backup(file: string, options: BackupOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const target = resolve(file);
+  if (existsSync(target)) throw new UsageError(`${target} is there already; a backup never writes over a file.`);
+  const source = join(config.data, 'pharos.db');
+  if (!existsSync(source)) throw new UsageError(`There is no database at ${source} yet.`);
+  const { database } = openSqlite(source, now());
+  try {
+    await database.backup(target);
+  } finally {
+    await database.close();
+  }
+  process.stdout.write(`${target}\n`);
+  return EXIT_DONE;
+}

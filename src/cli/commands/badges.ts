@@ -1,0 +1,45 @@
+import { createBadgeTokens } from '../../access/badge-tokens.ts';
+import { compose, now } from '../compose.ts';
+import { EXIT_DONE, UsageError } from '../exit.ts';
+import { createLog } from '../log.ts';
+import { table } from '../table.ts';
+import { requireConfig } from './common.ts';
+
+export interface BadgeTokenOptions {
+  readonly config?: string;
+  /** True: every token of the page; a text: that one, by its id or itself. */
+  readonly revoke?: boolean | string;
+  readonly list?: boolean;
+}
+
+/** Makes, lists or revokes the tokens that open the badges of a gated page. */
+export async function badgesToken(slug: string, options: BadgeTokenOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const pharos = await compose(config, {
+    log: createLog({ isQuiet: true, secrets: config.secrets }),
+    isPublishing: false,
+    printsMail: false,
+  });
+  try {
+    const tokens = createBadgeTokens(pharos.store.database);
+    if (options.list === true) {
+      const rows = (await tokens.list(slug)).map((token) => [token.id, new Date(token.createdAt).toISOString()]);
+      process.stdout.write(`${rows.length === 0 ? `${slug} has no token.` : table(['id', 'made'], rows)}\n`);
+      return EXIT_DONE;
+    }
+    if (options.revoke !== undefined && options.revoke !== false) {
+      const count = await tokens.revoke(slug, options.revoke === true ? undefined : options.revoke);
+      process.stdout.write(`${count} ${count === 1 ? 'token' : 'tokens'} of ${slug} revoked.\n`);
+      return EXIT_DONE;
+    }
+    const page = (await pharos.siteState(now())).resolved.pages.find(({ definition }) => definition.slug === slug);
+    if (page === undefined) throw new UsageError(`There is no page ${slug}.`);
+    if (page.definition.access === 'public') throw new UsageError(`${slug} is public: its badges need no token.`);
+    const { id, token } = await tokens.create(slug, now());
+    process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);
+    process.stderr.write(`Token ${id}. It opens every badge of ${slug} and nothing else; it is shown this once.\n`);
+    return EXIT_DONE;
+  } finally {
+    await pharos.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { isStatusError, StatusError } from '../../errors.ts';
+import type { Options } from '../../sync/connectors/uptime-service/calls.ts';
+import { revokeKey } from '../../sync/connectors/uptime-service/keys.ts';
+import { createQuota } from '../../sync/quota.ts';
+import { createRunner } from '../../sync/runner.ts';
+import { compose, now, sleep } from '../compose.ts';
+import { EXIT_DONE, UsageError } from '../exit.ts';
+import { createLog } from '../log.ts';
+import { requireConfig } from './common.ts';
+
+export interface RevokeOptions {
+  readonly config?: string;
+  readonly upstream: string;
+}
+
+/** Revokes an access key of an uptime service. */
+export async function keysRevoke(keyId: string, options: RevokeOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const entry = config.upstreams.find((upstream) => upstream.id === options.upstream);
+  if (entry === undefined) throw new UsageError(`There is no upstream ${options.upstream}.`);
+  if (entry.kind !== 'uptime-service')
+    throw new UsageError(`${entry.id} is of kind ${entry.kind}; only an uptime-service has keys to revoke.`);
+  const pharos = await compose(config, {
+    log: createLog({ isQuiet: true, secrets: config.secrets }),
+    isPublishing: false,
+    printsMail: false,
+  });
+  try {
+    const upstream = pharos.upstreams.find((candidate) => candidate.id === entry.id);
+    const runner = createRunner(
+      {
+        upstreamId: entry.id,
+        limits: upstream?.limits ?? { perMinute: null, perHour: null },
+        intervalMs: upstream?.intervalMs ?? 60_000,
+        listCalls: 1,
+        isHalfOpen: true,
+      },
+      { http: pharos.http, quota: createQuota(pharos.store.database, Math.random), now, random: Math.random, sleep },
+    );
+    // The configuration parsed these by this kind's own schema.
+    await runner.run(revokeKey(entry.options as Options, keyId));
+    process.stdout.write(`Key ${keyId} of ${entry.id} is revoked.\n`);
+    return EXIT_DONE;
+  } catch (error) {
+    throw explained(error, keyId);
+  } finally {
+    await pharos.close();
+  }
+}
+
+function explained(error: unknown, keyId: string): unknown {
+  if (!isStatusError(error) || error.code !== 'UPSTREAM_REFUSED') return error;
+  const why: Readonly<Record<number, string>> = {
+    401: 'the key in the configuration is not accepted',
+    403: 'a read-only key may revoke only itself; configure a key with write scope for this, or revoke it where it was made',
+    404: 'there is no such key, or this service does not offer to revoke keys here',
+  };
+  const reason = why[Number(error.context['status'])];
+  return reason === undefined
+    ? error
+    : new StatusError({ code: error.code, message: `Key ${keyId} was not revoked: ${reason}.`, cause: error });
+}

@@ -1,0 +1,154 @@
+/** Writes valid files for the markdown upstream: incidents, maintenance windows, announcements. */
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  ANNOUNCEMENT_LEVELS,
+  type AnnouncementLevel,
+  INCIDENT_IMPACTS,
+  INCIDENT_STATUSES,
+  type IncidentImpact,
+  type IncidentStatus,
+} from '../../model/observation.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import {
+  type NewFile,
+  newAnnouncementFile,
+  newIncidentFile,
+  newMaintenanceFile,
+} from '../../sync/connectors/markdown/write.ts';
+import { now } from '../compose.ts';
+import { EXIT_DONE, UsageError } from '../exit.ts';
+import { loadConfig } from './common.ts';
+
+interface PostOptions {
+  readonly config?: string;
+  readonly folder?: string;
+  readonly monitor?: readonly string[];
+  readonly component?: readonly string[];
+  readonly page?: readonly string[];
+  readonly body?: string;
+}
+
+export interface IncidentOptions extends PostOptions {
+  readonly status?: string;
+  readonly impact?: string;
+  readonly started?: string;
+}
+
+export interface MaintenanceOptions extends PostOptions {
+  readonly starts: string;
+  readonly ends?: string;
+  readonly for?: string;
+  readonly repeat?: string;
+  readonly timezone?: string;
+}
+
+export interface AnnouncementOptions extends PostOptions {
+  readonly level?: string;
+  readonly until?: string;
+}
+
+/** `pharos incident new TITLE`: a file for an incident that begins. */
+export async function incidentNew(title: string, options: IncidentOptions): Promise<number> {
+  const status = oneOf<IncidentStatus>('--status', options.status ?? 'investigating', INCIDENT_STATUSES);
+  const impact = oneOf<IncidentImpact>('--impact', options.impact ?? 'major', INCIDENT_IMPACTS);
+  const startedAt = options.started === undefined ? now() : instant('--started', options.started);
+  return write(options, newIncidentFile({ title, status, impact, startedAt, ...subjectOf(options) }));
+}
+
+/** `pharos maintenance new TITLE --starts … --ends …`: a file for a window, once or repeated. */
+export async function maintenanceNew(title: string, options: MaintenanceOptions): Promise<number> {
+  const startsAt = instant('--starts', options.starts);
+  const endsAt =
+    options.ends === undefined ? toEpochMs(startsAt + duration('--for', options.for)) : instant('--ends', options.ends);
+  if (endsAt <= startsAt) throw new UsageError('The window ends before it starts.');
+  const { repeat, timezone } = options;
+  return write(
+    options,
+    newMaintenanceFile({
+      title,
+      startsAt,
+      endsAt,
+      ...(repeat === undefined ? {} : { repeat }),
+      ...(timezone === undefined ? {} : { timezone }),
+      ...subjectOf(options),
+    }),
+  );
+}
+
+/** `pharos announcement new TITLE`: a file for a notice on pages. */
+export async function announcementNew(title: string, options: AnnouncementOptions): Promise<number> {
+  const level = oneOf<AnnouncementLevel>('--level', options.level ?? 'info', ANNOUNCEMENT_LEVELS);
+  const until = options.until === undefined ? {} : { to: instant('--until', options.until) };
+  const pages = options.page === undefined ? {} : { pages: options.page };
+  return write(
+    options,
+    newAnnouncementFile({
+      title,
+      level,
+      from: now(),
+      ...until,
+      ...pages,
+      ...(options.body === undefined ? {} : { body: options.body }),
+    }),
+  );
+}
+
+function subjectOf({ monitor, component, page, body }: PostOptions) {
+  if (monitor === undefined && component === undefined && page === undefined) {
+    throw new UsageError(
+      'Say what it is about, or it shows nowhere: --monitor edge/12, --component …, or --page example.',
+    );
+  }
+  return {
+    ...(monitor === undefined ? {} : { monitors: monitor }),
+    ...(component === undefined ? {} : { components: component }),
+    ...(page === undefined ? {} : { pages: page }),
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+function write(options: PostOptions, { name, text }: NewFile): number {
+  const folder = folderOf(options);
+  mkdirSync(folder, { recursive: true });
+  const [stem = name] = name.split('.md');
+  let file = join(folder, name);
+  for (let number = 2; existsSync(file); number += 1) file = join(folder, `${stem}-${number}.md`);
+  writeFileSync(file, text, { flag: 'wx' });
+  process.stdout.write(`${file}\n`);
+  return EXIT_DONE;
+}
+
+/** The folder named, else that of the only markdown upstream. */
+function folderOf({ folder, config }: PostOptions): string {
+  if (folder !== undefined) return resolve(folder);
+  const entries = loadConfig(config)?.upstreams.filter((upstream) => upstream.kind === 'markdown') ?? [];
+  const path = (entries[0]?.options as { path?: string } | undefined)?.path;
+  if (entries.length !== 1 || path === undefined)
+    throw new UsageError('Name the folder with --folder: the configuration has not exactly one markdown upstream.');
+  return resolve(path);
+}
+
+function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw new UsageError(`${option} is one of ${words.join(', ')}, not ${value}.`);
+  return found;
+}
+
+function instant(option: string, text: string): EpochMs {
+  try {
+    return toEpochMs(Temporal.Instant.from(text).epochMilliseconds);
+  } catch {
+    throw new UsageError(
+      `${option} is an instant with its zone, such as 2026-11-21T22:00:00Z or 2026-11-21T23:00:00+01:00, not ${text}.`,
+    );
+  }
+}
+
+function duration(option: string, text: string | undefined): number {
+  const match = /^(\d{1,4})(m|h)$/.exec(text ?? '');
+  if (match === null)
+    throw new UsageError(`Say when it ends: --ends with an instant, or ${option} with a length such as 90m or 2h.`);
+  return Number(match[1]) * (match[2] === 'm' ? MINUTE_MS : HOUR_MS);
+}
