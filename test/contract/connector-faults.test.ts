@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { toEpochMs } from '../../src/model/time.ts';
+import type { FaultName, UpstreamName } from '../../src/sandbox/index.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { connectorOf } from '../../src/sync/connectors/index.ts';
+import { createHttp, type Http } from '../../src/sync/http.ts';
+import { runPass, type UpstreamReport } from '../../src/sync/pass.ts';
+import { bindUpstream } from '../../src/sync/upstream.ts';
+import { startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
+
+/** Every upstream of the sandbox that a connector reads, by the name the sandbox has for it. */
+const NAMES = [
+  'server-monitor',
+  'uptime',
+  'openstatus',
+  'backup',
+  'journeys',
+  'terraform',
+] as const satisfies UpstreamName[];
+type Name = (typeof NAMES)[number];
+
+/** What every upstream must make of a fault of the transport: nothing is committed, and the pass says why. */
+const CODES: Readonly<Partial<Record<FaultName, string>>> = {
+  '400': 'UPSTREAM_REFUSED',
+  '401': 'UPSTREAM_REFUSED',
+  '403': 'UPSTREAM_REFUSED',
+  '404': 'UPSTREAM_REFUSED',
+  '405': 'UPSTREAM_REFUSED',
+  '415': 'UPSTREAM_REFUSED',
+  '422': 'UPSTREAM_REFUSED',
+  '429': 'UPSTREAM_LIMITED',
+  '500': 'UPSTREAM_FAILED',
+  '503': 'UPSTREAM_FAILED',
+  down: 'UPSTREAM_UNREACHABLE',
+  truncated: 'UPSTREAM_UNREACHABLE',
+  'truncated-close': 'UPSTREAM_SHAPE',
+  garbage: 'UPSTREAM_SHAPE',
+  html: 'UPSTREAM_SHAPE',
+  empty: 'UPSTREAM_SHAPE',
+  'wrong-content-type': 'UPSTREAM_SHAPE',
+  'wrong-types': 'UPSTREAM_SHAPE',
+  'gzip-bomb': 'UPSTREAM_SHAPE',
+  redirect: 'UPSTREAM_REFUSED',
+};
+
+/** Where an upstream rightly makes something else of it. */
+const OTHERWISE: Readonly<Record<string, string>> = {
+  // A state on a plain file server may come under any type.
+  'terraform wrong-content-type': 'ok',
+};
+
+let folder: string;
+let sandbox: TestSandbox;
+let http: Http;
+let opened = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pharos-faults-'));
+  sandbox = await startTestSandbox();
+  http = createHttp({ limits: { headersMs: 1_000, idleMs: 1_000, totalMs: 4_000 } });
+});
+
+afterAll(async () => {
+  await http.close();
+  await sandbox.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** The entry that the sandbox prints for one of its upstreams, secrets filled in. */
+function entryOf(name: Name): { id: string; kind: string; options: unknown } {
+  const environment = sandbox.environment();
+  const text = sandbox
+    .configText({ include: [name], hasPages: false })
+    .replaceAll(/\$\{([A-Z_]+)\}/g, (_, variable: string) => environment[variable] ?? '');
+  const { upstreams } = parse(text) as { upstreams: { id: string; kind: string }[] };
+  const [entry] = upstreams;
+  if (entry === undefined) throw new Error(`the sandbox prints nothing for ${name}`);
+  const { id, kind, ...options } = entry;
+  return { id, kind, options };
+}
+
+/** A store of its own, and passes over one upstream of the sandbox. */
+function bench(name: Name): { store: Store; id: string; pass: () => Promise<UpstreamReport> } {
+  opened += 1;
+  const now = sandbox.now();
+  const store = createStore(openSqlite(join(folder, `${opened}.db`), now).database);
+  const { id, kind, options } = entryOf(name);
+  const connector = connectorOf(kind);
+  if (connector === undefined) throw new Error(`no connector ${kind}`);
+  const settings = { id, options: connector.optionsSchema.parse(options), limits: null, intervalMs: 60_000 };
+  let clock = now;
+  const deps = {
+    store,
+    http,
+    now: () => clock,
+    random: () => 0,
+    // Waiting is the clock moving on.
+    sleep: async (ms: number) => {
+      clock = toEpochMs(clock + ms);
+    },
+  };
+  return {
+    store,
+    id,
+    pass: async () => {
+      clock = toEpochMs(clock + 60_000);
+      const report = await runPass([bindUpstream(connector, settings)], deps, { isManual: true });
+      const [first] = report.upstreams;
+      if (first === undefined) throw new Error('no report');
+      return first;
+    },
+  };
+}
+
+/** Everything remembered of an upstream but when it was last heard. */
+async function remembered(store: Store, id: string): Promise<unknown> {
+  const monitors = await store.monitors(id);
+  const record = (await store.upstreams()).get(id);
+  return {
+    monitors: [...monitors.values()],
+    incidents: await store.incidents(toEpochMs(0)),
+    maintenances: await store.maintenances(toEpochMs(0)),
+    pages: record?.definitions,
+  };
+}
+
+const said = (report: UpstreamReport): string => (report.kind === 'failed' ? report.code : report.kind);
+
+describe.each(NAMES)('%s over real HTTP', (name) => {
+  it.each(Object.entries(CODES))('%s keeps the last good snapshot and gives %s', async (fault, code) => {
+    const { store, id, pass } = bench(name);
+    expect(said(await pass())).toBe('ok');
+    const before = await remembered(store, id);
+    sandbox.faults.set(name, fault as FaultName);
+    const report = await pass();
+    sandbox.faults.clear();
+    expect(said(report)).toBe(OTHERWISE[`${name} ${fault}`] ?? code);
+    expect(await remembered(store, id)).toEqual(before);
+    await store.close();
+  });
+
+  it('takes numbers written as text, and items repeated as they are, for what they are', async () => {
+    const { store, id, pass } = bench(name);
+    expect(said(await pass())).toBe('ok');
+    const before = await remembered(store, id);
+    for (const fault of ['numbers-as-strings', 'duplicate-ids'] as const) {
+      sandbox.faults.set(name, { name: fault, isConflicting: false });
+      const report = await pass();
+      sandbox.faults.clear();
+      expect(`${fault} ${said(report)}`).toBe(`${fault} ok`);
+      expect(await remembered(store, id)).toEqual(before);
+    }
+    await store.close();
+  });
+
+  it('shows nothing as well when every word is unknown', async () => {
+    const { store, id, pass } = bench(name);
+    expect(said(await pass())).toBe('ok');
+    const before = await remembered(store, id);
+    sandbox.faults.set(name, 'unknown-words');
+    const report = await pass();
+    sandbox.faults.clear();
+    if (report.kind === 'skipped') {
+      // Resources of unknown types are no resources: all of them are gone at once, which is not believed yet.
+      expect([name, report.cause]).toEqual(['terraform', 'held']);
+      expect(await remembered(store, id)).toEqual(before);
+      return store.close();
+    }
+    const monitors = [...(await store.monitors(id)).values()];
+    const pages = (await store.upstreams()).get(id)?.definitions ?? [];
+    expect(monitors.filter(({ state }) => state !== 'unknown' && state !== 'paused')).toEqual([]);
+    expect(pages.filter(({ access }) => access !== 'closed')).toEqual([]);
+    await store.close();
+  });
+
+  it('never shows less trouble, or more to the public, when lists are missing or two records share an id', async () => {
+    const { store, id, pass } = bench(name);
+    expect(said(await pass())).toBe('ok');
+    const before = await store.monitors(id);
+    for (const fault of ['missing-arrays', 'duplicate-ids'] as const) {
+      sandbox.faults.set(name, fault);
+      await pass();
+      sandbox.faults.clear();
+      for (const monitor of (await store.monitors(id)).values()) {
+        const was = before.get(monitor.id);
+        expect([was?.state, 'unknown']).toContain(monitor.state);
+        expect([was?.isPublic, false]).toContain(monitor.isPublic);
+      }
+    }
+    await store.close();
+  });
+});
