@@ -23,7 +23,7 @@ const WIDTH = 400;
 const HEIGHT = 132;
 const MARGIN = 20;
 const BARS = { x: 200, middle: 850, pitch: 40, width: 30, height: 280 };
-const NAME = { x: 62, baseline: 34, width: 210, size: 17 };
+const NAME = { x: 62, baseline: 34, width: 220, size: 17 };
 
 /** What satori is given as colours, to be told apart in what it gives back. */
 const MARKS = { ink: '#000001', quiet: '#000002', state: '#000003' } as const;

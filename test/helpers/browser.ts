@@ -6,10 +6,10 @@
  */
 
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { type Browser, chromium } from 'playwright-core';
@@ -91,12 +91,15 @@ async function untar(archive: Buffer, folder: string): Promise<void> {
 
 async function writeFontConfig(fonts: readonly string[], family: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-fonts-'));
+  // The configuration takes folders only, so files are linked into one.
+  await mkdir(join(folder, 'fonts'));
+  for (const path of fonts) await symlink(path, join(folder, 'fonts', basename(path)));
   const generic = ['sans-serif', 'serif', 'monospace', 'system-ui'].map(
     (name) => `<alias binding="same"><family>${name}</family><prefer><family>${family}</family></prefer></alias>`,
   );
   await writeFile(
     join(folder, 'fonts.conf'),
-    `<?xml version="1.0"?><fontconfig>${fonts.map((path) => `<dir>${path}</dir>`).join('')}` +
+    `<?xml version="1.0"?><fontconfig><dir>${join(folder, 'fonts')}</dir>` +
       `<cachedir>${join(folder, 'cache')}</cachedir>${generic.join('')}</fontconfig>`,
   );
   return folder;
