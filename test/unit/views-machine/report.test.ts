@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/index.ts';
 import { ReportDocumentSchema, StateDocumentSchema } from '../../../src/publish/json-schemas.ts';
-import { csvText } from '../../../src/publish/serialise.ts';
+import { csvText, jsonText } from '../../../src/publish/serialise.ts';
 import { reportDocument, reportRows } from '../../../src/views/report-data.ts';
 import { stateDocument } from '../../../src/views/state-json.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
@@ -97,6 +97,14 @@ describe('the report of a month', () => {
         incidents: String(component.incident_count),
       });
     }
+  });
+});
+
+describe('JSON', () => {
+  it('has no half characters, which strict parsers refuse, and nothing else changed', () => {
+    const text = jsonText({ a: ['x\ud800y', 'ok \u{1f525}'], b: 1.5, c: null, d: true });
+    expect(text).toBe('{"a":["x\ufffdy","ok \u{1f525}"],"b":1.5,"c":null,"d":true}\n');
+    expect(text).not.toContain('\\ud800');
   });
 });
 

@@ -238,6 +238,11 @@ describe('when the page was updated', () => {
     expect(before).toBe(iso(ago(27 * MINUTE_MS)));
   });
 
+  it('is never after the instant the page is of, though a maintenance to come has no other date', () => {
+    const planned = pageModel({ maintenances: [maintenance({ updates: [] })], components: [] });
+    expect(v2Documents(planned).status().page.updated_at).toBe(iso(0));
+  });
+
   it('is when a silent source became stale', () => {
     const { updated_at } = v2Documents(stale()).status().page;
     expect(updated_at).toBe(iso(ago(2 * HOUR_MS - 2 * MINUTE_MS)));
