@@ -195,7 +195,7 @@ function* probe(options: Options): Pull<Probe> {
   const scopes = payload.actor?.scopes ?? null;
   const shown = scopes === null ? 'no scopes shown' : `${scopes.join(' and ')} scope`;
   return {
-    summary: `workspace "${payload.name ?? payload.slug ?? '?'}", plan ${payload.plan ?? '?'}, ${shown}`,
+    summary: `workspace "${payload.name ?? payload.slug ?? '?'}", plan ${payload.plan ?? '?'}, key ${payload.actor?.keyId ?? '?'} with ${shown}`,
     // Keys from before scopes existed may write.
     warnings: scopes === null || scopes.includes('write') ? ['this key may write; a read-only key is enough'] : [],
     monitorsTotal,
