@@ -1,0 +1,361 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/model/time.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { PullContext, Question } from '../../src/sync/connector.ts';
+import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass.ts';
+import type { Upstream } from '../../src/sync/upstream.ts';
+import {
+  noAnswer,
+  type Say,
+  type SentRequest,
+  sound,
+  ToyClock,
+  ToyStatus,
+  toyHttp,
+  toyMonitors,
+  toyUpstream,
+} from '../helpers/toy-upstream.ts';
+
+let folder: string;
+let store: Store;
+let clock: ToyClock;
+let sent: SentRequest[];
+
+const open = (): Store => createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pharos-polite-'));
+  store = open();
+  clock = new ToyClock();
+  sent = [];
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function restart(): Promise<void> {
+  await store.close();
+  store = open();
+}
+
+async function pass(upstream: Upstream, say: Say, more: Partial<PassDeps> & PassOptions = {}): Promise<UpstreamReport> {
+  const { isManual = false, ...deps } = more;
+  const http = toyHttp(clock, say);
+  const { upstreams } = await runPass(
+    [upstream],
+    { store, http, now: clock.now, sleep: clock.sleep, random: () => 0.5, ...deps },
+    { isManual },
+  );
+  sent.push(...http.sent);
+  const [report] = upstreams;
+  if (report === undefined) throw new Error('no report');
+  return report;
+}
+
+const edge = toyUpstream('edge');
+
+function firstQuestion(context: PullContext): Question<unknown> {
+  const { value } = edge.pull(context).next();
+  const question = 'questions' in value ? value.questions[0] : undefined;
+  if (question === undefined) throw new Error('the toy asks nothing');
+  return question;
+}
+const fine = sound(toyMonitors(1));
+
+describe('a pass that gets no answer', () => {
+  test('tries three times, with 1 and 2 s of full jitter between, and not more', async () => {
+    expect(await pass(edge, sound(noAnswer()))).toMatchObject({ kind: 'failed', requestsUsed: 3 });
+    expect(clock.slept).toEqual([500, 1_000]);
+  });
+
+  test('stops trying when the second attempt is answered', async () => {
+    let asked = 0;
+    const say: Say = (path, question) => {
+      asked += 1;
+      return asked === 1 ? new ToyStatus(503) : fine(path, question);
+    };
+    expect(await pass(edge, say)).toMatchObject({ kind: 'ok', requestsUsed: 4 });
+  });
+
+  test('spends no more than half a minute on all attempts together', async () => {
+    const slow: Say = () => {
+      clock.advance(20 * SECOND_MS);
+      return noAnswer();
+    };
+    expect(await pass(edge, slow)).toMatchObject({ kind: 'failed', requestsUsed: 2 });
+  });
+
+  for (const status of [401, 403, 404, 405, 410]) {
+    test(`tries once when the answer is ${status}`, async () => {
+      expect(await pass(edge, sound(new ToyStatus(status)))).toMatchObject({
+        kind: 'failed',
+        code: 'UPSTREAM_REFUSED',
+        requestsUsed: 1,
+      });
+    });
+  }
+
+  test('repeats no question that acts', async () => {
+    const acting: Upstream = {
+      ...edge,
+      pull: function* (context) {
+        const question = { ...firstQuestion(context), method: 'POST' as const };
+        yield { questions: [question], tolerant: false };
+        throw new Error('not reached');
+      },
+    };
+    expect(await pass(acting, sound(noAnswer()))).toMatchObject({ kind: 'failed', requestsUsed: 1 });
+  });
+
+  test('lets a connector log out after a question failed, and tells the failure all the same', async () => {
+    const polite: Upstream = {
+      ...edge,
+      pull: function* (context) {
+        try {
+          return yield* edge.pull(context);
+        } finally {
+          yield { questions: [{ ...firstQuestion(context), url: 'https://edge.test/logout' }], tolerant: true };
+        }
+      },
+    };
+    const report = await pass(polite, sound(new ToyStatus(404)));
+    expect(report).toMatchObject({ kind: 'failed', message: expect.stringContaining('/monitors') });
+    expect(sent.map(({ path }) => path)).toEqual(['/monitors', '/logout']);
+  });
+});
+
+describe('an upstream that is down', () => {
+  test('is left alone after five failures, looked at with one request, and back after one answer', async () => {
+    const down = sound(noAnswer());
+    await pass(edge, down);
+    await pass(edge, down);
+    expect(sent).toHaveLength(6);
+    await restart();
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'failing', requestsUsed: 0 });
+    clock.advance(30 * SECOND_MS);
+    expect(await pass(edge, down)).toMatchObject({ kind: 'failed', requestsUsed: 1 });
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'failing' });
+    clock.advance(MINUTE_MS);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+    expect(await pass(edge, down)).toMatchObject({ kind: 'failed', requestsUsed: 3 });
+  });
+
+  test('is asked at once when an operator wants it', async () => {
+    await pass(edge, sound(noAnswer()));
+    await pass(edge, sound(noAnswer()));
+    expect(await pass(edge, fine, { isManual: true })).toMatchObject({ kind: 'ok' });
+  });
+
+  test('costs its details no more than five requests when only those fail', async () => {
+    const say: Say = (path) =>
+      path === '/monitors' ? toyMonitors(40) : path === '/incidents' ? { incidents: [] } : new ToyStatus(404);
+    const report = await pass(edge, say);
+    expect(report).toMatchObject({ kind: 'ok' });
+    expect(report.requestsUsed).toBeLessThanOrEqual(2 + 5 + 3);
+    expect(report.detailsWaiting).toBeGreaterThanOrEqual(32);
+    expect(await pass(edge, sound(toyMonitors(40)))).toMatchObject({ kind: 'ok' });
+  });
+});
+
+describe('an upstream that refuses the key', () => {
+  test('is asked once an hour, over restarts, until the options change or an operator asks', async () => {
+    await pass(edge, sound(new ToyStatus(401)));
+    await restart();
+    for (let turn = 0; turn < 5; turn += 1) {
+      clock.advance(11 * MINUTE_MS);
+      expect(await pass(toyUpstream('edge'), fine)).toMatchObject({ kind: 'skipped', cause: 'refused' });
+    }
+    expect(sent).toHaveLength(1);
+    expect(await pass(toyUpstream('edge'), sound(new ToyStatus(401)), { isManual: true })).toMatchObject({
+      kind: 'failed',
+    });
+    expect(await pass(toyUpstream('edge', { key: 'NEW' }), fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  test('leaves no trace of the key in the database', async () => {
+    await pass(toyUpstream('edge', { key: 'CANARY-KEY' }), sound(new ToyStatus(401)));
+    const rows = await store.database.all('SELECT * FROM upstream_control');
+    expect(rows[0]?.['refused_print']).toMatch(/^[0-9a-f]{24}$/);
+    expect(JSON.stringify(rows)).not.toContain('CANARY');
+  });
+});
+
+describe('an upstream that says "too many"', () => {
+  const limited = (waitMs: number | null): Say => sound(new ToyStatus(429, waitMs));
+
+  test('is not asked before the instant that it names, over passes and restarts, also not by hand', async () => {
+    const start = clock.now();
+    expect(await pass(edge, limited(10 * MINUTE_MS))).toMatchObject({ kind: 'failed', code: 'UPSTREAM_LIMITED' });
+    while (clock.now() < start + 10 * MINUTE_MS - 1) {
+      expect(await pass(edge, fine, { isManual: true })).toMatchObject({ kind: 'skipped', cause: 'waiting' });
+      await restart();
+      clock.advance(Math.min(MINUTE_MS, start + 10 * MINUTE_MS - 1 - clock.now()));
+    }
+    expect(sent).toHaveLength(1);
+    clock.advance(1);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+    expect(sent[1]?.at).toBe(start + 10 * MINUTE_MS);
+  });
+
+  test('for a few seconds is asked again in the same pass, exactly then', async () => {
+    let asked = 0;
+    const say: Say = (path, question) => {
+      asked += 1;
+      return asked === 1 ? new ToyStatus(429, 7 * SECOND_MS) : fine(path, question);
+    };
+    const start = clock.now();
+    expect(await pass(edge, say)).toMatchObject({ kind: 'ok' });
+    expect(sent[1]?.at).toBe(start + 7 * SECOND_MS);
+  });
+
+  test('without an instant is asked again after up to 1, then 2 s, and left for longer each time', async () => {
+    const start = clock.now();
+    await pass(edge, limited(null));
+    expect(sent.map(({ at }) => at - start)).toEqual([0, 500, 1_500]);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'waiting' });
+    clock.advance(2 * SECOND_MS);
+    await pass(edge, limited(null));
+    expect(sent.slice(3).map(({ at }) => at - start)).toEqual([3_500, 7_500, 15_500]);
+  });
+
+  test('to a detail is believed for everything, and the lists of this pass are kept', async () => {
+    const say: Say = (path) =>
+      path.startsWith('/monitors/') ? new ToyStatus(429, MINUTE_MS) : sound(toyMonitors(30))(path, {} as never);
+    expect(await pass(edge, say)).toMatchObject({ kind: 'ok', monitorsTotal: 30 });
+    // Four questions are under way at once; after the first "no" not one more leaves.
+    expect(sent.length).toBeLessThanOrEqual(2 + 4);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'waiting' });
+  });
+
+  test('with 503 and an instant is believed too', async () => {
+    await pass(edge, sound(new ToyStatus(503, 5 * MINUTE_MS)));
+    clock.advance(4 * MINUTE_MS);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'waiting' });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('the quota of an upstream', () => {
+  const limits = { perMinute: 30, perHour: 300 };
+
+  test('is never passed minute after minute, lists always come, and details share what is left', async () => {
+    const limited = toyUpstream('edge', { limits });
+    const perPass: number[] = [];
+    for (let minute = 0; minute < 80; minute += 1) {
+      const before = sent.length;
+      expect(await pass(limited, sound(toyMonitors(60)))).toMatchObject({ kind: 'ok' });
+      perPass.push(sent.length - before);
+      clock.advance(MINUTE_MS);
+    }
+    const times = sent.map(({ at }) => at);
+    for (const [index, at] of times.entries()) {
+      expect((times[index + limits.perMinute] ?? Number.POSITIVE_INFINITY) - at).toBeGreaterThanOrEqual(MINUTE_MS);
+      expect((times[index + limits.perHour] ?? Number.POSITIVE_INFINITY) - at).toBeGreaterThanOrEqual(HOUR_MS);
+    }
+    // The first pass takes what the minute allows, the others an even share: 174 an hour are left beside the lists.
+    expect(perPass[0]).toBeGreaterThan(20);
+    expect(Math.max(...perPass.slice(1))).toBe(2 + 3);
+    expect(times.filter((at) => at < (times[0] ?? 0) + HOUR_MS).length).toBeGreaterThan(300 * 0.95);
+    // Stalest first: no monitor has a turn more than any other.
+    const turns = Map.groupBy(
+      sent.filter(({ path }) => path.startsWith('/monitors/')),
+      ({ path }) => path,
+    );
+    const counts = [...turns.values()].map((turn) => turn.length);
+    expect(turns.size).toBe(60);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+  });
+
+  test('that lists alone would use up makes passes rarer, and says so', async () => {
+    const tight = toyUpstream('edge', { limits: { perMinute: 60, perHour: 60 } });
+    await pass(tight, fine);
+    clock.advance(MINUTE_MS);
+    expect(await pass(tight, fine)).toMatchObject({
+      kind: 'skipped',
+      cause: 'waiting',
+      reason: expect.stringContaining('set a longer schedule'),
+    });
+    clock.advance(MINUTE_MS + SECOND_MS);
+    expect(await pass(tight, fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  test('that is used up by others fails with its own words and an end, asking nothing', async () => {
+    const { createQuota } = await import('../../src/sync/quota.ts');
+    const { windowsOf } = await import('../../src/sync/windows.ts');
+    const tiny = { perMinute: null, perHour: 2 };
+    const quota = createQuota(store.database, () => 0);
+    for (let turn = 0; turn < 2; turn += 1) await quota.reserve('edge', windowsOf(tiny), clock.now());
+    expect(await pass(toyUpstream('edge', { limits: tiny }), fine)).toMatchObject({
+      kind: 'failed',
+      code: 'UPSTREAM_LIMITED',
+      publicMessage: 'waiting',
+      requestsUsed: 0,
+    });
+  });
+
+  test('is waited for by lists, not by details', async () => {
+    const narrow = toyUpstream('edge', { limits: { perMinute: 1, perHour: null } });
+    const start = clock.now();
+    expect(await pass(narrow, fine)).toMatchObject({ kind: 'ok', detailsWaiting: 1 });
+    expect(sent.map(({ path, at }) => [path, at - start])).toEqual([
+      ['/monitors', 0],
+      ['/incidents', 75 * SECOND_MS],
+    ]);
+  });
+
+  test('lets a long past be read on over several passes, each page once', async () => {
+    const long = toyUpstream('edge', { limits: { perMinute: 20, perHour: null }, pastPages: 50 });
+    const isBackfilled = async () => (await store.upstreams()).get('edge')?.isBackfilled;
+    for (let minute = 0; minute < 10 && (await isBackfilled()) !== true; minute += 1) {
+      await pass(long, sound({ monitors: [] }));
+      clock.advance(2 * MINUTE_MS);
+    }
+    expect(await isBackfilled()).toBe(true);
+    const pages = sent.map(({ path }) => path).filter((path) => path.startsWith('/past/'));
+    expect(pages).toEqual(Array.from({ length: 50 }, (_, page) => `/past/${page + 1}`));
+  });
+});
+
+describe('two passes at once', () => {
+  test('over one upstream are one pass and one that steps aside', async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow: Say = async (path, question) => {
+      await gate.promise;
+      return fine(path, question);
+    };
+    const first = pass(edge, slow);
+    const other = open();
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'overlap', requestsUsed: 0 });
+    expect(await pass(edge, fine, { store: other })).toMatchObject({ kind: 'skipped', cause: 'overlap' });
+    gate.resolve();
+    expect(await first).toMatchObject({ kind: 'ok' });
+    expect(await pass(edge, fine, { store: other })).toMatchObject({ kind: 'ok' });
+    await other.close();
+  });
+
+  test('stay apart while the first is at it, and no longer than three minutes when it is gone', async () => {
+    const { takeLease } = await import('../../src/store/lease.ts');
+    const request = { name: 'pass/edge', now: clock.now(), ttlMs: 3 * MINUTE_MS };
+    expect(await takeLease(store.database, request)).not.toBeNull();
+    expect(await pass(edge, fine)).toMatchObject({ cause: 'overlap' });
+    clock.advance(3 * MINUTE_MS);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+  });
+});
+
+describe('a pass that is stopped', () => {
+  test('while it waits for the quota ends at once', async () => {
+    const stop = new AbortController();
+    const narrow = toyUpstream('edge', { limits: { perMinute: 1, perHour: null } });
+    const never = (): Promise<void> => new Promise(() => stop.abort());
+    const report = await pass(narrow, fine, { signal: stop.signal, sleep: never });
+    expect(report).toMatchObject({ requestsUsed: 1 });
+  });
+});

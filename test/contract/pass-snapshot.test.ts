@@ -1,0 +1,204 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toMonitorId } from '../../src/model/observation.ts';
+import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type PassDeps, runPass, type UpstreamReport } from '../../src/sync/pass.ts';
+import { silenceMsOf } from '../../src/sync/snapshot.ts';
+import type { Upstream } from '../../src/sync/upstream.ts';
+import {
+  noAnswer,
+  type Say,
+  sound,
+  ToyClock,
+  ToyStatus,
+  toyHttp,
+  toyMonitors,
+  toyUpstream,
+} from '../helpers/toy-upstream.ts';
+
+const LONG_AGO = toEpochMs(0);
+let folder: string;
+let store: Store;
+let clock: ToyClock;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pharos-pass-'));
+  store = createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+  clock = new ToyClock();
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+function depsOf(say: Say): PassDeps {
+  return { store, http: toyHttp(clock, say), now: clock.now, sleep: clock.sleep, random: () => 0 };
+}
+
+/** One pass over one upstream; the clock stands a minute later afterwards. */
+async function pass(upstream: Upstream, say: Say): Promise<UpstreamReport> {
+  const { upstreams } = await runPass([upstream], depsOf(say));
+  clock.advance(MINUTE_MS);
+  const [report] = upstreams;
+  if (report === undefined) throw new Error('no report');
+  return report;
+}
+
+const edge = toyUpstream('edge');
+const id = (there: number) => toMonitorId('edge', there);
+const observed = async (there: number) => (await store.pasts([id(there)], LONG_AGO)).get(id(there))?.observed;
+const record = async () => (await store.upstreams()).get('edge');
+
+describe('a pass', () => {
+  test('remembers what an upstream says, and the next one tells only what changed', async () => {
+    const start = clock.now();
+    expect(await pass(edge, sound(toyMonitors(3)))).toMatchObject({
+      kind: 'ok',
+      upstreamId: 'edge',
+      requestsUsed: 5,
+      monitorsTotal: 3,
+      changed: { monitors: [id(0), id(1), id(2)], incidents: [] },
+    });
+    expect(await pass(edge, sound(toyMonitors(3)))).toMatchObject({ kind: 'ok', changed: { monitors: [] } });
+    const third = await pass(edge, sound(toyMonitors(3, { 1: 'major_outage' })));
+    expect(third).toMatchObject({ changed: { monitors: [id(1)] } });
+    const at = (minutes: number) => start + minutes * MINUTE_MS;
+    expect(await observed(0)).toEqual([{ state: 'operational', from: at(0), to: at(2) }]);
+    expect(await observed(1)).toEqual([
+      { state: 'operational', from: at(0), to: at(2) },
+      { state: 'major_outage', from: at(2), to: at(2) },
+    ]);
+  });
+
+  test('over several upstreams suffers nothing from the one that fails, and says of it what visitors may read', async () => {
+    const say: Say = (path, question) =>
+      question.url.startsWith('https://bad') ? new ToyStatus(500) : sound(toyMonitors(1))(path, question);
+    const bad = toyUpstream('bad');
+    const { upstreams } = await runPass([bad, edge, toyUpstream('crm')], depsOf(say));
+    expect(upstreams.map(({ kind }) => kind)).toEqual(['failed', 'ok', 'ok']);
+    expect(upstreams[0]).toMatchObject({
+      upstreamId: 'bad',
+      code: 'UPSTREAM_FAILED',
+      publicMessage: 'upstream error',
+      message: expect.stringContaining('status 500'),
+      requestsUsed: 3,
+    });
+    expect((await store.upstreams()).get('bad')?.monitorsAt ?? null).toBeNull();
+  });
+
+  test('that fails anywhere changes nothing of what is remembered', async () => {
+    await pass(edge, sound(toyMonitors(3)));
+    const before = [await record(), await store.monitors(), await observed(0)];
+    const faults: readonly unknown[] = [
+      noAnswer(),
+      new ToyStatus(503),
+      new ToyStatus(404),
+      { monitors: 'three' },
+      { monitors: [{ id: 'x' }] },
+      null,
+    ];
+    for (const fault of faults) {
+      const report = await pass(edge, sound(fault));
+      expect(report.kind).toBe('failed');
+      clock.advance(6 * MINUTE_MS);
+    }
+    expect([await record(), await store.monitors(), await observed(0)]).toEqual(before);
+  });
+
+  test('says at which path an answer is not of the shape it should have', async () => {
+    const report = await pass(edge, sound({ monitors: 'three' }));
+    expect(report).toMatchObject({
+      code: 'UPSTREAM_SHAPE',
+      publicMessage: 'unreadable answer',
+      message: expect.stringMatching(/GET https:\/\/edge\.test\/monitors: .*expected array.* at monitors/),
+    });
+  });
+
+  test('takes one unreadable item of a hundred, counts it, and refuses two', async () => {
+    const { monitors } = toyMonitors(100);
+    const one = { monitors: [...monitors.slice(1), { id: 0, state: 'purple' }] };
+    expect(await pass(edge, sound(one))).toMatchObject({
+      kind: 'ok',
+      itemsDropped: 1,
+      itemsTotal: 100,
+      problems: [{ kind: 'dropped', place: 'monitors[99].state' }],
+    });
+    const two = { monitors: [...monitors.slice(2), { id: 0, state: 'purple' }, { id: 1 }] };
+    expect(await pass(edge, sound(two))).toMatchObject({ kind: 'failed', code: 'UPSTREAM_SHAPE', itemsDropped: 2 });
+  });
+
+  test('holds an answer that lost most monitors until it is seen twice, and believes it then', async () => {
+    await pass(edge, sound(toyMonitors(10)));
+    const held = await pass(edge, sound(toyMonitors(2)));
+    expect(held).toMatchObject({ kind: 'skipped', cause: 'held', reason: expect.stringContaining('8 of 10 monitors') });
+    expect((await store.monitors('edge')).size).toBe(10);
+    const believed = await pass(edge, sound(toyMonitors(2)));
+    expect(believed).toMatchObject({ kind: 'ok' });
+    expect((await store.monitors('edge')).size).toBe(2);
+    expect((await observed(9))?.length).toBe(1);
+  });
+
+  test('forgets a held answer when the monitors are back', async () => {
+    await pass(edge, sound(toyMonitors(10)));
+    await pass(edge, sound({ monitors: [] }));
+    expect(await pass(edge, sound(toyMonitors(10)))).toMatchObject({ kind: 'ok', changed: { monitors: [] } });
+    expect(await pass(edge, sound({ monitors: [] }))).toMatchObject({ kind: 'skipped', cause: 'held' });
+  });
+
+  test('keeps monitors fresh when only incidents cannot be read, and says that those are stale', async () => {
+    await pass(edge, sound(toyMonitors(2), { '/incidents': { incidents: [{ id: 7, startedAt: clock.now() }] } }));
+    const first = await record();
+    const report = await pass(edge, sound(toyMonitors(2, { 0: 'degraded' }), { '/incidents': new ToyStatus(404) }));
+    expect(report).toMatchObject({ kind: 'ok', stale: ['incidents'], changed: { monitors: [id(0)], incidents: [] } });
+    const second = await record();
+    expect(second?.monitorsAt).toBe((first?.monitorsAt ?? 0) + MINUTE_MS);
+    expect(second?.incidentsAt).toBe(first?.incidentsAt);
+    expect((await store.incidents(clock.now())).map(({ id: incident }) => incident)).toEqual(['edge/7']);
+  });
+
+  test('leaves no hole for one pass that failed, and an unknown one for more', async () => {
+    const start = clock.now();
+    await pass(edge, sound(toyMonitors(1)));
+    await pass(edge, sound(new ToyStatus(404)));
+    await pass(edge, sound(toyMonitors(1)));
+    expect(await observed(0)).toEqual([{ state: 'operational', from: start, to: start + 2 * MINUTE_MS }]);
+    clock.advance(2 * MINUTE_MS);
+    const back = clock.now();
+    await pass(edge, sound(toyMonitors(1)));
+    expect(await observed(0)).toEqual([
+      { state: 'operational', from: start, to: start + 2 * MINUTE_MS },
+      { state: 'operational', from: back, to: back },
+    ]);
+    expect([silenceMsOf(10 * SECOND_MS), silenceMsOf(MINUTE_MS), silenceMsOf(60 * MINUTE_MS)]).toEqual([
+      25 * SECOND_MS,
+      150 * SECOND_MS,
+      120.5 * MINUTE_MS,
+    ]);
+  });
+
+  test('tells a fault of a connector as such, and the others go on', async () => {
+    const broken: Upstream = {
+      ...toyUpstream('broken'),
+      pull: function* () {
+        yield* [];
+        throw new TypeError('cannot read x of undefined');
+      },
+    };
+    const { upstreams } = await runPass([broken, edge], depsOf(sound(toyMonitors(1))));
+    expect(upstreams.map(({ kind }) => kind)).toEqual(['failed', 'ok']);
+    expect(upstreams[0]).toMatchObject({ code: 'UPSTREAM_SHAPE', message: expect.stringContaining('report this') });
+  });
+
+  test('over a store that is gone fails by the name of the store', async () => {
+    const gone = createStore(openSqlite(join(folder, 'other.db'), 0).database);
+    await gone.close();
+    const { upstreams } = await runPass([edge], { ...depsOf(sound(toyMonitors(1))), store: gone });
+    expect(upstreams[0]).toMatchObject({ kind: 'failed', code: 'STORE_UNAVAILABLE', requestsUsed: 0 });
+  });
+});
