@@ -51,7 +51,7 @@ async function refresh(): Promise<void> {
   root.className = next.className;
   root.dataset['staleAfter'] = next.dataset['staleAfter'];
   document.title = fresh.title;
-  for (const part of ['link[rel=icon]', '#state', '#stale', 'main', 'footer']) {
+  for (const part of ['link[rel=icon]', '#state', '#stale', '#body', 'footer']) {
     const [from] = all(part, fresh);
     const [to] = all(part);
     if (!from || !to) continue;

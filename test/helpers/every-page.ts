@@ -1,0 +1,134 @@
+/** Every kind of HTML page in situations worth looking at, drawn, and served as a host would serve it. */
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PageModel } from '../../src/model/index.ts';
+import type { Rendered, Renderer } from '../../src/publish/renderer.ts';
+import { badgeGalleryView } from '../../src/views/badge-gallery.ts';
+import { componentView } from '../../src/views/component.ts';
+import { embedView } from '../../src/views/embed.ts';
+import { historyView } from '../../src/views/history.ts';
+import type { ViewByKind, ViewKind } from '../../src/views/html.ts';
+import { incidentView } from '../../src/views/incident.ts';
+import { indexOfPagesView } from '../../src/views/index-of-pages.ts';
+import { loginView } from '../../src/views/login.ts';
+import { maintenanceView } from '../../src/views/maintenance.ts';
+import { notFoundView, siteNotFoundView } from '../../src/views/not-found.ts';
+import { reportIndexView, reportView } from '../../src/views/report.ts';
+import { statusPageView } from '../../src/views/status-page.ts';
+import { uptimeCalendarView } from '../../src/views/uptime-calendar.ts';
+import * as scenes from './page-scenes.ts';
+
+/** A page under test: its place below the root of its status page, its kind and its view. */
+export type PageUnderTest = {
+  readonly [Kind in ViewKind]: { readonly path: string; readonly kind: Kind; readonly view: ViewByKind[Kind] };
+}[ViewKind];
+
+const first = <T>(list: readonly T[]): T => {
+  const [one] = list;
+  if (one === undefined) throw new Error('The scene has none of these');
+  return one;
+};
+
+/** All kinds of pages of one model, at the paths of the contract. */
+export function pagesOf(model: PageModel): PageUnderTest[] {
+  const month = '2026-11';
+  return [
+    { path: '', kind: 'status-page', view: statusPageView(model) },
+    { path: 'history/', kind: 'history', view: historyView(model, null) },
+    { path: `history/${month}/`, kind: 'history', view: historyView(model, month) },
+    ...model.incidents.map(
+      (one): PageUnderTest => ({ path: `incidents/${one.slug}/`, kind: 'incident', view: incidentView(model, one) }),
+    ),
+    ...model.maintenances.map(
+      (one): PageUnderTest => ({
+        path: `maintenance/${one.slug}/`,
+        kind: 'maintenance',
+        view: maintenanceView(model, one),
+      }),
+    ),
+    ...model.components.map(
+      (one): PageUnderTest => ({
+        path: `components/${one.definition.id}/`,
+        kind: 'component',
+        view: componentView(model, one),
+      }),
+    ),
+    { path: 'uptime/', kind: 'uptime-calendar', view: uptimeCalendarView(model) },
+    { path: 'reports/', kind: 'report-index', view: reportIndexView(model, [month]) },
+    { path: `reports/${month}/`, kind: 'report', view: reportView(model, month) },
+    { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, { kinds: ['status', 'uptime-90d'] }) },
+    { path: 'embed/', kind: 'embed', view: embedView(model) },
+    { path: '404/', kind: 'not-found', view: notFoundView(model) },
+  ];
+}
+
+/** One page of each kind, with those that belong to no status page. */
+export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnderTest[] {
+  const byKind = Map.groupBy(pagesOf(model), ({ kind }) => kind);
+  const site = { locale: 'en', siteTitle: 'Acme Group', base: '/' };
+  const init = { locale: 'en', timezone: 'UTC', siteTitle: 'Acme Group', url: 'https://s.example/' };
+  return [
+    ...[...byKind.values()].map(first),
+    { path: 'index/', kind: 'index-of-pages', view: indexOfPagesView([model, scenes.stale()], init) },
+    {
+      path: 'login/',
+      kind: 'login',
+      view: loginView({ locale: 'en', step: 'password', fault: 'wrong', action: './' }),
+    },
+    { path: 'login-email/', kind: 'login', view: loginView({ locale: 'en', step: 'email', action: './' }) },
+    { path: 'site-404/', kind: 'not-found', view: siteNotFoundView(site) },
+  ];
+}
+
+/** The page in the situations that a page gets into. */
+export function sceneStatusPages(): { readonly name: string; readonly model: PageModel }[] {
+  return [
+    { name: 'calm', model: scenes.calm() },
+    { name: 'outage', model: scenes.outage() },
+    { name: 'empty', model: scenes.empty() },
+    { name: 'one-component', model: scenes.oneComponent() },
+    { name: 'many-components', model: scenes.manyComponents(200) },
+    { name: 'long-names', model: scenes.longNames() },
+    { name: 'many-incidents', model: scenes.manyIncidents() },
+    { name: 'right-to-left', model: scenes.rightToLeft() },
+    { name: 'stale', model: scenes.stale() },
+    { name: 'japanese', model: scenes.outage({ settings: { locale: 'ja', timezone: 'Asia/Tokyo' } }) },
+  ];
+}
+
+export function render(renderer: Renderer, page: PageUnderTest): Promise<Rendered> {
+  // The kind and the view of a page under test always belong together; the compiler cannot follow that through a union.
+  return renderer.render(page.kind, page.view as never);
+}
+
+export interface PageServer {
+  /** With a slash at the end. */
+  readonly url: string;
+  /** Paths asked for since the start, with what came of each. */
+  readonly requests: { readonly path: string; readonly status: number }[];
+  /** Puts another document in place of one, or a new one. */
+  readonly put: (path: string, page: Rendered) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Serves pages by their paths on a loopback port, with their policies as headers. Anything else is missing. */
+export async function servePages(pages: Iterable<readonly [path: string, page: Rendered]>): Promise<PageServer> {
+  const documents = new Map(pages);
+  const requests: { path: string; status: number }[] = [];
+  const server: Server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname).slice(1);
+    const page = documents.get(path);
+    requests.push({ path, status: page === undefined ? 404 : 200 });
+    if (page === undefined) return response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': page.csp });
+    return response.end(page.html);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    requests,
+    put: (path, page) => documents.set(path, page),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
