@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createBadgeTokens } from '../../src/access/badge-tokens.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import { PAGES, type Site, type SiteFolder, siteFolder, T0 } from './access-fixture.ts';
+
+describe('a badge token', () => {
+  let folder: SiteFolder;
+  let site: Site;
+
+  beforeEach(async () => {
+    folder = siteFolder();
+    site = await folder.open();
+    await site.access.setPages(PAGES);
+  });
+  afterEach(async () => {
+    await site.close();
+    folder.remove();
+  });
+
+  it('opens the badges of its page, of no other, and never the page', async () => {
+    const tokens = createBadgeTokens(site.database);
+    const { token } = await tokens.create('vault', T0);
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+    expect(await site.access.allowsBadge('vault', token)).toBe(true);
+    expect(await site.access.allowsBadge('team', token)).toBe(false);
+    for (const other of ['', token.slice(1), `${token}x`, token.toLowerCase(), "' OR 1=1 --"])
+      expect(await site.access.allowsBadge('vault', other), other).toBe(false);
+    expect((await site.access.principalOf(`pharos=${token}`, T0)).sessions.size).toBe(0);
+  });
+
+  it('is listed by its id, without what opens anything, and works until it is revoked', async () => {
+    const tokens = createBadgeTokens(site.database);
+    const first = await tokens.create('vault', T0);
+    const second = await tokens.create('vault', toEpochMs(T0 + 1));
+    const other = await tokens.create('team', T0);
+    const listed = await tokens.list('vault');
+    expect(listed).toEqual([
+      { id: first.id, slug: 'vault', createdAt: T0 },
+      { id: second.id, slug: 'vault', createdAt: T0 + 1 },
+    ]);
+    expect(await tokens.list()).toHaveLength(3);
+    expect(JSON.stringify(await site.database.all('SELECT * FROM access_badge_token'))).not.toContain(first.token);
+    expect(await tokens.revoke('team', first.id)).toBe(0);
+    expect(await tokens.revoke('vault', first.id)).toBe(1);
+    expect(await site.access.allowsBadge('vault', first.token)).toBe(false);
+    expect(await site.access.allowsBadge('vault', second.token)).toBe(true);
+    expect(await tokens.revoke('vault', second.token)).toBe(1);
+    expect(await site.access.allowsBadge('vault', second.token)).toBe(false);
+    await tokens.create('vault', T0);
+    expect(await tokens.revoke('vault')).toBe(1);
+    expect(await site.access.allowsBadge('team', other.token)).toBe(true);
+  });
+});

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Attempts, createAttempts } from '../../src/access/attempts.ts';
+import { systemRandom } from '../../src/access/digest.ts';
+import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS } from '../../src/access/limits.ts';
+import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { PAGES, PASSWORD, type Site, type SiteFolder, siteFolder, T0, Visitor } from './access-fixture.ts';
+
+const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
+/** Counted in the store itself, with a model clock; 100,000 with PHAROS_TEST_SCALE 4. */
+const GUESSES = 25_000 * SCALE;
+/** Through the whole gate, each right up to argon2 unless it is refused. */
+const FULL_GUESSES = 300 * SCALE;
+const { client, repeats, firsts, clientEverywhere } = ATTEMPT_LIMITS.password;
+
+describe('guessing', () => {
+  let folder: SiteFolder;
+  let site: Site;
+  let attempts: Attempts;
+
+  beforeEach(async () => {
+    folder = siteFolder();
+    site = await folder.open();
+    await site.access.setPages(PAGES);
+    attempts = createAttempts(site.database, systemRandom);
+  });
+  afterEach(async () => {
+    await site.close();
+    folder.remove();
+  });
+
+  const admit = async (clientAddress: string, ms: number, slug = 'vault'): Promise<boolean> =>
+    (await attempts.admit({ kind: 'password', slug, clientAddress, now: toEpochMs(T0 + ms) })).isAdmitted;
+
+  it(`${GUESSES} times from one client is evaluated ten times in any fifteen minutes`, async () => {
+    const evaluated: number[] = [];
+    const hours = 5;
+    for (let guess = 0; guess < GUESSES; guess += 1) {
+      const ms = Math.floor((guess * hours * 60 * MINUTE_MS) / GUESSES);
+      if (await admit('198.51.100.1', ms)) evaluated.push(ms);
+    }
+    expect(mostIn(evaluated, ATTEMPT_WINDOW_MS)).toBe(client);
+    expect(evaluated).toHaveLength((hours * 60 * client) / 15);
+    expect(await admit('203.0.113.9', hours * 60 * MINUTE_MS)).toBe(true);
+  });
+
+  it(`${GUESSES} times from 1,000 clients is bounded overall, and somebody new is let in at once all the while`, async () => {
+    const evaluated: number[] = [];
+    const newcomers = 20;
+    for (let guess = 0; guess < GUESSES; guess += 1) {
+      const ms = Math.floor((guess * ATTEMPT_WINDOW_MS) / GUESSES);
+      const from = guess % 1_000;
+      if (await admit(`198.51.${Math.floor(from / 250)}.${from % 250}`, ms)) evaluated.push(ms);
+      if (guess % Math.floor(GUESSES / newcomers) === 0)
+        expect(await admit(`203.0.113.${guess % 251}`, ms), `newcomer after ${guess}`).toBe(true);
+    }
+    expect(mostIn(evaluated, ATTEMPT_WINDOW_MS)).toBeLessThanOrEqual(repeats + firsts);
+    expect(evaluated).toHaveLength(1_000 + repeats);
+  });
+
+  it('from ever new addresses of one IPv6 network is guessing from one client', async () => {
+    let evaluated = 0;
+    for (let guess = 0; guess < 100; guess += 1)
+      if (await admit(`2001:db8:1:2:${guess.toString(16)}::${guess}`, guess)) evaluated += 1;
+    expect(evaluated).toBe(client);
+  });
+
+  it('at ever new pages, whether they exist or not, is bounded for one client', async () => {
+    let evaluated = 0;
+    for (let guess = 0; guess < 200; guess += 1)
+      if (await admit('198.51.100.1', guess, `page-${guess}`)) evaluated += 1;
+    expect(evaluated).toBe(clientEverywhere);
+  });
+
+  it('at one page leaves other pages and other kinds of tries alone', async () => {
+    for (let guess = 0; guess < 20; guess += 1) await admit('198.51.100.1', guess);
+    expect(await admit('198.51.100.1', 20)).toBe(false);
+    expect(await admit('198.51.100.1', 20, 'other')).toBe(true);
+    const asking = { kind: 'mail', slug: 'vault', clientAddress: '198.51.100.1', now: T0 } as const;
+    expect((await attempts.admit(asking)).isAdmitted).toBe(true);
+  });
+
+  it('is told for how long to wait, and nobody waits longer than fifteen minutes', async () => {
+    for (let guess = 0; guess < client; guess += 1) await admit('198.51.100.1', guess * MINUTE_MS);
+    const now = toEpochMs(T0 + 10 * MINUTE_MS);
+    const refused = await attempts.admit({ kind: 'password', slug: 'vault', clientAddress: '198.51.100.1', now });
+    expect(refused).toEqual({ isAdmitted: false, retryAfterMs: 5 * MINUTE_MS });
+    expect(await admit('198.51.100.1', 15 * MINUTE_MS - 1)).toBe(false);
+    expect(await admit('198.51.100.1', 15 * MINUTE_MS)).toBe(true);
+    expect(await admit('198.51.100.1', 15 * MINUTE_MS + 1)).toBe(false);
+  });
+
+  it('cannot be hurried by restarting: counts are in the store', async () => {
+    for (let guess = 0; guess < client; guess += 1) await admit('198.51.100.1', guess);
+    await site.close();
+    site = await folder.open();
+    attempts = createAttempts(site.database, systemRandom);
+    expect(await admit('198.51.100.1', client)).toBe(false);
+  });
+
+  it('at once does not get more tries than one after the other', async () => {
+    const admitted = await Promise.all(Array.from({ length: 100 }, () => admit('198.51.100.1', 0)));
+    expect(admitted.filter(Boolean)).toHaveLength(client);
+  });
+
+  it(`${FULL_GUESSES} times through the gate finds nothing, not even the right password among them`, async () => {
+    const attacker = new Visitor(site, { clientAddress: '198.51.100.1' });
+    const statuses = new Map<number, number>();
+    for (let guess = 0; guess < FULL_GUESSES; guess += 1) {
+      const password = guess >= client ? PASSWORD : `guess ${guess}`;
+      const answer = await attacker.post('vault', 'login/', { password });
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      if (answer.status === 429) expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect(Object.fromEntries(statuses)).toEqual({ 403: client, 429: FULL_GUESSES - client });
+    expect(await attacker.sees('vault')).toBe(false);
+    const rightful = new Visitor(site, { clientAddress: '203.0.113.9' });
+    expect((await rightful.post('vault', 'login/', { password: PASSWORD })).status).toBe(303);
+    site.now = toEpochMs(T0 + ATTEMPT_WINDOW_MS + SECOND_MS);
+    expect((await attacker.post('vault', 'login/', { password: PASSWORD })).status).toBe(303);
+  });
+
+  it('is not what an office does that signs in from one address', async () => {
+    for (let colleague = 0; colleague < client + 2; colleague += 1)
+      expect((await new Visitor(site).post('vault', 'login/', { password: PASSWORD })).status).toBe(303);
+  });
+
+  it('a code is limited like a password, for one client and overall', async () => {
+    const one = new Visitor(site);
+    const statuses = [];
+    for (let guess = 0; guess < 15; guess += 1)
+      statuses.push((await one.post('team', 'login/code/', { code: String(10_000_000 + guess) })).status);
+    expect(statuses).toEqual([...Array(10).fill(403), ...Array(5).fill(429)]);
+    let evaluated = 0;
+    for (let guess = 0; guess < 1_000; guess += 1) {
+      const clientAddress = `198.51.${guess % 2}.${guess % 100}`;
+      const answer = await new Visitor(site, { clientAddress }).post('team', 'login/code/', { code: '00000000' });
+      if (answer.status === 403) evaluated += 1;
+    }
+    const limits = ATTEMPT_LIMITS.code;
+    expect(evaluated).toBeLessThanOrEqual(limits.firsts + limits.repeats);
+  });
+});
+
+/** The most instants in any stretch of `windowMs`. */
+function mostIn(instants: readonly number[], windowMs: number): number {
+  let most = 0;
+  let first = 0;
+  for (const [last, at] of instants.entries()) {
+    while ((instants[first] ?? at) <= at - windowMs) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
