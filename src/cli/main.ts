@@ -135,6 +135,14 @@ function programOf(done: (status: number) => void): Command {
       done(await (await import('./commands/badges.ts')).badgesToken(page, options)),
     );
   program
+    .command('exports')
+    .description('list what is queued, sent and rejected of what Pharos sends out')
+    .option('--send', 'queue and send what is due now')
+    .option('--dry-run', 'show what would be queued, and touch nothing')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .action(run(async () => (await import('./commands/exports.ts')).exportsCommand));
+  program
     .command('backup')
     .description('a consistent copy of the database, also while the server runs')
     .argument('<file>', 'where to write it; never over a file that is there')

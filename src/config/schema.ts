@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
+import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
 import type { Limits } from '../sync/connector.ts';
 import { Secret } from './secret.ts';
@@ -216,10 +217,13 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         })
         .prefault({}),
       data: z.string().default('./data').describe('Folder of the database and the published files.'),
-      store: z.strictObject({ url: SecretSchema }).optional().describe('Postgres; default: SQLite inside data.'),
+      store: z
+        .undefined({ error: 'Postgres is not supported yet: leave store out, and Pharos keeps a SQLite file in data' })
+        .optional(),
       schedule: ScheduleSchema.default('* * * * *').describe('When upstreams are asked: cron in UTC.'),
       retentionDays: z.int().min(91).default(400).describe('How long history is kept.'),
       upstreams: z.array(upstreamSchema(connectors)).default([]),
+      exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
       access: z
         .strictObject({

@@ -6,8 +6,9 @@ import { compileRenderer } from '../../publish/renderer.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule.ts';
-import { compose, now } from '../compose.ts';
+import { compose, now, type Pharos } from '../compose.ts';
 import { EXIT_DONE } from '../exit.ts';
+import { deliverAll } from '../exports.ts';
 import { listen } from '../listen.ts';
 import { createLog, type Log } from '../log.ts';
 import { untilStopped } from '../signals.ts';
@@ -39,8 +40,12 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     log,
     isPublishing: true,
     printsMail: options.sandbox !== null,
-    onReport: (report) => logReport(log, report),
+    onReport: (report) => {
+      logReport(log, report);
+      delivery.next();
+    },
   });
+  const delivery = createDelivery(pharos, log);
   const door = await listen(pharos, {
     log,
     port: options.port ?? config.server.port,
@@ -62,8 +67,34 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   log.info({ signal }, 'stopping');
   schedules.stop();
   await door.close();
+  await delivery.idle();
   await pharos.close();
   return EXIT_DONE;
+}
+
+/** Sends what is due after each run, beside it: a slow receiver holds nothing up. One at a time. */
+function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; readonly idle: () => Promise<void> } {
+  let running: Promise<void> | null = null;
+  const send = async (): Promise<void> => {
+    for (const report of await deliverAll(pharos)) {
+      const { exportId, queued, sent, rejected, error } = report;
+      if (queued + sent + rejected > 0) log.info({ export: exportId, queued, sent, rejected }, 'exported');
+      if (error !== null) log.warn({ export: exportId }, error);
+    }
+  };
+  return {
+    next: () => {
+      if (pharos.config.exports.length === 0) return;
+      running ??= send()
+        .catch((error: unknown) => log.error(error, 'an export failed'))
+        .finally(() => {
+          running = null;
+        });
+    },
+    idle: async () => {
+      await running;
+    },
+  };
 }
 
 /** Upstreams by the cron expression they share, so that one tick is one run. */

@@ -1,0 +1,81 @@
+/** What an export is configured with. */
+
+import { z } from 'zod';
+
+const InstantSchema = z
+  .string()
+  .refine(isInstant, 'expected an instant with its zone, such as 2026-11-02T09:00:00+01:00')
+  .transform((text) => Temporal.Instant.from(text).epochMilliseconds);
+const EmployeeSchema = z.int().positive();
+const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin');
+
+const ShiftSchema = z
+  .strictObject({
+    employee: EmployeeSchema,
+    from: InstantSchema,
+    to: InstantSchema,
+  })
+  .refine((shift) => shift.from < shift.to, { path: ['to'], error: 'a shift ends after it begins' });
+
+const RotationSchema = z.strictObject({
+  employees: z.array(EmployeeSchema).min(1).describe('Take turns in this order.'),
+  startsAt: z
+    .string()
+    .refine(isLocalTime, 'expected a local date and time, such as 2026-01-05T09:00')
+    .describe('When the first turn began, in the time zone.'),
+  everyDays: z.int().min(1).max(366).default(7).describe('Length of a turn, in calendar days.'),
+  timezone: TimezoneSchema.default('UTC').describe(
+    'In which turns change at the same time of day, also over clock changes.',
+  ),
+});
+
+/** Who is on call: shifts by name, and a rotation for the rest of the time. */
+export const RotaSchema = z
+  .strictObject({ shifts: z.array(ShiftSchema).default([]), rotation: RotationSchema.optional() })
+  .refine((rota) => rota.shifts.length > 0 || rota.rotation !== undefined, {
+    error: 'a rota has shifts, a rotation, or both',
+  });
+export type Rota = z.output<typeof RotaSchema>;
+
+export const PayrollOptionsSchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64'),
+  kind: z.literal('payroll-time-events'),
+  tenantBaseUrl: z.url({ protocol: /^https?$/, error: 'expected an http(s) address' }),
+  headers: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Authentication; a secret comes from the environment.'),
+  eventType: z.enum(['overtime', 'timesheet']).default('overtime'),
+  payrollRunId: z.int().positive().optional().describe('Default: events wait for the next open run.'),
+  minMinutes: z.number().min(0).default(0).describe('Incidents shorter than this are nobody’s overtime.'),
+  batchSize: z.int().min(1).max(500).default(100),
+  rota: RotaSchema,
+});
+/** One export of the configuration. */
+export type PayrollOptions = z.output<typeof PayrollOptionsSchema>;
+
+function isInstant(text: string): boolean {
+  try {
+    Temporal.Instant.from(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isLocalTime(text: string): boolean {
+  try {
+    Temporal.PlainDateTime.from(text);
+    return !/[zZ]|[+-]\d{2}:?\d{2}$/.test(text);
+  } catch {
+    return false;
+  }
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId !== '';
+  } catch {
+    return false;
+  }
+}
