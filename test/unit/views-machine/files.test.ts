@@ -155,6 +155,13 @@ describe('keys', () => {
       ...model,
       incidents: model.incidents.map((one) => (one.slug === 'slow-search' ? { ...one, title: 'Edited' } : one)),
     }),
+    'old words changed': (model) => ({
+      ...model,
+      incidents: model.incidents.map((one) => ({
+        ...one,
+        updates: one.updates.map((update) => ({ ...update, body: `${update.body} Edited.` })),
+      })),
+    }),
     'another maintenance': (model) => ({
       ...model,
       maintenances: [maintenance({ slug: 'new' }), ...model.maintenances],
