@@ -6,6 +6,7 @@
  */
 
 import { type Colour, inkOn, parseColour, toHex } from './colour.ts';
+import { createMemo, type Memo } from './memo.ts';
 import type { BadgeScheme } from './names.ts';
 import type { Shape } from './shapes.ts';
 import { solid } from './text.ts';
@@ -60,10 +61,10 @@ export interface Paint {
 
 /** A site uses a few dozen colours; the limit keeps strangers' colours from filling the memory. */
 const PAINTS_MAX = 512;
-const paints: Readonly<Record<BadgeScheme, Map<string, Paint>>> = {
-  auto: new Map(),
-  light: new Map(),
-  dark: new Map(),
+const paints: Readonly<Record<BadgeScheme, Memo<Paint>>> = {
+  auto: createMemo(PAINTS_MAX),
+  light: createMemo(PAINTS_MAX),
+  dark: createMemo(PAINTS_MAX),
 };
 
 /** The paint for a colour in the words of `parseColour`; of `fallback` when it is none. */
@@ -72,10 +73,7 @@ export function paintOf(text: string, fallback: Colour, scheme: BadgeScheme): Pa
   if (known) return known;
   const parsed = parseColour(text);
   const paint = mix(parsed ?? fallback, scheme);
-  if (parsed) {
-    if (paints[scheme].size >= PAINTS_MAX) paints[scheme].clear();
-    paints[scheme].set(text, paint);
-  }
+  if (parsed) paints[scheme].set(text, paint);
   return paint;
 }
 

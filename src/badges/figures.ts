@@ -1,12 +1,13 @@
 /** Numbers and dates as badges write them. Formatters are kept: building one takes a thousand times as long as using it. */
 
 import type { EpochMs } from '../model/time.ts';
+import { createMemo, type Memo } from './memo.ts';
 
 /** Enough for every locale and zone of a site; asked for by visitors too, so bounded. */
 const FORMATS_MAX = 64;
 
-const numbers = new Map<string, Intl.NumberFormat>();
-const dates = new Map<string, Intl.DateTimeFormat>();
+const numbers = createMemo<Intl.NumberFormat>(FORMATS_MAX);
+const dates = createMemo<Intl.DateTimeFormat>(FORMATS_MAX);
 
 /** A whole number with the grouping of the locale. */
 export function formatCount(count: number, locale: string): string {
@@ -39,10 +40,9 @@ export function formatInstant(at: EpochMs, { locale, timezone }: { locale: strin
   return format.format(at);
 }
 
-function keep<T>(formats: Map<string, T>, key: string, create: () => T): T {
+function keep<T>(formats: Memo<T>, key: string, create: () => T): T {
   const known = formats.get(key);
   if (known !== undefined) return known;
-  if (formats.size >= FORMATS_MAX) formats.clear();
   const format = create();
   formats.set(key, format);
   return format;

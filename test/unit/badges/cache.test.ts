@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createBadgeCache } from '../../../src/badges/cache.ts';
+import { createMemo } from '../../../src/badges/memo.ts';
 
 describe('createBadgeCache', () => {
   test('draws once while the result is kept', () => {
@@ -37,4 +38,14 @@ describe('createBadgeCache', () => {
     await expect(cache.get('a', () => Promise.reject(new Error('no font')))).rejects.toThrow('no font');
     await expect(cache.get('a', async () => 'drawn')).resolves.toBe('drawn');
   });
+});
+
+test('a memo gives back what it was given, and never holds more than its limit', () => {
+  const memo = createMemo<number>(10);
+  for (let index = 0; index < 1_000; index += 1) {
+    memo.set(`${index}`, index);
+    expect(memo.get(`${index}`)).toBe(index);
+    expect(memo.size).toBeLessThanOrEqual(10);
+  }
+  expect(memo.get('0')).toBeUndefined();
 });

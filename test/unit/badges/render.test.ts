@@ -97,7 +97,7 @@ describe('colours', () => {
     expect(badge({ color: ' RGB(18, 52, 86) ' })).toBe(badge({ color: '#123456' }));
   });
 
-  test('strangers cannot fill the memory with them, nor change those of others', () => {
+  test('however many strangers ask for theirs, ours stay the same', () => {
     const before = badge({ color: '#2da44e' });
     for (let index = 0; index < 2_000; index += 1) badge({ color: `#${index.toString(16).padStart(6, '0')}` });
     expect(badge({ color: '#2da44e' })).toBe(before);
