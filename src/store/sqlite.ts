@@ -82,9 +82,16 @@ function requireVersion(version: string): void {
 /** Applies each numbered file once, in order, each in a transaction of its own. Forward only. */
 export function migrate(connection: DatabaseSync): void {
   const current = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
-  for (const name of readdirSync(MIGRATIONS)
+  const names = readdirSync(MIGRATIONS)
     .filter((entry) => entry.endsWith('.sql'))
-    .sort()) {
+    .sort();
+  if (current > names.length) {
+    throw new StatusError({
+      code: 'STORE_UNAVAILABLE',
+      message: `The database has version ${current}, made by a newer Pharos; this one knows ${names.length}. Run the newer one, or restore a backup from before the upgrade.`,
+    });
+  }
+  for (const name of names) {
     const version = Number.parseInt(name, 10);
     if (version <= current) continue;
     connection.exec('BEGIN IMMEDIATE');
