@@ -37,6 +37,11 @@ function age(): void {
   for (const warning of all<HTMLElement>('#stale')) warning.hidden = false;
 }
 
+/** A group by its name, whatever its state; other details by their text. */
+function nameOf(details: HTMLDetailsElement): string | undefined {
+  return (details.querySelector('h3') ?? details.firstElementChild)?.textContent;
+}
+
 /** What the server has by now takes the place of what is shown, if it is another version. */
 async function refresh(): Promise<void> {
   if (document.hidden) return;
@@ -45,7 +50,7 @@ async function refresh(): Promise<void> {
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   const next = fresh.documentElement;
   if (!next.dataset['staleAfter'] || next.dataset['staleAfter'] === root.dataset['staleAfter']) return;
-  const isOpen = [...all<HTMLDetailsElement>('details')].map((one) => one.open);
+  const isOpen = new Map([...all<HTMLDetailsElement>('details')].map((one) => [nameOf(one), one.open]));
   const focusable = 'a,input,summary,button';
   const focused = [...all(focusable)].indexOf(document.activeElement as Element);
   root.className = next.className;
@@ -59,11 +64,7 @@ async function refresh(): Promise<void> {
     if (part === '#state') to.replaceChildren(...from.childNodes);
     else to.replaceWith(from);
   }
-  const details = all<HTMLDetailsElement>('details');
-  if (details.length === isOpen.length)
-    details.forEach((one, at) => {
-      one.open = isOpen[at] ?? one.open;
-    });
+  for (const one of all<HTMLDetailsElement>('details')) one.open = isOpen.get(nameOf(one)) ?? one.open;
   if (focused >= 0) all<HTMLElement>(focusable)[focused]?.focus({ preventScroll: true });
   ready();
 }
