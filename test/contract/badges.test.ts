@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { Resvg } from '@resvg/resvg-js';
 import { XMLValidator } from 'fast-xml-parser';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -179,6 +180,13 @@ describe("what GitHub's image proxy asks of a badge", () => {
         expect(contentType).toMatch(/^image\//);
         expect(Buffer.byteLength(body)).toBeLessThan(512 * 1024);
       }
+  });
+
+  test('an SVG fits into one packet when compressed, cards excepted', async () => {
+    for (const kind of BADGE_KINDS.filter((name) => name !== 'card')) {
+      const { body } = await badgeFile(badgeSubject({ name: 'Payments gateway' }), { kind, format: '.svg' });
+      expect(gzipSync(body).length, kind).toBeLessThanOrEqual(1_460);
+    }
   });
 
   test('caching is stated, since the proxy takes silence for a year; a missing badge is asked for again sooner', () => {

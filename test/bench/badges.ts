@@ -1,0 +1,218 @@
+/**
+ * Badges per second and bytes per badge: ours, badge-maker, badgen and satori, in one process on the same texts.
+ *
+ * Every badge is another label, message and colour, and is encoded to UTF-8 inside the clock: without that a string is a
+ * promise of bytes that nobody has written. Speed is per second of processor time, so that what else runs on the machine
+ * counts less; the middle of seven runs, each on texts of its own, after a warm-up on others.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { makeBadge } from 'badge-maker';
+import { badgen } from 'badgen';
+import satori, { type Font } from 'satori';
+import { type BadgeFields, renderBadge } from '../../src/badges/index.ts';
+import { badgeFields } from '../../src/badges/kinds.ts';
+import { badgeSubject } from '../helpers/badge-subject.ts';
+
+const RUNS = 7;
+const BADGES_PER_SECOND_MIN = 300_000;
+const TIMES_BADGE_MAKER_MIN = 10;
+const COMPRESSED_BYTES_MAX = 1_460;
+
+interface Text {
+  readonly label: string;
+  readonly message: string;
+  readonly color: string;
+}
+
+interface Contestant {
+  readonly name: string;
+  readonly draw: (text: Text) => string | Promise<string>;
+  /** Drawn in one run; fewer of what is slow. */
+  readonly count: number;
+  /** Whether the budget is said of this one. */
+  readonly isOurs: boolean;
+}
+
+interface Result {
+  readonly name: string;
+  readonly isOurs: boolean;
+  readonly perSecond: number;
+  readonly raw: number;
+  readonly gzip: number;
+  readonly gzipMax: number;
+  readonly brotli: number;
+}
+
+/** Prints one table, with the budget beside each of our figures. */
+export async function run(): Promise<void> {
+  const results: Result[] = [];
+  for (const contestant of await contestants()) results.push(await measure(contestant));
+  const badgeMaker = results.find(({ name }) => name === 'badge-maker flat')?.perSecond ?? Number.NaN;
+  const length = mean(texts(1_000, RUNS + 1).map(({ label, message }) => label.length + message.length));
+  console.log(
+    `\nBadges of ${format(length, 1)} characters (mean bytes of one; gzip -9, brotli 11, each compressed alone)`,
+  );
+  console.log(row(['', 'per second', '× badge-maker', 'raw', 'gzip', 'largest gzip', 'brotli']));
+  for (const { name, isOurs, perSecond, raw, gzip, gzipMax, brotli } of results) {
+    const times = perSecond / badgeMaker;
+    const isGood =
+      perSecond >= BADGES_PER_SECOND_MIN && times >= TIMES_BADGE_MAKER_MIN && gzipMax <= COMPRESSED_BYTES_MAX;
+    const numbers = [perSecond, times, raw, gzip, gzipMax, brotli].map((number, index) =>
+      format(number, index === 1 ? 1 : 0),
+    );
+    console.log(`${row([name, ...numbers])}${isOurs ? (isGood ? '  within budget' : '  OVER BUDGET') : ''}`);
+  }
+  console.log(
+    `budget of ours: ≥ ${format(BADGES_PER_SECOND_MIN)} a second on one core, ≥ ${TIMES_BADGE_MAKER_MIN} × badge-maker flat, ≤ ${format(COMPRESSED_BYTES_MAX)} bytes compressed, every one of them`,
+  );
+}
+
+async function contestants(): Promise<Contestant[]> {
+  const fonts = await loadFonts();
+  const history = badgeFields(badgeSubject(), 'history-90d');
+  const spark = badgeFields(badgeSubject(), 'response-spark');
+  const ours = (name: string, changes: Partial<BadgeFields>, isOurs = false): Contestant => ({
+    name: `pharos ${name}`,
+    draw: (text) => renderBadge({ ...text, ...changes }),
+    count: 20_000,
+    isOurs,
+  });
+  return [
+    ours('flat', {}, true),
+    ours('flat, one scheme', { scheme: 'light' }),
+    ours('pill', { style: 'pill' }),
+    ours('tall', { style: 'tall' }),
+    ours('dot', { style: 'dot', symbol: 'check' }),
+    ours('bars, 90 days', { style: 'bars', days: history.days }),
+    ours('spark, 48 points', { style: 'spark', series: spark.series }),
+    { name: 'badge-maker flat', draw: (text) => makeBadge({ ...text }), count: 4_000, isOurs: false },
+    {
+      name: 'badge-maker flat-square',
+      draw: (text) => makeBadge({ ...text, style: 'flat-square' }),
+      count: 4_000,
+      isOurs: false,
+    },
+    {
+      name: 'badgen classic',
+      // It takes hexadecimal colours without their sign, and names of which ours are some.
+      draw: ({ label, message, color }) => badgen({ label, status: message, color: color.replace('#', '') as 'green' }),
+      count: 20_000,
+      isOurs: false,
+    },
+    {
+      name: 'satori, outlines',
+      draw: (text) => satori(layOut(text), { height: 20, fonts }),
+      count: 200,
+      isOurs: false,
+    },
+    {
+      name: 'satori, text',
+      draw: (text) => satori(layOut(text), { height: 20, fonts, embedFont: false }),
+      count: 200,
+      isOurs: false,
+    },
+  ];
+}
+
+async function loadFonts(): Promise<Font[]> {
+  const path = createRequire(import.meta.url).resolve('@fontsource/inter/files/inter-latin-500-normal.woff');
+  return [{ name: 'Inter', weight: 500, style: 'normal', data: await readFile(path) }];
+}
+
+/** Two plates with a text on each, as the others draw them. */
+function layOut({ label, message, color }: Text): Parameters<typeof satori>[0] {
+  const plate = (text: string, backgroundColor: string) => ({
+    type: 'div',
+    props: { style: { padding: '2px 6px', backgroundColor }, children: text },
+  });
+  const style = { display: 'flex', height: 20, fontSize: 11, color: '#fff', borderRadius: 3, overflow: 'hidden' };
+  return { type: 'div', key: null, props: { style, children: [plate(label, '#444'), plate(message, color)] } };
+}
+
+async function measure({ name, draw, count, isOurs }: Contestant): Promise<Result> {
+  const speeds: number[] = [];
+  await drawAll(texts(count, 0), draw);
+  for (let index = 1; index <= RUNS; index += 1) {
+    const corpus = texts(count, index);
+    const before = process.cpuUsage();
+    await drawAll(corpus, draw);
+    const { user, system } = process.cpuUsage(before);
+    speeds.push((count / (user + system)) * 1e6);
+  }
+  const badges: Buffer[] = [];
+  for (const text of texts(Math.min(count, 1_000), RUNS + 1)) badges.push(Buffer.from(await draw(text)));
+  const zipped = badges.map((badge) => gzipSync(badge, { level: 9 }).length);
+  return {
+    name,
+    isOurs,
+    perSecond: speeds.toSorted((a, b) => a - b)[Math.floor(RUNS / 2)] ?? Number.NaN,
+    raw: mean(badges.map((badge) => badge.length)),
+    gzip: mean(zipped),
+    gzipMax: Math.max(...zipped),
+    brotli: mean(badges.map((badge) => brotliCompressSync(badge).length)),
+  };
+}
+
+async function drawAll(corpus: readonly Text[], draw: Contestant['draw']): Promise<number> {
+  let bytes = 0;
+  for (const text of corpus) {
+    const drawn = draw(text);
+    // Waiting for what is there already would be charged to those who need no waiting.
+    bytes += Buffer.from(typeof drawn === 'string' ? drawn : await drawn).length;
+  }
+  return bytes;
+}
+
+const LABELS = [
+  'uptime 90d',
+  'response time',
+  'API',
+  'payments gateway',
+  'status',
+  'Acme',
+  'build',
+  'mail queue',
+  'Tokyo',
+  'search',
+];
+const MESSAGES = [
+  'operational',
+  'partial outage',
+  'degraded',
+  'major outage',
+  '{n}%',
+  '{n} ms',
+  '{n} days',
+  'none open',
+  'unknown',
+];
+const COLOURS = ['green', 'red', 'yellow', 'orange', 'blue', '#2da44e', '#bf3989', '#0969da', '#e3b341', '#57606a'];
+
+/** Label, message and colour as they occur on status pages, no two of them alike; `seed` tells the runs apart. */
+function texts(count: number, seed: number): Text[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = seed * 1_000_003 + index * 7_919;
+    const message = MESSAGES[(index * 5 + seed) % MESSAGES.length] ?? '';
+    const figure = `${(number % 10_000) / 100}`;
+    return {
+      label: `${LABELS[index % LABELS.length]} ${number % 100_000}`,
+      message: message.replace('{n}', figure),
+      color: COLOURS[(index * 3 + seed) % COLOURS.length] ?? '',
+    };
+  });
+}
+
+function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+}
+
+function format(number: number, digits = 0): string {
+  return number.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
+}
+
+function row(cells: readonly string[]): string {
+  return cells.map((cell, index) => (index === 0 ? cell.padEnd(26) : cell.padStart(14))).join('');
+}
