@@ -84,7 +84,7 @@ const LinkSchema = z.unknown().optional().transform(toLink);
 
 export const PageSchema = z.object({
   id: IdSchema,
-  slug: z.string().min(1).max(256),
+  slug: z.string(),
   title: NameSchema,
   description: TextSchema,
   homepageUrl: LinkSchema,
