@@ -24,6 +24,22 @@ const ENTRY = join('server', 'entry.mjs');
 const SOURCES = ['astro.config.mjs', 'src/publish/renderer-entry.ts', 'src/publish/policy.ts', 'src/env.d.ts'];
 const SOURCE_FOLDERS = ['src/pages', 'src/components', 'src/layouts', 'src/views', 'src/model', 'src/badges'];
 const PACKAGES = ['astro', '@astrojs/node', 'markdown-it', 'sanitize-html'];
+/** What draws the files that are not pages: part of the version, so that they are drawn anew when it changes. */
+const TEXT_SOURCES = [
+  'badge-files',
+  'calendar-text',
+  'favicon',
+  'feed-text',
+  'file-entry',
+  'html-files',
+  'machine-files',
+  'page-facts',
+  'serialise',
+  'site-text',
+  'social-image',
+  'social-palette',
+].map((name) => `src/publish/${name}.ts`);
+const TEXT_PACKAGES = ['feed', 'ical-generator', 'satori', '@resvg/resvg-js', '@fontsource/inter'];
 /** A build takes about two seconds; one that takes this long hangs. */
 const COMPILE_TIMEOUT_MS = 120_000;
 /** Builds of other versions that are kept, for processes that still run them. */
@@ -96,9 +112,9 @@ const CHARSET = '<meta charset="utf-8">';
 
 async function versionOfSources(): Promise<string> {
   const folders = await Promise.all(SOURCE_FOLDERS.map((folder) => filesBelow(folder)));
-  const paths = [...SOURCES, ...folders.flat()].sort();
+  const paths = [...SOURCES, ...TEXT_SOURCES, ...folders.flat()].sort();
   const contents = await Promise.all(paths.map((path) => readFile(join(ROOT, path), 'utf8')));
-  const packages = await Promise.all(PACKAGES.map(versionOfPackage));
+  const packages = await Promise.all([...PACKAGES, ...TEXT_PACKAGES].map(versionOfPackage));
   const environment = [process.versions.node, process.versions['icu'], process.versions['tz']];
   const facts = JSON.stringify([environment, packages, paths.map((path, index) => [path, contents[index]])]);
   return hash('sha256', facts).slice(0, 16);
