@@ -30,17 +30,8 @@ describe('commands beside the main job', () => {
 
   it('writes an incident, a maintenance and an announcement that the next build shows', async () => {
     expect(
-      (
-        await run(
-          'incident',
-          'new',
-          'Searches are slow',
-          '--monitor',
-          'svc/1',
-          '--body',
-          'We are **looking** into it.',
-        )
-      ).status,
+      (await run('incident', 'new', 'Searches are slow', '--monitor', 'svc/1', '--body', 'We are **looking** into it.'))
+        .status,
     ).toBe(0);
     expect(
       (
@@ -91,12 +82,12 @@ describe('commands beside the main job', () => {
     const { read, write } = sandbox.credentials.uptime;
     const refused = await run('keys', 'revoke', write.id, '--upstream', 'svc');
     expect(refused.status).toBe(1);
-    expect(refused.stderr).toContain('a read-only key may revoke only itself');
+    expect(refused.stderr).toContain('such a key may revoke only itself');
     expect((await run('keys', 'revoke', 'no-such-key', '--upstream', 'writer')).stderr).toMatch(/there is no such key/);
     expect((await run('keys', 'revoke', 'x', '--upstream', 'edge')).status).toBe(2);
     expect(await run('keys', 'revoke', read.id, '--upstream', 'svc')).toMatchObject({
       status: 0,
-      stdout: `Key ${read.id} of svc is revoked.\n`,
+      stdout: `Key ${read.id} is revoked.\n`,
     });
     expect((await run('check')).stdout).toMatch(/✗ +svc/);
   });

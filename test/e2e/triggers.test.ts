@@ -17,7 +17,7 @@ describe('triggers of a running server', () => {
 
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
-    const env = { ...sandbox.environment(), ...HOOKS };
+    const env: Record<string, string> = { ...sandbox.environment(), ...HOOKS };
     token = env['PHAROS_TOKEN'] ?? '';
     const config = sandbox
       .configText({ include: ['server-monitor'] })

@@ -1,6 +1,5 @@
-import { isStatusError, StatusError } from '../../errors.ts';
 import type { Options } from '../../sync/connectors/uptime-service/calls.ts';
-import { revokeKey } from '../../sync/connectors/uptime-service/keys.ts';
+import { revokeKey } from '../../sync/connectors/uptime-service/revoke.ts';
 import { createQuota } from '../../sync/quota.ts';
 import { createRunner } from '../../sync/runner.ts';
 import { compose, now, sleep } from '../compose.ts';
@@ -38,25 +37,9 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
       { http: pharos.http, quota: createQuota(pharos.store.database, Math.random), now, random: Math.random, sleep },
     );
     // The configuration parsed these by this kind's own schema.
-    await runner.run(revokeKey(entry.options as Options, keyId));
-    process.stdout.write(`Key ${keyId} of ${entry.id} is revoked.\n`);
+    process.stdout.write(`${await runner.run(revokeKey(entry.options as Options, keyId))}\n`);
     return EXIT_DONE;
-  } catch (error) {
-    throw explained(error, keyId);
   } finally {
     await pharos.close();
   }
-}
-
-function explained(error: unknown, keyId: string): unknown {
-  if (!isStatusError(error) || error.code !== 'UPSTREAM_REFUSED') return error;
-  const why: Readonly<Record<number, string>> = {
-    401: 'the key in the configuration is not accepted',
-    403: 'a read-only key may revoke only itself; configure a key with write scope for this, or revoke it where it was made',
-    404: 'there is no such key, or this service does not offer to revoke keys here',
-  };
-  const reason = why[Number(error.context['status'])];
-  return reason === undefined
-    ? error
-    : new StatusError({ code: error.code, message: `Key ${keyId} was not revoked: ${reason}.`, cause: error });
 }

@@ -175,8 +175,8 @@ describe('the model of a page', () => {
   });
 
   it('is unknown for a monitor that its upstream does not list, and for one with no upstream at all', () => {
-    expect(statesOf(model({ monitors: new Map([[WEB, monitor(WEB, 'operational')]]) })).api).toBe('unknown');
-    expect(statesOf(model({ sources: [] })).api).toBe('unknown');
+    expect(statesOf(model({ monitors: new Map([[WEB, monitor(WEB, 'operational')]]) }))['api']).toBe('unknown');
+    expect(statesOf(model({ sources: [] }))['api']).toBe('unknown');
   });
 
   it('lets a known open outage show through a stale upstream', () => {
@@ -186,8 +186,8 @@ describe('the model of a page', () => {
   });
 
   it('counts an open incident, and not one that ended or is about others', () => {
-    expect(statesOf(model({ incidents: [incident()] })).api).toBe('major_outage');
-    expect(statesOf(model({ incidents: [incident({ endedAt: earlier(MINUTE_MS) })] })).api).toBe('operational');
+    expect(statesOf(model({ incidents: [incident()] }))['api']).toBe('major_outage');
+    expect(statesOf(model({ incidents: [incident({ endedAt: earlier(MINUTE_MS) })] }))['api']).toBe('operational');
     const elsewhere = model({ incidents: [incident({ monitors: [toMonitorId('edge', 99)] })] });
     expect([elsewhere.state, elsewhere.incidents]).toEqual(['operational', []]);
   });
@@ -215,7 +215,9 @@ describe('the model of a page', () => {
       api: 'maintenance',
       web: 'operational',
     });
-    expect(statesOf(model({ maintenances: [maintenance({ startsAt: toEpochMs(NOW + 1) })] })).api).toBe('operational');
+    expect(statesOf(model({ maintenances: [maintenance({ startsAt: toEpochMs(NOW + 1) })] }))['api']).toBe(
+      'operational',
+    );
     const other = model({
       maintenances: [maintenance()],
       monitors: new Map([
