@@ -1,0 +1,61 @@
+/** Sessions of operators, by the hash of their id only. */
+
+import type { EpochMs } from '../model/time.ts';
+import type { Database } from './database.ts';
+
+export interface OperatorSession {
+  readonly idHash: string;
+  /** Made under a `__Host-` cookie, and found under no other. */
+  readonly isSecure: boolean;
+  /** Of the operator token it was exchanged for. */
+  readonly tokenPrint: string;
+  readonly seenAt: EpochMs;
+  readonly untilAt: EpochMs;
+}
+
+export interface OperatorSessions {
+  readonly begin: (session: OperatorSession) => Promise<void>;
+  readonly find: (idHash: string) => Promise<OperatorSession | null>;
+  readonly touch: (idHash: string, seenAt: EpochMs) => Promise<void>;
+  readonly end: (idHash: string) => Promise<void>;
+  /** Forgets sessions that ended, and those not used since `seenBefore`. */
+  readonly forget: (now: EpochMs, seenBefore: EpochMs) => Promise<void>;
+}
+
+/** Makes them over a database. */
+export function createOperatorSessions(database: Database): OperatorSessions {
+  return {
+    begin: async ({ idHash, isSecure, tokenPrint, seenAt, untilAt }) => {
+      await database.transaction((tx) =>
+        tx.run(
+          'INSERT INTO operator_session (id_hash, is_secure, token_print, seen_at, until_at) VALUES (?, ?, ?, ?, ?)',
+          [idHash, Number(isSecure), tokenPrint, seenAt, untilAt],
+        ),
+      );
+    },
+    find: async (idHash) => {
+      const [row] = await database.all('SELECT * FROM operator_session WHERE id_hash = ?', [idHash]);
+      if (row === undefined) return null;
+      return {
+        idHash,
+        isSecure: Number(row['is_secure']) === 1,
+        tokenPrint: String(row['token_print']),
+        seenAt: Number(row['seen_at']) as EpochMs,
+        untilAt: Number(row['until_at']) as EpochMs,
+      };
+    },
+    touch: async (idHash, seenAt) => {
+      await database.transaction((tx) =>
+        tx.run('UPDATE operator_session SET seen_at = ? WHERE id_hash = ? AND seen_at < ?', [seenAt, idHash, seenAt]),
+      );
+    },
+    end: async (idHash) => {
+      await database.transaction((tx) => tx.run('DELETE FROM operator_session WHERE id_hash = ?', [idHash]));
+    },
+    forget: async (now, seenBefore) => {
+      await database.transaction((tx) =>
+        tx.run('DELETE FROM operator_session WHERE until_at <= ? OR seen_at <= ?', [now, seenBefore]),
+      );
+    },
+  };
+}
