@@ -1,0 +1,113 @@
+import { pendingEvents } from '../../exports/deliver.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { createOutbox, OUTBOX_STATES } from '../../store/outbox.ts';
+import { compose, type Pharos } from '../compose.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
+import { deliverAll, deliveryDeps } from '../exports.ts';
+import { createLog } from '../log.ts';
+import { table } from '../table.ts';
+import { print, requireConfig } from './common.ts';
+
+export interface ExportsOptions {
+  readonly config?: string;
+  /** Queue and send what is due now. */
+  readonly send?: boolean;
+  /** Show what would be queued, and touch nothing. */
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+const EVENTS_SHOWN = 50;
+
+/** Lists what is queued, sent and rejected; sends when asked. */
+export async function exportsCommand(options: ExportsOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const pharos = await compose(config, {
+    log: createLog({ isQuiet: true, secrets: config.secrets }),
+    isPublishing: false,
+    printsMail: false,
+  });
+  try {
+    if (options.dryRun === true) return await dryRun(pharos, options.json === true);
+    const reports = options.send === true ? await deliverAll(pharos) : [];
+    const outbox = createOutbox(pharos.store.database);
+    const listed = await Promise.all(
+      config.exports.map(async ({ id }) => ({
+        export: id,
+        counts: await outbox.counts(id),
+        lastError: await outbox.lastError(id),
+        events: (await outbox.events(id, EVENTS_SHOWN)).map(({ document, ...event }) => ({
+          ...event,
+          event: JSON.parse(document) as Record<string, unknown>,
+        })),
+      })),
+    );
+    const rows = listed.flatMap(({ export: id, events }) =>
+      events.map((event) => [
+        id,
+        event.state,
+        String(event.event['employee_id']),
+        String(event.event['starts_at']),
+        String(event.event['hours']),
+        event.incident,
+        event.reason ?? '',
+      ]),
+    );
+    const summaries = listed.map(
+      ({ export: id, counts, lastError }) =>
+        `${id}: ${OUTBOX_STATES.map((state) => `${counts[state]} ${state}`).join(', ')}${lastError === null ? '' : `; ${lastError}`}`,
+    );
+    const text =
+      config.exports.length === 0
+        ? 'No export is configured.'
+        : [
+            ...summaries,
+            ...(rows.length === 0
+              ? []
+              : ['', table(['export', 'state', 'employee', 'starts', 'hours', 'incident', 'reason'], rows)]),
+          ].join('\n');
+    print(options.json === true, { exports: listed, sent: reports }, text);
+    return reports.some((report) => report.error !== null) ? EXIT_FAILED : EXIT_DONE;
+  } finally {
+    await pharos.close();
+  }
+}
+
+async function dryRun(pharos: Pharos, isJson: boolean): Promise<number> {
+  const deps = deliveryDeps(pharos);
+  const known = createOutbox(pharos.store.database);
+  const pending = await Promise.all(
+    pharos.config.exports.map(async (options) => {
+      const before = new Set((await known.events(options.id, Number.MAX_SAFE_INTEGER)).map((event) => event.id));
+      const events = await pendingEvents(options, {
+        ...deps,
+        outbox: { ...deps.outbox, since: async (id, at) => (await sinceKnown(pharos, id)) ?? at },
+      });
+      return { export: options.id, events: events.filter((event) => !before.has(event.external_event_id)) };
+    }),
+  );
+  const rows = pending.flatMap(({ export: id, events }) =>
+    events.map((event) => [
+      id,
+      String(event.employee_id),
+      event.starts_at,
+      event.ends_at,
+      String(event.hours),
+      event.payload['title'] ?? '',
+    ]),
+  );
+  print(
+    isJson,
+    { dryRun: pending },
+    rows.length === 0
+      ? 'Nothing would be queued.'
+      : table(['export', 'employee', 'starts', 'ends', 'hours', 'incident'], rows),
+  );
+  return EXIT_DONE;
+}
+
+/** Reads, so that a dry run leaves no trace. */
+async function sinceKnown({ store }: Pharos, exportId: string): Promise<EpochMs | null> {
+  const [row] = await store.database.all('SELECT since_at FROM export WHERE id = ?', [exportId]);
+  return row === undefined ? null : (Number(row['since_at']) as EpochMs);
+}
