@@ -145,6 +145,14 @@ describe('a page behind a password', () => {
     expect(await visitor.sees('vault')).toBe(false);
   });
 
+  it('is closed by a change that another process learns of first', async () => {
+    await signIn();
+    const other = await folder.open();
+    await other.access.setPages([passwordPage('vault', 'changed')]);
+    expect(await visitor.sees('vault')).toBe(false);
+    await other.close();
+  });
+
   it('ends a session that idles for longer than sessionHours, and a busy one after seven days', async () => {
     await signIn();
     site.now = toEpochMs(T0 + 12 * HOUR_MS - 1);
