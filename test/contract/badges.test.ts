@@ -238,6 +238,13 @@ describe('the card', () => {
     expect(await cardSvg(badgeSubject({ name: 'العربية' }))).toMatch(/<text[^>]* direction="rtl"[^>]*>العربية<\/text>/);
   });
 
+  test('has words of the operator in any script, on the side where the others are', async () => {
+    const card = await cardSvg(badgeSubject(), { words: { operational: '稼働中' } });
+    expect(card).toMatch(/<text[^>]* x="62"[^>]* text-anchor="start" direction="ltr"[^>]*>稼働中<\/text>/);
+    const hebrew = await cardSvg(badgeSubject({ name: 'עברית' }));
+    expect(hebrew).toMatch(/<text[^>]* x="62"[^>]* text-anchor="end" direction="rtl"[^>]*>עברית<\/text>/);
+  });
+
   test('of stale figures is grey and says so once', async () => {
     const card = await cardSvg(badgeSubject({ isStale: true }), { scheme: 'light' });
     expect(card).toContain('<title>Acme: stale, uptime 90d 99.98%</title>');
