@@ -145,7 +145,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       countRun(metrics, report);
       options.onReport?.(report);
     },
-    onError: (error) => log.error(messageOf(error)),
+    onError: (error, run) => log.error({ run }, messageOf(error)),
   });
   return {
     config,
@@ -199,7 +199,11 @@ function publisherOf({
         return { body: html, csp };
       },
     },
-    filesOf: (model) => filesOf(model, { badges: false }),
+    filesOf: (model, { config }) =>
+      filesOf(model, {
+        badges: false,
+        badge: { options: { locale: model.settings.locale, ...config?.badge }, named: config?.badges ?? [] },
+      }),
     siteFilesOf,
     dataOf: badgeData,
   });
