@@ -106,10 +106,7 @@ async function answerSpare(pass: PassRun, question: Question<unknown>): Promise<
   if (isSpareClosed(pass)) return skip(pass, question);
   pass.spareAsked += 1;
   const answer = await answerOne(pass, question);
-  if (answer.kind === 'failed' && isOwnQuota(answer.error)) {
-    pass.spareAsked -= 1;
-    return skip(pass, question);
-  }
+  if (answer.kind === 'failed' && isOwnQuota(answer.error)) return skip(pass, question);
   pass.spareFailures = answer.kind === 'failed' ? pass.spareFailures + 1 : 0;
   if (isPast && answer.kind === 'ok') pass.backfill.keep(question, answer);
   return answer;

@@ -102,7 +102,6 @@ async function checkAndCommit(
     await store.holdVanished(upstream.id, verdict.hash);
     return { kind: 'skipped', cause: 'held', reason: verdict.reason };
   }
-  const isRead = !learned.stale.includes('monitors');
   const { at, ...spans } = recordPass({
     at: startedAt,
     lastAt: record?.monitorsAt ?? null,
@@ -110,12 +109,7 @@ async function checkAndCommit(
     seen: learned.monitors,
     silenceMs: silenceMsOf(upstream.intervalMs),
   });
-  const result = await store.commitPass({
-    upstreamId: upstream.id,
-    observedAt: at,
-    learned,
-    ...(isRead ? spans : { continuity: 'continuous', spanChanges: [] }),
-  });
+  const result = await store.commitPass({ upstreamId: upstream.id, observedAt: at, learned, ...spans });
   return { kind: 'ok', learned, changed: changedBy(result, learned, record) };
 }
 

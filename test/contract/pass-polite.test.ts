@@ -1,14 +1,27 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/model/time.ts';
+import { z } from 'zod';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
+import { takeLease } from '../../src/store/lease.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { PullContext, Question } from '../../src/sync/connector.ts';
+import {
+  ask,
+  attempt,
+  NOTHING_LEARNED,
+  type Priority,
+  type PullContext,
+  type Question,
+} from '../../src/sync/connector.ts';
 import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass.ts';
+import { createQuota } from '../../src/sync/quota.ts';
 import type { Upstream } from '../../src/sync/upstream.ts';
+import { windowsOf } from '../../src/sync/windows.ts';
 import {
   noAnswer,
   type Say,
@@ -18,6 +31,7 @@ import {
   ToyStatus,
   toyHttp,
   toyMonitors,
+  toyQuestion,
   toyUpstream,
 } from '../helpers/toy-upstream.ts';
 
@@ -60,6 +74,15 @@ async function pass(upstream: Upstream, say: Say, more: Partial<PassDeps> & Pass
 }
 
 const edge = toyUpstream('edge');
+
+/** An upstream that asks as its test wants. */
+function asking(pull: Upstream['pull'], settings: Parameters<typeof toyUpstream>[1] = {}): Upstream {
+  return { ...toyUpstream('edge', settings), pull };
+}
+
+const AnythingSchema = z.unknown();
+const options = { baseUrl: 'https://edge.test', key: 'KEY' };
+const about = (path: string, priority: Priority) => toyQuestion(options, path, [path, priority, AnythingSchema]);
 
 function firstQuestion(context: PullContext): Question<unknown> {
   const { value } = edge.pull(context).next();
@@ -153,6 +176,26 @@ describe('an upstream that is down', () => {
     expect(await pass(edge, fine, { isManual: true })).toMatchObject({ kind: 'ok' });
   });
 
+  test('is counted by the failures of its lists in a row: answers between and failing details do not add up', async () => {
+    let failures = 2;
+    const say: Say = (path) => {
+      if (path === '/flaky' && failures > 0) {
+        failures -= 1;
+        return noAnswer();
+      }
+      return path === '/flaky' ? {} : noAnswer();
+    };
+    const upstream = asking(function* () {
+      yield* ask(about('/flaky', 'list'));
+      yield* attempt([about('/detail', 'detail')]);
+      yield* ask(about('/dead', 'list'));
+      return NOTHING_LEARNED;
+    });
+    expect(await pass(upstream, say)).toMatchObject({ kind: 'failed', requestsUsed: 3 + 3 + 3 });
+    expect(await pass(upstream, say)).toMatchObject({ kind: 'failed' });
+    expect(await pass(upstream, say)).toMatchObject({ kind: 'skipped', cause: 'failing' });
+  });
+
   test('costs its details no more than five requests when only those fail', async () => {
     const say: Say = (path) =>
       path === '/monitors' ? toyMonitors(40) : path === '/incidents' ? { incidents: [] } : new ToyStatus(404);
@@ -223,14 +266,21 @@ describe('an upstream that says "too many"', () => {
     clock.advance(2 * SECOND_MS);
     await pass(edge, limited(null));
     expect(sent.slice(3).map(({ at }) => at - start)).toEqual([3_500, 7_500, 15_500]);
+    clock.advance(MINUTE_MS);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+    sent = [];
+    const again = clock.now();
+    await pass(edge, limited(null));
+    expect(sent.map(({ at }) => at - again)).toEqual([0, 500, 1_500]);
   });
 
   test('to a detail is believed for everything, and the lists of this pass are kept', async () => {
     const say: Say = (path) =>
-      path.startsWith('/monitors/') ? new ToyStatus(429, MINUTE_MS) : sound(toyMonitors(30))(path, {} as never);
+      path.startsWith('/monitors/') ? new ToyStatus(429, 5 * SECOND_MS) : sound(toyMonitors(30))(path, {} as never);
     expect(await pass(edge, say)).toMatchObject({ kind: 'ok', monitorsTotal: 30 });
     // Four questions are under way at once; after the first "no" not one more leaves.
     expect(sent.length).toBeLessThanOrEqual(2 + 4);
+    expect(clock.slept).toEqual([]);
     expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'waiting' });
   });
 
@@ -287,8 +337,6 @@ describe('the quota of an upstream', () => {
   });
 
   test('that is used up by others fails with its own words and an end, asking nothing', async () => {
-    const { createQuota } = await import('../../src/sync/quota.ts');
-    const { windowsOf } = await import('../../src/sync/windows.ts');
     const tiny = { perMinute: null, perHour: 2 };
     const quota = createQuota(store.database, () => 0);
     for (let turn = 0; turn < 2; turn += 1) await quota.reserve('edge', windowsOf(tiny), clock.now());
@@ -310,6 +358,34 @@ describe('the quota of an upstream', () => {
     ]);
   });
 
+  test('goes to lists first, then to incidents, to details and last to the past, whatever the order of the questions', async () => {
+    const upstream = asking(
+      function* () {
+        yield* attempt([
+          about('/past', 'backfill'),
+          about('/detail', 'detail'),
+          about('/incidents', 'incident'),
+          about('/list', 'list'),
+        ]);
+        return NOTHING_LEARNED;
+      },
+      { limits: { perMinute: 8, perHour: null } },
+    );
+    await pass(upstream, () => ({}));
+    expect(sent.map(({ path }) => path)).toEqual(['/list', '/incidents', '/detail', '/past']);
+  });
+
+  test('is left to others when details are slow: the lists are committed after a quarter of the interval', async () => {
+    const slow: Say = (path) => {
+      if (path.startsWith('/monitors/')) clock.advance(5 * SECOND_MS);
+      return sound(toyMonitors(40))(path, {} as never);
+    };
+    const report = await pass(edge, slow);
+    expect(report).toMatchObject({ kind: 'ok', monitorsTotal: 40 });
+    expect(report.requestsUsed).toBeLessThanOrEqual(2 + 3 + 3);
+    expect(report.detailsWaiting).toBeGreaterThanOrEqual(34);
+  });
+
   test('lets a long past be read on over several passes, each page once', async () => {
     const long = toyUpstream('edge', { limits: { perMinute: 20, perHour: null }, pastPages: 50 });
     const isBackfilled = async () => (await store.upstreams()).get('edge')?.isBackfilled;
@@ -320,6 +396,13 @@ describe('the quota of an upstream', () => {
     expect(await isBackfilled()).toBe(true);
     const pages = sent.map(({ path }) => path).filter((path) => path.startsWith('/past/'));
     expect(pages).toEqual(Array.from({ length: 50 }, (_, page) => `/past/${page + 1}`));
+    // Nothing is kept once all of it was read.
+    const page = { ...about('/past/1', 'backfill'), name: 'past' };
+    expect(long.backfill.recall(page, clock.now())).toBeNull();
+    long.backfill.keep(page, { kind: 'ok', payload: {}, status: 200, at: clock.now() });
+    expect(long.backfill.recall(page, clock.now())).not.toBeNull();
+    clock.advance(HOUR_MS);
+    expect(long.backfill.recall(page, clock.now())).toBeNull();
   });
 });
 
@@ -340,12 +423,55 @@ describe('two passes at once', () => {
     await other.close();
   });
 
-  test('stay apart while the first is at it, and no longer than three minutes when it is gone', async () => {
-    const { takeLease } = await import('../../src/store/lease.ts');
+  test('stay apart for as long as the first lasts', async () => {
+    const other = open();
+    const outcomes: string[] = [];
+    const upstream = asking(
+      function* () {
+        for (const path of ['/1', '/2', '/3', '/4']) yield* ask(about(path, 'list'));
+        return NOTHING_LEARNED;
+      },
+      { limits: { perMinute: 1, perHour: null } },
+    );
+    const sleep = async (ms: number): Promise<void> => {
+      await clock.sleep(ms);
+      const report = await pass(edge, fine, { store: other });
+      outcomes.push(report.kind === 'skipped' ? report.cause : report.kind);
+    };
+    expect(await pass(upstream, () => ({}), { sleep })).toMatchObject({ kind: 'ok', durationMs: 225 * SECOND_MS });
+    expect(outcomes).toEqual(['overlap', 'overlap', 'overlap']);
+    await other.close();
+  });
+
+  test('stay apart no longer than three minutes when the first is gone without a trace', async () => {
     const request = { name: 'pass/edge', now: clock.now(), ttlMs: 3 * MINUTE_MS };
     expect(await takeLease(store.database, request)).not.toBeNull();
+    clock.advance(3 * MINUTE_MS - 1);
     expect(await pass(edge, fine)).toMatchObject({ cause: 'overlap' });
-    clock.advance(3 * MINUTE_MS);
+    clock.advance(1);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  test('stay apart by a clock that was set back since no longer than by one that is right', async () => {
+    const ahead = toEpochMs(clock.now() + HOUR_MS);
+    await takeLease(store.database, { name: 'pass/edge', now: ahead, ttlMs: 3 * MINUTE_MS });
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  test('are one after the other when the first was killed: the next does not wait for it', async () => {
+    const script = `
+      import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite.ts'))};
+      import { takeLease } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/lease.ts'))};
+      const { database } = openSqlite(${JSON.stringify(join(folder, 'pharos.db'))}, 0);
+      await takeLease(database, { name: 'pass/edge', now: ${clock.now()}, ttlMs: 180000 });
+      console.log('taken');
+      setInterval(() => undefined, 1000);
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+    await once(child.stdout, 'data');
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'overlap' });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
     expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
   });
 });

@@ -195,6 +195,54 @@ describe('a pass', () => {
     expect(upstreams[0]).toMatchObject({ code: 'UPSTREAM_SHAPE', message: expect.stringContaining('report this') });
   });
 
+  test('without changes writes three times: its lease, its one commit, and the lease given back', async () => {
+    await pass(edge, sound(toyMonitors(3)));
+    let writes = 0;
+    const database: Store['database'] = {
+      ...store.database,
+      transaction: (task) => {
+        writes += 1;
+        return store.database.transaction(task);
+      },
+    };
+    const counted: Store = {
+      ...store,
+      database,
+      commitPass: (commit) => {
+        writes += 1;
+        return store.commitPass(commit);
+      },
+    };
+    await runPass([edge], { ...depsOf(sound(toyMonitors(3))), store: counted });
+    expect(writes).toBe(3);
+  });
+
+  test('tells when the clocks are more than half a minute apart', async () => {
+    const skewed = async (skewMs: number) => {
+      const deps = { ...depsOf(() => undefined), http: toyHttp(clock, sound(toyMonitors(1)), skewMs) };
+      return (await runPass([edge], deps)).upstreams[0]?.problems;
+    };
+    expect(await skewed(30_000)).toEqual([]);
+    expect(await skewed(-90_400)).toMatchObject([
+      { kind: 'note', message: expect.stringContaining('90 s behind ours') },
+    ]);
+    expect(await skewed(31_000)).toMatchObject([{ message: expect.stringContaining('31 s ahead of ours') }]);
+  });
+
+  test('leaves the time lines alone when the monitors could not be read', async () => {
+    const start = clock.now();
+    await pass(edge, sound(toyMonitors(1)));
+    const partial: Upstream = {
+      ...edge,
+      pull: function* (context) {
+        return { ...(yield* edge.pull(context)), monitors: [], stale: ['monitors'] };
+      },
+    };
+    expect(await pass(partial, sound(toyMonitors(1)))).toMatchObject({ kind: 'ok', stale: ['monitors'] });
+    await pass(edge, sound(toyMonitors(1)));
+    expect(await observed(0)).toEqual([{ state: 'operational', from: start, to: start + 2 * MINUTE_MS }]);
+  });
+
   test('over a store that is gone fails by the name of the store', async () => {
     const gone = createStore(openSqlite(join(folder, 'other.db'), 0).database);
     await gone.close();

@@ -32,7 +32,8 @@ export interface ToyOptions {
   readonly pastPages?: number;
 }
 
-function question<T>(
+/** A question to the toy. */
+export function toyQuestion<T>(
   options: ToyOptions,
   path: string,
   [name, priority, schema]: [string, Priority, z.ZodType<T>],
@@ -41,20 +42,20 @@ function question<T>(
 }
 
 function* pull(options: ToyOptions, context: PullContext): Pull<typeof NOTHING_LEARNED> {
-  const listed = yield* ask(question(options, '/monitors', ['list monitors', 'list', ListSchema]));
+  const listed = yield* ask(toyQuestion(options, '/monitors', ['list monitors', 'list', ListSchema]));
   const { items, problems } = parseItems(MonitorSchema, listed.payload.monitors, 'monitors');
-  const [found] = yield* attempt([question(options, '/incidents', ['list incidents', 'incident', IncidentsSchema])]);
+  const [found] = yield* attempt([toyQuestion(options, '/incidents', ['list incidents', 'incident', IncidentsSchema])]);
   const past = yield* attempt(
     context.memory.isBackfilled
       ? []
       : Array.from({ length: options.pastPages ?? 0 }, (_, page) =>
-          question(options, `/past/${page + 1}`, ['past', 'backfill', z.object({})]),
+          toyQuestion(options, `/past/${page + 1}`, ['past', 'backfill', z.object({})]),
         ),
   );
   const age = (id: number): number => context.memory.detailFetchedAt.get(String(id)) ?? 0;
   const due = items.map(({ id }) => id).toSorted((a, b) => age(a) - age(b));
   const details = yield* attempt(
-    due.map((id) => question(options, `/monitors/${id}`, ['detail', 'detail', DetailSchema])),
+    due.map((id) => toyQuestion(options, `/monitors/${id}`, ['detail', 'detail', DetailSchema])),
   );
   return {
     ...NOTHING_LEARNED,
@@ -116,7 +117,7 @@ export const toyConnector: Connector<ToyOptions> = {
   limits: { perMinute: null, perHour: null },
   pull,
   probe: function* (options) {
-    const listed = yield* ask(question(options, '/monitors', ['list monitors', 'list', ListSchema]));
+    const listed = yield* ask(toyQuestion(options, '/monitors', ['list monitors', 'list', ListSchema]));
     return { summary: 'toy', warnings: [], monitorsTotal: listed.payload.monitors.length };
   },
 };
@@ -165,7 +166,11 @@ export interface SentRequest {
 }
 
 /** A network that asks for its permit like the real one, takes no time, and remembers what was sent. */
-export function toyHttp(clock: ToyClock, say: Say): Http & { readonly sent: SentRequest[] } {
+export function toyHttp(
+  clock: ToyClock,
+  say: Say,
+  clockSkewMs: number | null = null,
+): Http & { readonly sent: SentRequest[] } {
   const sent: SentRequest[] = [];
   return {
     sent,
@@ -180,7 +185,7 @@ export function toyHttp(clock: ToyClock, say: Say): Http & { readonly sent: Sent
         const retryAt = said.waitMs === null ? null : toEpochMs(at + said.waitMs);
         throw statusError(`GET ${pathname}`, { status: said.status, retryAt });
       }
-      return { status: 200, payload: said, at, clockSkewMs: null };
+      return { status: 200, payload: said, at, clockSkewMs };
     },
     close: async () => undefined,
   };
