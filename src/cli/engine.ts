@@ -18,8 +18,10 @@ export interface RunRequest {
   readonly isPublishing?: boolean;
   /** True: before everything that waits, since somebody says that something just changed. */
   readonly isUrgent?: boolean;
-  /** Who asked, for the audit: `operator`, `hook:svc`; never an address or a secret. */
+  /** Who asked, for the audit: `operator`, `hook:svc`; never an address or a secret. Absent: nobody did. */
   readonly actor?: string;
+  /** Keyed hash of the address that asked, for the audit. */
+  readonly client?: string | null;
 }
 
 /** A run that was asked for: its id is known at once, its report later. */
@@ -53,11 +55,18 @@ export interface EngineDeps {
   /** Told of every page set before it is published, so that gates are up before files are. */
   readonly beforePublish: (now: EpochMs) => Promise<void>;
   readonly onReport: (report: RunReport) => void;
-  readonly onError: (error: unknown) => void;
+  /** The run ended without a report. */
+  readonly onError: (error: unknown, runId: string) => void;
+  /** Told of every request, with the id of the run that it begins or joins. */
+  readonly onQueued?: (runId: string, request: RunRequest) => void;
+  readonly onStarted?: (runId: string) => void;
 }
 
 export interface Engine {
-  /** Queues a run after whatever is running; equal requests that wait together are one run. */
+  /**
+   * Queues a run after whatever is running. Requests that wait together and ask the same upstreams are one run: of every
+   * kind, at most one runs and one waits, however many ask.
+   */
   readonly submit: (request: RunRequest) => QueuedRun;
   /** `submit`, for callers that only want the report. */
   readonly run: (request: RunRequest) => Promise<RunReport>;
@@ -68,9 +77,15 @@ export interface Engine {
 
 interface Waiting extends QueuedRun {
   readonly key: string;
-  readonly request: RunRequest;
+  /** Grows with every request that joins. */
+  request: RunRequest;
   readonly start: () => Promise<void>;
 }
+
+/** What several requests are called together: that of the most deliberate. */
+const TRIGGERS = ['start', 'schedule', 'hook', 'rebuild', 'command'];
+/** An operator asks, so an upstream that is being left alone is tried all the same. */
+const MANUAL_TRIGGERS: ReadonlySet<string> = new Set(['rebuild', 'command']);
 
 /** Makes the engine. Runs never overlap in this process; passes of other processes are kept apart by leases. */
 export function createEngine(deps: EngineDeps): Engine {
@@ -83,9 +98,7 @@ export function createEngine(deps: EngineDeps): Engine {
     const startedAt = deps.now();
     const isAsking = request.upstreams === undefined || request.upstreams.length > 0;
     const pass = isAsking
-      ? await deps.pass(request.upstreams ?? null, {
-          isManual: request.trigger === 'command' || request.trigger === 'rebuild',
-        })
+      ? await deps.pass(request.upstreams ?? null, { isManual: MANUAL_TRIGGERS.has(request.trigger) })
       : null;
     let publish: PublishReport | null = null;
     if (deps.publisher !== null && request.isPublishing !== false) {
@@ -130,25 +143,44 @@ export function createEngine(deps: EngineDeps): Engine {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next.start();
   }
 
-  function submit(request: RunRequest): QueuedRun {
-    const key = JSON.stringify([request.upstreams ?? null, request.page ?? null, request.isPublishing ?? true]);
-    const queued = waiting.find((item) => item.key === key);
-    if (queued !== undefined) return queued;
+  function enqueue(item: Waiting): void {
+    const urgent = waiting.findLastIndex((other) => other.request.isUrgent === true);
+    waiting.splice(item.request.isUrgent === true ? urgent + 1 : waiting.length, 0, item);
+  }
+
+  function join(item: Waiting, request: RunRequest): void {
+    const wasUrgent = item.request.isUrgent === true;
+    item.request = joined(item.request, request);
+    if (wasUrgent || item.request.isUrgent !== true) return;
+    waiting.splice(waiting.indexOf(item), 1);
+    enqueue(item);
+  }
+
+  function begin(key: string, request: RunRequest): Waiting {
     const id = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<RunReport>();
     // Whoever waits for the report is told; so is the log, also when nobody waits.
     promise.catch(() => undefined);
     const start = async (): Promise<void> => {
       try {
-        resolve(await execute(id, request));
+        deps.onStarted?.(id);
+        resolve(await execute(id, item.request));
       } catch (error) {
-        deps.onError(error);
+        deps.onError(error, id);
         reject(error);
       }
     };
-    const mine: Waiting = { id, report: promise, key, request, start };
-    if (request.isUrgent === true) waiting.unshift(mine);
-    else waiting.push(mine);
+    const item: Waiting = { id, report: promise, key, request, start };
+    enqueue(item);
+    return item;
+  }
+
+  function submit(request: RunRequest): QueuedRun {
+    const key = JSON.stringify([request.upstreams ?? null, request.isPublishing ?? true]);
+    const queued = waiting.find((item) => item.key === key);
+    if (queued !== undefined) join(queued, request);
+    const mine = queued ?? begin(key, request);
+    deps.onQueued?.(mine.id, request);
     running ??= work().finally(() => {
       running = null;
     });
@@ -162,5 +194,16 @@ export function createEngine(deps: EngineDeps): Engine {
     idle: async () => {
       await running;
     },
+  };
+}
+
+/** One request that does what both ask for; two that name different pages publish all. */
+function joined(first: RunRequest, second: RunRequest): RunRequest {
+  const { page, isUrgent, trigger, ...rest } = first;
+  return {
+    ...rest,
+    trigger: TRIGGERS.indexOf(second.trigger) > TRIGGERS.indexOf(trigger) ? second.trigger : trigger,
+    ...(page !== undefined && page === second.page ? { page } : {}),
+    ...(isUrgent === true || second.isUrgent === true ? { isUrgent: true } : {}),
   };
 }
