@@ -1,8 +1,17 @@
-/** The two cookies of the gates: the session, and the nonce that ties a mailed link to the browser that asked for it. */
+/**
+ * The cookies: the session of a visitor, the nonce that ties a mailed link to the browser that asked for it, and the
+ * session of an operator.
+ */
 
-export type CookieRole = 'session' | 'asking';
+export type CookieRole = 'session' | 'asking' | 'operator';
 
-const NAMES: Readonly<Record<CookieRole, string>> = { session: 'pharos', asking: 'pharos-asking' };
+const NAMES: Readonly<Record<CookieRole, string>> = {
+  session: 'pharos',
+  asking: 'pharos-asking',
+  operator: 'pharos-operator',
+};
+/** A visitor comes in by links from elsewhere; an operator's cookie never travels with a request that another site made. */
+const SAME_SITE: Readonly<Record<CookieRole, string>> = { session: 'Lax', asking: 'Lax', operator: 'Strict' };
 
 /**
  * `__Host-` makes browsers refuse the cookie from a subdomain or over http. Loopback http cannot have it, so there the
@@ -27,7 +36,7 @@ export function setCookie({ role, isSecure, value, maxAgeSeconds }: CookieInit):
     `${nameOf(role, isSecure)}=${value}`,
     'Path=/',
     'HttpOnly',
-    'SameSite=Lax',
+    `SameSite=${SAME_SITE[role]}`,
     ...(isSecure ? ['Secure'] : []),
     ...(maxAge === null ? [] : [`Max-Age=${maxAge}`]),
   ].join('; ');
