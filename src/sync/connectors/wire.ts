@@ -71,6 +71,14 @@ export const SecretSchema = z
 /** Names of headers as HTTP has them. */
 export const HeaderNameSchema = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'a header name');
 
+/** Headers of the operator's, names in small letters, so that none is sent twice. */
+export const HeadersSchema = z
+  .record(HeaderNameSchema, SecretSchema)
+  .default({})
+  .transform((headers) =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  );
+
 /** An address that may be linked to: the web or a mailbox; null: anything else. */
 export function toLink(value: unknown): string | null {
   const parsed = z

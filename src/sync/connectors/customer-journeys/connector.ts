@@ -17,7 +17,7 @@ import {
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { addressOf, BaseUrlSchema, HeaderNameSchema, IdSchema, SecretSchema } from '../wire.ts';
+import { addressOf, BaseUrlSchema, HeadersSchema, IdSchema } from '../wire.ts';
 import { projectJourneys } from './project.ts';
 import { type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
 
@@ -25,7 +25,7 @@ const OptionsSchema = z.strictObject({
   /** Address of the tenant, without `/api/v1`. */
   tenantBaseUrl: BaseUrlSchema,
   /** Headers sent with each request, such as `Authorization`. */
-  headers: z.record(HeaderNameSchema, SecretSchema).default({}),
+  headers: HeadersSchema,
 });
 type Options = z.output<typeof OptionsSchema>;
 

@@ -24,7 +24,8 @@ interface Subject {
 
 export interface NewIncident extends Subject {
   readonly startedAt: EpochMs;
-  readonly status?: IncidentStatus;
+  /** Of an incident that begins; one that is over needs its end too. */
+  readonly status?: Exclude<IncidentStatus, 'resolved' | 'postmortem'>;
   readonly impact?: IncidentImpact;
   readonly state?: (typeof AFFECTED_STATES)[number];
 }
@@ -79,6 +80,7 @@ function fileOf(matter: Readonly<Record<string, unknown>> & { title: string }, a
   const given = Object.fromEntries(Object.entries(matter).filter(([, value]) => value !== undefined));
   const words = matter.title
     .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')

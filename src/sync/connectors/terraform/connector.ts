@@ -18,7 +18,7 @@ import {
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { BaseUrlSchema, HeaderNameSchema, SecretSchema } from '../wire.ts';
+import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
 import { type Origin, projectDocument } from './project.ts';
 import { type Document, FileDocumentSchema, FolderDocumentSchema, JsonDocumentSchema } from './read.ts';
 
@@ -29,7 +29,7 @@ const OptionsSchema = z
     /** Address of a state, such as an HTTP state back end. */
     url: BaseUrlSchema.optional(),
     /** Headers sent with the request, such as `Authorization`. */
-    headers: z.record(HeaderNameSchema, SecretSchema).default({}),
+    headers: HeadersSchema,
     /** Brand of the resource types: `svc_*`, or `openstatus_*`. */
     preset: z.enum(['document', 'openstatus']).default('document'),
     /** Id of the upstream whose monitors the components show, where that service is an upstream too. */

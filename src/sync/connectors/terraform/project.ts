@@ -84,17 +84,23 @@ export function checkResource(resource: Resource): Problem[] {
       const field = String(issue.path[0]);
       const isMissing = !(field in resource.values);
       return {
-        kind: isWordIssue(issue) && !isMissing ? 'word' : GATE_FIELDS.has(field) ? 'gate' : 'dropped',
+        kind: isWordIssue(issue, resource.values) ? 'word' : GATE_FIELDS.has(field) ? 'gate' : 'dropped',
         place: [resource.address, ...issue.path].map(String).join('.'),
-        message: isMissing && !field.includes('undefined') ? 'required, and it is missing' : issue.message,
+        message: isMissing && issue.code !== 'custom' ? 'required, and it is missing' : issue.message,
       };
     });
   return [...broken, ...checkConditions(resource)];
 }
 
-function isWordIssue(issue: z.core.$ZodIssue): boolean {
-  if (issue.code === 'invalid_value') return 'input' in issue ? typeof issue.input === 'string' : true;
-  return issue.code === 'custom' && issue.params?.['isWord'] === true;
+/** Whether a text stands where another word was expected; anything but a text is a wrong type. */
+function isWordIssue(issue: z.core.$ZodIssue, values: unknown): boolean {
+  const isWord = issue.code === 'invalid_value' || (issue.code === 'custom' && issue.params?.['isWord'] === true);
+  const value = issue.path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
+    values,
+  );
+  return isWord && typeof value === 'string';
 }
 
 function checkConditions({ mode, type, address, values, hidden }: Resource): Problem[] {
