@@ -9,7 +9,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import opentype, { type Font, type Glyph } from 'opentype.js';
-import { type Contour, fitContour, joinNumbers, type Piece, type Point } from './outline-fit.ts';
+import { type Contour, fitContour, joinNumbers, type Piece } from './outline-fit.ts';
+import type { Point } from './vectors.ts';
 
 export const WEIGHTS = ['regular', 'bold'] as const;
 export type Weight = (typeof WEIGHTS)[number];

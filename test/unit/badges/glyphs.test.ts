@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contoursOf, fontFolder, glyphTable, loadFont, WEIGHTS } from '../../../scripts/glyphs.ts';
-import { distanceToPolyline } from '../../../scripts/outline-fit.ts';
+import { distanceToPolyline } from '../../../scripts/vectors.ts';
 import bold from '../../../src/badges/glyphs/bold.json' with { type: 'json' };
 import regular from '../../../src/badges/glyphs/regular.json' with { type: 'json' };
 import { bezier, pathContours } from '../../helpers/path-points.ts';
