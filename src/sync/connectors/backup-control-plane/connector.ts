@@ -35,14 +35,15 @@ import {
 } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
-  /** Address of the API with its `/api`. */
-  baseUrl: BaseUrlSchema,
-  email: z.email(),
-  password: z.string().min(1),
-  /** Slugs, names or ids of the workspaces to show; default: every ACTIVE one. */
-  tenants: z.array(z.string().min(1)).min(1).optional(),
-  /** Ping the stored credentials of cpanel sources in each pass. */
-  testConnection: z.boolean().default(false),
+  baseUrl: BaseUrlSchema.describe('Address of the API with its /api.'),
+  email: z.email().describe('Of the user that Pharos logs in as; the role viewer is enough.'),
+  password: z.string().min(1).describe('Its password; ${NAME} or ${file:…} in the configuration.'),
+  tenants: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Slugs, names or ids of the workspaces to show; default: every ACTIVE one.'),
+  testConnection: z.boolean().default(false).describe('Ping the stored credentials of cpanel sources in each pass.'),
 });
 type Options = z.output<typeof OptionsSchema>;
 

@@ -22,10 +22,8 @@ import { projectJourneys } from './project.ts';
 import { type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
-  /** Address of the tenant, without `/api/v1`. */
-  tenantBaseUrl: BaseUrlSchema,
-  /** Headers sent with each request, such as `Authorization`. */
-  headers: HeadersSchema,
+  tenantBaseUrl: BaseUrlSchema.describe('Address of the tenant, without /api/v1.'),
+  headers: HeadersSchema.describe('Headers sent with each request, such as Authorization.'),
 });
 type Options = z.output<typeof OptionsSchema>;
 

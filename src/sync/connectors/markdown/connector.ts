@@ -22,13 +22,12 @@ import { projectPosts } from './project.ts';
 import { FolderSchema, type PostFile } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
-  /** The folder of posts; sub-folders are not read. */
-  path: z.string().min(1),
-  /** IANA zone of times that carry no offset. */
+  path: z.string().min(1).describe('The folder of posts; sub-folders are not read.'),
   timezone: z
     .string()
     .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'expected an IANA time zone')
-    .default('UTC'),
+    .default('UTC')
+    .describe('IANA zone of times that carry no offset.'),
 });
 type Options = z.output<typeof OptionsSchema>;
 

@@ -5,21 +5,24 @@ import type { Priority, Question } from '../../connector.ts';
 import { addressOf, BaseUrlSchema, parseInstant, SecretSchema } from '../wire.ts';
 
 export const OptionsSchema = z.strictObject({
-  /** Address of the API's entry point; `/status` and the others follow it. */
-  baseUrl: BaseUrlSchema,
-  /** The key; `${NAME}` or `${file:…}` in the configuration. */
-  apiKey: SecretSchema,
-  /** How the key is sent: in the header X-API-Key, or as `Authorization: Bearer`. */
-  auth: z.enum(['x-api-key', 'bearer']).default('x-api-key'),
-  /** Only monitors of this type, as the upstream names it; default all. */
-  type: z.string().min(1).max(100).optional(),
-  /** IANA zone of times that carry none; default: the offset of the answer's own timestamp. */
+  baseUrl: BaseUrlSchema.describe('Address of the API’s entry point; /status and the others follow it.'),
+  apiKey: SecretSchema.describe('The key; ${NAME} or ${file:…} in the configuration.'),
+  auth: z
+    .enum(['x-api-key', 'bearer'])
+    .default('x-api-key')
+    .describe('How the key is sent: in the header X-API-Key, or as Authorization: Bearer.'),
+  type: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Only monitors of this type, as the upstream names it; default all.'),
   timezone: z
     .string()
     .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'an IANA time zone')
-    .optional(),
-  /** Read `/maintenance` too. It is not documented and may be missing. */
-  maintenance: z.boolean().default(false),
+    .optional()
+    .describe('IANA zone of times that carry none; default: the offset of the answer’s own timestamp.'),
+  maintenance: z.boolean().default(false).describe('Read /maintenance too. It is not documented and may be missing.'),
 });
 export type Options = z.output<typeof OptionsSchema>;
 

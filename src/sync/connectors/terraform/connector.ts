@@ -24,16 +24,22 @@ import { type Document, FileDocumentSchema, FolderDocumentSchema, JsonDocumentSc
 
 const OptionsSchema = z
   .strictObject({
-    /** A state, the output of `terraform show -json`, a `.tf` file, or a folder of `.tf` files. */
-    path: z.string().min(1).optional(),
-    /** Address of a state, such as an HTTP state back end. */
-    url: BaseUrlSchema.optional(),
-    /** Headers sent with the request, such as `Authorization`. */
-    headers: HeadersSchema,
-    /** Brand of the resource types: `svc_*`, or `openstatus_*`. */
-    preset: z.enum(['document', 'openstatus']).default('document'),
-    /** Id of the upstream whose monitors the components show, where that service is an upstream too. */
-    monitorUpstream: z.string().min(1).optional(),
+    path: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('A state, the output of terraform show -json, a .tf file, or a folder of .tf files.'),
+    url: BaseUrlSchema.optional().describe('Address of a state, such as an HTTP state back end.'),
+    headers: HeadersSchema.describe('Headers sent with the request, such as Authorization.'),
+    preset: z
+      .enum(['document', 'openstatus'])
+      .default('document')
+      .describe('Brand of the resource types: svc_*, or openstatus_*.'),
+    monitorUpstream: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Id of the upstream whose monitors the components show, where that service is an upstream too.'),
   })
   .refine(({ path, url }) => (path === undefined) !== (url === undefined), 'give either path or url');
 type Options = z.output<typeof OptionsSchema>;

@@ -8,22 +8,25 @@ import { BaseUrlSchema, HeaderNameSchema, IdSchema, SecretSchema } from '../wire
 const PathSchema = z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'a path that begins with a slash');
 
 export const OptionsSchema = z.strictObject({
-  /** Address of the RPC API. */
-  rpcUrl: BaseUrlSchema,
-  /** Address of the REST API with its `/v1`; the preset knows it: `/v1` at the host of `rpcUrl`. */
-  restUrl: BaseUrlSchema.optional(),
-  /** A read-only key is enough. */
-  apiKey: SecretSchema,
-  /** `document`: as the document has it; `openstatus`: the recorded wire of that service. */
-  preset: z.enum(['document', 'openstatus']).default('document'),
-  /** Header that carries the key; default: the preset's. */
-  headerName: HeaderNameSchema.optional(),
-  /** Path of listMonitors below `rpcUrl`; default: the preset's. */
-  listMonitorsPath: PathSchema.optional(),
-  /** Whether status pages, reports and maintenances are read; default: true with `preset: openstatus`. */
-  statusPages: z.boolean().optional(),
-  /** Whether the failed checks that the service recorded are read; default: true with `preset: openstatus`. */
-  outages: z.boolean().optional(),
+  rpcUrl: BaseUrlSchema.describe('Address of the RPC API.'),
+  restUrl: BaseUrlSchema.optional().describe(
+    'Address of the REST API with its /v1; the preset knows it: /v1 at the host of rpcUrl.',
+  ),
+  apiKey: SecretSchema.describe('A read-only key is enough.'),
+  preset: z
+    .enum(['document', 'openstatus'])
+    .default('document')
+    .describe('document: as the document has it; openstatus: the recorded wire of that service.'),
+  headerName: HeaderNameSchema.optional().describe('Header that carries the key; default: the preset’s.'),
+  listMonitorsPath: PathSchema.optional().describe('Path of listMonitors below rpcUrl; default: the preset’s.'),
+  statusPages: z
+    .boolean()
+    .optional()
+    .describe('Whether status pages, reports and maintenances are read; default: true with preset: openstatus.'),
+  outages: z
+    .boolean()
+    .optional()
+    .describe('Whether the failed checks that the service recorded are read; default: true with preset: openstatus.'),
 });
 export type Options = z.output<typeof OptionsSchema>;
 
