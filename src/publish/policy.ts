@@ -12,8 +12,8 @@ export interface Policy {
 
 export interface PolicyInit {
   readonly kind: ViewKind;
-  /** The policy that Astro made at build time: it has the hash of every style and script of every page. */
-  readonly trusted: string;
+  /** Hashes of the styles and scripts that the build made, as `sha256-…`. */
+  readonly trusted: ReadonlySet<string>;
   /** The operator's variables: the one style that the build does not know. */
   readonly themeCss: string | null;
 }
@@ -25,12 +25,11 @@ const INLINE = /<(style|script)\b[^>]*>([\s\S]*?)<\/\1>/g;
  * this page has it; anything else between such tags, however it got there, stays without effect.
  */
 export function policyOf(page: string, { kind, trusted, themeCss }: PolicyInit): Policy {
-  const allowed = new Set(trusted.match(/sha256-[\w+/=]+/g));
-  if (themeCss !== null) allowed.add(hashOf(themeCss));
+  const theme = themeCss === null ? null : hashOf(themeCss);
   const hashes: Record<string, Set<string>> = { style: new Set(), script: new Set() };
   for (const [, tag = '', content = ''] of page.matchAll(INLINE)) {
     const found = hashOf(content);
-    if (allowed.has(found)) hashes[tag]?.add(`'${found}'`);
+    if (trusted.has(found) || found === theme) hashes[tag]?.add(`'${found}'`);
   }
   const directives = [
     "default-src 'none'",
@@ -55,7 +54,8 @@ function listOf(hashes: ReadonlySet<string> | undefined): string {
 const KNOWN_MAX = 500;
 const known = new Map<string, string>();
 
-function hashOf(content: string): string {
+/** As a policy names it: `sha256-…`. */
+export function hashOf(content: string): string {
   const found = known.get(content);
   if (found !== undefined) return found;
   const made = `sha256-${hash('sha256', content, 'base64')}`;

@@ -4,6 +4,18 @@ import { createApp } from 'astro/app/entrypoint';
 import type { Handed } from '../views/html.ts';
 
 const app = createApp({ streaming: false });
+
+/** Every style and script that the build made and that stands in a page: what a page may have. */
+export const builtContents: readonly string[] = [
+  ...app.manifest.routes.flatMap(({ styles }) =>
+    styles.flatMap((style) => (style.type === 'inline' ? [style.content] : [])),
+  ),
+  ...app.manifest.inlinedScripts.values(),
+];
+
+// Astro would hash the styles of a page each time that it is drawn, to write a header that says what this list says.
+app.manifest.shouldInjectCspMetaTags = false;
+
 const routes = new Map(app.manifest.routes.map(({ routeData }) => [routeData.route, routeData]));
 
 /** Draws what is handed over; the origin is never looked at, since no route reads its address. */

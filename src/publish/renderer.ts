@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { StatusError } from '../errors.ts';
 import type { Handed, ViewByKind, ViewKind } from '../views/html.ts';
-import { policyOf } from './policy.ts';
+import { hashOf, policyOf } from './policy.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILDS = join(ROOT, 'dist', 'renderer');
@@ -83,9 +83,11 @@ export async function compileRenderer(): Promise<void> {
 export async function loadRenderer(): Promise<Renderer> {
   await compileRenderer();
   const version = await versionOfSources();
-  const { draw } = (await import(pathToFileURL(join(BUILDS, version, ENTRY)).href)) as {
+  const { draw, builtContents } = (await import(pathToFileURL(join(BUILDS, version, ENTRY)).href)) as {
     readonly draw: (handed: Handed) => Promise<Response>;
+    readonly builtContents: readonly string[];
   };
+  const trusted = new Set(builtContents.map(hashOf));
   return {
     version,
     render: async (kind, view) => {
@@ -97,11 +99,7 @@ export async function loadRenderer(): Promise<Renderer> {
           context: { kind },
         });
       const page = await response.text();
-      const policy = policyOf(page, {
-        kind,
-        trusted: response.headers.get('content-security-policy') ?? '',
-        themeCss: view.shell.themeCss,
-      });
+      const policy = policyOf(page, { kind, trusted, themeCss: view.shell.themeCss });
       return { html: page.replace(CHARSET, `${CHARSET}${policy.meta}`), csp: policy.header };
     },
   };

@@ -1,11 +1,15 @@
-/** The only maker of `SafeHtml`, and `SafeHtml` is the only thing that components draw as markup. */
+/**
+ * The only maker of `SafeHtml`, and `SafeHtml` is the only thing that components draw as markup: Markdown that has been
+ * through the sanitiser, and the marks of days, of which a page has thousands, with their text escaped.
+ */
 
 import MarkdownIt from 'markdown-it';
 import sanitize from 'sanitize-html';
 import { safeLink } from './links.ts';
+import { escapeMarkup } from './plain-text.ts';
 
 declare const safeHtml: unique symbol;
-/** Markup that has been through the sanitiser. */
+/** Markup that this module made. */
 export type SafeHtml = string & { readonly [safeHtml]: true };
 
 /** Longer than any update a person writes; what is beyond is cut off and said so by an ellipsis. */
@@ -58,4 +62,18 @@ const ALLOWED: sanitize.IOptions = {
 export function safeHtmlOfMarkdown(text: string): SafeHtml {
   const cut = text.length > MARKDOWN_LENGTH_MAX ? `${text.slice(0, MARKDOWN_LENGTH_MAX)}…` : text;
   return sanitize(markdown.render(cut.toWellFormed()), ALLOWED) as SafeHtml;
+}
+
+/**
+ * The mark of a day on a bar: a radio button, so that a bar is one stop for the tab key, the arrows go from day to day,
+ * and a style sheet can show what the day was. A component of its own for each would take longer than all of the page.
+ */
+export function dayMark(label: string, className = ''): SafeHtml {
+  const attribute = className === '' ? '' : ` class="${escapeMarkup(className)}"`;
+  return `<input type="radio" name="d"${attribute} aria-label="${escapeMarkup(label)}">` as SafeHtml;
+}
+
+/** Several pieces as one. */
+export function joinSafe(pieces: readonly SafeHtml[]): SafeHtml {
+  return pieces.join('') as SafeHtml;
 }

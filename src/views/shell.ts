@@ -3,7 +3,7 @@
 import { type EpochMs, MINUTE_MS, type PageModel, type State, type Theme } from '../model/index.ts';
 import { type Format, formatOf, type TimeView } from './format.ts';
 import { ownPicture, safeLink } from './links.ts';
-import { themeStyle } from './theme.ts';
+import { type SafeCss, themeStyle } from './theme.ts';
 import { catalogueTag, directionOf, fill, type Words, wordsOf } from './words/index.ts';
 
 /** How a view is placed. */
@@ -35,7 +35,7 @@ export interface ShellView {
   readonly contact: string | null;
   readonly theme: Theme;
   /** The operator's variables as a style sheet, checked; null: none. */
-  readonly themeCss: string | null;
+  readonly themeCss: SafeCss | null;
   /** Null: the page is not about a state. */
   readonly state: State | null;
   readonly section: Section;
@@ -177,9 +177,11 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
   };
 }
 
+const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
 /** The first letter or sign of a title, as a person sees one. */
 function monogramOf(title: string): string {
-  const first = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(title.trim())[Symbol.iterator]().next();
+  const first = GRAPHEMES.segment(title.trim())[Symbol.iterator]().next();
   return first.done ? '•' : first.value.segment.toLocaleUpperCase('en');
 }
 

@@ -2,6 +2,10 @@
 
 import type { PageSettings } from '../model/index.ts';
 
+declare const safeCss: unique symbol;
+/** A style sheet that this module made. */
+export type SafeCss = string & { readonly [safeCss]: true };
+
 const NAME = /^--pharos-[a-z0-9-]{1,40}$/;
 /** Colours, lengths, numbers, font names: no braces, no semicolon, no `url(`, no escapes, no markup. */
 const VALUE = /^[#\w\s.,%()'"/+-]{1,200}$/;
@@ -11,11 +15,11 @@ const CALLS_OUT = /url|image|import|expression|attr|src/i;
 export function themeStyle({
   accentColor,
   cssVariables,
-}: Pick<PageSettings, 'accentColor' | 'cssVariables'>): string | null {
+}: Pick<PageSettings, 'accentColor' | 'cssVariables'>): SafeCss | null {
   const declared: [string, string][] = Object.entries(cssVariables).filter(
     ([name, value]) => NAME.test(name) && VALUE.test(value) && !CALLS_OUT.test(value),
   );
   if (accentColor !== null && /^#[0-9a-f]{6}$/i.test(accentColor)) declared.unshift(['--pharos-accent', accentColor]);
   if (declared.length === 0) return null;
-  return `:root:root{${declared.map(([name, value]) => `${name}:${value}`).join(';')}}`;
+  return `:root:root{${declared.map(([name, value]) => `${name}:${value}`).join(';')}}` as SafeCss;
 }

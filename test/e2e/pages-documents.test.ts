@@ -86,6 +86,8 @@ describe('policies', () => {
       expect(csp, page.kind).toMatch(/^default-src 'none';/);
       expect(csp).not.toMatch(/unsafe|\*|http:|https:|'self'[^;]*'sha256|strict-dynamic/);
       expect(csp.match(/script-src ([^;]*)/)?.[1]).toMatch(/^('none'|'sha256-[\w+/=]+'( 'sha256-[\w+/=]+')*)$/);
+      const inline = html.match(/<(?:style|script)[^>]*>/g) ?? [];
+      expect(csp.match(/'sha256-/g)?.length, 'each style and script of the page is allowed').toBe(inline.length);
       expect(html).toContain(`<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${csp}">`);
     }
   });

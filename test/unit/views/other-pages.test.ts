@@ -6,7 +6,7 @@ import { embedView } from '../../../src/views/embed.ts';
 import { historyMonths, historyView } from '../../../src/views/history.ts';
 import { incidentView } from '../../../src/views/incident.ts';
 import { indexOfPagesView } from '../../../src/views/index-of-pages.ts';
-import { LOGIN_FAULTS, LOGIN_STEPS, loginView } from '../../../src/views/login.ts';
+import { LOGIN_FAULTS, LOGIN_STEPS, type LoginInit, loginView } from '../../../src/views/login.ts';
 import { maintenanceView } from '../../../src/views/maintenance.ts';
 import { notFoundView } from '../../../src/views/not-found.ts';
 import { reportView } from '../../../src/views/report.ts';
@@ -191,16 +191,29 @@ describe('the index of pages', () => {
 });
 
 describe('signing in', () => {
+  const asked: LoginInit = {
+    locale: 'en',
+    step: 'sign-in',
+    fault: null,
+    minutes: 9,
+    hasPassword: true,
+    hasEmail: true,
+    base: '/x/',
+    to: '',
+    username: 'x',
+    token: '',
+  };
   it.each(LOGIN_STEPS)('the step %s says nothing of what is behind it', (step) => {
-    const view = loginView({ locale: 'en', step, action: '/x/login/' });
+    const view = loginView({ ...asked, step });
     expect(view.shell.pageTitle).toBeNull();
     expect(view.shell.freshness).toBeNull();
-    expect(view.body.length).toBeGreaterThan(5);
+    expect(view.body?.length).toBeGreaterThan(5);
+    expect(view.forms.every((form) => form.action.startsWith('/x/log'))).toBe(true);
   });
 
   it.each(LOGIN_FAULTS)('the fault %s is said in words', (fault) => {
-    const view = loginView({ locale: 'de', step: 'password', fault, action: '', minutes: 9 });
-    expect(view.fault).not.toMatch(/[{}]/);
+    const view = loginView({ ...asked, locale: 'de', fault });
+    expect(view.fault).toMatch(/^[^{}]{10,}$/);
   });
 });
 

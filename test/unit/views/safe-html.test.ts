@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { safeHtmlOfMarkdown } from '../../../src/views/safe-html.ts';
+import { dayMark, safeHtmlOfMarkdown } from '../../../src/views/safe-html.ts';
 
 describe('Markdown of updates', () => {
   it('becomes paragraphs, emphasis, lists, code and quotes', () => {
@@ -60,5 +62,29 @@ describe('Markdown of updates', () => {
   ])('cuts a megabyte of %s and stays bounded', (_name, text) => {
     const html = safeHtmlOfMarkdown(text);
     expect(html.length).toBeLessThan(600_000);
+  });
+});
+
+describe('what components draw as markup', () => {
+  it('is only what this module and the theme made', () => {
+    const folder = join(import.meta.dirname, '../../../src');
+    const drawn = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.astro'))
+      .flatMap((path) => [...readFileSync(join(folder, path), 'utf8').matchAll(/set:html=\{([^}]*)\}/g)])
+      .map((match) => match[1]?.replace(/\(.*/, ''));
+    expect(new Set(drawn)).toEqual(new Set(['update.body', 'one.body', 'shell.themeCss', 'dayMarks', 'calendarMarks']));
+  });
+
+  it('has no spread, no unescaped directive and no variables in styles or scripts', () => {
+    const folder = join(import.meta.dirname, '../../../src');
+    for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+      if (path.endsWith('.astro'))
+        expect(readFileSync(join(folder, path), 'utf8'), path).not.toMatch(/\{\.\.\.\w+\}|set:text|define:vars|is:raw/);
+  });
+
+  it('writes the mark of a day so that its text stays text', () => {
+    expect(dayMark('"><script>alert(1)</script>')).toBe(
+      '<input type="radio" name="d" aria-label="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;">',
+    );
   });
 });

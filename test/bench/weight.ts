@@ -1,0 +1,103 @@
+/** What a page weighs on the wire and what drawing it takes. Prints figures; a budget that is broken is said so. */
+
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { loadRenderer } from '../../src/publish/renderer.ts';
+import type { ViewByKind, ViewKind } from '../../src/views/html.ts';
+import { incidentView } from '../../src/views/incident.ts';
+import { statusPageView } from '../../src/views/status-page.ts';
+import { onePageOfEachKind, render } from '../helpers/every-page.ts';
+import { calm, longHistory, manyComponents, outage } from '../helpers/page-scenes.ts';
+
+/** design.md, budgets: 50 components × 90 days with everything inlined. */
+const PAGE_BYTES_MAX = 14 * 1_024;
+/** The comfort script, before compression. */
+const SCRIPT_BYTES_MAX = 2_048;
+
+export interface WeightFigures {
+  readonly name: string;
+  readonly rawBytes: number;
+  /** As published at once. */
+  readonly brotli5Bytes: number;
+  readonly brotli11Bytes: number;
+  readonly gzipBytes: number;
+}
+
+const brotli = (text: string, quality: number) =>
+  brotliCompressSync(text, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: quality,
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+    },
+  }).length;
+
+function weigh(name: string, html: string): WeightFigures {
+  return {
+    name,
+    rawBytes: Buffer.byteLength(html),
+    brotli5Bytes: brotli(html, 5),
+    brotli11Bytes: brotli(html, 11),
+    gzipBytes: gzipSync(html, { level: 6 }).length,
+  };
+}
+
+/** Milliseconds for one call, the median of five rounds after a warm-up. */
+async function timeOf(calls: number, call: () => unknown): Promise<number> {
+  const rounds: number[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    const start = performance.now();
+    for (let index = 0; index < calls; index += 1) await call();
+    rounds.push((performance.now() - start) / calls);
+  }
+  return rounds.slice(1).toSorted((a, b) => a - b)[2] ?? 0;
+}
+
+/** Prints all figures; true when every budget is kept. */
+export async function run(): Promise<boolean> {
+  const renderer = await loadRenderer();
+  const draw = async <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind]) =>
+    (await renderer.render(kind, view)).html;
+  const fifty = await draw('status-page', statusPageView(manyComponents(50)));
+  const script = /<script[^>]*>([\s\S]*?)<\/script>/.exec(fifty)?.[1] ?? '';
+  const figures = [
+    weigh('50 components × 90 days', fifty),
+    weigh(
+      'the same in Arabic',
+      await draw('status-page', statusPageView(manyComponents(50, { settings: { locale: 'ar' } }))),
+    ),
+    weigh(
+      'the same in Japanese',
+      await draw('status-page', statusPageView(manyComponents(50, { settings: { locale: 'ja' } }))),
+    ),
+    weigh('200 components', await draw('status-page', statusPageView(manyComponents(200)))),
+    weigh('10 components, outage', await draw('status-page', statusPageView(outage()))),
+  ];
+  for (const page of onePageOfEachKind(calm()).filter(({ kind }) => kind !== 'status-page'))
+    figures.push(weigh(page.path, (await render(renderer, page)).html));
+  console.table(figures);
+  console.log(`comfort script: ${script.length} bytes of ${SCRIPT_BYTES_MAX}, ${brotli(script, 11)} compressed`);
+  await times(renderer);
+  const [page, ...locales] = figures;
+  const isKept =
+    [page, ...locales.slice(0, 2)].every((one) => (one?.brotli5Bytes ?? Infinity) <= PAGE_BYTES_MAX) &&
+    script.length <= SCRIPT_BYTES_MAX;
+  console.log(isKept ? 'weights: within budget' : 'weights: OVER BUDGET');
+  return isKept;
+}
+
+async function times(renderer: Awaited<ReturnType<typeof loadRenderer>>): Promise<void> {
+  const model = manyComponents(50);
+  const view = statusPageView(model);
+  const history = longHistory(1_000);
+  const [incident] = history.incidents;
+  if (incident === undefined) return;
+  const one = incidentView(history, incident);
+  console.table({
+    'view of 50 × 90 (ms)': await timeOf(20, () => statusPageView(model)),
+    'drawing it (ms)': await timeOf(20, () => renderer.render('status-page', view)),
+    'view of an incident (ms)': await timeOf(200, () => incidentView(history, incident)),
+    'drawing it, an incident (ms)': await timeOf(200, () => renderer.render('incident', one)),
+  });
+}
+
+if (import.meta.main) process.exitCode = (await run()) ? 0 : 1;
