@@ -175,7 +175,7 @@ function addPostCommands(program: Command, done: (status: number) => void): void
 
   affected(program.command('incident').description('incidents written by hand').command('new'))
     .description('write a valid file for an incident')
-    .option('--status <status>', 'investigating, identified, monitoring or resolved')
+    .option('--status <status>', 'investigating, identified or monitoring')
     .option('--impact <impact>', 'none, minor, major or critical')
     .option('--started <instant>', 'when it began (default: now)')
     .addHelpText(

@@ -6,9 +6,7 @@ import {
   ANNOUNCEMENT_LEVELS,
   type AnnouncementLevel,
   INCIDENT_IMPACTS,
-  INCIDENT_STATUSES,
   type IncidentImpact,
-  type IncidentStatus,
 } from '../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import {
@@ -20,6 +18,9 @@ import {
 import { now } from '../compose.ts';
 import { EXIT_DONE, UsageError } from '../exit.ts';
 import { loadConfig } from './common.ts';
+
+/** A file that is resolved needs an end, which whoever writes it adds with the last update. */
+const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
 
 interface PostOptions {
   readonly config?: string;
@@ -51,7 +52,7 @@ export interface AnnouncementOptions extends PostOptions {
 
 /** `pharos incident new TITLE`: a file for an incident that begins. */
 export async function incidentNew(title: string, options: IncidentOptions): Promise<number> {
-  const status = oneOf<IncidentStatus>('--status', options.status ?? 'investigating', INCIDENT_STATUSES);
+  const status = oneOf('--status', options.status ?? 'investigating', OPEN_STATUSES);
   const impact = oneOf<IncidentImpact>('--impact', options.impact ?? 'major', INCIDENT_IMPACTS);
   const startedAt = options.started === undefined ? now() : instant('--started', options.started);
   return write(options, newIncidentFile({ title, status, impact, startedAt, ...subjectOf(options) }));
