@@ -14,7 +14,7 @@ import {
 import type { RandomBytes } from './digest.ts';
 import type { Gates } from './gates.ts';
 import { MAIL_CLAIM_MS, MAIL_RETRY_MS } from './limits.ts';
-import type { SendMail, WriteMail } from './sign-in-mail.ts';
+import { oneLine, type SendMail, spaced, type WriteMail } from './sign-in-mail.ts';
 
 /** Mails under way at once. */
 const BATCH_SIZE = 8;
@@ -68,9 +68,9 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
     await database.transaction((tx) => armChallenge(tx, owed.id, mine));
     const { title, locale, url } = known.page;
     const link = `${url}login/link/?token=${mine.token}`;
-    const written = options.writeMail({ locale, title, link, code: mine.code, minutes });
+    const facts = { locale, title: oneLine(title), link, code: spaced(mine.code), minutes };
     try {
-      await options.sendMail({ to: owed.address, ...written });
+      await options.sendMail({ to: owed.address, ...options.writeMail(facts) });
     } catch (error) {
       options.onError(new Error(failureOf(error)), 'sign-in mail');
       const waitMs = Math.min(MAIL_RETRY_MS * 2 ** owed.mailTries, MINUTE_MS);

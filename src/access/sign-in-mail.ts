@@ -9,9 +9,10 @@ export interface SignInMail {
 
 export interface MailFacts {
   readonly locale: string;
-  /** Of the status page; may come from an upstream. */
+  /** Of the status page, on one line. */
   readonly title: string;
   readonly link: string;
+  /** In groups of four digits. */
   readonly code: string;
   readonly minutes: number;
 }
@@ -23,13 +24,13 @@ export type WriteMail = (facts: MailFacts) => { readonly subject: string; readon
 export type SendMail = (mail: SignInMail) => Promise<void>;
 
 export const writeEnglishMail: WriteMail = ({ title, link, code, minutes }) => ({
-  subject: `Sign in: ${oneLine(title)}`,
-  text: `Somebody, probably you, asked to see the status page "${oneLine(title)}".
+  subject: `Sign in: ${title}`,
+  text: `Somebody, probably you, asked to see the status page "${title}".
 
 Open this link in the browser in which you asked:
 ${link}
 
-Or type this code there: ${spaced(code)}
+Or type this code there: ${code}
 
 Both work once, for ${minutes} minutes. If it was not you, there is nothing to do.
 `,

@@ -11,7 +11,7 @@ import { historyView } from '../../src/views/history.ts';
 import type { ViewByKind, ViewKind } from '../../src/views/html.ts';
 import { incidentView } from '../../src/views/incident.ts';
 import { indexOfPagesView } from '../../src/views/index-of-pages.ts';
-import { loginView } from '../../src/views/login.ts';
+import { LOGIN_STEPS, loginView } from '../../src/views/login.ts';
 import { maintenanceView } from '../../src/views/maintenance.ts';
 import { notFoundView, siteNotFoundView } from '../../src/views/not-found.ts';
 import { reportIndexView, reportView } from '../../src/views/report.ts';
@@ -71,12 +71,24 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
   return [
     ...[...byKind.values()].map(first),
     { path: 'index/', kind: 'index-of-pages', view: indexOfPagesView([model, scenes.stale()], init) },
-    {
-      path: 'login/',
-      kind: 'login',
-      view: loginView({ locale: 'en', step: 'password', fault: 'wrong', action: './' }),
-    },
-    { path: 'login-email/', kind: 'login', view: loginView({ locale: 'en', step: 'email', action: './' }) },
+    ...LOGIN_STEPS.map(
+      (step): PageUnderTest => ({
+        path: `${step}/`,
+        kind: 'login',
+        view: loginView({
+          locale: 'en',
+          step,
+          fault: step === 'sent' ? 'wrong-code' : step === 'sign-in' ? 'wrong' : null,
+          minutes: 10,
+          hasPassword: true,
+          hasEmail: true,
+          base: './',
+          to: '',
+          username: 'acme',
+          token: '',
+        }),
+      }),
+    ),
     { path: 'site-404/', kind: 'not-found', view: siteNotFoundView(site) },
   ];
 }

@@ -147,6 +147,8 @@ export const de: Words = {
   galleryElement: 'Ein Element, das dem Zustand von selbst folgt',
 
   // Signing in.
+  loginNeutral:
+    'Unter dieser Adresse gibt es keine Seite, oder sie ist nicht öffentlich. Wenn Sie Zugang haben, melden Sie sich an.',
   loginTitle: 'Diese Seite ist nicht öffentlich',
   loginPassword: 'Passwort',
   loginPasswordBody: 'Geben Sie das Passwort ein, das Sie erhalten haben.',
@@ -162,9 +164,25 @@ export const de: Words = {
   loginExpired: 'Dieser Link ist abgelaufen oder wurde schon benutzt. Fordern Sie einen neuen an.',
   loginConfirm: 'Anmelden',
   loginConfirmBody: 'Noch ein Schritt: So melden sich nicht Programme für Sie an, die Links in Mails öffnen.',
-  loginClosed: 'Diese Seite ist geschlossen.',
+  loginSentTitle: 'Schauen Sie in Ihre Mails',
+  loginCode: 'Code',
+  loginCodeBody: 'Oder geben Sie hier den Code aus der Mail ein.',
+  loginAgain: 'Noch eine Mail anfordern',
+  loginWrongCode: 'Dieser Code passt nicht oder ist abgelaufen.',
+  loginOtherBrowser:
+    'Öffnen Sie den Link in dem Browser, in dem Sie ihn angefordert haben, oder geben Sie dort den Code aus der Mail ein.',
+  loginRefused: 'Das kam von einer anderen Website. Bitte versuchen Sie es hier noch einmal.',
   loginUnavailable: 'Das Anmelden geht gerade nicht. Bitte versuchen Sie es in ein paar Minuten wieder.',
   logout: 'Abmelden',
+  logoutBody: 'Danach zeigt dieser Browser keine nicht öffentlichen Seiten dieser Website mehr.',
+  mailSubject: 'Anmelden: {title}',
+  mailAsked: 'Jemand, wahrscheinlich Sie, möchte die Statusseite „{title}“ sehen.',
+  mailLink: 'Öffnen Sie diesen Link in dem Browser, in dem Sie ihn angefordert haben:',
+  mailCode: 'Oder geben Sie dort diesen Code ein: {code}',
+  mailOnce: 'Beides geht einmal und {minutes} Minuten lang. Wenn Sie es nicht waren, brauchen Sie nichts zu tun.',
+  sealWorking: 'Wird geöffnet …',
+  sealNoScript: 'Diese Seite ist verschlüsselt. Ihr Browser öffnet sie mit dem Passwort und braucht dafür JavaScript.',
+  sealNoCrypto: 'Dieser Browser kann hier nicht entschlüsseln. Öffnen Sie die Seite über https oder als Datei.',
 
   // Around the page.
   skip: 'Zum Inhalt springen',

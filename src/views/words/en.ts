@@ -144,6 +144,7 @@ export const en = {
   galleryElement: 'An element that follows the state by itself',
 
   // Signing in.
+  loginNeutral: 'There is no page at this address, or it is private. If you were given access, sign in.',
   loginTitle: 'This page is private',
   loginPassword: 'Password',
   loginPasswordBody: 'Enter the password that you were given.',
@@ -159,9 +160,24 @@ export const en = {
   loginExpired: 'This link has expired or was used already. Ask for a new one.',
   loginConfirm: 'Sign in',
   loginConfirmBody: 'One more step: this keeps programs that open links in mails from signing in for you.',
-  loginClosed: 'This page is closed.',
+  loginSentTitle: 'Look into your mail',
+  loginCode: 'Code',
+  loginCodeBody: 'Or type the code from the mail here.',
+  loginAgain: 'Ask for another mail',
+  loginWrongCode: 'That code does not fit, or it has expired.',
+  loginOtherBrowser: 'Open the link in the browser in which you asked for it, or type the code from the mail there.',
+  loginRefused: 'That came from another site. Please try again here.',
   loginUnavailable: 'Signing in does not work at the moment. Please try again in a few minutes.',
   logout: 'Sign out',
+  logoutBody: 'This browser then shows no private pages of this site any more.',
+  mailSubject: 'Sign in: {title}',
+  mailAsked: 'Somebody, probably you, asked to see the status page “{title}”.',
+  mailLink: 'Open this link in the browser in which you asked:',
+  mailCode: 'Or type this code there: {code}',
+  mailOnce: 'Both work once, for {minutes} minutes. If it was not you, there is nothing to do.',
+  sealWorking: 'Opening …',
+  sealNoScript: 'This page is encrypted. Your browser opens it with the password, for which it needs JavaScript.',
+  sealNoCrypto: 'This browser cannot decrypt here. Open the page over https, or as a file.',
 
   // Around the page.
   skip: 'Skip to the content',

@@ -151,6 +151,7 @@ export const es: Words = {
   galleryElement: 'Un elemento que sigue el estado por sí mismo',
 
   // Signing in.
+  loginNeutral: 'No hay ninguna página en esta dirección, o es privada. Si tiene acceso, entre.',
   loginTitle: 'Esta página es privada',
   loginPassword: 'Contraseña',
   loginPasswordBody: 'Escriba la contraseña que recibió.',
@@ -166,9 +167,24 @@ export const es: Words = {
   loginExpired: 'Este enlace ha caducado o ya se usó. Pida uno nuevo.',
   loginConfirm: 'Entrar',
   loginConfirmBody: 'Un paso más: así los programas que abren enlaces de los correos no entran por usted.',
-  loginClosed: 'Esta página está cerrada.',
+  loginSentTitle: 'Mire su correo',
+  loginCode: 'Código',
+  loginCodeBody: 'O escriba aquí el código del correo.',
+  loginAgain: 'Pedir otro correo',
+  loginWrongCode: 'Ese código no es correcto o ha caducado.',
+  loginOtherBrowser: 'Abra el enlace en el navegador donde lo pidió, o escriba allí el código del correo.',
+  loginRefused: 'Eso venía de otro sitio. Inténtelo de nuevo aquí.',
   loginUnavailable: 'Ahora no es posible entrar. Inténtelo de nuevo en unos minutos.',
   logout: 'Salir',
+  logoutBody: 'Este navegador dejará de mostrar las páginas privadas de este sitio.',
+  mailSubject: 'Entrar: {title}',
+  mailAsked: 'Alguien, probablemente usted, ha pedido ver la página de estado «{title}».',
+  mailLink: 'Abra este enlace en el navegador donde lo pidió:',
+  mailCode: 'O escriba allí este código: {code}',
+  mailOnce: 'Ambos sirven una vez, durante {minutes} minutos. Si no fue usted, no tiene que hacer nada.',
+  sealWorking: 'Abriendo…',
+  sealNoScript: 'Esta página está cifrada. Su navegador la abre con la contraseña y para ello necesita JavaScript.',
+  sealNoCrypto: 'Este navegador no puede descifrar aquí. Abra la página por https o como archivo.',
 
   // Around the page.
   skip: 'Saltar al contenido',

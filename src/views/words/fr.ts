@@ -151,6 +151,7 @@ export const fr: Words = {
   galleryElement: 'Un élément qui suit l’état de lui-même',
 
   // Signing in.
+  loginNeutral: 'Il n’y a pas de page à cette adresse, ou elle est privée. Si vous y avez accès, connectez-vous.',
   loginTitle: 'Cette page est privée',
   loginPassword: 'Mot de passe',
   loginPasswordBody: 'Saisissez le mot de passe que vous avez reçu.',
@@ -167,9 +168,25 @@ export const fr: Words = {
   loginConfirm: 'Se connecter',
   loginConfirmBody:
     'Encore une étape : elle évite que des programmes qui ouvrent les liens des messages se connectent à votre place.',
-  loginClosed: 'Cette page est fermée.',
+  loginSentTitle: 'Consultez votre messagerie',
+  loginCode: 'Code',
+  loginCodeBody: 'Ou saisissez ici le code reçu par e-mail.',
+  loginAgain: 'Demander un autre e-mail',
+  loginWrongCode: 'Ce code n’est pas le bon, ou il a expiré.',
+  loginOtherBrowser:
+    'Ouvrez le lien dans le navigateur où vous l’avez demandé, ou saisissez-y le code reçu par e-mail.',
+  loginRefused: 'Cela venait d’un autre site. Veuillez réessayer ici.',
   loginUnavailable: 'La connexion ne fonctionne pas en ce moment. Réessayez dans quelques minutes.',
   logout: 'Se déconnecter',
+  logoutBody: 'Ce navigateur n’affichera plus les pages privées de ce site.',
+  mailSubject: 'Connexion : {title}',
+  mailAsked: 'Quelqu’un, sans doute vous, a demandé à voir la page d’état « {title} ».',
+  mailLink: 'Ouvrez ce lien dans le navigateur où vous l’avez demandé :',
+  mailCode: 'Ou saisissez-y ce code : {code}',
+  mailOnce: 'Les deux fonctionnent une fois, pendant {minutes} minutes. Si ce n’était pas vous, il n’y a rien à faire.',
+  sealWorking: 'Ouverture…',
+  sealNoScript: 'Cette page est chiffrée. Votre navigateur l’ouvre avec le mot de passe, ce qui demande JavaScript.',
+  sealNoCrypto: 'Ce navigateur ne peut pas déchiffrer ici. Ouvrez la page en https ou comme fichier.',
 
   // Around the page.
   skip: 'Aller au contenu',

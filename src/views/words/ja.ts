@@ -147,6 +147,7 @@ export const ja: Words = {
   galleryElement: '状態に自動で追従する要素',
 
   // Signing in.
+  loginNeutral: 'このアドレスにページがないか、非公開です。閲覧権限がある場合はログインしてください。',
   loginTitle: 'このページは非公開です',
   loginPassword: 'パスワード',
   loginPasswordBody: 'お知らせしたパスワードを入力してください。',
@@ -162,9 +163,24 @@ export const ja: Words = {
   loginExpired: 'このリンクは期限切れか使用済みです。新しいリンクを請求してください。',
   loginConfirm: 'ログイン',
   loginConfirmBody: 'あと一歩です。メール内のリンクを自動で開くプログラムによるログインを防ぐための確認です。',
-  loginClosed: 'このページは閉鎖されています。',
+  loginSentTitle: 'メールをご確認ください',
+  loginCode: 'コード',
+  loginCodeBody: 'または、メールに記載のコードをここに入力してください。',
+  loginAgain: 'メールをもう一度請求する',
+  loginWrongCode: 'コードが違うか、期限切れです。',
+  loginOtherBrowser: 'リンクを請求したブラウザーで開くか、そこにメールのコードを入力してください。',
+  loginRefused: '別のサイトから送信されました。ここでもう一度お試しください。',
   loginUnavailable: '現在ログインできません。数分後にもう一度お試しください。',
   logout: 'ログアウト',
+  logoutBody: 'このブラウザーでは、このサイトの非公開ページが表示されなくなります。',
+  mailSubject: 'ログイン: {title}',
+  mailAsked: 'どなたか（おそらくご本人）がステータスページ「{title}」の閲覧を求めました。',
+  mailLink: '請求したブラウザーでこのリンクを開いてください:',
+  mailCode: 'または、そこにこのコードを入力してください: {code}',
+  mailOnce: 'どちらも{minutes}分以内に1回だけ使えます。お心当たりがなければ、何もする必要はありません。',
+  sealWorking: '開いています…',
+  sealNoScript: 'このページは暗号化されています。ブラウザーがパスワードで開くため、JavaScriptが必要です。',
+  sealNoCrypto: 'このブラウザーではここで復号できません。httpsまたはファイルとして開いてください。',
 
   // Around the page.
   skip: '本文へ移動',

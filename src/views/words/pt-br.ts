@@ -150,6 +150,7 @@ export const ptBr: Words = {
   galleryElement: 'Um elemento que acompanha o estado sozinho',
 
   // Signing in.
+  loginNeutral: 'Não há página neste endereço, ou ela é privada. Se você tem acesso, entre.',
   loginTitle: 'Esta página é privada',
   loginPassword: 'Senha',
   loginPasswordBody: 'Digite a senha que você recebeu.',
@@ -165,9 +166,24 @@ export const ptBr: Words = {
   loginExpired: 'Este link expirou ou já foi usado. Peça um novo.',
   loginConfirm: 'Entrar',
   loginConfirmBody: 'Mais um passo: ele evita que programas que abrem links de e-mails entrem por você.',
-  loginClosed: 'Esta página está fechada.',
+  loginSentTitle: 'Veja seu e-mail',
+  loginCode: 'Código',
+  loginCodeBody: 'Ou digite aqui o código do e-mail.',
+  loginAgain: 'Pedir outro e-mail',
+  loginWrongCode: 'Esse código não confere ou expirou.',
+  loginOtherBrowser: 'Abra o link no navegador em que você o pediu, ou digite lá o código do e-mail.',
+  loginRefused: 'Isso veio de outro site. Tente de novo aqui.',
   loginUnavailable: 'Não é possível entrar agora. Tente de novo em alguns minutos.',
   logout: 'Sair',
+  logoutBody: 'Este navegador deixa de mostrar as páginas privadas deste site.',
+  mailSubject: 'Entrar: {title}',
+  mailAsked: 'Alguém, provavelmente você, pediu para ver a página de status “{title}”.',
+  mailLink: 'Abra este link no navegador em que você o pediu:',
+  mailCode: 'Ou digite lá este código: {code}',
+  mailOnce: 'Ambos funcionam uma vez, por {minutes} minutos. Se não foi você, não é preciso fazer nada.',
+  sealWorking: 'Abrindo…',
+  sealNoScript: 'Esta página está criptografada. Seu navegador a abre com a senha e para isso precisa de JavaScript.',
+  sealNoCrypto: 'Este navegador não consegue descriptografar aqui. Abra a página por https ou como arquivo.',
 
   // Around the page.
   skip: 'Pular para o conteúdo',

@@ -146,6 +146,7 @@ export const zhHans: Words = {
   galleryElement: '自动跟随状态的元素',
 
   // Signing in.
+  loginNeutral: '此地址没有页面，或页面不公开。如果您有访问权限，请登录。',
   loginTitle: '此页不公开',
   loginPassword: '密码',
   loginPasswordBody: '请输入您收到的密码。',
@@ -160,9 +161,24 @@ export const zhHans: Words = {
   loginExpired: '此链接已过期或已使用。请重新获取。',
   loginConfirm: '登录',
   loginConfirmBody: '还差一步：这可防止自动打开邮件链接的程序替您登录。',
-  loginClosed: '此页已关闭。',
+  loginSentTitle: '请查看您的邮箱',
+  loginCode: '验证码',
+  loginCodeBody: '或在此输入邮件中的验证码。',
+  loginAgain: '再发一封邮件',
+  loginWrongCode: '验证码不正确或已过期。',
+  loginOtherBrowser: '请在申请链接的浏览器中打开它，或在那里输入邮件中的验证码。',
+  loginRefused: '该请求来自其他网站。请在此重试。',
   loginUnavailable: '目前无法登录。请过几分钟再试。',
   logout: '退出登录',
+  logoutBody: '此浏览器将不再显示本站的非公开页面。',
+  mailSubject: '登录：{title}',
+  mailAsked: '有人（可能是您）请求查看状态页“{title}”。',
+  mailLink: '请在发出请求的浏览器中打开此链接：',
+  mailCode: '或在那里输入此验证码：{code}',
+  mailOnce: '两者均可在 {minutes} 分钟内使用一次。如果不是您本人操作，无需处理。',
+  sealWorking: '正在打开…',
+  sealNoScript: '此页已加密。浏览器用密码打开它，这需要 JavaScript。',
+  sealNoCrypto: '此浏览器无法在这里解密。请通过 https 或以文件方式打开页面。',
 
   // Around the page.
   skip: '跳到正文',
