@@ -7,6 +7,7 @@ export interface RawRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
   /** How many requests came before it, on any connection. */
   readonly index: number;
 }
@@ -21,7 +22,7 @@ export interface RawServer {
 
 export type Respond = (socket: Socket, request: RawRequest) => void;
 
-/** Listens on a free port; `respond` is called once for each request head. */
+/** Listens on a free port; `respond` is called once for each request. */
 export async function startRawServer(respond: Respond, tls?: TlsOptions): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
@@ -33,8 +34,11 @@ export async function startRawServer(respond: Respond, tls?: TlsOptions): Promis
     socket.on('data', (chunk) => {
       waiting += chunk.toString('latin1');
       for (let end = waiting.indexOf('\r\n\r\n'); end !== -1; end = waiting.indexOf('\r\n\r\n')) {
-        const request = parseHead(waiting.slice(0, end), requests.length);
-        waiting = waiting.slice(end + 4 + Number(request.headers['content-length'] ?? 0));
+        const head = parseHead(waiting.slice(0, end));
+        const next = end + 4 + Number(head.headers['content-length'] ?? 0);
+        if (waiting.length < next) break;
+        const request = { ...head, body: waiting.slice(end + 4, next), index: requests.length };
+        waiting = waiting.slice(next);
         requests.push(request);
         respond(socket, request);
       }
@@ -54,13 +58,13 @@ export async function startRawServer(respond: Respond, tls?: TlsOptions): Promis
   };
 }
 
-function parseHead(head: string, index: number): RawRequest {
+function parseHead(head: string): Pick<RawRequest, 'method' | 'path' | 'headers'> {
   const [first = '', ...lines] = head.split('\r\n');
   const [method = '', path = ''] = first.split(' ');
   const headers = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
-  return { method, path, headers, index };
+  return { method, path, headers };
 }
 
 /** A whole answer with its length; `fields` replace or add headers, null leaves one out. */
