@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { resolveAddress, type SiteAddresses } from '../../../src/server/address.ts';
+
+const SITE: SiteAddresses = {
+  siteHost: 'status.example.com',
+  basePath: '/',
+  home: 'acme',
+  customDomains: new Map([['status.acme.test', 'acme']]),
+};
+const at = (target: string, host: string | undefined = 'status.example.com', site = SITE) =>
+  resolveAddress(host, target, site);
+
+describe('an address', () => {
+  it('names a file of a page, of the site, or of the server itself', () => {
+    expect(at('/acme/')).toEqual({ kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/' });
+    expect(at('/acme/history/2026-11/?x=1')).toMatchObject({ slug: 'acme', path: 'history/2026-11/index.html' });
+    expect(at('/acme/api/v2/summary.json')).toMatchObject({ path: 'api/v2/summary.json' });
+    expect(at('/')).toEqual({ kind: 'site', path: 'index.html' });
+    expect(at('/robots.txt')).toEqual({ kind: 'site', path: 'robots.txt' });
+    expect(at('/-/health')).toEqual({ kind: 'own', path: 'health' });
+    expect(at('/acme')).toEqual({ kind: 'redirect', location: '/acme/' });
+  });
+
+  it('is answered for the site, its custom domains and this machine only, whatever their case, port or last dot', () => {
+    for (const host of [
+      'status.example.com',
+      'STATUS.example.com:8443',
+      'status.example.com.',
+      'localhost:4321',
+      '127.0.0.1',
+      '[::1]:4321',
+    ]) {
+      expect(at('/acme/', host).kind).toBe('page');
+    }
+    expect(at('/history/', 'Status.Acme.Test')).toEqual({
+      kind: 'page',
+      slug: 'acme',
+      path: 'history/index.html',
+      base: '/',
+    });
+    for (const host of ['evil.test', 'status.example.com.evil.test', '169.254.169.254', 'status.example.co']) {
+      expect(at('/acme/', host)).toEqual({ kind: 'refused', status: 421 });
+    }
+    for (const host of ['', ' ', 'a b', 'status.example.com/x', 'status.example.com:port', undefined]) {
+      expect(resolveAddress(host, '/acme/', SITE)).toEqual({ kind: 'refused', status: 400 });
+    }
+  });
+
+  it('is decoded once; what is not plain path text afterwards means nothing', () => {
+    expect(at('/%61cme/')).toMatchObject({ kind: 'page', slug: 'acme' });
+    for (const target of [
+      '/%2561cme/',
+      '/acme/%2e%2e/partners/',
+      '/acme/../partners/',
+      '/acme/./',
+      '/acme//history/',
+      '//evil.test/',
+      '/\\evil.test/',
+      '/acme%5c..%5cpartners/',
+      '/acme%2f..%2fpartners/',
+      '/acme/%00',
+      '/acme/.env',
+      '/.git/config',
+      '/acme/%ff',
+      '/acme/index.html%0d%0aX: y',
+      '/acme/<script>',
+      '/acme/;x',
+      'http://evil.test/acme/',
+      '*',
+      `/${'a'.repeat(3_000)}/`,
+    ]) {
+      expect([target, at(target).kind]).toEqual([target, 'refused']);
+    }
+  });
+
+  it('never leaves the origin by a redirect', () => {
+    for (const target of ['/evil.test', '/@evil.test', '/a:b@c']) {
+      const address = at(target);
+      if (address.kind === 'redirect') expect(address.location).toMatch(/^\/[^/\\]/);
+    }
+  });
+
+  it('keeps the path of a site below a path, also behind a proxy that strips it', () => {
+    const below = { ...SITE, basePath: '/status/' };
+    expect(at('/status/acme/', 'status.example.com', below)).toEqual({
+      kind: 'page',
+      slug: 'acme',
+      path: 'index.html',
+      base: '/status/acme/',
+    });
+    expect(at('/acme/', 'status.example.com', below)).toEqual({
+      kind: 'page',
+      slug: 'acme',
+      path: 'index.html',
+      base: '/status/acme/',
+    });
+    expect(at('/status/', 'status.example.com', below)).toEqual({ kind: 'site', path: 'index.html' });
+  });
+});
