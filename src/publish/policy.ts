@@ -19,6 +19,7 @@ export interface PolicyInit {
 }
 
 const INLINE = /<(style|script)\b[^>]*>([\s\S]*?)<\/\1>/g;
+const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-sign-in']);
 
 /**
  * The strictest policy under which the page works. A style or script is allowed by its hash if the build made it and
@@ -37,7 +38,7 @@ export function policyOf(page: string, { kind, trusted, themeCss }: PolicyInit):
     `style-src ${listOf(hashes['style'])}`,
     "img-src 'self' data:",
     "connect-src 'self'",
-    `form-action ${kind === 'login' ? "'self'" : "'none'"}`,
+    `form-action ${KINDS_WITH_FORMS.has(kind) ? "'self'" : "'none'"}`,
     "base-uri 'none'",
   ].join(';');
   return {

@@ -9,6 +9,8 @@ import type { IndexOfPagesView } from './index-of-pages.ts';
 import type { LoginView } from './login.ts';
 import type { MaintenanceView } from './maintenance.ts';
 import type { NotFoundView } from './not-found.ts';
+import type { OpsView } from './ops.ts';
+import type { OpsSignInView } from './ops-sign-in.ts';
 import type { ReportIndexView, ReportView } from './report.ts';
 import type { StatusPageView } from './status-page.ts';
 import type { UptimeCalendarView } from './uptime-calendar.ts';
@@ -23,6 +25,8 @@ export interface ViewByKind {
   readonly login: LoginView;
   readonly maintenance: MaintenanceView;
   readonly 'not-found': NotFoundView;
+  readonly ops: OpsView;
+  readonly 'ops-sign-in': OpsSignInView;
   readonly report: ReportView;
   readonly 'report-index': ReportIndexView;
   readonly 'status-page': StatusPageView;
@@ -42,6 +46,8 @@ export const VIEW_KINDS = [
   'login',
   'maintenance',
   'not-found',
+  'ops',
+  'ops-sign-in',
   'report',
   'report-index',
   'status-page',

@@ -1,0 +1,28 @@
+/** What stands before the operators' page. It says nothing of the site. */
+
+import { plainShellOf, type ShellView } from './shell.ts';
+
+/** `wrong`: the token; `limited`: too many tries; `refused`: the form came from elsewhere, or its session had ended. */
+export type OpsSignInFault = 'wrong' | 'limited' | 'refused';
+
+export interface OpsSignInView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly body: string;
+  readonly fault: string | null;
+}
+
+/** `minutes`: of the wait. */
+export function opsSignInView(fault: OpsSignInFault | null, minutes = 15): OpsSignInView {
+  const faults: Record<OpsSignInFault, string> = {
+    wrong: 'That is not the operator token.',
+    limited: `Too many tries. Please wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
+    refused: 'Nothing was done: the form came from elsewhere, or its session had ended. Please sign in again.',
+  };
+  return {
+    shell: plainShellOf({ locale: 'en', title: 'Operators', siteTitle: null, base: '../' }),
+    heading: 'Operators',
+    body: 'The operator token (operators.token in the configuration) is exchanged for a session of eight hours at most.',
+    fault: fault === null ? null : faults[fault],
+  };
+}
