@@ -10,14 +10,15 @@ import type { SendMail } from '../access/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
 import { messageOf } from '../errors.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
-import { badgeData } from '../publish/badge-data.ts';
+import { badgeData, pageBadges } from '../publish/badge-data.ts';
 import type { ResolvedPage } from '../publish/definitions.ts';
 import { filesOf } from '../publish/files.ts';
-import { createPublisher, type Publisher } from '../publish/publisher.ts';
-import { type ReleaseFolders, releaseFolders } from '../publish/release.ts';
+import { createPublisher, type Publisher, type PublisherOptions } from '../publish/publisher.ts';
+import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
 import { loadRenderer, type Renderer } from '../publish/renderer.ts';
 import { siteFilesOf } from '../publish/site-files.ts';
-import { loadSiteState, type SiteState, type SiteStateInputs } from '../publish/site-state.ts';
+import { createSiteMemory } from '../publish/site-memory.ts';
+import type { SiteState, SiteStateInputs } from '../publish/site-state.ts';
 import type { SiteAddresses } from '../server/address.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createStore } from '../store/create-store.ts';
@@ -28,6 +29,8 @@ import { createHttp, type Http } from '../sync/http.ts';
 import { runPass } from '../sync/pass.ts';
 import { intervalMsOf } from '../sync/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
+import { loginView } from '../views/login.ts';
+import { loginMail } from '../views/login-mail.ts';
 import { createEngine, type Engine, type RunReport } from './engine.ts';
 import type { Log } from './log.ts';
 
@@ -47,7 +50,7 @@ export interface Pharos {
   readonly setSiteUrl: (url: string) => void;
   readonly addresses: () => SiteAddresses;
   /** Reads the pages from the store and tells the gates; also without a pass. */
-  readonly refreshPages: (now: EpochMs) => Promise<void>;
+  readonly refreshPages: (now: EpochMs) => Promise<SiteState>;
   readonly close: () => Promise<void>;
 }
 
@@ -113,11 +116,17 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     sendMail: mailerOf(config, options),
     sessionHours: config.access.sessionHours,
     onError: (error, where) => log.error({ where }, messageOf(error)),
+    renderLogin: async (prompt) =>
+      (renderer ?? (await loadRenderer())).render('login', loginView({ ...prompt, locale: config.site.locale })),
+    writeMail: loginMail,
   });
   let customDomains: ReadonlyMap<string, string> = new Map();
 
-  async function refreshPages(at: EpochMs): Promise<void> {
-    const state = await loadSiteState(store, siteInputs(), at);
+  const memory = createSiteMemory(store);
+  let gated: SiteState['resolved'] | null = null;
+  async function refreshPages(at: EpochMs): Promise<SiteState> {
+    const state = await memory.look(siteInputs(), at);
+    if (state.resolved === gated) return state;
     const { pages } = state.resolved;
     customDomains = new Map(
       pages.flatMap(({ definition }) =>
@@ -125,9 +134,21 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       ),
     );
     await access.setPages(pages.map(toAccessPage));
+    gated = state.resolved;
+    return state;
   }
 
   const metrics = createMetrics(packageJson.version);
+  const publisher =
+    renderer === null
+      ? null
+      : publisherOf({
+          store,
+          folders,
+          renderer,
+          takeTouched: memory.takeTouched,
+          onError: (error) => log.error(messageOf(error)),
+        });
   const engine = createEngine({
     store,
     now,
@@ -137,8 +158,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
         { store, http, now, random: Math.random, sleep },
         passOptions,
       ),
-    publisher: renderer === null ? null : publisherOf({ store, folders, renderer }),
-    siteInputs,
+    publisher,
     retentionDays: config.retentionDays,
     beforePublish: refreshPages,
     onReport: (report) => {
@@ -156,7 +176,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     engine,
     access,
     metrics,
-    siteState: (at) => loadSiteState(store, siteInputs(), at),
+    siteState: refreshPages,
     siteUrl: () => siteUrl,
     setSiteUrl: (url) => {
       siteUrl = url;
@@ -173,6 +193,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     refreshPages,
     close: async () => {
       await engine.idle();
+      await publisher?.close();
       await access.close();
       await http.close();
       await store.close();
@@ -181,17 +202,13 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
 }
 
 function publisherOf({
-  store,
-  folders,
   renderer,
-}: {
-  store: Store;
-  folders: ReleaseFolders;
-  renderer: Renderer;
+  ...rest
+}: Pick<PublisherOptions, 'store' | 'folders' | 'takeTouched' | 'onError'> & {
+  readonly renderer: Renderer;
 }): Publisher {
   return createPublisher({
-    folders,
-    store,
+    ...rest,
     renderer: {
       version: renderer.version,
       render: async (kind, view) => {
@@ -199,13 +216,11 @@ function publisherOf({
         return { body: html, csp };
       },
     },
-    filesOf: (model, { config }) =>
-      filesOf(model, {
-        badges: false,
-        badge: { options: { locale: model.settings.locale, ...config?.badge }, named: config?.badges ?? [] },
-      }),
+    filesOf: (model, page) => filesOf(model, { badges: false, badge: pageBadges(page) }),
     siteFilesOf,
     dataOf: badgeData,
+    now,
+    sleep,
   });
 }
 

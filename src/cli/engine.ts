@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
 import type { Publisher, PublishReport } from '../publish/publisher.ts';
-import type { SiteStateInputs } from '../publish/site-state.ts';
+import type { SiteState } from '../publish/site-state.ts';
 import type { Store } from '../store/store.ts';
 import type { PassReport } from '../sync/report.ts';
 
@@ -50,10 +50,9 @@ export interface EngineDeps {
     options: { readonly isManual: boolean },
   ) => Promise<PassReport>;
   readonly publisher: Publisher | null;
-  readonly siteInputs: () => SiteStateInputs;
   readonly retentionDays: number;
-  /** Told of every page set before it is published, so that gates are up before files are. */
-  readonly beforePublish: (now: EpochMs) => Promise<void>;
+  /** What the site is by now; gates are up before files are. */
+  readonly beforePublish: (now: EpochMs) => Promise<SiteState>;
   readonly onReport: (report: RunReport) => void;
   /** The run ended without a report. */
   readonly onError: (error: unknown, runId: string) => void;
@@ -102,11 +101,8 @@ export function createEngine(deps: EngineDeps): Engine {
       : null;
     let publish: PublishReport | null = null;
     if (deps.publisher !== null && request.isPublishing !== false) {
-      await deps.beforePublish(deps.now());
-      publish = await deps.publisher.publish(deps.siteInputs(), {
-        now: deps.now(),
-        ...(request.page === undefined ? {} : { slug: request.page }),
-      });
+      const state = await deps.beforePublish(deps.now());
+      publish = await deps.publisher.publish(state, request.page === undefined ? {} : { slug: request.page });
     }
     const report: RunReport = {
       id,

@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { messageOf, StatusError } from '../errors.ts';
-import { currentNumber } from '../publish/release.ts';
+import { currentNumber } from '../publish/releases/folders.ts';
 import { createBadgeDesk } from '../server/badge-desk.ts';
 import { createFrontDoor } from '../server/front-door.ts';
 import { createHookDesk } from '../server/hooks.ts';

@@ -1,27 +1,23 @@
 /** What badges are drawn from on demand, kept with each release so that they are never older or newer than the page. */
 
-import type { BadgeOptions, NamedBadge } from '../badges/options.ts';
 import type { PageModel } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type BadgeSubjects, badgeSubjects } from '../views/badge-subjects.ts';
+import type { PageBadges } from './badge-files.ts';
 import type { ResolvedPage } from './definitions.ts';
 
-export interface BadgeData {
+export interface BadgeData extends PageBadges {
   readonly subjects: BadgeSubjects;
-  /** How all badges of the page are drawn. */
-  readonly options: BadgeOptions;
-  /** The operator's own badges. */
-  readonly named: readonly NamedBadge[];
   /** Drawn later than this, a badge says that its data is stale. */
   readonly staleAfter: EpochMs;
 }
 
-/** Plain data for the manifest. */
-export function badgeData(model: PageModel, { config, settings }: ResolvedPage): BadgeData {
-  return {
-    subjects: badgeSubjects(model),
-    options: { locale: settings.locale, ...config?.badge },
-    named: config?.badges ?? [],
-    staleAfter: model.staleAfter,
-  };
+/** How a page's badges are drawn, by its settings and the operator's choices. */
+export function pageBadges({ config, settings }: ResolvedPage): PageBadges {
+  return { options: { locale: settings.locale, ...config?.badge }, named: config?.badges ?? [] };
+}
+
+/** Plain data, kept with a release. */
+export function badgeData(model: PageModel, page: ResolvedPage): BadgeData {
+  return { ...pageBadges(page), subjects: badgeSubjects(model), staleAfter: model.staleAfter };
 }

@@ -38,13 +38,18 @@ export interface ResolvedSite {
   /** Sorted by slug; unpublished and closed pages are left out. */
   readonly pages: readonly ResolvedPage[];
   readonly problems: readonly DefinitionProblem[];
+  /** Slugs that are defined and not among `pages`: nobody is to see them. */
+  readonly withheld: readonly string[];
 }
+
+/** What definitions look at of a monitor. */
+export type KnownMonitor = Pick<MonitorObservation, 'id' | 'name' | 'isPublic'>;
 
 export interface DefinitionInputs {
   readonly site: SiteSettings;
   readonly pages: readonly PageConfig[];
   readonly upstreamDefinitions: readonly PageDefinition[];
-  readonly monitors: ReadonlyMap<MonitorId, MonitorObservation>;
+  readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
 }
 
 const SAFE_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
@@ -109,7 +114,9 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
       return definition.published && definition.access !== 'closed';
     })
     .toSorted((a, b) => (a.definition.slug < b.definition.slug ? -1 : 1));
-  return { pages, problems };
+  const shown = new Set(pages.map(({ definition }) => definition.slug));
+  const defined = [...clashes, ...drafts.map(({ definition }) => definition.slug)];
+  return { pages, problems, withheld: defined.filter((slug) => !shown.has(slug)) };
 }
 
 interface Draft {

@@ -1,267 +1,233 @@
-/** Draws what changed of each page and switches its release. */
+/**
+ * Publishes what changed. The cost of a run grows with the pages that something happened to or that are due, never with
+ * the site; pages with news go first, then those that only grew older, then what points at them.
+ */
 
-import { messageOf, StatusError } from '../errors.ts';
-import type { PageModel } from '../model/page.ts';
-import { type EpochMs, toEpochMs } from '../model/time.ts';
-import type { Store } from '../store/store.ts';
-import type { ListedPage } from '../views/index-of-pages.ts';
-import type { ResolvedPage } from './definitions.ts';
-import { digestOf, type FileEntry, type PageRenderer } from './file-entry.ts';
-import {
-  currentManifest,
-  type Manifest,
-  publishedSlugs,
-  publishRelease,
-  type ReleaseFile,
-  type ReleaseFolders,
-  removeOrphans,
-  withdraw,
-} from './release.ts';
-import {
-  eventFacts,
-  HEARTBEAT_MS,
-  loadPageModel,
-  loadSiteState,
-  type SiteState,
-  type SiteStateInputs,
-} from './site-state.ts';
+import { messageOf } from '../errors.ts';
+import type { EpochMs } from '../model/time.ts';
+import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
+import type { ResolvedSite } from './definitions.ts';
+import { createPagePublisher, type PagePublisher, type PageTeam, type PlannedTask } from './page-publisher.ts';
+import type { PageReleaseDeps, PageSummary } from './page-release.ts';
+import { type Fence, withPublishLease } from './publish-lease.ts';
+import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
+import { removeOrphans } from './releases/clean.ts';
+import { DISK, type Disk } from './releases/disk.ts';
+import { publishedSlugs, servedRelease } from './releases/folders.ts';
+import { hideFromPublic, withdraw } from './releases/switch.ts';
+import { createSitePublisher, SITE_SLUG, type SiteFilesOf, type SitePublisher } from './site-release.ts';
+import type { SiteState } from './site-state.ts';
 
-/** The release that holds the site's own files. */
-export const SITE_SLUG = '_site';
+export type { PageTeam } from './page-publisher.ts';
+export type { PageReport, PublishReport } from './publish-report.ts';
+export { SITE_SLUG, type SiteFilesInput } from './site-release.ts';
 
-export interface PublisherOptions {
-  readonly folders: ReleaseFolders;
-  readonly store: Store;
-  readonly renderer: PageRenderer & { readonly version: string };
-  /** All files of a page. */
-  readonly filesOf: (model: PageModel, page: ResolvedPage) => readonly FileEntry[];
-  /** The site's own files: index of pages, 404, robots, sitemap … */
-  readonly siteFilesOf: (site: SiteFilesInput) => readonly FileEntry[];
-  /** Plain data that the server draws on demand from. */
-  readonly dataOf: (model: PageModel, page: ResolvedPage) => unknown;
-}
-
-export interface SiteFilesInput {
-  readonly site: SiteStateInputs['site'];
-  /** Every published page with what its last release says of itself. */
-  readonly pages: readonly ListedPage[];
-  /** The page shown at the root, when it is public; null: the root is the index of pages. */
-  readonly home: PageModel | null;
-}
-
-/** What the index of pages shows of a page, beside its definition. */
-export type PageSummary = Pick<PageModel, 'state' | 'asOf' | 'dataFrom'>;
-
-/** What a manifest keeps beside its files. */
-interface ReleaseData {
-  readonly summary: PageSummary;
-  readonly onDemand: unknown;
-}
-
-export interface PageReport {
-  readonly slug: string;
-  readonly kind: 'published' | 'unchanged' | 'failed' | 'withdrawn';
-  readonly release: number | null;
-  readonly filesDrawn: number;
-  readonly filesTotal: number;
-  readonly durationMs: number;
-  readonly message: string | null;
-}
-
-export interface PublishReport {
-  readonly pages: readonly PageReport[];
-  /** Pages that could not be published as they are defined, in words. */
-  readonly problems: readonly { readonly slug: string; readonly message: string }[];
-  readonly durationMs: number;
+export interface PublisherOptions extends Omit<PageReleaseDeps, 'disk'> {
+  /** Default: the real one. */
+  readonly disk?: Disk;
+  readonly siteFilesOf: SiteFilesOf;
+  /** Slugs of pages that something happened to since the last call. */
+  readonly takeTouched: () => ReadonlySet<string>;
+  /** Prepares pages on other threads; default: everything in this one. */
+  readonly team?: PageTeam;
+  readonly now: () => EpochMs;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** What goes wrong in the background. */
+  readonly onError: (error: unknown) => void;
 }
 
 export interface Publisher {
-  /** Publishes every page that has news or is due for its heartbeat; `slug`: only that one. Never throws for one page. */
-  readonly publish: (
-    inputs: SiteStateInputs,
-    request: { readonly now: EpochMs; readonly slug?: string },
-  ) => Promise<PublishReport>;
+  /**
+   * Publishes every page that has news or is due; `slug`: only that one, every file of it compared. Never throws for one
+   * page. What takes long (pictures) follows in the background, in releases of its own.
+   */
+  readonly publish: (state: SiteState, request?: { readonly slug?: string }) => Promise<PublishReport>;
+  /** Resolves when no picture waits in the background any more. */
+  readonly settled: () => Promise<void>;
+  /** Ends what goes on in the background; the next process takes it up. */
+  readonly close: () => Promise<void>;
 }
 
-/** Makes the publisher and clears away what a crash left half written. */
-export function createPublisher(options: PublisherOptions): Publisher {
-  removeOrphans(options.folders);
+/** Fewer pages are published sooner than threads begin. */
+const BULK_MIN = 24;
+
+/** What one run works with. */
+interface Run {
+  readonly state: SiteState;
+  readonly fence: Fence;
+}
+
+interface Memory {
+  readonly pages: Map<string, { readonly summary: PageSummary; readonly dueAt: number }>;
+  /** Pages with news that are not published yet. */
+  readonly pending: Set<string>;
+  /** For which definitions pages that are no more were withdrawn. */
+  withdrawnFor: ResolvedSite | null;
+  isFirstRun: boolean;
+}
+
+interface Parts {
+  readonly options: PublisherOptions & { readonly disk: Disk };
+  readonly memory: Memory;
+  readonly pages: PagePublisher;
+  readonly site: SitePublisher;
+  readonly background: BackgroundWork;
+}
+
+/** Makes the publisher; its first run looks at every page. */
+export function createPublisher(init: PublisherOptions): Publisher {
+  const options = { ...init, disk: init.disk ?? DISK };
+  const pages = createPagePublisher(options);
+  let last: Promise<unknown> = Promise.resolve();
+  /** One at a time in this process, and by the lease in all. */
+  const exclusively = <Result>(task: (fence: Fence) => Promise<Result>): Promise<Result> => {
+    const mine = last.then(() => withPublishLease({ ...options, database: options.store.database }, task));
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+  const parts: Parts = {
+    options,
+    pages,
+    memory: { pages: new Map(), pending: new Set(), withdrawnFor: null, isFirstRun: true },
+    site: createSitePublisher(options, pages),
+    background: createBackgroundWork({ ...options, pages, withFence: exclusively, team: options.team ?? null }),
+  };
   return {
-    publish: async (inputs, request) => {
+    publish: async (state, { slug } = {}) => {
       const started = performance.now();
-      const state = await loadSiteState(options.store, inputs, request.now);
-      const pages: PageReport[] = [];
-      for (const page of state.resolved.pages) {
-        if (request.slug !== undefined && request.slug !== page.definition.slug) continue;
-        pages.push(await publishPage(options, { state, page }));
-      }
-      if (request.slug === undefined) {
-        pages.push(...withdrawOthers(options, state));
-        pages.push(await publishSite(options, state, inputs));
-      }
-      return { pages, problems: state.resolved.problems, durationMs: performance.now() - started };
+      const tasks = tasksFor(parts, state, slug);
+      const { problems } = state.resolved;
+      const isIdle = tasks.length === 0 && parts.memory.withdrawnFor === state.resolved;
+      const reports = isIdle
+        ? []
+        : await exclusively((fence) => publishAll(parts, { state, fence }, tasks)).catch((error: unknown) =>
+            tasks.map(({ page }) => failed(parts, page.definition.slug, error)),
+          );
+      return { pages: reports, problems, durationMs: performance.now() - started };
+    },
+    settled: parts.background.settled,
+    close: async () => {
+      await parts.background.close();
+      await last;
+      await options.team?.rest();
     },
   };
 }
 
-async function publishPage(
-  options: PublisherOptions,
-  { state, page }: { state: SiteState; page: ResolvedPage },
-): Promise<PageReport> {
-  const started = performance.now();
-  const slug = page.definition.slug;
-  const report = (kind: PageReport['kind'], rest: Partial<PageReport> = {}): PageReport => ({
-    slug,
-    kind,
-    release: null,
-    filesDrawn: 0,
-    filesTotal: 0,
-    message: null,
-    ...rest,
-    durationMs: performance.now() - started,
-  });
-  try {
-    const previous = currentManifest(options.folders, slug);
-    const model = await loadPageModel(options.store, state, { page, asOf: heartbeatOf(state.now, previous) });
-    const eventKey = digestOf(eventFacts(model));
-    // News: figures are computed to this very instant, and the heartbeat counts from it.
-    const isNews = previous === null || previous.eventKey !== eventKey;
-    const current =
-      isNews && model.asOf !== state.now ? await loadPageModel(options.store, state, { page, asOf: state.now }) : model;
-    const entries = options.filesOf(current, page);
-    const result = await publishEntries(options, {
-      slug,
-      access: accessOf(page),
-      customDomain: page.definition.customDomain,
-      asOf: current.asOf,
-      eventKey: current === model ? eventKey : digestOf(eventFacts(current)),
-      entries,
-      data: JSON.stringify({
-        summary: { state: current.state, asOf: current.asOf, dataFrom: current.dataFrom },
-        onDemand: options.dataOf(current, page),
-      } satisfies ReleaseData),
-      previous,
-    });
-    return report(result.filesDrawn === 0 && result.manifest === previous ? 'unchanged' : 'published', {
-      release: result.manifest.number,
-      filesDrawn: result.filesDrawn,
-      filesTotal: entries.length,
-    });
-  } catch (error) {
-    return report('failed', { message: messageOf(error) });
+/** News first, then what was never looked at, then what is due. */
+function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | undefined): PlannedTask[] {
+  for (const touched of options.takeTouched()) memory.pending.add(touched);
+  const { now, announcements, sources } = state;
+  const rankOf = (page: string): number | null => {
+    if (slug !== undefined) return slug === page ? 0 : null;
+    const known = memory.pages.get(page);
+    if (memory.pending.has(page)) return 0;
+    if (known === undefined) return 1;
+    return known.dueAt <= now ? 2 : null;
+  };
+  return state.resolved.pages
+    .map((page) => ({ page, rank: rankOf(page.definition.slug) }))
+    .filter(({ rank }) => rank !== null)
+    .toSorted((a, b) => Number(a.rank) - Number(b.rank))
+    .map(({ page }) => ({
+      page,
+      state: { now, announcements, sources },
+      mode: slug !== undefined || !memory.pages.has(page.definition.slug) ? 'whole' : 'news',
+      isBulk: false,
+    }));
+}
+
+async function publishAll(parts: Parts, run: Run, tasks: readonly PlannedTask[]): Promise<PageReport[]> {
+  const { options, memory } = parts;
+  if (memory.isFirstRun) removeOrphans(options);
+  memory.isFirstRun = false;
+  await closeGates(options, run, tasks);
+  const reports = await withdrawOthers(parts, run);
+  const team = tasks.length >= BULK_MIN ? (options.team ?? null) : null;
+  if (team === null) reports.push(...(await takeFrom(parts, run, { todo: tasks.values(), team })));
+  else {
+    // One page and the root of the site come first, so that visitors do not wait for all the others.
+    reports.push(...(await takeFrom(parts, run, { todo: tasks.slice(0, 1).values(), team: null })));
+    await publishSite(parts, run);
+    const todo = tasks.slice(1).values();
+    const hands = Array.from({ length: 2 * team.size }, () => takeFrom(parts, run, { todo, team }));
+    reports.push(...(await Promise.all(hands)).flat());
   }
+  const site = await publishSite(parts, run);
+  return site === null ? reports : [...reports, site];
 }
 
-function accessOf(page: ResolvedPage): Manifest['access'] {
-  const { access } = page.definition;
-  if (access === 'closed')
-    throw new StatusError({
-      code: 'PUBLISH_FAILED',
-      message: `${page.definition.slug} is closed and is never published`,
-    });
-  return access;
-}
-
-/** The last heartbeat, or the news of the release being served if that is later. */
-function heartbeatOf(now: EpochMs, previous: Manifest | null): EpochMs {
-  const beat = now - (now % HEARTBEAT_MS);
-  return toEpochMs(previous === null ? now : Math.min(now, Math.max(beat, previous.asOf)));
-}
-
-interface EntriesInput {
-  readonly slug: string;
-  readonly access: Manifest['access'];
-  readonly customDomain: string | null;
-  readonly asOf: EpochMs;
-  readonly eventKey: string;
-  readonly entries: readonly FileEntry[];
-  readonly data: string;
-  readonly previous: Manifest | null;
-}
-
-async function publishEntries(
-  options: PublisherOptions,
-  input: EntriesInput,
-): Promise<{ manifest: Manifest; filesDrawn: number }> {
-  const { previous, entries } = input;
-  const files: ReleaseFile[] = [];
-  let filesDrawn = 0;
-  for (const entry of entries) {
-    const key = digestOf([options.renderer.version, entry.kind, entry.key]);
-    const last = previous?.files[entry.path];
-    if (last !== undefined && last.key === key) {
-      files.push({ path: entry.path, key, contentType: entry.contentType, csp: last.csp, body: null });
-      continue;
+/** Publishes what is left of a list that several may take from. */
+async function takeFrom(
+  parts: Parts,
+  { fence }: Run,
+  { todo, team }: { readonly todo: Iterable<PlannedTask>; readonly team: PageTeam | null },
+): Promise<PageReport[]> {
+  const { memory, background } = parts;
+  const reports: PageReport[] = [];
+  for (const task of todo) {
+    const started = performance.now();
+    const { slug } = task.page.definition;
+    try {
+      const published = await parts.pages.publish({ ...task, isBulk: team !== null }, (use) => use(fence), team);
+      const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
+      memory.pending.delete(slug);
+      memory.pages.set(slug, { summary, dueAt });
+      if (published.hasSlow) background.addSlow(task);
+      if (manifest !== null) background.addTwins(manifest, previous);
+      reports.push(
+        pageReport(slug, manifest === null ? 'unchanged' : 'published', {
+          release: (manifest ?? previous)?.number ?? null,
+          filesDrawn,
+          filesTotal,
+          durationMs: performance.now() - started,
+        }),
+      );
+    } catch (error) {
+      reports.push(failed(parts, slug, error, performance.now() - started));
     }
-    const drawn = await entry.draw(options.renderer);
-    filesDrawn += 1;
-    const body = typeof drawn.body === 'string' ? Buffer.from(drawn.body) : drawn.body;
-    files.push({ path: entry.path, key, contentType: entry.contentType, csp: drawn.csp, body });
   }
-  const isSame =
-    previous !== null &&
-    filesDrawn === 0 &&
-    previous.access === input.access &&
-    previous.customDomain === input.customDomain &&
-    previous.eventKey === input.eventKey &&
-    Object.keys(previous.files).length === files.length;
-  if (isSame) return { manifest: previous, filesDrawn };
-  return { manifest: publishRelease(options.folders, { ...input, files }, previous), filesDrawn };
+  return reports;
 }
 
-/** Pages that are no longer defined, or no longer published, go; a definition that is only in trouble keeps its page. */
-function withdrawOthers(options: PublisherOptions, state: SiteState): PageReport[] {
-  const kept = new Set([SITE_SLUG, ...state.resolved.pages.map((page) => page.definition.slug)]);
+/** A page that could not be published is tried again with the next run. */
+function failed({ memory }: Parts, slug: string, error: unknown, durationMs = 0): PageReport {
+  memory.pending.add(slug);
+  return pageReport(slug, 'failed', { message: messageOf(error), durationMs });
+}
+
+/** What was public and is not to be any more is unreachable before anything is drawn. */
+async function closeGates(
+  options: Parts['options'],
+  { state, fence }: Run,
+  tasks: readonly PlannedTask[],
+): Promise<void> {
+  const gated = tasks.flatMap(({ page: { definition } }) => (definition.access === 'public' ? [] : [definition.slug]));
+  for (const slug of [...gated, ...state.resolved.withheld])
+    if (servedRelease(options.folders, slug)?.isPublic === true) await fence.pass(() => hideFromPublic(options, slug));
+}
+
+/** Pages that are no longer defined, or no longer published, go with all of their releases. */
+async function withdrawOthers({ options, memory }: Parts, { state, fence }: Run): Promise<PageReport[]> {
+  if (memory.withdrawnFor === state.resolved) return [];
   // An upstream that never answered since the start has defined nothing yet: nothing of it is taken back.
-  const isUndecided = state.sources.some((source) => source.monitorsAt === null);
-  if (isUndecided) return [];
-  return publishedSlugs(options.folders)
-    .filter((slug) => !kept.has(slug))
-    .map((slug) => {
-      withdraw(options.folders, slug);
-      return { slug, kind: 'withdrawn', release: null, filesDrawn: 0, filesTotal: 0, durationMs: 0, message: null };
-    });
+  if (state.sources.some((source) => source.monitorsAt === null)) return [];
+  const kept = new Set([SITE_SLUG, ...state.resolved.pages.map((page) => page.definition.slug)]);
+  const gone = publishedSlugs(options.folders).filter((slug) => !kept.has(slug));
+  for (const slug of gone) {
+    await fence.pass(() => withdraw(options, slug));
+    memory.pages.delete(slug);
+    memory.pending.delete(slug);
+  }
+  memory.withdrawnFor = state.resolved;
+  return gone.map((slug) => pageReport(slug, 'withdrawn'));
 }
 
-async function publishSite(options: PublisherOptions, state: SiteState, inputs: SiteStateInputs): Promise<PageReport> {
-  const started = performance.now();
-  const base = { slug: SITE_SLUG, release: null, filesDrawn: 0, filesTotal: 0, message: null };
+async function publishSite(parts: Parts, { state, fence }: Run): Promise<PageReport | null> {
+  const summaryOf = (slug: string) => parts.memory.pages.get(slug)?.summary ?? null;
   try {
-    const { site } = inputs;
-    const previous = currentManifest(options.folders, SITE_SLUG);
-    const homePage = state.resolved.pages.find(
-      (page) => page.definition.slug === site.home && page.definition.access === 'public',
-    );
-    const homeManifest = homePage === undefined ? null : currentManifest(options.folders, homePage.definition.slug);
-    const asOf = homeManifest === null ? state.now : toEpochMs(homeManifest.asOf);
-    const homeModel =
-      homePage === undefined ? null : await loadPageModel(options.store, state, { page: homePage, asOf });
-    const listed = state.resolved.pages.flatMap(({ definition, settings }): readonly ListedPage[] => {
-      const manifest = currentManifest(options.folders, definition.slug);
-      return manifest === null ? [] : [{ definition, settings, ...(JSON.parse(manifest.data) as ReleaseData).summary }];
-    });
-    const entries = options.siteFilesOf({ site, pages: listed, home: homeModel });
-    const eventKey = digestOf(entries.map((entry) => entry.path));
-    const input = {
-      slug: SITE_SLUG,
-      access: 'public',
-      customDomain: null,
-      asOf,
-      eventKey,
-      entries,
-      data: '{}',
-      previous,
-    } as const;
-    const { manifest, filesDrawn } = await publishEntries(options, input);
-    return {
-      ...base,
-      kind: manifest === previous ? 'unchanged' : 'published',
-      release: manifest.number,
-      filesDrawn,
-      filesTotal: entries.length,
-      durationMs: performance.now() - started,
-    };
+    return await parts.site.publish(state, fence, summaryOf);
   } catch (error) {
-    return { ...base, kind: 'failed', message: messageOf(error), durationMs: performance.now() - started };
+    return pageReport(SITE_SLUG, 'failed', { message: messageOf(error) });
   }
 }

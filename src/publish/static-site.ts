@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { SITE_SLUG } from './publisher.ts';
-import { currentManifest, filesFolder, type Manifest, publishedSlugs, type ReleaseFolders } from './release.ts';
+import { filesFolder, publishedSlugs, type ReleaseFolders } from './releases/folders.ts';
+import { currentManifest, type Manifest } from './releases/manifest.ts';
+import { SITE_SLUG } from './site-release.ts';
 
 /** What an earlier build wrote here, so that only that is ever removed. */
 const LEDGER = '.pharos.json';

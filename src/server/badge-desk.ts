@@ -63,7 +63,7 @@ export function createBadgeDesk(): BadgeDesk {
   const dataOf = (release: OpenRelease): BadgeData => {
     const known = parsed.get(release);
     if (known !== undefined) return known;
-    const { onDemand } = JSON.parse(release.manifest.data) as { onDemand: BadgeData };
+    const { onDemand } = release.data() as { onDemand: BadgeData };
     parsed.set(release, onDemand);
     return onDemand;
   };

@@ -2,7 +2,7 @@
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Compression } from '../publish/compress.ts';
-import type { FileRecord } from '../publish/release.ts';
+import type { FileRecord } from '../publish/releases/manifest.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
 
 export interface FileAnswer {

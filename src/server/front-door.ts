@@ -15,7 +15,7 @@ import {
 import { type Access, canView, type GateRequest, type GateResponse, NOBODY } from '../access/access.ts';
 import { clientAddressOf } from '../access/client-address.ts';
 import type { EpochMs } from '../model/time.ts';
-import { SITE_SLUG } from '../publish/publisher.ts';
+import { SITE_SLUG } from '../publish/site-release.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { type BadgeDesk, badgeAddressOf } from './badge-desk.ts';
 import { type FileAnswer, fileAnswer } from './file-answer.ts';

@@ -1,17 +1,17 @@
 /** Reads files of the releases being served. The link on disk decides, so a switch by any process is seen at once. */
 
 import { readFileSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { COMPRESSIONS, type Compression } from '../publish/compress.ts';
+import { basename, dirname, join } from 'node:path';
+import { COMPRESSIONS, type Compression, suffixOf } from '../publish/compress.ts';
 import {
-  currentNumber,
-  type FileRecord,
   filesFolder,
-  type Manifest,
+  poolFolder,
   type ReleaseFolders,
-  readManifest,
-  suffixOf,
-} from '../publish/release.ts';
+  releaseNumbers,
+  type ServedRelease,
+  servedRelease,
+} from '../publish/releases/folders.ts';
+import { type FileRecord, type Manifest, readData, readManifest } from '../publish/releases/manifest.ts';
 
 /** Bytes of file contents kept in memory. */
 const HOT_BYTES_MAX = 64 * 1024 * 1024;
@@ -21,6 +21,8 @@ export interface OpenRelease {
   readonly manifest: Manifest;
   /** The bytes of a file in an encoding that its record lists, or as it is. */
   readonly read: (path: string, encoding: Compression | null) => Buffer;
+  /** What is drawn on demand from. Throws when it cannot be read. */
+  readonly data: () => unknown;
 }
 
 export interface ReleaseReader {
@@ -34,7 +36,7 @@ export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number
   const hot = createHotSet(hotBytesMax);
 
   function targetOf(slug: string): string | null {
-    for (const site of [folders.publicSite, folders.privateSite]) {
+    for (const site of [folders.privateSite, folders.publicSite]) {
       try {
         return readlinkSync(join(site, slug));
       } catch {
@@ -53,20 +55,42 @@ export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number
       }
       const known = releases.get(slug);
       if (known?.target === target) return known.release;
-      const number = currentNumber(folders, slug);
-      const manifest = number === null ? null : readManifest(folders, slug, number);
-      // An unreadable release: the one already open goes on being served from memory and disk.
-      if (manifest === null) return known?.release ?? null;
-      const folder = filesFolder(folders, slug, manifest.number);
+      const manifest = readableManifest(folders, slug);
+      if (manifest === null) return null;
       const release: OpenRelease = {
         slug,
         manifest,
-        read: (path, encoding) => hot(`${folder}/${path}${encoding === null ? '' : suffixOf(encoding)}`),
+        read: (path, encoding) => hot(placeOf(folders, manifest, path) + (encoding === null ? '' : suffixOf(encoding))),
+        data: () => readData(folders, slug, manifest.number),
       };
       releases.set(slug, { target, release });
       return release;
     },
   };
+}
+
+/** The manifest of the release being served. Should it be damaged: of the newest one before it on the same side of the gate. */
+function readableManifest(folders: ReleaseFolders, slug: string): Manifest | null {
+  const served = servedRelease(folders, slug);
+  if (served === null) return null;
+  const older = releaseNumbers(folders, slug).filter((number) => number < served.number);
+  for (const number of [served.number, ...older.toReversed()]) {
+    const manifest = readManifest(folders, slug, number);
+    if (manifest !== null && isOnSide(manifest, served)) return manifest;
+  }
+  return null;
+}
+
+function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
+  return (access === 'public') === isPublic;
+}
+
+/** Where a file really is: the same for every release that shares its folder. */
+function placeOf(folders: ReleaseFolders, { slug, number, folders: ids }: Manifest, path: string): string {
+  const id = ids[dirname(path)];
+  return id === undefined
+    ? join(filesFolder(folders, slug, number), path)
+    : join(poolFolder(folders, slug), id, basename(path));
 }
 
 function createHotSet(bytesMax: number): (path: string) => Buffer {

@@ -62,6 +62,25 @@ export function renewLease(
   });
 }
 
+/**
+ * Does `task` while nobody else can take the lease, and makes it last `ttlMs` from now; false, with nothing done, when
+ * somebody else has it by now. Nothing is written unless half of its time is over.
+ */
+export function underLease(
+  database: Database,
+  lease: Lease,
+  { now, ttlMs, task }: Omit<LeaseRequest, 'name'> & { readonly task: () => Promise<void> },
+): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const [row] = await tx.all('SELECT holder, fence, until_at FROM lease WHERE name = ?', [lease.name]);
+    if (row === undefined || row['holder'] !== lease.holder || Number(row['fence']) !== lease.fence) return false;
+    if (Number(row['until_at']) - now < ttlMs / 2)
+      await tx.run('UPDATE lease SET until_at = ? WHERE name = ?', [now + ttlMs, lease.name]);
+    await task();
+    return true;
+  });
+}
+
 /** Gives a lease back; one that somebody else has by now stays theirs. */
 export async function releaseLease(database: Database, lease: Lease): Promise<void> {
   await database.transaction((tx) =>

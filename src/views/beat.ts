@@ -8,9 +8,21 @@ import { type ComponentModel, cutTimeline, type EpochMs, type PageModel, toEpoch
 import { incidentChangedAt, maintenanceChangedAt } from './event-times.ts';
 import { stateSince } from './last-change.ts';
 
-/** The last multiple of `beatMs` that is not after the model's `asOf`. */
-export function lastBeat({ asOf }: PageModel, beatMs: number): EpochMs {
-  return toEpochMs(asOf - (asOf % beatMs));
+/** The page's last beat that is not after the model's `asOf`. */
+export function lastBeat({ asOf, definition }: PageModel, beatMs: number): EpochMs {
+  return beatBefore(asOf, definition.slug, beatMs);
+}
+
+/** The last beat of a page that is not after `at`. Each page has its own, so that many do not come due at one instant. */
+export function beatBefore(at: EpochMs, slug: string, beatMs: number): EpochMs {
+  return toEpochMs(at - ((at - phaseOf(slug, beatMs)) % beatMs));
+}
+
+/** Where in the interval the page's beats are: the same in every process, and as good as random over pages (FNV-1a). */
+function phaseOf(slug: string, beatMs: number): number {
+  let mixed = 0x811c9dc5;
+  for (const character of slug) mixed = Math.imul(mixed ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return mixed % beatMs;
 }
 
 /** The same model with figures, time lines and freshness up to `beat`. States stay those of the present. */

@@ -163,7 +163,11 @@ describe('which pages there are', () => {
       expect(pages).toEqual([]);
       expect(problems).toHaveLength(1);
     }
-    expect(resolve({ definitions: [definition({ published: false })] })).toEqual({ pages: [], problems: [] });
+    expect(resolve({ definitions: [definition({ published: false })] })).toEqual({
+      pages: [],
+      problems: [],
+      withheld: ['acme'],
+    });
   });
 
   it('lets nothing hostile of an upstream into an address or a link', () => {

@@ -1,0 +1,130 @@
+/**
+ * What follows a publish when there is time: pictures, which take a tenth of a second each, in releases of their own,
+ * and twins compressed as far as they go, in place of the quick ones.
+ */
+
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { suffixOf, twinsBest } from './compress.ts';
+import type { PagePublisher, PageTeam, PlannedTask, WithFence } from './page-publisher.ts';
+import type { Disk } from './releases/disk.ts';
+import { currentNumber, filesFolder, poolFolder, type ReleaseFolders } from './releases/folders.ts';
+import type { Manifest } from './releases/manifest.ts';
+
+export interface BackgroundDeps {
+  readonly disk: Disk;
+  readonly folders: ReleaseFolders;
+  readonly pages: PagePublisher;
+  readonly withFence: WithFence;
+  readonly team: PageTeam | null;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface BackgroundWork {
+  /** Slow files of a page wait to be drawn. */
+  readonly addSlow: (task: PlannedTask) => void;
+  /** What a release has that the one before had not was compressed quickly. */
+  readonly addTwins: (manifest: Manifest, previous: Manifest | null) => void;
+  /** Resolves when no slow file waits any more. */
+  readonly settled: () => Promise<void>;
+  /** Resolves when nothing goes on; what waits is dropped. */
+  readonly close: () => Promise<void>;
+}
+
+/** Of the time, so that a site of thousands of pages does not keep a core busy with a few percent of bytes. */
+const TWINS_SHARE = 0.1;
+/** Releases whose twins wait; beyond that the oldest stay as they are. */
+const TWINS_MAX = 2_000;
+/** In smaller files there is nothing to gain. */
+const TWINS_BYTES_MIN = 4_096;
+
+export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
+  const slow = new Map<string, PlannedTask>();
+  const twins = new Map<string, readonly [manifest: Manifest, paths: readonly string[]]>();
+  let isClosed = false;
+  let working: Promise<void> | null = null;
+  let compressing: Promise<void> | null = null;
+
+  async function drawSlow(): Promise<void> {
+    for (const [slug, task] of slow) {
+      if (isClosed) break;
+      slow.delete(slug);
+      try {
+        await deps.pages.publish({ ...task, mode: 'slow' }, deps.withFence, deps.team);
+      } catch (error) {
+        deps.onError(error);
+      }
+    }
+    await deps.team?.rest();
+  }
+
+  async function compressBest(): Promise<void> {
+    for (const [slug, [manifest, paths]] of twins) {
+      twins.delete(slug);
+      for (const path of paths) {
+        if (isClosed || currentNumber(deps.folders, slug) !== manifest.number) break;
+        const started = performance.now();
+        await improveTwins(deps, manifest, path).catch(deps.onError);
+        await deps.sleep((performance.now() - started) * (1 / TWINS_SHARE - 1));
+      }
+    }
+  }
+
+  return {
+    addSlow: (task) => {
+      slow.set(task.page.definition.slug, task);
+      working ??= drawSlow().finally(() => {
+        working = null;
+      });
+    },
+    addTwins: (manifest, previous) => {
+      const paths = Object.entries(manifest.files)
+        .filter(
+          ([path, record]) =>
+            record.bytes >= TWINS_BYTES_MIN &&
+            record.twins.length > 0 &&
+            previous?.files[path]?.sha256 !== record.sha256,
+        )
+        .map(([path]) => path);
+      twins.set(manifest.slug, [manifest, paths]);
+      for (const [oldest] of twins) {
+        if (twins.size <= TWINS_MAX) break;
+        twins.delete(oldest);
+      }
+      compressing ??= compressBest().finally(() => {
+        compressing = null;
+      });
+    },
+    settled: async () => {
+      await working;
+    },
+    close: async () => {
+      isClosed = true;
+      await working;
+      await compressing;
+    },
+  };
+}
+
+/** Puts smaller twins of a file in place of those that are there; what they unpack to is the same. */
+async function improveTwins({ disk, folders }: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
+  const record = manifest.files[path];
+  const folder = dirname(path) === '.' ? null : manifest.folders[dirname(path)];
+  if (record === undefined || folder === undefined) return;
+  const place =
+    folder === null
+      ? filesFolder(folders, manifest.slug, manifest.number)
+      : join(poolFolder(folders, manifest.slug), folder);
+  const file = join(place, basename(path));
+  for (const { encoding, bytes } of await twinsBest(record.contentType, readFileSync(file))) {
+    const twin = file + suffixOf(encoding);
+    if (!record.twins.includes(encoding) || bytes.length >= statSync(twin).size) continue;
+    const batch = disk.batch();
+    const next = `${twin}.next`;
+    disk.remove(next);
+    batch.write(next, bytes);
+    await batch.flush();
+    disk.rename(next, twin);
+  }
+}

@@ -1,0 +1,73 @@
+/** Removes what no release needs any more, and what a crash left half written. */
+
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Disk } from './disk.ts';
+import {
+  currentNumber,
+  namesIn,
+  poolFolder,
+  publishedSlugs,
+  type ReleaseFolders,
+  releaseFolder,
+  releaseNumbers,
+} from './folders.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+
+/** A page whose links would be a mixture must stay reachable for whoever loaded the last one, and for `rollback`. */
+export const RELEASES_KEPT = 5;
+
+interface Place {
+  readonly disk: Disk;
+  readonly folders: ReleaseFolders;
+}
+
+/**
+ * Keeps the last releases of a page, the one being served among them, and the folders that they share.
+ *
+ * @param manifestOf gives manifests that are known already; others are read
+ */
+export function prune(
+  { disk, folders }: Place,
+  slug: string,
+  manifestOf: (number: number) => Manifest | null = (number) => readManifest(folders, slug, number),
+): void {
+  const current = currentNumber(folders, slug);
+  const numbers = releaseNumbers(folders, slug);
+  const others = numbers.filter((number) => number !== current);
+  const old = new Set(others.slice(0, Math.max(0, others.length - (RELEASES_KEPT - 1))));
+  for (const number of old) disk.remove(releaseFolder(folders, slug, number));
+  const kept = numbers.filter((number) => !old.has(number)).map(manifestOf);
+  // Of a kept release that cannot be read nobody knows which folders it links to.
+  if (kept.includes(null)) return;
+  const needed = new Set(kept.flatMap((manifest) => Object.values(manifest?.folders ?? {})));
+  const pool = poolFolder(folders, slug);
+  for (const id of namesIn(pool)) if (!needed.has(id)) disk.remove(join(pool, id));
+}
+
+/** Removes a release that was never switched to; folders that only it links to go at the next `prune`. */
+export function discardRelease({ disk, folders }: Place, { slug, number }: Pick<Manifest, 'slug' | 'number'>): void {
+  disk.remove(releaseFolder(folders, slug, number));
+}
+
+/**
+ * Removes what a crash left half written: releases without a manifest, everything of a page that was never switched to,
+ * links never renamed. To be called by whoever alone publishes.
+ */
+export function removeOrphans({ disk, folders }: Place): void {
+  for (const site of [folders.publicSite, folders.privateSite])
+    for (const name of namesIn(site)) if (name.startsWith('.') && name.endsWith('.next')) disk.remove(join(site, name));
+  for (const slug of publishedSlugs(folders)) {
+    const current = currentNumber(folders, slug);
+    if (current === null) disk.remove(join(folders.releases, slug));
+    else
+      for (const number of releaseNumbers(folders, slug))
+        if (number !== current && !hasManifest(folders, slug, number))
+          disk.remove(releaseFolder(folders, slug, number));
+  }
+}
+
+function hasManifest(folders: ReleaseFolders, slug: string, number: number): boolean {
+  const manifest = statSync(join(releaseFolder(folders, slug, number), 'manifest.json'), { throwIfNoEntry: false });
+  return manifest !== undefined && manifest.size > 0;
+}

@@ -1,0 +1,97 @@
+/**
+ * Where releases are.
+ *
+ *   releases/<slug>/<number>/files/…        the root folder of a release: what is served, pre-compressed twins beside it
+ *   releases/<slug>/<number>/manifest.json  what is in it, and what each file was made from
+ *   releases/<slug>/<number>/data.json      what the server draws on demand from; never served as it is
+ *   releases/<slug>/folders/<id>/…          folders below the root, each made once and linked to by every release that
+ *                                           has it unchanged
+ *   site/public/<slug>  -> the files of the release being served; site/private/<slug> for gated pages
+ */
+
+import { readdirSync, readlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export interface ReleaseFolders {
+  readonly releases: string;
+  readonly publicSite: string;
+  readonly privateSite: string;
+}
+
+/** The folders of a data folder. */
+export function releaseFolders(data: string): ReleaseFolders {
+  return {
+    releases: join(data, 'releases'),
+    publicSite: join(data, 'site', 'public'),
+    privateSite: join(data, 'site', 'private'),
+  };
+}
+
+/** Where one release is. */
+export function releaseFolder(folders: ReleaseFolders, slug: string, number: number): string {
+  return join(folders.releases, slug, String(number));
+}
+
+/** Where the files of a release are. */
+export function filesFolder(folders: ReleaseFolders, slug: string, number: number): string {
+  return join(releaseFolder(folders, slug, number), 'files');
+}
+
+/** Where the folders are that releases of a page share. */
+export function poolFolder(folders: ReleaseFolders, slug: string): string {
+  return join(folders.releases, slug, 'folders');
+}
+
+/** What the link of a page says: which release is served, and on which side of the gate. */
+export interface ServedRelease {
+  readonly number: number;
+  readonly isPublic: boolean;
+}
+
+/** The release that is being served, from the link itself; null when none is. Should both sides have one, the private. */
+export function servedRelease(folders: ReleaseFolders, slug: string): ServedRelease | null {
+  for (const [site, isPublic] of [
+    [folders.privateSite, false],
+    [folders.publicSite, true],
+  ] as const) {
+    try {
+      const number = Number(
+        dirname(readlinkSync(join(site, slug)))
+          .split('/')
+          .at(-1),
+      );
+      if (Number.isInteger(number)) return { number, isPublic };
+    } catch {
+      // No link there: the page is not published on this side.
+    }
+  }
+  return null;
+}
+
+/** The number of the release that is being served; null when none is. */
+export function currentNumber(folders: ReleaseFolders, slug: string): number | null {
+  return servedRelease(folders, slug)?.number ?? null;
+}
+
+/** Numbers of the releases of a page that are on disk, oldest first. */
+export function releaseNumbers(folders: ReleaseFolders, slug: string): number[] {
+  return namesIn(join(folders.releases, slug))
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .toSorted((a, b) => a - b);
+}
+
+/** Slugs that have releases on disk. */
+export function publishedSlugs(folders: ReleaseFolders): string[] {
+  return namesIn(folders.releases).toSorted();
+}
+
+/** Names in a folder; none when there is no such folder. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+/** What is in a release: every file with its hash and what it was made from. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { COMPRESSIONS } from '../compress.ts';
+import { currentNumber, type ReleaseFolders, releaseFolder } from './folders.ts';
+
+const FileRecordSchema = z.object({
+  /** Digest of what it was drawn from: view, kind and renderer. */
+  key: z.string(),
+  sha256: z.string(),
+  bytes: z.number(),
+  contentType: z.string(),
+  csp: z.string().nullable(),
+  twins: z.array(z.enum(COMPRESSIONS)),
+});
+export type FileRecord = z.output<typeof FileRecordSchema>;
+
+const ManifestSchema = z.object({
+  format: z.literal(2),
+  slug: z.string(),
+  number: z.number(),
+  access: z.enum(['public', 'password', 'email-domain']),
+  /** Instant the figures are computed to, epoch ms. */
+  asOf: z.number(),
+  /** Digest of everything whose change is an event: states, incidents, maintenances, definitions, settings. */
+  eventKey: z.string(),
+  customDomain: z.string().nullable(),
+  /** Files by path, as in addresses. */
+  files: z.record(z.string(), FileRecordSchema),
+  /** Id of each folder below the root, by its path. */
+  folders: z.record(z.string(), z.string()),
+  /** SHA-256 of data.json. */
+  dataSha256: z.string(),
+});
+export type Manifest = z.output<typeof ManifestSchema>;
+export type ReleaseAccess = Manifest['access'];
+
+/** A release's manifest; null when it is missing or damaged. */
+export function readManifest(folders: ReleaseFolders, slug: string, number: number): Manifest | null {
+  try {
+    return ManifestSchema.parse(
+      JSON.parse(readFileSync(join(releaseFolder(folders, slug, number), 'manifest.json'), 'utf8')),
+    );
+  } catch {
+    return null;
+  }
+}
+
+/** The manifest of the release that is being served; null when there is none that can be read. */
+export function currentManifest(folders: ReleaseFolders, slug: string): Manifest | null {
+  const number = currentNumber(folders, slug);
+  return number === null ? null : readManifest(folders, slug, number);
+}
+
+/** What a release draws on demand from, as it was written. Throws when it is missing or damaged. */
+export function readData(folders: ReleaseFolders, slug: string, number: number): unknown {
+  return JSON.parse(readFileSync(join(releaseFolder(folders, slug, number), 'data.json'), 'utf8'));
+}

@@ -1,0 +1,72 @@
+/** Which release of a page is served: one rename of one link. */
+
+import { lstatSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Disk } from './disk.ts';
+import { filesFolder, publishedSlugs, type ReleaseFolders, servedRelease } from './folders.ts';
+
+/** What a link is to point at. */
+export interface Switch {
+  readonly slug: string;
+  readonly number: number;
+  readonly isPublic: boolean;
+}
+
+/**
+ * Makes the release the one being served. Going behind a gate, the public link goes first, so that nothing of the page
+ * stays reachable; coming out from behind one, the private link goes last.
+ */
+export async function switchTo(
+  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  { slug, number, isPublic }: Switch,
+): Promise<void> {
+  const [site, otherSite] = isPublic
+    ? [folders.publicSite, folders.privateSite]
+    : [folders.privateSite, folders.publicSite];
+  disk.makeFolder(site);
+  if (!isPublic) await removeLink(disk, otherSite, slug);
+  const next = join(site, nextLinkName(slug));
+  disk.remove(next);
+  disk.symlink(relative(site, filesFolder(folders, slug, number)), next);
+  disk.rename(next, join(site, slug));
+  await disk.syncFolder(site);
+  if (isPublic) await removeLink(disk, otherSite, slug);
+}
+
+/** Takes the public link of a page away; what it led to stays on disk, unreachable. */
+export async function hideFromPublic(
+  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  slug: string,
+): Promise<void> {
+  await removeLink(disk, folders.publicSite, slug);
+}
+
+/** Takes a page out of what is served; its releases go too. */
+export async function withdraw(
+  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  slug: string,
+): Promise<void> {
+  for (const site of [folders.publicSite, folders.privateSite]) await removeLink(disk, site, slug);
+  disk.remove(join(folders.releases, slug));
+}
+
+/** Slugs of pages that anybody can reach without a gate, by their links. */
+export function publicSlugs(folders: ReleaseFolders): string[] {
+  return publishedSlugs(folders).filter((slug) => servedRelease(folders, slug)?.isPublic === true);
+}
+
+/** What a link is called until it is renamed. */
+export function nextLinkName(slug: string): string {
+  return `.${slug}.next`;
+}
+
+async function removeLink(disk: Disk, site: string, slug: string): Promise<void> {
+  const link = join(site, slug);
+  if (!isLink(link)) return;
+  disk.unlink(link);
+  await disk.syncFolder(site);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}

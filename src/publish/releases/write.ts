@@ -1,0 +1,255 @@
+/** Writes a release beside the last one: what changed is written, what did not is shared. Nothing is served by it yet. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import type { Compression } from '../compress.ts';
+import { suffixOf } from '../compress.ts';
+import { faultOfBody } from './check-body.ts';
+import type { Batch, Disk } from './disk.ts';
+import { filesFolder, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
+import type { FileRecord, Manifest, ReleaseAccess } from './manifest.ts';
+
+/** One file to be in the release. */
+export interface ReleaseFile {
+  readonly path: string;
+  /** Null: that of the last release, as it is. */
+  readonly drawn: DrawnFile | null;
+}
+
+export interface DrawnFile {
+  readonly key: string;
+  readonly contentType: string;
+  readonly csp: string | null;
+  readonly body: Uint8Array;
+  readonly twins: readonly { readonly encoding: Compression; readonly bytes: Uint8Array }[];
+}
+
+export interface ReleaseInput {
+  readonly slug: string;
+  readonly access: ReleaseAccess;
+  readonly asOf: number;
+  readonly eventKey: string;
+  readonly customDomain: string | null;
+  readonly files: readonly ReleaseFile[];
+  /** JSON for what the server draws on demand. */
+  readonly data: string;
+}
+
+/** The last release is not on disk as its manifest says, so nothing can be taken over from it. */
+export class DamagedReleaseError extends Error {
+  constructor(path: string, cause: unknown) {
+    super(`${path} of the last release is missing or damaged`, { cause });
+    this.name = 'DamagedReleaseError';
+  }
+}
+
+interface Writing {
+  readonly disk: Disk;
+  readonly batch: Batch;
+  readonly folders: ReleaseFolders;
+  readonly input: ReleaseInput;
+  readonly previous: Manifest | null;
+  readonly number: number;
+}
+
+/**
+ * Writes the release and checks it against its manifest; it is on disk when this resolves. What is left of one that
+ * fails is removed.
+ *
+ * @throws DamagedReleaseError when files of `previous` are gone; any other error when the disk refuses
+ */
+export async function writeRelease(
+  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  input: ReleaseInput,
+  previous: Manifest | null,
+): Promise<Manifest> {
+  const pool = poolFolder(folders, input.slug);
+  disk.makeFolder(pool);
+  const number = claimNumber(disk, folders, { slug: input.slug, after: previous?.number ?? 0 });
+  const batch = disk.batch();
+  const writing: Writing = { disk, batch, folders, input, previous, number };
+  const made: string[] = [];
+  try {
+    const manifest = writeFiles(writing, made);
+    batch.touch(releaseFolder(folders, input.slug, number));
+    batch.touch(dirname(pool));
+    batch.touch(pool);
+    await batch.flush();
+    verify(writing, manifest);
+    return manifest;
+  } catch (error) {
+    batch.close();
+    discard(writing, made);
+    throw error;
+  }
+}
+
+/** Takes back what was written; what the disk refuses to remove is an orphan for the next start. */
+function discard({ disk, folders, input, number }: Writing, made: readonly string[]): void {
+  try {
+    for (const folder of made) disk.remove(folder);
+    disk.remove(releaseFolder(folders, input.slug, number));
+  } catch {
+    // The reason of the failure matters more than what it leaves behind.
+  }
+}
+
+/** The next number, by making its folder: of two publishers only one can. */
+function claimNumber(disk: Disk, folders: ReleaseFolders, { slug, after }: { slug: string; after: number }): number {
+  const number = Math.max(after, ...releaseNumbers(folders, slug)) + 1;
+  disk.claimFolder(releaseFolder(folders, slug, number));
+  return number;
+}
+
+function writeFiles(writing: Writing, made: string[]): Manifest {
+  const { batch, folders, input, previous, number } = writing;
+  const home = releaseFolder(folders, input.slug, number);
+  const tree = treeOf(input.files);
+  const previousCounts = previous === null ? null : childCounts(previous);
+  const files: Record<string, FileRecord> = {};
+  const ids: Record<string, string> = {};
+  let folderCount = 0;
+  // Deepest first, so that what a folder links to is there before it.
+  for (const [path, node] of [...tree].toReversed()) {
+    const target =
+      path === ''
+        ? filesFolder(folders, input.slug, number)
+        : join(poolFolder(folders, input.slug), `${number}-${folderCount}`);
+    const lastId = previous?.folders[path];
+    const isShared =
+      lastId !== undefined &&
+      node.files.every((file) => file.drawn === null) &&
+      node.children.every((child) => ids[child] !== undefined && ids[child] === previous?.folders[child]) &&
+      previousCounts?.get(path) === node.files.length + node.children.length;
+    if (isShared) {
+      ids[path] = lastId;
+      for (const file of node.files) files[file.path] = lastRecord(previous, file.path);
+      continue;
+    }
+    if (path !== '') {
+      ids[path] = basename(target);
+      folderCount += 1;
+      made.push(target);
+    }
+    writing.disk.makeFolder(target);
+    batch.touch(target);
+    for (const file of node.files) files[file.path] = placeFile(writing, file, join(target, basename(file.path)));
+    for (const child of node.children)
+      writing.disk.symlink(
+        relative(target, join(poolFolder(folders, input.slug), ids[child] ?? '')),
+        join(target, basename(child)),
+      );
+  }
+  const data = Buffer.from(input.data);
+  const { slug, access, asOf, eventKey, customDomain } = input;
+  const manifest: Manifest = {
+    ...{ format: 2, slug, number, access, asOf, eventKey, customDomain },
+    files: Object.fromEntries(input.files.map(({ path }) => [path, files[path] as FileRecord])),
+    folders: ids,
+    dataSha256: sha256Of(data),
+  };
+  batch.write(join(home, 'data.json'), data);
+  batch.write(join(home, 'manifest.json'), Buffer.from(JSON.stringify(manifest)));
+  return manifest;
+}
+
+interface Folder {
+  readonly files: ReleaseFile[];
+  /** Paths of the folders in it. */
+  readonly children: string[];
+}
+
+/** Every folder by its path, `''` the root, each after the one it is in. */
+function treeOf(files: readonly ReleaseFile[]): ReadonlyMap<string, Folder> {
+  const tree = new Map<string, Folder>([['', { files: [], children: [] }]]);
+  const folderAt = (path: string): Folder => {
+    const known = tree.get(path);
+    if (known !== undefined) return known;
+    folderAt(parentOf(path)).children.push(path);
+    const folder: Folder = { files: [], children: [] };
+    tree.set(path, folder);
+    return folder;
+  };
+  for (const file of files) folderAt(parentOf(file.path)).files.push(file);
+  return tree;
+}
+
+/** How many files and folders each folder of a release holds. */
+function childCounts(manifest: Manifest): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const path of [...Object.keys(manifest.files), ...Object.keys(manifest.folders)]) {
+    const folder = parentOf(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function parentOf(path: string): string {
+  const folder = dirname(path);
+  return folder === '.' ? '' : folder;
+}
+
+function placeFile(writing: Writing, { path, drawn }: ReleaseFile, target: string): FileRecord {
+  if (drawn === null) return linkFile(writing, path, target);
+  const { key, contentType, csp, body, twins } = drawn;
+  const fault = faultOfBody(contentType, body);
+  if (fault !== null) throw new Error(`${path} ${fault}`);
+  writing.batch.write(target, body);
+  for (const { encoding, bytes } of twins) writing.batch.write(target + suffixOf(encoding), bytes);
+  return {
+    key,
+    sha256: sha256Of(body),
+    bytes: body.length,
+    contentType,
+    csp,
+    twins: twins.map(({ encoding }) => encoding),
+  };
+}
+
+function linkFile({ disk, folders, input, previous }: Writing, path: string, target: string): FileRecord {
+  const record = lastRecord(previous, path);
+  const folder = parentOf(path);
+  const source =
+    folder === ''
+      ? filesFolder(folders, input.slug, previous?.number ?? 0)
+      : join(poolFolder(folders, input.slug), previous?.folders[folder] ?? '');
+  try {
+    for (const suffix of ['', ...record.twins.map(suffixOf)])
+      disk.link(join(source, basename(path) + suffix), target + suffix);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new DamagedReleaseError(path, error);
+    throw error;
+  }
+  return record;
+}
+
+function lastRecord(previous: Manifest | null, path: string): FileRecord {
+  const record = previous?.files[path];
+  if (record === undefined) throw new Error(`${path} was to be kept, but the last release has no such file`);
+  return record;
+}
+
+/** Reads back what this release wrote; what it shares was read back by the one that wrote it, so its size will do. */
+function verify({ folders, input, previous, number }: Writing, manifest: Manifest): void {
+  const root = filesFolder(folders, input.slug, number);
+  if (!Object.hasOwn(manifest.files, 'index.html')) throw new Error('the release has no index.html');
+  for (const [path, record] of Object.entries(manifest.files)) {
+    const file = join(root, path);
+    if (previous?.files[path] === record) {
+      if (sizeOf(file) !== record.bytes) throw new DamagedReleaseError(path, null);
+    } else if (sha256Of(readFileSync(file)) !== record.sha256) {
+      throw new Error(`${path} does not match its manifest`);
+    }
+  }
+  const data = readFileSync(join(releaseFolder(folders, input.slug, number), 'data.json'));
+  if (sha256Of(data) !== manifest.dataSha256) throw new Error('data.json does not match its manifest');
+}
+
+function sizeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
