@@ -14,9 +14,12 @@ import { indexOfPagesView } from '../../src/views/index-of-pages.ts';
 import { LOGIN_STEPS, loginView } from '../../src/views/login.ts';
 import { maintenanceView } from '../../src/views/maintenance.ts';
 import { notFoundView, siteNotFoundView } from '../../src/views/not-found.ts';
+import { opsView } from '../../src/views/ops.ts';
+import { opsSignInView } from '../../src/views/ops-sign-in.ts';
 import { reportIndexView, reportView } from '../../src/views/report.ts';
 import { statusPageView } from '../../src/views/status-page.ts';
 import { uptimeCalendarView } from '../../src/views/uptime-calendar.ts';
+import { opsFacts } from './ops-facts.ts';
 import * as scenes from './page-scenes.ts';
 
 /** A page under test: its place below the root of its status page, its kind and its view. */
@@ -90,6 +93,8 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
       }),
     ),
     { path: 'site-404/', kind: 'not-found', view: siteNotFoundView(site) },
+    { path: 'ops/', kind: 'ops', view: opsView(opsFacts(), { formToken: 'x', notice: 'A run is queued.' }) },
+    { path: 'ops-sign-in/', kind: 'ops-sign-in', view: opsSignInView('wrong') },
   ];
 }
 
