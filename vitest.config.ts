@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/{unit,contract,e2e}/**/*.test.ts'],
     globalSetup: [],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
     env: { TZ: 'America/St_Johns' },
   },
