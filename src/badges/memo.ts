@@ -1,14 +1,14 @@
 /** Remembers what is dear to make and needed again, up to a limit: then it forgets everything and starts anew. */
 
-export interface Memo<T> {
-  get(key: string): T | undefined;
-  set(key: string, value: T): void;
+export interface Memo<T, K = string> {
+  get(key: K): T | undefined;
+  set(key: K, value: T): void;
   readonly size: number;
 }
 
 /** Quicker to read than a cache that counts uses, and good where far fewer than `max` keys are in use. */
-export function createMemo<T>(max: number): Memo<T> {
-  const known = new Map<string, T>();
+export function createMemo<T, K = string>(max: number): Memo<T, K> {
+  const known = new Map<K, T>();
   return {
     get: (key) => known.get(key),
     set(key, value) {

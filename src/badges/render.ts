@@ -11,7 +11,7 @@ import { type BadgeSymbol, drawBars, drawLogo, drawSpark, drawSymbol, type Logo 
 import { drawLettering, type Lettering, setText } from './lettering.ts';
 import type { BadgeScheme, BadgeStyle } from './names.ts';
 import { LABEL_COLOUR, PANEL_COLOUR, PANEL_LINE_COLOUR, STATE_COLOURS } from './palette.ts';
-import { inset, platePath, SHAPES, type Stretch } from './shapes.ts';
+import { inset, opening, platePath, SHAPES, type Stretch } from './shapes.ts';
 import { cleanText, escapeXml } from './text.ts';
 
 /** What a badge says and how. Text may be anything: it is cleaned, cut and escaped. */
@@ -61,8 +61,7 @@ export function renderBadge(fields: BadgeFields): string {
 }
 
 function wrap(body: string, { name, width }: { name: string; width: number }, canvas: Canvas): string {
-  const { heightAttributes, otherAttributes } = canvas.shape;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width / 10}${heightAttributes}${width}${otherAttributes}${name}"><title>${name}</title>${styleElement(canvas)}${body}</svg>`;
+  return `${opening(width, canvas.shape)}${name}"><title>${name}</title>${styleElement(canvas)}${body}</svg>`;
 }
 
 /** One end of a badge: a plate with a text on it, and before the text room for a drawing. */

@@ -1,5 +1,6 @@
 /** The outer forms of badges, in tenths of a pixel. */
 
+import { createMemo, type Memo } from './memo.ts';
 import type { BadgeStyle } from './names.ts';
 import { solid } from './text.ts';
 
@@ -16,16 +17,19 @@ interface Form {
   readonly isLoud: boolean;
 }
 
-/** A form with the pieces of text that every badge of it has in common. */
+/** A form with the pieces of text that its badges have in common. */
 export interface Shape extends Form {
   /** Path from the top edge round the two corners on the right to the bottom edge. */
   readonly rightEnd: string;
   /** Path from the bottom edge round the two corners on the left to the top edge. */
   readonly leftEnd: string;
-  /** Attributes of the document between its width and the width in its `viewBox`, and those after that. */
-  readonly heightAttributes: string;
-  readonly otherAttributes: string;
+  /** What depends on a width alone, by that width: many badges have the same label. */
+  readonly openings: Memo<string, number>;
+  readonly firstPlates: Memo<string, number>;
 }
+
+/** More widths than any site's labels have. */
+const WIDTHS_MAX = 512;
 
 function shape(form: Form): Shape {
   const { height, radius: r } = form;
@@ -35,8 +39,8 @@ function shape(form: Form): Shape {
     ...form,
     rightEnd: solid(r === 0 ? `v${height}` : `${corner} ${r} ${r}${side === 0 ? '' : `v${side}`}${corner}-${r} ${r}`),
     leftEnd: solid(r === 0 ? 'z' : `${corner}-${r}-${r}${side === 0 ? '' : `v-${side}`}${corner} ${r}-${r}z`),
-    heightAttributes: solid(`" height="${height / 10}" viewBox="0 0 `),
-    otherAttributes: solid(` ${height}" role="img" aria-label="`),
+    openings: createMemo(WIDTHS_MAX),
+    firstPlates: createMemo(WIDTHS_MAX),
   };
 }
 
@@ -65,9 +69,30 @@ export interface Stretch {
   readonly isLast: boolean;
 }
 
+/** The document's first tag, up to the name that is its label. */
+export function opening(width: number, { height, openings }: Shape): string {
+  const known = openings.get(width);
+  if (known !== undefined) return known;
+  const tag = solid(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width / 10}" height="${height / 10}" viewBox="0 0 ${width} ${height}" role="img" aria-label="`,
+  );
+  openings.set(width, tag);
+  return tag;
+}
+
 /** The outline of one plate of a badge. */
-export function platePath({ from, to, isFirst, isLast }: Stretch, shape: Shape): string {
-  const left = isFirst ? from + shape.radius : from;
-  const right = isLast ? to - shape.radius : to;
-  return `M${left} 0H${right}${isLast ? shape.rightEnd : `v${shape.height}`}H${left}${isFirst ? shape.leftEnd : 'z'}`;
+export function platePath(stretch: Stretch, shape: Shape): string {
+  const { from, to, isFirst, isLast } = stretch;
+  if (from !== 0 || !isFirst || isLast) return outline(stretch, shape);
+  const known = shape.firstPlates.get(to);
+  if (known !== undefined) return known;
+  const path = solid(outline(stretch, shape));
+  shape.firstPlates.set(to, path);
+  return path;
+}
+
+function outline({ from, to, isFirst, isLast }: Stretch, { radius, height, rightEnd, leftEnd }: Shape): string {
+  const top = `M${isFirst ? from + radius : from} 0H${isLast ? to - radius : to}`;
+  const bottom = isFirst ? `H${from + radius}${leftEnd}` : `H${from}z`;
+  return top + (isLast ? rightEnd : `v${height}`) + bottom;
 }
