@@ -16,7 +16,10 @@ describe('every documented upstream at once', () => {
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
     mkdirSync(join(folder.path, 'posts'));
-    writeFileSync(join(folder.path, 'posts', 'moved.md'), '---\ntype: announcement\ntitle: We moved house\nfrom: 2026-01-01T00:00:00Z\npages: [all]\n---\n\nSee you there.\n');
+    writeFileSync(
+      join(folder.path, 'posts', 'moved.md'),
+      '---\ntype: announcement\ntitle: We moved house\nfrom: 2026-01-01T00:00:00Z\npages: [all]\n---\n\nSee you there.\n',
+    );
     const text = sandbox.configText({ include: ALL, hasPages: false });
     writeFileSync(
       join(folder.path, 'pharos.yaml'),
@@ -30,7 +33,9 @@ describe('every documented upstream at once', () => {
 
   it('gives one good row for each kind', async () => {
     const result = await run('check', '--json');
-    const rows = (JSON.parse(result.stdout) as { upstreams: { kind: string; upstream: string; isOk: boolean; summary: string }[] }).upstreams;
+    const rows = (
+      JSON.parse(result.stdout) as { upstreams: { kind: string; upstream: string; isOk: boolean; summary: string }[] }
+    ).upstreams;
     expect(rows.filter((row) => !row.isOk)).toEqual([]);
     expect(new Set(rows.map((row) => row.kind))).toEqual(new Set(CONNECTORS.map((connector) => connector.kind)));
     expect(result.status).toBe(0);
@@ -38,11 +43,17 @@ describe('every documented upstream at once', () => {
 
   it('makes one page of them all, without a target, a secret or a monitor that is not public', async () => {
     const result = await run('build', '--json');
-    const report = JSON.parse(result.stdout) as { pass: { upstreams: { upstreamId: string; kind: string; monitorsTotal: number; itemsDropped: number }[] } };
+    const report = JSON.parse(result.stdout) as {
+      pass: { upstreams: { upstreamId: string; kind: string; monitorsTotal: number; itemsDropped: number }[] };
+    };
     expect(report.pass.upstreams.filter((item) => item.kind !== 'ok' || item.itemsDropped > 0)).toEqual([]);
     const page = readFileSync(join(folder.path, 'out', 'all', 'index.html'), 'utf8');
     expect(page).toContain('We moved house');
-    const components = (JSON.parse(readFileSync(join(folder.path, 'out', 'all', 'api', 'v2', 'components.json'), 'utf8')) as { components: { name: string; status: string; group: boolean }[] }).components;
+    const components = (
+      JSON.parse(readFileSync(join(folder.path, 'out', 'all', 'api', 'v2', 'components.json'), 'utf8')) as {
+        components: { name: string; status: string; group: boolean }[];
+      }
+    ).components;
     const shown = report.pass.upstreams.filter((item) => item.monitorsTotal > 0).map((item) => item.upstreamId);
     expect(shown).toEqual(expect.arrayContaining(['edge', 'svc', 'real', 'backups', 'crm', 'iac']));
     expect(components.length).toBeGreaterThan(30);

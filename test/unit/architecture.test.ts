@@ -53,7 +53,9 @@ function sources(folder: string): Source[] {
 
 function importsOf({ text }: Source, isRunning = false): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
-  const clean = isRunning ? code.replace(/(?:^|\n)\s*(?:import|export)\s+type\b[^'"`;]*?from\s*['"][^'"]+['"]/g, '') : code;
+  const clean = isRunning
+    ? code.replace(/(?:^|\n)\s*(?:import|export)\s+type\b[^'"`;]*?from\s*['"][^'"]+['"]/g, '')
+    : code;
   return [
     ...clean.matchAll(
       /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g,
