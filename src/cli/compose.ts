@@ -10,12 +10,10 @@ import type { SendMail } from '../access/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
 import { messageOf } from '../errors.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
-import { badgeData, pageBadges } from '../publish/badge-data.ts';
 import type { ResolvedPage } from '../publish/definitions.ts';
-import { filesOf } from '../publish/files.ts';
-import { createPublisher, type Publisher, type PublisherOptions } from '../publish/publisher.ts';
+import { createPublisher, type Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
-import { loadRenderer, type Renderer } from '../publish/renderer.ts';
+import { loadRenderer } from '../publish/renderer.ts';
 import { siteFilesOf } from '../publish/site-files.ts';
 import { createSiteMemory } from '../publish/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/site-state.ts';
@@ -31,8 +29,10 @@ import { intervalMsOf } from '../sync/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login.ts';
 import { loginMail } from '../views/login-mail.ts';
+import { drawingWith } from './drawing.ts';
 import { createEngine, type Engine, type RunReport } from './engine.ts';
 import type { Log } from './log.ts';
+import { createPageTeam } from './page-team.ts';
 
 export interface Pharos {
   readonly config: Config;
@@ -41,6 +41,8 @@ export interface Pharos {
   readonly upstreams: readonly Upstream[];
   readonly http: Http;
   readonly engine: Engine;
+  /** Null: nothing is drawn. */
+  readonly publisher: Publisher | null;
   readonly access: Access;
   readonly metrics: Metrics;
   /** What the store knows of the site. */
@@ -86,7 +88,8 @@ export function bindUpstreams(config: Config): readonly Upstream[] {
 /** Opens the store and builds what the command asks for; `close` gives everything back. */
 export async function compose(config: Config, options: ComposeOptions): Promise<Pharos> {
   const { log } = options;
-  const { database, damagedFile } = openSqlite(join(config.data, 'pharos.db'), now());
+  const databaseFile = join(config.data, 'pharos.db');
+  const { database, damagedFile } = openSqlite(databaseFile, now());
   if (damagedFile !== null) {
     log.error(
       { damagedFile },
@@ -142,11 +145,15 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   const publisher =
     renderer === null
       ? null
-      : publisherOf({
+      : createPublisher({
           store,
           folders,
-          renderer,
+          ...drawingWith(renderer),
+          siteFilesOf,
           takeTouched: memory.takeTouched,
+          team: createPageTeam({ databaseFile, folders }),
+          now,
+          sleep,
           onError: (error) => log.error(messageOf(error)),
         });
   const engine = createEngine({
@@ -174,6 +181,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     upstreams,
     http,
     engine,
+    publisher,
     access,
     metrics,
     siteState: refreshPages,
@@ -199,29 +207,6 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       await store.close();
     },
   };
-}
-
-function publisherOf({
-  renderer,
-  ...rest
-}: Pick<PublisherOptions, 'store' | 'folders' | 'takeTouched' | 'onError'> & {
-  readonly renderer: Renderer;
-}): Publisher {
-  return createPublisher({
-    ...rest,
-    renderer: {
-      version: renderer.version,
-      render: async (kind, view) => {
-        const { html, csp } = await renderer.render(kind as never, view as never);
-        return { body: html, csp };
-      },
-    },
-    filesOf: (model, page) => filesOf(model, { badges: false, badge: pageBadges(page) }),
-    siteFilesOf,
-    dataOf: badgeData,
-    now,
-    sleep,
-  });
 }
 
 function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {

@@ -5,6 +5,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { suffixOf, twinsBest } from './compress.ts';
 import type { PagePublisher, PageTeam, PlannedTask, WithFence } from './page-publisher.ts';
 import type { Disk } from './releases/disk.ts';
@@ -17,7 +18,6 @@ export interface BackgroundDeps {
   readonly pages: PagePublisher;
   readonly withFence: WithFence;
   readonly team: PageTeam | null;
-  readonly sleep: (ms: number) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -42,13 +42,17 @@ const TWINS_BYTES_MIN = 4_096;
 export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const slow = new Map<string, PlannedTask>();
   const twins = new Map<string, readonly [manifest: Manifest, paths: readonly string[]]>();
-  let isClosed = false;
+  const closing = new AbortController();
   let working: Promise<void> | null = null;
   let compressing: Promise<void> | null = null;
 
+  /** Ends early, and without a fault, when everything ends. */
+  const pause = (ms: number): Promise<void> =>
+    setTimeout(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+
   async function drawSlow(): Promise<void> {
     for (const [slug, task] of slow) {
-      if (isClosed) break;
+      if (closing.signal.aborted) break;
       slow.delete(slug);
       try {
         await deps.pages.publish({ ...task, mode: 'slow' }, deps.withFence, deps.team);
@@ -63,10 +67,10 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     for (const [slug, [manifest, paths]] of twins) {
       twins.delete(slug);
       for (const path of paths) {
-        if (isClosed || currentNumber(deps.folders, slug) !== manifest.number) break;
+        if (closing.signal.aborted || currentNumber(deps.folders, slug) !== manifest.number) break;
         const started = performance.now();
         await improveTwins(deps, manifest, path).catch(deps.onError);
-        await deps.sleep((performance.now() - started) * (1 / TWINS_SHARE - 1));
+        await pause((performance.now() - started) * (1 / TWINS_SHARE - 1));
       }
     }
   }
@@ -100,7 +104,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
       await working;
     },
     close: async () => {
-      isClosed = true;
+      closing.abort();
       await working;
       await compressing;
     },

@@ -45,6 +45,14 @@ export function openSqlite(file: string, now: number): OpenedSqlite {
   }
 }
 
+/** Opens a database that this process has open already, for another thread that only reads. */
+export function openSqliteReader(file: string): Database {
+  const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+  const { all, close } = createDatabase(reading, reading);
+  const refuse = () => Promise.reject(new Error('this connection only reads'));
+  return { all, transaction: refuse, backup: refuse, close };
+}
+
 function connect(file: string): Database {
   const writing = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -150,7 +158,7 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
     close: async () => {
       await last;
       reading.close();
-      writing.close();
+      if (writing !== reading) writing.close();
     },
   };
 }

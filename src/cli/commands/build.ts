@@ -24,6 +24,7 @@ export async function build(options: BuildOptions): Promise<number> {
       trigger: 'command',
       ...(options.offline === true ? { upstreams: [] } : {}),
     });
+    await pharos.publisher?.settled();
     const folder = resolve(options.out);
     const written = await writeStaticSite(pharos.folders, { folder, home: config.site.home ?? null });
     print(

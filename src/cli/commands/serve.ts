@@ -1,4 +1,5 @@
-import { compose } from '../compose.ts';
+import { messageOf } from '../../errors.ts';
+import { compose, now } from '../compose.ts';
 import { EXIT_DONE } from '../exit.ts';
 import { listen } from '../listen.ts';
 import { createLog } from '../log.ts';
@@ -12,6 +13,9 @@ export interface ServeOptions {
   readonly quiet?: boolean;
 }
 
+/** A page that goes behind a gate is behind it this soon; a look without news takes three small reads. */
+const LOOK_EVERY_MS = 500;
+
 /** Serves what is published and asks nobody, until stopped. */
 export async function serve(options: ServeOptions): Promise<number> {
   const config = requireConfig(options.config);
@@ -23,7 +27,12 @@ export async function serve(options: ServeOptions): Promise<number> {
     host: options.host ?? config.server.host,
   });
   process.stdout.write(`Pharos serves ${door.url}/\n`);
+  // Another process changes what pages there are and who may see them.
+  const looking = setInterval(() => {
+    pharos.refreshPages(now()).catch((error: unknown) => log.warn(messageOf(error)));
+  }, LOOK_EVERY_MS);
   await untilStopped();
+  clearInterval(looking);
   await door.close();
   await pharos.close();
   return EXIT_DONE;

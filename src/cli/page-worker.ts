@@ -1,0 +1,29 @@
+/** One thread of the team that prepares pages. It reads the store and writes releases; switching is not its business. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../errors.ts';
+import { preparePage } from '../publish/page-release.ts';
+import { DISK } from '../publish/releases/disk.ts';
+import { loadRenderer } from '../publish/renderer.ts';
+import { createStore } from '../store/create-store.ts';
+import { openSqliteReader } from '../store/sqlite.ts';
+import { drawingWith } from './drawing.ts';
+import type { PageWorkerAnswer, PageWorkerData, PageWorkerRequest } from './page-team.ts';
+
+const { databaseFile, folders } = workerData as PageWorkerData;
+const deps = {
+  store: createStore(openSqliteReader(databaseFile)),
+  folders,
+  disk: DISK,
+  ...drawingWith(await loadRenderer()),
+};
+
+parentPort?.on('message', async ({ id, task }: PageWorkerRequest) => {
+  let answer: PageWorkerAnswer;
+  try {
+    answer = { id, prepared: await preparePage(deps, task) };
+  } catch (error) {
+    answer = { id, message: messageOf(error) };
+  }
+  parentPort?.postMessage(answer);
+});
