@@ -1,4 +1,4 @@
-/** What a drawn page may do: nothing but what stands in it, and that only when it came out of the build. */
+/** What a drawn page may do: nothing but what the build put into it. */
 
 import { hash } from 'node:crypto';
 import type { ViewKind } from '../views/html.ts';
@@ -10,32 +10,26 @@ export interface Policy {
   readonly meta: string;
 }
 
-export interface PolicyInit {
-  readonly kind: ViewKind;
-  /** Hashes of the styles and scripts that the build made, as `sha256-…`. */
-  readonly trusted: ReadonlySet<string>;
-  /** The operator's variables: the one style that the build does not know. */
-  readonly themeCss: string | null;
+/** Contents of the inlined styles and scripts that the build made for one kind of page. */
+export interface BuiltContents {
+  readonly styles: readonly string[];
+  readonly scripts: readonly string[];
 }
 
-const INLINE = /<(style|script)\b[^>]*>([\s\S]*?)<\/\1>/g;
+/** Kinds that send something to us: a password, an address, an operator's order. */
 const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-sign-in']);
 
 /**
- * The strictest policy under which the page works. A style or script is allowed by its hash if the build made it and
- * this page has it; anything else between such tags, however it got there, stays without effect.
+ * The strictest policy under which pages of a kind work. It follows from the build and not from the page: a style or a
+ * script that got into a page in any other way stays without effect.
+ *
+ * @param themeCss  the operator's variables, the one style that the build does not know
  */
-export function policyOf(page: string, { kind, trusted, themeCss }: PolicyInit): Policy {
-  const theme = themeCss === null ? null : hashOf(themeCss);
-  const hashes: Record<string, Set<string>> = { style: new Set(), script: new Set() };
-  for (const [, tag = '', content = ''] of page.matchAll(INLINE)) {
-    const found = hashOf(content);
-    if (trusted.has(found) || found === theme) hashes[tag]?.add(`'${found}'`);
-  }
+export function policyOf(kind: ViewKind, { styles, scripts }: BuiltContents, themeCss: string | null): Policy {
   const directives = [
     "default-src 'none'",
-    `script-src ${listOf(hashes['script'])}`,
-    `style-src ${listOf(hashes['style'])}`,
+    `script-src ${sourcesOf(scripts)}`,
+    `style-src ${sourcesOf(themeCss === null ? styles : [...styles, themeCss])}`,
     "img-src 'self' data:",
     "connect-src 'self'",
     `form-action ${KINDS_WITH_FORMS.has(kind) ? "'self'" : "'none'"}`,
@@ -47,20 +41,7 @@ export function policyOf(page: string, { kind, trusted, themeCss }: PolicyInit):
   };
 }
 
-function listOf(hashes: ReadonlySet<string> | undefined): string {
-  return hashes === undefined || hashes.size === 0 ? "'none'" : [...hashes].join(' ');
-}
-
-/** Contents are few and repeat on every page. */
-const KNOWN_MAX = 500;
-const known = new Map<string, string>();
-
-/** As a policy names it: `sha256-…`. */
-export function hashOf(content: string): string {
-  const found = known.get(content);
-  if (found !== undefined) return found;
-  const made = `sha256-${hash('sha256', content, 'base64')}`;
-  if (known.size >= KNOWN_MAX) known.clear();
-  known.set(content, made);
-  return made;
+function sourcesOf(contents: readonly string[]): string {
+  if (contents.length === 0) return "'none'";
+  return contents.map((content) => `'sha256-${hash('sha256', content, 'base64')}'`).join(' ');
 }

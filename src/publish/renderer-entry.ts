@@ -5,13 +5,16 @@ import type { Handed } from '../views/html.ts';
 
 const app = createApp({ streaming: false });
 
-/** Every style and script that the build made and that stands in a page: what a page may have. */
-export const builtContents: readonly string[] = [
-  ...app.manifest.routes.flatMap(({ styles }) =>
+/** Contents of the styles that stand in every page of a route, by the route's name. */
+export const stylesByKind: ReadonlyMap<string, readonly string[]> = new Map(
+  app.manifest.routes.map(({ routeData, styles }) => [
+    routeData.route.slice(1),
     styles.flatMap((style) => (style.type === 'inline' ? [style.content] : [])),
-  ),
-  ...app.manifest.inlinedScripts.values(),
-];
+  ]),
+);
+
+/** Contents of the scripts that stand in pages; which page has which is seen when it is drawn. */
+export const scripts: readonly string[] = [...app.manifest.inlinedScripts.values()];
 
 // Astro would hash the styles of a page each time that it is drawn, to write a header that says what this list says.
 app.manifest.shouldInjectCspMetaTags = false;

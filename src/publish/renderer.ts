@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { StatusError } from '../errors.ts';
 import type { Handed, ViewByKind, ViewKind } from '../views/html.ts';
-import { hashOf, policyOf } from './policy.ts';
+import { type Policy, policyOf } from './policy.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILDS = join(ROOT, 'dist', 'renderer');
@@ -79,19 +79,23 @@ export async function compileRenderer(): Promise<void> {
   await removeOldBuilds(version);
 }
 
+/** What the built entry exports: src/publish/renderer-entry.ts. */
+interface Built {
+  readonly draw: (handed: Handed) => Promise<Response>;
+  readonly stylesByKind: ReadonlyMap<string, readonly string[]>;
+  readonly scripts: readonly string[];
+}
+
 /** The compiled pages, compiled first where they are not. Once loaded they stay in memory, about 15 MB. */
 export async function loadRenderer(): Promise<Renderer> {
   await compileRenderer();
   const version = await versionOfSources();
-  const { draw, builtContents } = (await import(pathToFileURL(join(BUILDS, version, ENTRY)).href)) as {
-    readonly draw: (handed: Handed) => Promise<Response>;
-    readonly builtContents: readonly string[];
-  };
-  const trusted = new Set(builtContents.map(hashOf));
+  const built = (await import(pathToFileURL(join(BUILDS, version, ENTRY)).href)) as Built;
+  const policies = policiesOf(built);
   return {
     version,
     render: async (kind, view) => {
-      const response = await draw({ kind, view } as Handed);
+      const response = await built.draw({ kind, view } as Handed);
       if (response.status !== 200)
         throw new StatusError({
           code: 'PUBLISH_FAILED',
@@ -99,9 +103,28 @@ export async function loadRenderer(): Promise<Renderer> {
           context: { kind },
         });
       const page = await response.text();
-      const policy = policyOf(page, { kind, trusted, themeCss: view.shell.themeCss });
+      const policy = policies(kind, page, view.shell.themeCss);
       return { html: page.replace(CHARSET, `${CHARSET}${policy.meta}`), csp: policy.header };
     },
+  };
+}
+
+/** Looks of the operators of one site; more are not kept. */
+const POLICIES_MAX = 1_000;
+
+/** Policies by kind and theme, each made once: whatever its view, a kind of page has the same styles and scripts. */
+function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: string | null) => Policy {
+  const known = new Map<string, Policy>();
+  return (kind, page, themeCss) => {
+    const key = `${kind} ${themeCss ?? ''}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const styles = built.stylesByKind.get(kind) ?? [];
+    const scripts = built.scripts.filter((content) => page.includes(content));
+    const made = policyOf(kind, { styles, scripts }, themeCss);
+    if (known.size >= POLICIES_MAX) known.clear();
+    known.set(key, made);
+    return made;
   };
 }
 
