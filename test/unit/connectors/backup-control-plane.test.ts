@@ -206,6 +206,20 @@ describe('logging in and out', () => {
     expect(always.asked.at(-1)).toBe('log out');
   });
 
+  it('logs in no third time when a later question is refused as well', async () => {
+    const refused = new Set<string>();
+    const { asked, done } = pull(
+      service({ tenants: [tenant('acme'), tenant('initech')] }, ({ name, headers }) => {
+        const key = headers['x-tenant-id'] ?? '';
+        if (name !== 'list sources' || refused.has(key)) return undefined;
+        refused.add(key);
+        return refusal(401);
+      }),
+    );
+    await expect(done).rejects.toMatchObject({ code: 'UPSTREAM_REFUSED' });
+    expect(asked.filter((name) => name === 'log in').length).toBe(2);
+  });
+
   it('never asks a log in or a test twice by itself', async () => {
     const { done } = pull(service({ sources: { acme: [source('1', { type: 'cpanel' })] } }), { testConnection: true });
     const { questions } = await done;
