@@ -77,7 +77,9 @@ export function createLoginDocuments(
         headers: {
           ...GATE_HEADERS,
           'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': csp,
+          // A document cannot say itself who may frame it.
+          'content-security-policy': `${csp.replace(/;?\s*frame-ancestors[^;]*/, '')};frame-ancestors 'none'`,
+          'cross-origin-resource-policy': 'same-origin',
           // A form of a page without a referrer posts `Origin: null`; only the page with a token in its address hides it.
           'referrer-policy': step === 'confirm' ? 'no-referrer' : 'same-origin',
           'x-robots-tag': 'noindex',

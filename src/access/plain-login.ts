@@ -9,7 +9,7 @@ const STYLE =
   'form{margin:1.5rem 0}label{display:block}input{box-sizing:border-box;width:100%;font:inherit;padding:.5rem}' +
   'button{font:inherit;padding:.5rem 1rem;margin-top:.75rem}.hidden{position:absolute;left:-999rem}';
 
-const CSP = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+const CSP = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'`;
 
 const FAULTS: Readonly<Record<LoginFault, string>> = {
   wrong: 'That is not the password of a page at this address.',

@@ -49,7 +49,7 @@ describe('the documents of the gates', () => {
     const ask = () => documents.answer({ status: 404, step: 'sign-in', kinds, base: '/a/', to: '' });
     expect((await ask()).body).toContain('action="/a/login/"');
     isBroken = false;
-    expect((await ask()).headers['content-security-policy']).toBe('themed');
+    expect((await ask()).headers['content-security-policy']).toBe("themed;frame-ancestors 'none'");
     expect(errors).toHaveLength(1);
   });
 
