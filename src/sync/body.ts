@@ -47,8 +47,7 @@ export interface BodyBounds {
 export async function readBody(body: Readable, { encoding, bytesMax, place }: BodyBounds): Promise<Buffer> {
   const unpack = unpackOf(encoding);
   if (unpack === 'unknown') {
-    // A stream that is destroyed early tells so by an error event, which nobody waits for.
-    body.on('error', () => undefined).destroy();
+    dropBody(body);
     throw shapeError(place, 'the body is packed in a way that is not unpacked');
   }
   const chunks: Buffer[] = [];
@@ -72,6 +71,12 @@ export async function readBody(body: Readable, { encoding, bytesMax, place }: Bo
         : `the body is packed but damaged or cut off`,
     );
   }
+}
+
+/** Closes the connection without reading on. */
+export function dropBody(body: Readable): void {
+  // A stream that is destroyed early tells so by an error event, which nobody waits for.
+  body.on('error', () => undefined).destroy();
 }
 
 function unpackOf(encoding: string | undefined): Unpack | 'unknown' | null {

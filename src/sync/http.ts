@@ -6,10 +6,10 @@
 import { Agent, type Dispatcher } from 'undici';
 import { isStatusError, type StatusError } from '../errors.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
-import { ACCEPTED_ENCODINGS, readBody } from './body.ts';
+import { ACCEPTED_ENCODINGS, dropBody } from './body.ts';
 import type { Question } from './connector.ts';
-import { placeOf, shapeError, statusError, toStatusError, unreachable } from './http-faults.ts';
-import { parseJson } from './json.ts';
+import { placeOf, statusError, toStatusError, unreachable } from './http-faults.ts';
+import { readPayload } from './payload.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
 export interface HttpLimits {
@@ -170,7 +170,7 @@ function toRequest(
       'accept-encoding': ACCEPTED_ENCODINGS,
       'user-agent': 'Pharos',
       ...(question.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...question.headers,
+      ...Object.fromEntries(Object.entries(question.headers).map(([name, value]) => [name.toLowerCase(), value])),
     },
     body: question.body === undefined ? null : JSON.stringify(question.body),
     signal,
@@ -195,7 +195,7 @@ function redirectTarget(
           ? 'to another origin, where the key must not go'
           : null;
   if (fault === null && target !== null) return target;
-  drop(response);
+  dropBody(response.body);
   throw refusedRedirect(place, statusCode, fault ?? 'without an address to go to');
 }
 
@@ -214,70 +214,19 @@ interface Reading extends Exchange {
 
 async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Promise<HttpAnswer> {
   const { statusCode: status, headers } = response;
-  const { question, context, place, at } = reading;
+  const { question, context, place, at, limits } = reading;
   const now = context.now();
   const theirNow = parseHttpDate(typeof headers['date'] === 'string' ? headers['date'] : '', now);
   if (!((status >= 200 && status < 300) || question.acceptStatuses?.includes(status) === true)) {
     await discard(response);
     throw statusError(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }) });
   }
-  const payload = await readPayload(response, reading);
+  const payload = await readPayload(response, { ...question, place, bytesMax: limits.bytesMax });
   return { status, payload, at, clockSkewMs: theirNow === null ? null : theirNow - now };
-}
-
-async function readPayload(response: Dispatcher.ResponseData, { question, place, limits }: Reading): Promise<unknown> {
-  const { headers } = response;
-  const type = String(headers['content-type'] ?? '');
-  const isText = question.reads === 'text';
-  // Whether the type fits is asked of the header before a byte of the body is kept.
-  const isTypeRefused = !isText && question.acceptAnyType !== true && !isJsonType(type);
-  if (isTypeRefused && question.allowEmpty !== true) {
-    drop(response);
-    throw shapeError(place, `the answer is ${typeWords(type)}, not JSON`);
-  }
-  const encoding = headers['content-encoding'];
-  const bytes = await readBody(response.body, {
-    encoding: Array.isArray(encoding) ? encoding.join(',') : encoding,
-    bytesMax: limits.bytesMax,
-    place,
-  });
-  if (question.allowEmpty === true && (bytes.length === 0 || isTypeRefused)) return null;
-  if (isText) return readText(bytes, headers, place);
-  const parsed = parseJson(bytes);
-  if (!parsed.isValid) throw shapeError(place, `the answer ${parsed.reason}`);
-  // A number that was cut off is still a number; a list or an object is not.
-  const isOpenEnded = typeof parsed.value !== 'object' || parsed.value === null;
-  if (isOpenEnded && isEndUnknown(headers)) throw shapeError(place, 'nothing tells whether the answer is complete');
-  return parsed.value;
-}
-
-function readText(bytes: Buffer, headers: Dispatcher.ResponseData['headers'], place: string): string {
-  if (isEndUnknown(headers)) throw shapeError(place, 'nothing tells whether the text is complete');
-  return new TextDecoder().decode(bytes).toWellFormed();
-}
-
-/** Whether the body simply ends where the connection does, so that a cut looks like an end. */
-function isEndUnknown(headers: Dispatcher.ResponseData['headers']): boolean {
-  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-}
-
-function isJsonType(type: string): boolean {
-  return /^(application|text)\/([a-z0-9.!#$&^_-]+\+)?json\s*(;|$)/i.test(type.trim());
-}
-
-function typeWords(type: string): string {
-  const essence = /^[a-z]+\/[a-z0-9.+-]{1,60}/i.exec(type)?.[0];
-  return essence ?? 'of no known type';
 }
 
 /** Frees the connection. What an error page says is of no use to us, nor is how its reading ends. */
 async function discard(response: Dispatcher.ResponseData): Promise<void> {
   const dumped = response.body.dump({ limit: DISCARDED_BYTES_MAX, signal: AbortSignal.timeout(DISCARD_MS) });
   await dumped.catch(() => undefined);
-}
-
-/** Closes the connection without reading on. */
-function drop(response: Dispatcher.ResponseData): void {
-  // A stream that is destroyed early tells so by an error event, which nobody waits for.
-  response.body.on('error', () => undefined).destroy();
 }

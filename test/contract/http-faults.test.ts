@@ -270,13 +270,18 @@ describe('a status', () => {
 describe('what is sent and told', () => {
   test('a body goes as JSON, with what we can unpack and no more headers than needed', async () => {
     const server = await serve((socket) => socket.write(reply('{}')));
-    await ask(client(), `${server.origin}/a?b=c`, { method: 'POST', body: { d: 1 }, headers: { 'x-api-key': 'KEY' } });
+    await ask(client(), `${server.origin}/a?b=c`, {
+      method: 'POST',
+      body: { d: 1 },
+      headers: { 'X-API-Key': 'KEY', Accept: 'text/x-own' },
+    });
     const [request] = server.requests;
     expect(request).toMatchObject({ method: 'POST', path: '/a?b=c' });
     expect(request?.headers).toMatchObject({
       'content-type': 'application/json',
       'accept-encoding': 'gzip, br, zstd, deflate',
       'x-api-key': 'KEY',
+      accept: 'text/x-own',
     });
     expect(Object.keys(request?.headers ?? {}).toSorted()).toEqual(
       [
