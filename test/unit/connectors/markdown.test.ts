@@ -139,6 +139,18 @@ describe('incidents', () => {
   });
 });
 
+describe('a window with a zone of its own', () => {
+  it('reads the times without an offset in it', async () => {
+    const matter =
+      'type: maintenance\ntitle: T\nstarts: 2026-11-22 10:00:00\nends: 2026-11-22T02:00:00Z\nmonitors: [edge/1]';
+    expect(told(await read([post(matter)]))).toEqual(['a.md: ends: is not after starts']);
+    const { maintenances } = await read([post(`${matter}\ntimezone: Asia/Tokyo`)]);
+    expect(maintenances.map(({ startsAt, endsAt }) => [startsAt, endsAt])).toEqual([
+      [Date.UTC(2026, 10, 22, 1), Date.UTC(2026, 10, 22, 2)],
+    ]);
+  });
+});
+
 describe('repeated windows', () => {
   const windows = async (
     rule: string,

@@ -12,6 +12,7 @@ import {
   HeadersSchema,
   IdSchema,
   InstantSchema,
+  NameSchema,
   NumberSchema,
   parseInstant,
   toHost,
@@ -40,13 +41,20 @@ describe('monitors that share an id', () => {
   });
 
   it('are unknown and not public when they do not, whatever their order', () => {
-    const twins = [monitor('1'), monitor('1', { state: 'major_outage' })];
+    const twins = [monitor('1', { name: 'B' }), monitor('1', { name: 'A', state: 'major_outage' })];
     const one = uniqueMonitors(twins);
     expect(one.monitors).toMatchObject([{ state: 'unknown', isPublic: false }]);
     expect(one.problems).toMatchObject([{ kind: 'dropped' }]);
     expect(uniqueMonitors(twins.toReversed()).monitors).toEqual(one.monitors);
     const private_ = [monitor('1', { isPublic: null }), monitor('1', { isPublic: null, name: 'x' })];
     expect(uniqueMonitors(private_).monitors[0]?.isPublic).toBeNull();
+  });
+});
+
+describe('names', () => {
+  it('are cut where no heading could hold them', () => {
+    expect(NameSchema.parse('x'.repeat(5_000)).length).toBe(500);
+    expect(NameSchema.safeParse('').success).toBe(false);
   });
 });
 
