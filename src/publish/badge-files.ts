@@ -3,7 +3,7 @@
 import { badgeFile } from '../badges/files.ts';
 import { badgeFields } from '../badges/kinds.ts';
 import { BADGE_FORMATS, BADGE_KINDS, type BadgeFormat, type BadgeKind, badgeFileName } from '../badges/names.ts';
-import type { BadgeOptions, NamedBadge } from '../badges/options.ts';
+import { type BadgeOptions, mergeBadgeOptions, type NamedBadge } from '../badges/options.ts';
 import type { PageModel } from '../model/index.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../views/addresses.ts';
 import type { BadgeSubject } from '../views/badge.ts';
@@ -38,7 +38,7 @@ export function badgeFiles(model: PageModel, { options, named }: PageBadges): Fi
   return [
     ...BADGE_KINDS.flatMap((kind) => files('', { name: kind, kind, subject: () => subjects().page, options })),
     ...named.flatMap(({ name, kind, ...own }) =>
-      files('', { name, kind, subject: () => subjects().page, options: { ...options, ...own } }),
+      files('', { name, kind, subject: () => subjects().page, options: mergeBadgeOptions(options, own) }),
     ),
     ...groups.flatMap(({ id }) => partFiles(groupPath(id), () => subjectOf(subjects().groups, id))),
     ...model.components.flatMap(({ definition: { id } }) =>

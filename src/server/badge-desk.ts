@@ -21,6 +21,15 @@ import type { BadgeSubject } from '../views/badge.ts';
 import type { FileAnswer } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 
+/** Header names in small letters, as the front door writes them: two spellings of one name would be sent twice. */
+function small(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+const PUBLIC_HEADERS = small(BADGE_HEADERS);
+const SESSION_HEADERS = small(SESSION_BADGE_HEADERS);
+const MISSING_HEADERS = small(NOT_FOUND_BADGE_HEADERS);
+
 /** Drawn badges kept: some thousand addresses, each a few kilobytes. */
 const DRAWN_MAX = 4_096;
 const ADDRESS = /^(?:(components|groups)\/([A-Za-z0-9_-]{1,128})\/)?badges\/([a-z0-9-]{1,80}\.(?:svg|json|png))$/;
@@ -120,10 +129,10 @@ function answerOf(drawn: Drawn, { isPublic, ifNoneMatch }: BadgeRequest): FileAn
   if (!isPublic)
     return {
       status: 200,
-      headers: { ...SESSION_BADGE_HEADERS, vary: 'Cookie', 'content-type': contentType, 'content-length': body.length },
+      headers: { ...SESSION_HEADERS, vary: 'Cookie', 'content-type': contentType, 'content-length': body.length },
       body,
     };
-  const headers = { ...BADGE_HEADERS, etag };
+  const headers = { ...PUBLIC_HEADERS, etag };
   if (ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag) === true)
     return { status: 304, headers, body: null };
   return { status: 200, headers: { ...headers, 'content-type': contentType, 'content-length': body.length }, body };
@@ -133,7 +142,7 @@ function missing(): FileAnswer {
   const body = Buffer.from(notFoundBadge());
   return {
     status: 404,
-    headers: { ...NOT_FOUND_BADGE_HEADERS, 'content-type': BADGE_SVG_TYPE, 'content-length': body.length },
+    headers: { ...MISSING_HEADERS, 'content-type': BADGE_SVG_TYPE, 'content-length': body.length },
     body,
   };
 }
