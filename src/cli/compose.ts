@@ -13,28 +13,31 @@ import { type EpochMs, toEpochMs } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions.ts';
 import { createPublisher, type Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
-import { loadRenderer } from '../publish/renderer.ts';
+import { loadRenderer, type Renderer } from '../publish/renderer.ts';
 import { siteFilesOf } from '../publish/site-files.ts';
-import { createSiteMemory } from '../publish/site-memory.ts';
-import type { SiteState, SiteStateInputs } from '../publish/site-state.ts';
+import { createSiteMemory, type SiteMemory } from '../publish/site-memory.ts';
+import type { SiteState } from '../publish/site-state.ts';
 import type { SiteAddresses } from '../server/address.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
+import { createOpsEvents, type OpsEvents } from '../server/ops-events.ts';
+import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
-import { connectorOf } from '../sync/connectors/index.ts';
 import { createHttp, type Http } from '../sync/http.ts';
 import { runPass } from '../sync/pass.ts';
-import { intervalMsOf } from '../sync/schedule.ts';
-import { bindUpstream, type Upstream } from '../sync/upstream.ts';
+import type { Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login.ts';
 import { loginMail } from '../views/login-mail.ts';
+import { type AuditTrail, createAuditTrail } from './audit-trail.ts';
 import { drawingWith } from './drawing.ts';
 import { createEngine, type Engine, type RunReport } from './engine.ts';
+import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { createPageTeam } from './page-team.ts';
 
 export interface Pharos {
+  /** The one in force. */
   readonly config: Config;
   readonly store: Store;
   readonly folders: ReleaseFolders;
@@ -45,6 +48,18 @@ export interface Pharos {
   readonly publisher: Publisher | null;
   readonly access: Access;
   readonly metrics: Metrics;
+  readonly audit: AuditTrail;
+  /** Told of every run, for the operators' pages that are open. */
+  readonly events: OpsEvents;
+  /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
+  readonly draw: Renderer['render'];
+  /**
+   * Puts another configuration in force between two runs.
+   *
+   * @returns names of settings that differ and need a restart
+   * @throws CONFIG_INVALID with nothing changed
+   */
+  readonly reconfigure: (next: Config) => Promise<readonly string[]>;
   /** What the store knows of the site. */
   readonly siteState: (at: EpochMs) => Promise<SiteState>;
   readonly siteUrl: () => string;
@@ -71,24 +86,10 @@ export const now = (): EpochMs => toEpochMs(Date.now());
 /** Waits without keeping the process alive by itself. */
 export const sleep = (ms: number): Promise<void> => wait(ms);
 
-/** Binds the configured upstreams to their connectors. */
-export function bindUpstreams(config: Config): readonly Upstream[] {
-  return config.upstreams.map((entry) => {
-    const connector = connectorOf(entry.kind);
-    if (connector === undefined) throw new Error(`the configuration let the unknown kind ${entry.kind} pass`);
-    return bindUpstream(connector, {
-      id: entry.id,
-      options: entry.options,
-      limits: entry.limits,
-      intervalMs: intervalMsOf(entry.schedule ?? config.schedule),
-    });
-  });
-}
-
 /** Opens the store and builds what the command asks for; `close` gives everything back. */
-export async function compose(config: Config, options: ComposeOptions): Promise<Pharos> {
+export async function compose(first: Config, options: ComposeOptions): Promise<Pharos> {
   const { log } = options;
-  const databaseFile = join(config.data, 'pharos.db');
+  const databaseFile = join(first.data, 'pharos.db');
   const { database, damagedFile } = openSqlite(databaseFile, now());
   if (damagedFile !== null) {
     log.error(
@@ -97,38 +98,26 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     );
   }
   const store = createStore(database);
-  const folders = releaseFolders(config.data);
-  const upstreams = bindUpstreams(config);
+  const folders = releaseFolders(first.data);
   const http = createHttp();
-  let siteUrl = config.site.url.replace(/\/+$/, '');
-  const siteInputs = (): SiteStateInputs => ({
-    site: {
-      url: siteUrl,
-      name: config.site.name,
-      home: config.site.home ?? null,
-      timezone: config.site.timezone,
-      locale: config.site.locale,
-    },
-    pages: config.pages,
-    intervalMs: new Map(upstreams.map((upstream) => [upstream.id, upstream.intervalMs])),
-  });
+  const live = createLiveConfig(first, (config) => mailerOf(config, options));
   const renderer = options.isPublishing ? await loadRenderer() : null;
+  const lazyRenderer = once(async () => renderer ?? (await loadRenderer()));
+  const draw: Renderer['render'] = async (kind, view) => (await lazyRenderer()).render(kind, view);
   const access = createAccess({
     database,
     now,
-    sendMail: mailerOf(config, options),
-    sessionHours: config.access.sessionHours,
+    sendMail: live.sendMail,
+    sessionHours: first.access.sessionHours,
     onError: (error, where) => log.error({ where }, messageOf(error)),
-    renderLogin: async (prompt) =>
-      (renderer ?? (await loadRenderer())).render('login', loginView({ ...prompt, locale: config.site.locale })),
+    renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
   let customDomains: ReadonlyMap<string, string> = new Map();
 
-  const memory = createSiteMemory(store);
   let gated: SiteState['resolved'] | null = null;
   async function refreshPages(at: EpochMs): Promise<SiteState> {
-    const state = await memory.look(siteInputs(), at);
+    const state = await site.memory.look(live.siteInputs(), at);
     if (state.resolved === gated) return state;
     const { pages } = state.resolved;
     customDomains = new Map(
@@ -141,71 +130,130 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     return state;
   }
 
+  const beginSite = (): Site => {
+    const memory = createSiteMemory(store);
+    if (renderer === null) return { memory, publisher: null };
+    const publisher = createPublisher({
+      store,
+      folders,
+      ...drawingWith(renderer),
+      siteFilesOf,
+      takeTouched: memory.takeTouched,
+      team: createPageTeam({ databaseFile, folders }),
+      now,
+      sleep,
+      onError: (error) => log.error(messageOf(error)),
+    });
+    return { memory, publisher };
+  };
+  let site = beginSite();
+
   const metrics = createMetrics(packageJson.version);
-  const publisher =
-    renderer === null
-      ? null
-      : createPublisher({
-          store,
-          folders,
-          ...drawingWith(renderer),
-          siteFilesOf,
-          takeTouched: memory.takeTouched,
-          team: createPageTeam({ databaseFile, folders }),
-          now,
-          sleep,
-          onError: (error) => log.error(messageOf(error)),
-        });
+  const events = createOpsEvents();
+  const audit = createAuditTrail({
+    audit: createAudit(database),
+    now,
+    key: () => live.config().operators.token ?? null,
+    isPage: (slug) => access.pageOf(slug) !== null,
+    onError: (error) => log.error(messageOf(error)),
+  });
   const engine = createEngine({
     store,
     now,
     pass: (ids, passOptions) =>
       runPass(
-        ids === null ? upstreams : upstreams.filter((upstream) => ids.includes(upstream.id)),
+        live.upstreams().filter((upstream) => ids === null || ids.includes(upstream.id)),
         { store, http, now, random: Math.random, sleep },
         passOptions,
       ),
-    publisher,
-    retentionDays: config.retentionDays,
+    publisher: () => site.publisher,
+    retentionDays: () => live.config().retentionDays,
     beforePublish: refreshPages,
+    onQueued: (run, request) => {
+      audit.queued(run, request);
+      events.announce();
+    },
+    onStarted: events.announce,
     onReport: (report) => {
       countRun(metrics, report);
+      audit.ended(report);
+      events.announce();
       options.onReport?.(report);
     },
-    onError: (error, run) => log.error({ run }, messageOf(error)),
+    onError: (error, run) => {
+      log.error({ run }, messageOf(error));
+      audit.failed(run, messageOf(error));
+      events.announce();
+    },
   });
   return {
-    config,
+    get config() {
+      return live.config();
+    },
+    get upstreams() {
+      return live.upstreams();
+    },
+    get publisher() {
+      return site.publisher;
+    },
     store,
     folders,
-    upstreams,
     http,
     engine,
-    publisher,
     access,
     metrics,
+    audit,
+    events,
+    draw,
+    reconfigure: (next) =>
+      engine.between(async () => {
+        const restartNeeded = live.replace(next);
+        await site.publisher?.close();
+        // What was remembered follows from the old configuration; releases are compared as after a restart.
+        site = beginSite();
+        await refreshPages(now());
+        return restartNeeded;
+      }),
     siteState: refreshPages,
-    siteUrl: () => siteUrl,
-    setSiteUrl: (url) => {
-      siteUrl = url;
-    },
+    siteUrl: live.siteUrl,
+    setSiteUrl: live.setSiteUrl,
     addresses: () => {
-      const { hostname, pathname } = new URL(siteUrl);
+      const { hostname, pathname } = new URL(live.siteUrl());
       return {
         siteHost: hostname.toLowerCase(),
         basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
-        home: config.site.home ?? null,
+        home: live.config().site.home ?? null,
         customDomains,
       };
     },
     refreshPages,
     close: async () => {
       await engine.idle();
-      await publisher?.close();
+      await site.publisher?.close();
       await access.close();
+      await audit.close();
       await http.close();
       await store.close();
     },
+  };
+}
+
+/** What publishing remembers, and what publishes. */
+interface Site {
+  readonly memory: SiteMemory;
+  /** Null: nothing is drawn. */
+  readonly publisher: Publisher | null;
+}
+
+/** One promise for all; one that fails is forgotten. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = null;
+      throw error;
+    });
+    return made;
   };
 }
 

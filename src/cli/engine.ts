@@ -49,8 +49,9 @@ export interface EngineDeps {
     upstreamIds: readonly string[] | null,
     options: { readonly isManual: boolean },
   ) => Promise<PassReport>;
-  readonly publisher: Publisher | null;
-  readonly retentionDays: number;
+  /** Null: nothing is published. */
+  readonly publisher: () => Publisher | null;
+  readonly retentionDays: () => number;
   /** What the site is by now; gates are up before files are. */
   readonly beforePublish: (now: EpochMs) => Promise<SiteState>;
   readonly onReport: (report: RunReport) => void;
@@ -69,9 +70,20 @@ export interface Engine {
   readonly submit: (request: RunRequest) => QueuedRun;
   /** `submit`, for callers that only want the report. */
   readonly run: (request: RunRequest) => Promise<RunReport>;
+  /** Does something after what runs and before what waits. */
+  readonly between: <T>(task: () => Promise<T>) => Promise<T>;
   readonly lastReport: () => RunReport | null;
+  /** What runs, then what waits, in order. */
+  readonly underWay: () => readonly RunUnderWay[];
   /** Resolves when nothing is running. */
   readonly idle: () => Promise<void>;
+}
+
+export interface RunUnderWay {
+  readonly id: string;
+  readonly trigger: string;
+  /** Null: it waits for its turn. */
+  readonly startedAt: EpochMs | null;
 }
 
 interface Waiting extends QueuedRun {
@@ -86,10 +98,15 @@ const TRIGGERS = ['start', 'schedule', 'hook', 'rebuild', 'command'];
 /** An operator asks, so an upstream that is being left alone is tried all the same. */
 const MANUAL_TRIGGERS: ReadonlySet<string> = new Set(['rebuild', 'command']);
 
+/** One run a minute makes some megabytes a day; what they changed is kept elsewhere for longer. */
+const RUN_DAYS_KEPT = 30;
+
 /** Makes the engine. Runs never overlap in this process; passes of other processes are kept apart by leases. */
 export function createEngine(deps: EngineDeps): Engine {
   const waiting: Waiting[] = [];
+  const asides: (() => Promise<void>)[] = [];
   let running: Promise<void> | null = null;
+  let current: RunUnderWay | null = null;
   let lastReport: RunReport | null = null;
   let lastRetained = toEpochMs(0);
 
@@ -100,9 +117,10 @@ export function createEngine(deps: EngineDeps): Engine {
       ? await deps.pass(request.upstreams ?? null, { isManual: MANUAL_TRIGGERS.has(request.trigger) })
       : null;
     let publish: PublishReport | null = null;
-    if (deps.publisher !== null && request.isPublishing !== false) {
+    const publisher = deps.publisher();
+    if (publisher !== null && request.isPublishing !== false) {
       const state = await deps.beforePublish(deps.now());
-      publish = await deps.publisher.publish(state, request.page === undefined ? {} : { slug: request.page });
+      publish = await publisher.publish(state, request.page === undefined ? {} : { slug: request.page });
     }
     const report: RunReport = {
       id,
@@ -124,6 +142,7 @@ export function createEngine(deps: EngineDeps): Engine {
     });
     await retainDaily();
     lastReport = report;
+    current = null;
     deps.onReport(report);
     return report;
   }
@@ -132,11 +151,26 @@ export function createEngine(deps: EngineDeps): Engine {
     const now = deps.now();
     if (now - lastRetained < DAY_MS) return;
     lastRetained = now;
-    await deps.store.retain(toEpochMs(now - deps.retentionDays * DAY_MS));
+    const keptDays = deps.retentionDays();
+    await deps.store.retain(
+      toEpochMs(now - keptDays * DAY_MS),
+      toEpochMs(now - Math.min(keptDays, RUN_DAYS_KEPT) * DAY_MS),
+    );
   }
 
   async function work(): Promise<void> {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next.start();
+    const next = (): (() => Promise<void>) | undefined => asides.shift() ?? waiting.shift()?.start;
+    try {
+      for (let task = next(); task !== undefined; task = next()) await task();
+    } finally {
+      // In the same step as the look that found nothing: what is queued a moment later begins anew.
+      running = null;
+    }
+  }
+
+  /** To be called with something queued. */
+  function wake(): void {
+    running ??= work();
   }
 
   function enqueue(item: Waiting): void {
@@ -159,9 +193,11 @@ export function createEngine(deps: EngineDeps): Engine {
     promise.catch(() => undefined);
     const start = async (): Promise<void> => {
       try {
+        current = { id, trigger: item.request.trigger, startedAt: deps.now() };
         deps.onStarted?.(id);
         resolve(await execute(id, item.request));
       } catch (error) {
+        current = null;
         deps.onError(error, id);
         reject(error);
       }
@@ -177,16 +213,23 @@ export function createEngine(deps: EngineDeps): Engine {
     if (queued !== undefined) join(queued, request);
     const mine = queued ?? begin(key, request);
     deps.onQueued?.(mine.id, request);
-    running ??= work().finally(() => {
-      running = null;
-    });
+    wake();
     return mine;
   }
 
   return {
     submit,
     run: (request) => submit(request).report,
+    between: <T>(task: () => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        asides.push(() => task().then(resolve, reject));
+        wake();
+      }),
     lastReport: () => lastReport,
+    underWay: () => [
+      ...(current === null ? [] : [current]),
+      ...waiting.map(({ id, request }) => ({ id, trigger: request.trigger, startedAt: null })),
+    ],
     idle: async () => {
       await running;
     },

@@ -9,7 +9,9 @@ import { createHookDesk } from '../server/hooks.ts';
 import { createOwnRoutes } from '../server/own-routes.ts';
 import { createReleaseReader } from '../server/release-reader.ts';
 import { now, type Pharos } from './compose.ts';
+import { gaugesOf } from './gauges.ts';
 import type { Log } from './log.ts';
+import { createOperators } from './operators.ts';
 
 export interface Door {
   /** Where it listens, without a slash at the end. */
@@ -33,10 +35,20 @@ export async function listen(
     access: pharos.access,
     own: ownRoutesOf(pharos),
     badges: createBadgeDesk(),
-    trustedProxyHops: pharos.config.server.trustedProxyHops,
-    isHttpsSite: pharos.siteUrl().startsWith('https://'),
+    // Asked at every request, since the configuration may change meanwhile.
+    get trustedProxyHops() {
+      return pharos.config.server.trustedProxyHops;
+    },
+    get isHttpsSite() {
+      return pharos.siteUrl().startsWith('https://');
+    },
     now,
     onError: (error, where) => log.error({ where }, messageOf(error)),
+    onAnswered: pharos.metrics.requestAnswered,
+    onSignIn: (slug, result) => {
+      pharos.metrics.signInTried(result);
+      pharos.audit.signIn(slug, result);
+    },
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -58,6 +70,7 @@ export async function listen(
     url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
     close: () =>
       new Promise((resolve) => {
+        pharos.events.close();
         server.close(() => resolve());
         server.closeIdleConnections();
         setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
@@ -66,23 +79,42 @@ export async function listen(
 }
 
 function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {
-  const { config, engine, access } = pharos;
-  const hooks = new Map(config.upstreams.flatMap(({ id, hook }) => (hook === null ? [] : [[id, hook] as const])));
+  const { engine, access, audit, metrics } = pharos;
+  const { guard, routes } = createOperators(pharos);
+  const takeHook = createHookDesk({
+    hookOf: (id) => pharos.config.upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
+    pull: (id, address) =>
+      engine.submit({
+        trigger: 'hook',
+        actor: `hook:${id}`,
+        client: audit.clientOf(address),
+        upstreams: [id],
+        isUrgent: true,
+      }).id,
+    canPull: pharos.publisher !== null,
+    now,
+    later: (ms, call) => void setTimeout(call, ms).unref(),
+  });
   return createOwnRoutes({
-    operatorToken: config.operators.token ?? null,
-    submit: (page) => engine.submit({ trigger: 'rebuild', actor: 'operator', ...(page === null ? {} : { page }) }),
+    guard,
+    canRun: pharos.publisher !== null,
+    now,
+    submit: (page, address) =>
+      engine.submit({
+        trigger: 'rebuild',
+        actor: 'operator',
+        client: audit.clientOf(address),
+        ...(page === null ? {} : { page }),
+      }),
     hasPage: (slug) => access.pageOf(slug) !== null,
-    hooks: createHookDesk({
-      hooks,
-      pull: (id) => engine.submit({ trigger: 'hook', actor: `hook:${id}`, upstreams: [id], isUrgent: true }).id,
-      now,
-      later: (ms, call) => void setTimeout(call, ms).unref(),
-    }),
+    hooks: async (id, request) => {
+      const result = await takeHook(id, request);
+      metrics.hookTaken(result.kind);
+      return result;
+    },
     unreadiness: () => unreadinessOf(pharos),
-    metrics: async () => ({
-      text: await pharos.metrics.text(await agesOf(pharos)),
-      contentType: pharos.metrics.contentType,
-    }),
+    metrics: async () => ({ text: await metrics.text(await gaugesOf(pharos)), contentType: metrics.contentType }),
+    ops: routes,
   });
 }
 
@@ -95,12 +127,4 @@ async function unreadinessOf({ folders, siteState }: Pharos): Promise<readonly s
       .map(({ definition }) => `page ${definition.slug} is not published yet`),
     ...sources.filter((source) => source.isMonitorsStale).map(({ upstreamId }) => `upstream ${upstreamId} is stale`),
   ];
-}
-
-async function agesOf({ siteState }: Pharos): Promise<ReadonlyMap<string, number | null>> {
-  const at = now();
-  const { sources } = await siteState(at);
-  return new Map(
-    sources.map(({ upstreamId, monitorsAt }) => [upstreamId, monitorsAt === null ? null : (at - monitorsAt) / 1_000]),
-  );
 }

@@ -13,8 +13,8 @@ export interface SiteAddresses {
 
 export type Address =
   | { readonly kind: 'refused'; readonly status: 400 | 421 }
-  /** The server's own addresses, below `/-/`. */
-  | { readonly kind: 'own'; readonly path: string }
+  /** The server's own addresses, below `/-/`; `isSite`: not by the domain of one page. */
+  | { readonly kind: 'own'; readonly path: string; readonly isSite: boolean }
   /** A file of the site itself: the index of pages, robots.txt … */
   | { readonly kind: 'site'; readonly path: string }
   /** A file of a page; `base` is the path prefix of the page as the visitor sees it. */
@@ -35,7 +35,7 @@ export function resolveAddress(host: string | undefined, target: string, site: S
     return { kind: 'refused', status: 421 };
   const path = plainPath(target);
   if (path === null) return { kind: 'refused', status: 400 };
-  if (path.startsWith('/-/')) return { kind: 'own', path: path.slice('/-/'.length) };
+  if (path.startsWith('/-/')) return { kind: 'own', path: path.slice('/-/'.length), isSite: customSlug === undefined };
   if (customSlug !== undefined) return pageAddress(customSlug, path.slice(1), '/');
   return siteAddress(path, site);
 }

@@ -16,10 +16,11 @@ import { type Access, canView, type GateRequest, type GateResponse, NOBODY } fro
 import { clientAddressOf } from '../access/client-address.ts';
 import type { EpochMs } from '../model/time.ts';
 import { SITE_SLUG } from '../publish/site-release.ts';
+import type { SignInResult } from '../store/audit.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { type BadgeDesk, badgeAddressOf } from './badge-desk.ts';
 import { type FileAnswer, fileAnswer } from './file-answer.ts';
-import type { ReleaseReader } from './release-reader.ts';
+import type { OpenRelease, ReleaseReader } from './release-reader.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
 
 export interface OwnRequest {
@@ -30,6 +31,8 @@ export interface OwnRequest {
   readonly headers: IncomingMessage['headers'];
   readonly clientAddress: string;
   readonly isSecure: boolean;
+  /** By the site's own host, or from this machine; not by the domain of one page. */
+  readonly isSiteHost: boolean;
   /** Reads the body, at most 64 kB. */
   readonly body: () => Promise<Buffer>;
 }
@@ -55,6 +58,10 @@ export interface FrontDoorOptions {
   readonly isHttpsSite: boolean;
   readonly now: () => EpochMs;
   readonly onError: (error: unknown, where: string) => void;
+  /** Every answer, when its last byte is handed over. */
+  readonly onAnswered?: (status: number, seconds: number) => void;
+  /** Every try to get into a page, whether there is such a page or not. */
+  readonly onSignIn?: (slug: string, result: SignInResult) => void;
 }
 
 const ALWAYS: OutgoingHttpHeaders = Object.freeze({
@@ -77,6 +84,8 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       connectionsCheckingInterval: 2_000,
     },
     (request, response) => {
+      const startedAt = performance.now();
+      response.once('finish', () => options.onAnswered?.(response.statusCode, (performance.now() - startedAt) / 1_000));
       answer(options, request, response).catch((error: unknown) => {
         if (error instanceof BodyTooLargeError)
           return send(options, response, plain(413, 'The body is larger than 64 kB.'));
@@ -133,6 +142,7 @@ async function ownAnswer(
     headers: request.headers,
     clientAddress: addressOf(options, request),
     isSecure: options.isHttpsSite,
+    isSiteHost: address.isSite,
     body: () => readBody(request),
   });
 }
@@ -156,7 +166,7 @@ async function pageAnswer(
       ? NOBODY
       : await options.access.principalOf(request.headers.cookie ?? null, options.now());
   const isSeen = canView(principal, page) || (badge !== null && (await hasBadgeToken(options, address.slug, query)));
-  const release = isSeen ? options.reader.open(address.slug) : null;
+  const release = isSeen ? openSeen(options.reader, address.slug, isPublic) : null;
   if (badge !== null) {
     if (release === null) return options.badges.missing();
     return options.badges.draw(release, {
@@ -172,6 +182,12 @@ async function pageAnswer(
     fileAnswer(release, { path: address.path, isPublic, headers: request.headers }) ??
     directoryRedirect(release.manifest.files, address);
   return found ?? missing(options, request);
+}
+
+/** A release that went behind a gate in another process is not shown while this one still takes the page for public. */
+function openSeen(reader: ReleaseReader, slug: string, isPublic: boolean): OpenRelease | null {
+  const release = reader.open(slug);
+  return isPublic && release?.manifest.access !== 'public' ? null : release;
 }
 
 /** Badges of a gated page also open for a token that the operator gave out; asked for every page, so that it tells nothing. */
@@ -244,8 +260,22 @@ async function gateAnswer(
     clientAddress: addressOf(options, request),
     now: options.now(),
   });
-  return result === null ? missing(options, request) : gateReply(result);
+  if (result === null) return missing(options, request);
+  const signedIn = method === 'POST' ? signInResultOf(address.path, result) : null;
+  if (signedIn !== null) options.onSignIn?.(address.slug, signedIn);
+  return gateReply(result);
 }
+
+/** How a try to get in ended, by what it is answered; null: no try, or none that is decided yet. */
+function signInResultOf(path: string, { status, headers }: GateResponse): SignInResult | null {
+  if (!path.startsWith('login')) return null;
+  if (status === 429) return 'limited';
+  if (status === 403) return 'refused';
+  const isIn = status === 303 && [headers['set-cookie'] ?? []].flat().some((cookie) => SESSION_COOKIE.test(cookie));
+  return isIn ? 'signed_in' : null;
+}
+
+const SESSION_COOKIE = /^(__Host-)?pharos=./;
 
 function gateReply({ status, headers, body }: GateResponse): OwnAnswer {
   return { status, headers: { 'content-length': Buffer.byteLength(body), ...headers } as OutgoingHttpHeaders, body };

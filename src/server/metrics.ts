@@ -12,9 +12,29 @@ export interface Metrics {
     readonly itemsDropped: number;
   }) => void;
   readonly pagePublished: (page: { readonly kind: string; readonly filesDrawn: number }) => void;
-  /** Prometheus text. `ages`: seconds since the last good answer, by upstream id; null: never. */
-  readonly text: (ages: ReadonlyMap<string, number | null>) => Promise<string>;
+  readonly hookTaken: (result: string) => void;
+  readonly signInTried: (result: string) => void;
+  /** Prometheus text. */
+  readonly text: (gauges: Gauges) => Promise<string>;
   readonly contentType: string;
+}
+
+/** What is looked up when somebody asks. */
+export interface Gauges {
+  readonly upstreams: readonly {
+    readonly id: string;
+    /** Since the last good answer; null: never. */
+    readonly ageSeconds: number | null;
+    readonly isStale: boolean;
+    /** False: it is being left alone. */
+    readonly isAsked: boolean;
+    readonly quota: readonly { readonly window: string; readonly left: number }[];
+  }[];
+  readonly pagesDefined: number;
+  readonly pagesPublished: number;
+  readonly runsWaiting: number;
+  readonly mailsWaiting: number;
+  readonly exports: readonly { readonly id: string; readonly state: string; readonly count: number }[];
 }
 
 /** Makes a registry of its own, so that two servers in one process do not mix. */
@@ -65,12 +85,6 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['upstream'],
     registers,
   });
-  const age = new Gauge({
-    name: 'pharos_upstream_age_seconds',
-    help: 'Since the last good answer; absent when there was none.',
-    labelNames: ['upstream'],
-    registers,
-  });
   const pages = new Counter({
     name: 'pharos_pages_total',
     help: 'Pages looked at for publishing, by result.',
@@ -78,6 +92,19 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
   const files = new Counter({ name: 'pharos_files_drawn_total', help: 'Files drawn.', registers });
+  const hooks = new Counter({
+    name: 'pharos_hooks_total',
+    help: 'Notifications of monitoring services, by what became of them.',
+    labelNames: ['result'],
+    registers,
+  });
+  const signIns = new Counter({
+    name: 'pharos_sign_ins_total',
+    help: 'Tries to get into pages behind a gate, by result.',
+    labelNames: ['result'],
+    registers,
+  });
+  const setGauges = createGauges(registers);
   build.set({ version }, 1);
   return {
     requestAnswered: (status, seconds) => requests.observe({ status: `${Math.floor(status / 100)}xx` }, seconds),
@@ -94,11 +121,45 @@ export function createMetrics(version: string): Metrics {
       pages.inc({ result: kind });
       files.inc(filesDrawn);
     },
-    text: (ages) => {
-      age.reset();
-      for (const [upstream, seconds] of ages) if (seconds !== null) age.set({ upstream }, seconds);
+    hookTaken: (result) => hooks.inc({ result }),
+    signInTried: (result) => signIns.inc({ result }),
+    text: (gauges) => {
+      setGauges(gauges);
       return registry.metrics();
     },
     contentType: registry.contentType,
+  };
+}
+
+/** Figures of the present; what is gone by the next look is gone from the text too. */
+function createGauges(registers: Registry[]): (gauges: Gauges) => void {
+  const make = (name: string, help: string, labelNames: string[] = []): Gauge =>
+    new Gauge({ name, help, labelNames, registers });
+  const age = make('pharos_upstream_age_seconds', 'Since the last good answer; absent when there was none.', [
+    'upstream',
+  ]);
+  const stale = make('pharos_upstream_stale', '1: not heard from in two intervals.', ['upstream']);
+  const asked = make('pharos_upstream_asked', '0: being left alone, since it failed, refused or said to wait.', [
+    'upstream',
+  ]);
+  const quota = make('pharos_upstream_quota_left', 'Requests left in a window.', ['upstream', 'window']);
+  const defined = make('pharos_pages_defined', 'Pages that there are to publish.');
+  const published = make('pharos_pages_published', 'Pages of which a release is served.');
+  const runs = make('pharos_runs_waiting', 'Runs that wait for their turn.');
+  const mails = make('pharos_mails_waiting', 'Sign-in mails that wait to be taken.');
+  const exported = make('pharos_export_events', 'Events of an export, by state.', ['export', 'state']);
+  return (gauges) => {
+    for (const gauge of [age, stale, asked, quota, exported]) gauge.reset();
+    for (const { id: upstream, ageSeconds, isStale, isAsked, quota: windows } of gauges.upstreams) {
+      if (ageSeconds !== null) age.set({ upstream }, ageSeconds);
+      stale.set({ upstream }, Number(isStale));
+      asked.set({ upstream }, Number(isAsked));
+      for (const { window, left } of windows) quota.set({ upstream, window }, left);
+    }
+    for (const { id, state, count } of gauges.exports) exported.set({ export: id, state }, count);
+    defined.set(gauges.pagesDefined);
+    published.set(gauges.pagesPublished);
+    runs.set(gauges.runsWaiting);
+    mails.set(gauges.mailsWaiting);
   };
 }

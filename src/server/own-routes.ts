@@ -1,15 +1,21 @@
 /** The server's own addresses below `/-/`. */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import type { EpochMs } from '../model/time.ts';
 import type { OwnAnswer, OwnRequest } from './front-door.ts';
 import type { HookResult } from './hooks.ts';
+import { bearerOf, type OperatorGuard, type Verdict } from './ops-guard.ts';
 
 export interface OwnRoutesOptions {
-  /** Null: nothing can be triggered. */
-  readonly operatorToken: { readonly reveal: () => string } | null;
+  readonly guard: OperatorGuard;
+  /** False: this process only serves, and neither asks nor publishes. */
+  readonly canRun: boolean;
+  readonly now: () => EpochMs;
   /** Queues a run over everything, or one that publishes only this page. */
-  readonly submit: (page: string | null) => {
+  readonly submit: (
+    page: string | null,
+    clientAddress: string,
+  ) => {
     readonly id: string;
     readonly report: Promise<{ readonly hasFailed: boolean }>;
   };
@@ -18,6 +24,8 @@ export interface OwnRoutesOptions {
   /** Why pages are not published or not fresh; empty when all is well. */
   readonly unreadiness: () => Promise<readonly string[]>;
   readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
+  /** The operators' page; `rest` is the path behind `ops`. */
+  readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<OwnAnswer | null>;
 }
 
 const RebuildSchema = z.strictObject({ page: z.string().max(256).optional() });
@@ -26,6 +34,7 @@ const RebuildSchema = z.strictObject({ page: z.string().max(256).optional() });
 export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest) => Promise<OwnAnswer | null> {
   return async (request) => {
     const [name = '', ...rest] = request.path.split('/');
+    if (name === 'ops') return options.ops(request, rest);
     if (name === 'hooks' && rest.length === 1)
       return request.method === 'POST' ? hook(options, request, rest[0] ?? '') : notAllowed('POST');
     if (rest.length > 0) return null;
@@ -44,7 +53,8 @@ async function ready({ unreadiness }: OwnRoutesOptions): Promise<OwnAnswer> {
 
 /** For whoever is on this machine or has the token: the names of upstreams are nobody else's business. */
 async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
-  if (!isLoopback(request.clientAddress) && !hasToken(request, options.operatorToken)) return unauthorised();
+  const refused = isLocal(request) ? null : await refusalOf(options, request);
+  if (refused !== null) return refused;
   const { text, contentType } = await options.metrics();
   return {
     status: 200,
@@ -57,39 +67,49 @@ async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: 
   const result = await options.hooks(upstreamId, request);
   if (result.kind === 'refused')
     return json(401, { message: 'There is no such hook, or its secret header is missing or wrong.' });
+  if (result.kind === 'idle') return servesOnly();
   if (result.kind === 'known') return json(200, { message: 'This notification is known already.' });
   return json(202, { message: 'The upstream will be asked.', run: result.runId });
 }
 
 async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
-  if (!hasToken(request, options.operatorToken)) return unauthorised();
+  const refused = await refusalOf(options, request);
+  if (refused !== null) return refused;
+  if (!options.canRun) return servesOnly();
   const text = (await request.body()).toString('utf8').trim();
   const body = RebuildSchema.safeParse(text === '' ? {} : parsed(text));
   if (!body.success)
     return json(400, { message: 'The body is a JSON object with an optional "page": the slug of one page.' });
   const page = body.data.page ?? null;
   if (page !== null && !options.hasPage(page)) return json(404, { message: 'There is no such page.' });
-  const { id, report } = options.submit(page);
+  const { id, report } = options.submit(page, request.clientAddress);
   if (request.query.get('wait') === null)
     return json(202, { run: id, message: 'A run is queued; add ?wait=1 to wait for its report.' });
   return json(200, { run: id, report: await report });
 }
 
-function unauthorised(): OwnAnswer {
+function servesOnly(): OwnAnswer {
+  return json(409, { message: 'This process only serves. Ask the one that runs pharos start.' });
+}
+
+/** Null: the request carries the operator token. */
+async function refusalOf({ guard, now }: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer | null> {
+  const given = bearerOf(request.headers.authorization);
+  // Nothing was tried, so nothing is counted.
+  const verdict: Verdict =
+    given === '' ? { kind: 'wrong' } : await guard.check(given, { address: request.clientAddress, now: now() });
+  if (verdict.kind === 'right') return null;
+  if (verdict.kind === 'limited')
+    return json(
+      429,
+      { message: 'Too many requests with a wrong operator token. Please wait.' },
+      { 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) },
+    );
   return json(
     401,
     { message: 'The operator token is missing or wrong: Authorization: Bearer <token>.' },
     { 'www-authenticate': 'Bearer' },
   );
-}
-
-/** Compared in constant time whatever the lengths are; a header sent twice is no header. */
-export function hasToken(request: OwnRequest, token: { readonly reveal: () => string } | null): boolean {
-  const header = request.headers.authorization;
-  const given = typeof header === 'string' ? (/^Bearer ([^\s,]+)$/i.exec(header)?.[1] ?? '') : '';
-  if (token === null || given === '') return false;
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(token.reveal()));
 }
 
 function parsed(text: string): unknown {
@@ -100,9 +120,14 @@ function parsed(text: string): unknown {
   }
 }
 
-function isLoopback(address: string): boolean {
-  return address === '::1' || /^(::ffff:)?127\./.test(address);
+/** From this machine and by its own name: what a proxy on this machine passes on for others is none of it. */
+function isLocal({ clientAddress, headers }: OwnRequest): boolean {
+  const isLoopback = clientAddress === '::1' || /^(::ffff:)?127\./.test(clientAddress);
+  const isNamedSo = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? '');
+  return isLoopback && isNamedSo && FORWARDED.every((name) => headers[name] === undefined);
 }
+
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
 function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): OwnAnswer {
   const body = `${JSON.stringify(value)}\n`;

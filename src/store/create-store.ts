@@ -2,6 +2,7 @@
 
 import type { MonitorId } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
+import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
 import { type Database, type Row, readIn } from './database.ts';
 import { readPasts } from './pasts.ts';
@@ -97,7 +98,7 @@ export function createStore(database: Database): Store {
         report: String(row['report']),
       }));
     },
-    retain: (before) => retain(database, before),
+    retain: (before, runsBefore = before) => retain(database, before, runsBefore),
     close: () => database.close(),
   };
 }
@@ -143,17 +144,18 @@ const RETAINED: readonly { readonly table: string; readonly column: string; read
   { table: 'run', column: 'started_at', key: ['id'] },
 ];
 
-async function retain(database: Database, before: EpochMs): Promise<number> {
+async function retain(database: Database, before: EpochMs, runsBefore: EpochMs): Promise<number> {
   let total = 0;
   for (const { table, column, key } of RETAINED) {
     const columns = key.join(', ');
     const sql = `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${table} WHERE ${column} IS NOT NULL AND ${column} < ? LIMIT ${RETAIN_ROWS_MAX})`;
     let gone = RETAIN_ROWS_MAX;
     while (gone === RETAIN_ROWS_MAX) {
-      gone = await database.transaction((tx) => tx.run(sql, [before]));
+      gone = await database.transaction((tx) => tx.run(sql, [table === 'run' ? runsBefore : before]));
       total += gone;
     }
   }
+  await createAudit(database).forgetBefore(before);
   await database.transaction(forgetSubjects);
   return total;
 }

@@ -144,7 +144,11 @@ export interface Store {
   readonly maintenancesAbout: (subjects: readonly Subject[], from: EpochMs) => Promise<readonly StoredMaintenance[]>;
   readonly recordRun: (run: RunRecord) => Promise<void>;
   readonly runs: (limit: number) => Promise<readonly RunRecord[]>;
-  /** Deletes what ended before `before`, a bounded number of rows at a time; returns how many rows went. */
-  readonly retain: (before: EpochMs) => Promise<number>;
+  /**
+   * Deletes what ended before `before`, a bounded number of rows at a time; returns how many rows went.
+   *
+   * @param runsBefore for reports of runs, which are many. Default: `before`
+   */
+  readonly retain: (before: EpochMs, runsBefore?: EpochMs) => Promise<number>;
   readonly close: () => Promise<void>;
 }

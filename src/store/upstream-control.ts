@@ -60,6 +60,15 @@ export async function readControl(reader: Reader, upstreamId: string): Promise<U
   return row === undefined ? CONTROL_AT_FIRST : toControl(row);
 }
 
+/** How many requests to an upstream left after an instant. */
+export async function requestsSince(reader: Reader, upstreamId: string, since: EpochMs): Promise<number> {
+  const [row] = await reader.all('SELECT COUNT(*) AS n FROM upstream_request WHERE upstream = ? AND at > ?', [
+    upstreamId,
+    since,
+  ]);
+  return Number(row?.['n'] ?? 0);
+}
+
 function createLedger(tx: Writer, upstream: string): RequestLedger {
   return {
     nthNewest: async (n, isSpareOnly) => {

@@ -7,6 +7,8 @@ export interface OpsFacts {
   readonly version: string;
   readonly siteName: string;
   readonly timezone: string;
+  /** False: the process only serves, so nothing can be asked of it. */
+  readonly canRun: boolean;
   readonly upstreams: readonly UpstreamFacts[];
   /** Under way and waiting ones included, newest first. */
   readonly runs: readonly RunFacts[];

@@ -15,6 +15,8 @@ export interface OpsView {
   readonly attention: readonly string[];
   /** Goes with every form. */
   readonly formToken: string;
+  /** Whether pulls and rebuilds can be asked for. */
+  readonly canRun: boolean;
   readonly asOf: TimeView;
   readonly version: string;
   readonly upstreams: readonly UpstreamRow[];
@@ -89,6 +91,7 @@ export function opsView(
     notice,
     attention,
     formToken,
+    canRun: facts.canRun,
     asOf: format.timeWithZone(facts.now),
     version: facts.version,
     upstreams: facts.upstreams.map((upstream) => upstreamRow(upstream, facts.now, format)),

@@ -100,10 +100,11 @@ describe('policies', () => {
     expect(csp.split("'sha256-").length).toBe(without.split("'sha256-").length + 1);
   });
 
-  it('forbid sending forms except for signing in', async () => {
+  it('forbid sending forms except for signing in and for operators', async () => {
     for (const page of onePageOfEachKind()) {
       const { csp } = await render(renderer, page);
-      expect(csp).toContain(page.kind === 'login' ? "form-action 'self'" : "form-action 'none'");
+      const hasForms = ['login', 'ops', 'ops-sign-in'].includes(page.kind);
+      expect(csp).toContain(hasForms ? "form-action 'self'" : "form-action 'none'");
     }
   });
 });

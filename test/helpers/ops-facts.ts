@@ -13,6 +13,7 @@ export function opsFacts(overrides: Partial<OpsFacts> = {}): OpsFacts {
     version: '0.1.0',
     siteName: 'Acme',
     timezone: 'UTC',
+    canRun: true,
     upstreams: [
       {
         id: 'edge',

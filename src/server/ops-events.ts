@@ -1,0 +1,66 @@
+/** Tells operators' pages that are open that something happened. What happened is on the page itself. */
+
+import type { ServerResponse } from 'node:http';
+
+export interface OpsEvents {
+  /**
+   * Keeps an answer open and tells it of what happens; false: too many are open already.
+   *
+   * @param isAllowed asked at every beat; false ends the answer
+   */
+  readonly open: (response: ServerResponse, isAllowed: () => Promise<boolean>) => boolean;
+  /** Something happened; what happens in quick succession is told once. */
+  readonly announce: () => void;
+  readonly close: () => void;
+}
+
+/** An operator has a few windows open, not hundreds. */
+const STREAMS_MAX = 32;
+/** Shorter than proxies wait for a silent answer. */
+const BEAT_MS = 15_000;
+const GATHER_MS = 250;
+
+/** Makes the desk; nothing runs while nobody listens. */
+export function createOpsEvents(): OpsEvents {
+  const streams = new Map<ServerResponse, () => Promise<boolean>>();
+  let beat: NodeJS.Timeout | null = null;
+  let gathering: NodeJS.Timeout | null = null;
+
+  function drop(response: ServerResponse): void {
+    streams.delete(response);
+    if (streams.size > 0 || beat === null) return;
+    clearInterval(beat);
+    beat = null;
+  }
+
+  function onBeat(): void {
+    for (const [response, isAllowed] of streams) {
+      isAllowed().then(
+        (allowed) => (allowed ? response.write(': still here\n\n') : response.end()),
+        () => response.end(),
+      );
+    }
+  }
+
+  return {
+    open: (response, isAllowed) => {
+      if (streams.size >= STREAMS_MAX) return false;
+      streams.set(response, isAllowed);
+      response.on('close', () => drop(response));
+      response.write('retry: 5000\n\n');
+      beat ??= setInterval(onBeat, BEAT_MS).unref();
+      return true;
+    },
+    announce: () => {
+      if (streams.size === 0 || gathering !== null) return;
+      gathering = setTimeout(() => {
+        gathering = null;
+        for (const response of streams.keys()) response.write('event: change\ndata: {}\n\n');
+      }, GATHER_MS).unref();
+    },
+    close: () => {
+      if (gathering !== null) clearTimeout(gathering);
+      for (const response of streams.keys()) response.end();
+    },
+  };
+}
