@@ -3,8 +3,9 @@ import { compose, now } from '../compose.ts';
 import { EXIT_DONE } from '../exit.ts';
 import { listen } from '../listen.ts';
 import { createLog } from '../log.ts';
+import { createReload, onHangUp } from '../reload.ts';
 import { untilStopped } from '../signals.ts';
-import { requireConfig } from './common.ts';
+import { loadConfig, requireConfig } from './common.ts';
 
 export interface ServeOptions {
   readonly config?: string;
@@ -19,7 +20,8 @@ const LOOK_EVERY_MS = 500;
 /** Serves what is published and asks nobody, until stopped. */
 export async function serve(options: ServeOptions): Promise<number> {
   const config = requireConfig(options.config);
-  const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
+  const secrets = new Set(config.secrets);
+  const log = createLog({ isQuiet: options.quiet ?? false, secrets });
   const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
   const door = await listen(pharos, {
     log,
@@ -31,7 +33,16 @@ export async function serve(options: ServeOptions): Promise<number> {
   const looking = setInterval(() => {
     pharos.refreshPages(now()).catch((error: unknown) => log.warn(messageOf(error)));
   }, LOOK_EVERY_MS);
+  const reload = createReload({
+    pharos,
+    load: () => loadConfig(options.config),
+    log,
+    secrets,
+    onReloaded: () => undefined,
+  });
+  const stopListening = onHangUp(reload);
   await untilStopped();
+  stopListening();
   clearInterval(looking);
   await door.close();
   await pharos.close();

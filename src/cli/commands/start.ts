@@ -11,6 +11,7 @@ import { EXIT_DONE } from '../exit.ts';
 import { deliverAll } from '../exports.ts';
 import { listen } from '../listen.ts';
 import { createLog, type Log } from '../log.ts';
+import { createReload, onHangUp } from '../reload.ts';
 import { untilStopped } from '../signals.ts';
 import { loadConfig } from './common.ts';
 
@@ -34,7 +35,8 @@ export async function start(options: StartOptions): Promise<number> {
 }
 
 async function run(config: Config, options: StartOptions & { readonly sandbox: Sandbox | null }): Promise<number> {
-  const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
+  const secrets = new Set(config.secrets);
+  const log = createLog({ isQuiet: options.quiet ?? false, secrets });
   await compileRenderer();
   const pharos = await compose(config, {
     log,
@@ -54,16 +56,24 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
   if (options.sandbox !== null) pharos.setSiteUrl(door.url);
   process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
-  const schedules = startSchedules(
-    scheduledGroups(config),
-    (upstreams) =>
-      pharos.engine
-        .run({ trigger: 'schedule', upstreams })
-        .catch((error: unknown) => log.error(error, 'a scheduled run failed')),
-    { now, random: Math.random },
-  );
-  pharos.engine.run({ trigger: 'start' }).catch((error: unknown) => log.error(error, 'the first run failed'));
+  let schedules = scheduleRuns(pharos);
+  // The engine tells the log of a run that fails.
+  const runAtOnce = (): void => void pharos.engine.submit({ trigger: 'start' });
+  runAtOnce();
+  const reload = createReload({
+    pharos,
+    load: () => (options.sandbox === null ? loadConfig(options.config) : null),
+    log,
+    secrets,
+    onReloaded: () => {
+      schedules.stop();
+      schedules = scheduleRuns(pharos);
+      runAtOnce();
+    },
+  });
+  const stopListening = onHangUp(reload);
   const signal = await untilStopped();
+  stopListening();
   log.info({ signal }, 'stopping');
   schedules.stop();
   await door.close();
@@ -95,6 +105,14 @@ function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; 
       await running;
     },
   };
+}
+
+function scheduleRuns({ config, engine }: Pharos): ReturnType<typeof startSchedules> {
+  return startSchedules(
+    scheduledGroups(config),
+    (upstreams) => engine.run({ trigger: 'schedule', upstreams }).catch(() => undefined),
+    { now, random: Math.random },
+  );
 }
 
 /** Upstreams by the cron expression they share, so that one tick is one run. */

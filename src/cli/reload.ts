@@ -1,0 +1,68 @@
+/** SIGHUP: the configuration is read again, and takes the place of the old one if it is right. */
+
+import { isatty } from 'node:tty';
+import type { Config } from '../config/load.ts';
+import { isStatusError, messageOf } from '../errors.ts';
+import type { Pharos } from './compose.ts';
+import type { Log } from './log.ts';
+
+export interface ReloadOptions {
+  readonly pharos: Pharos;
+  /** Reads the file again; null: there is none to read. @throws CONFIG_INVALID */
+  readonly load: () => Config | null;
+  readonly log: Log;
+  /** Of the log: secrets of the next configuration are added before anything of it is used. */
+  readonly secrets: Set<string>;
+  readonly onReloaded: () => void;
+}
+
+/** Makes what reads the configuration again; calls one after the other. Faults are logged, each with its path, and change nothing. */
+export function createReload(options: ReloadOptions): () => Promise<void> {
+  const { pharos, load, log, secrets, onReloaded } = options;
+  const note = (outcome: string): void => pharos.audit.note({ actor: 'signal', action: 'reload', outcome });
+
+  async function reload(): Promise<void> {
+    try {
+      const next = load();
+      if (next === null) {
+        log.warn('There is no configuration file to read again.');
+        return;
+      }
+      for (const secret of next.secrets) secrets.add(secret);
+      const restartNeeded = await pharos.reconfigure(next);
+      onReloaded();
+      log.info({ config: next.file }, 'the configuration was read again');
+      for (const name of restartNeeded) log.warn({ setting: name }, 'changed; it takes effect at the next start');
+      note(restartNeeded.length === 0 ? 'done' : `done; needs a restart: ${restartNeeded.join(', ')}`);
+    } catch (error) {
+      const issues = isStatusError(error) ? error.issues : [];
+      for (const { path, message } of issues) log.error({ path }, message);
+      if (issues.length === 0) log.error(messageOf(error));
+      log.error('The configuration was not read again; the old one stays in force.');
+      note(
+        `refused: ${issues.length === 0 ? messageOf(error) : issues.map(({ path }) => path || '(document)').join(', ')}`,
+      );
+    }
+  }
+
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(reload);
+    return last;
+  };
+}
+
+/**
+ * Calls `reload` at SIGHUP. One that comes because the terminal went away ends the process, as it would without us.
+ * Returns what stops listening.
+ */
+export function onHangUp(reload: () => unknown): () => void {
+  const hasTerminal = (): boolean => [0, 1, 2].some((descriptor) => isatty(descriptor));
+  const hadTerminal = hasTerminal();
+  const listener = (): void => {
+    if (hadTerminal && !hasTerminal()) process.kill(process.pid, 'SIGTERM');
+    else reload();
+  };
+  process.on('SIGHUP', listener);
+  return () => void process.off('SIGHUP', listener);
+}
