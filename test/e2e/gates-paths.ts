@@ -158,41 +158,87 @@ export function mutatedRequests(paths: readonly string[], count: number, seed: n
 
 export interface RawAnswers {
   readonly statuses: readonly number[];
-  /** Everything that came back, per connection. */
+  /** Everything that came back, per request. */
   readonly texts: readonly string[];
 }
 
-/** Sends requests as they are, many to a connection; where the server hangs up, the rest goes over a new one. */
+const CONNECTIONS = 8;
+
+/**
+ * Sends requests as they are, over few connections, each after the answer to the one before: a server that finds
+ * nonsense hangs up at once, and what came before it would be lost.
+ */
 export async function sendRaw(port: number, requests: readonly string[]): Promise<RawAnswers> {
-  const statuses: number[] = [];
   const texts: string[] = [];
-  for (let next = 0; next < requests.length; ) {
-    const batch = requests.slice(next, next + 50);
-    const text = await exchange(port, batch);
-    const found = [...text.matchAll(/(?:^|\n|\}|>)HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
-    if (found.length === 0) throw new Error(`no answer to ${JSON.stringify(batch[0])}`);
-    statuses.push(...found.slice(0, batch.length));
-    texts.push(text);
-    next += Math.min(found.length, batch.length);
-  }
-  return { statuses, texts };
+  const work = requests.entries();
+  const connection = async (): Promise<void> => {
+    let wire = await openWire(port);
+    for (const [index, request] of work) {
+      texts[index] = await wire.ask(request);
+      if (wire.isOver()) wire = await openWire(port);
+    }
+    wire.close();
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  return { statuses: texts.map((text) => Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1])), texts };
 }
 
-function exchange(port: number, batch: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const socket = connect(port, '127.0.0.1', () => {
-      const last = batch.at(-1)?.replace(/\r\n\r\n$/, '\r\nConnection: close\r\n\r\n') ?? '';
-      socket.write([...batch.slice(0, -1), last].join(''));
+interface Wire {
+  readonly ask: (request: string) => Promise<string>;
+  readonly isOver: () => boolean;
+  readonly close: () => void;
+}
+
+function openWire(port: number): Promise<Wire> {
+  return new Promise((opened, failed) => {
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    let isOver = false;
+    let waiting: { readonly request: string; readonly done: (answer: string) => void } | null = null;
+    const settle = (): void => {
+      if (waiting === null || !(isOver || isWhole(received, waiting.request))) return;
+      const { done } = waiting;
+      waiting = null;
+      done(received);
+      received = '';
+    };
+    socket.setEncoding('latin1');
+    socket.setTimeout(20_000, () => socket.destroy());
+    socket.on('data', (text) => {
+      received += String(text);
+      settle();
     });
-    socket.setTimeout(20_000, () => socket.destroy(new Error('the server did not answer')));
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    // A server that hangs up in the middle of a batch resets what was sent after it.
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
+    // Hanging up on nonsense is an answer too; `close` follows.
+    socket.on('error', (error) => failed(error));
+    socket.on('close', () => {
+      isOver = true;
+      settle();
     });
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    socket.on('connect', () =>
+      opened({
+        ask: (request) =>
+          new Promise((done) => {
+            waiting = { request, done };
+            socket.write(request);
+            settle();
+          }),
+        isOver: () => isOver || socket.readableEnded,
+        close: () => socket.destroy(),
+      }),
+    );
   });
+}
+
+/** Whether an answer has come to its end, by its own word. */
+function isWhole(text: string, request: string): boolean {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return false;
+  const head = text.slice(0, end).toLowerCase();
+  if (/\r\nconnection: close/.test(head)) return false;
+  if (request.startsWith('HEAD ') || /^http\/1\.1 (204|304)/.test(head)) return true;
+  const length = /\r\ncontent-length: (\d+)/.exec(head)?.[1];
+  if (length !== undefined) return text.length >= end + 4 + Number(length);
+  return text.endsWith('0\r\n\r\n');
 }
 
 function encodeOne(path: string, pick: Pick, depth: number): string {
