@@ -33,13 +33,14 @@ function connectorFor({ kind }: UpstreamCase) {
 
 /** An answer as the reader of files or of JSON would hand it over after somebody spoiled it. */
 function spoil(answer: unknown, random: Random): unknown {
-  if (random() < 0.7) return JSON.parse(JSON.stringify(spoilValue(answer, random)));
-  if (Array.isArray(answer) && answer.every((file) => typeof file?.text === 'string')) {
+  const isValue = random() < 0.7;
+  if (!isValue && Array.isArray(answer) && answer.every((file) => typeof file?.text === 'string')) {
     const spoiled = pick(random, answer) as { name: string; text: string };
     const text = new TextDecoder().decode(spoilBytes(spoiled.text, random)).toWellFormed();
     return answer.map((file) => (file === spoiled ? { ...spoiled, text } : file));
   }
-  const parsed = parseJson(spoilBytes(JSON.stringify(answer), random));
+  const text = JSON.stringify(isValue ? spoilValue(answer, random) : answer);
+  const parsed = parseJson(isValue ? Buffer.from(text) : spoilBytes(text, random));
   return parsed.isValid ? parsed.value : shapeError('GET spoiled', parsed.reason);
 }
 
