@@ -57,7 +57,7 @@ export interface DaysView {
 /** The days that end with the one of `model.asOf`. */
 export function daysOf({ model, format }: Context, dayCount: number = BAR_DAYS): DaysView {
   const days = daysUntil(dayOf(model.asOf, model.settings.timezone), dayCount);
-  return { days, texts: days.map((day) => format.day(day)) };
+  return { days, texts: days.map(dayCount > BAR_DAYS ? format.day : format.dayInYear) };
 }
 
 export function cellsOf(component: ComponentModel, days: readonly Day[], model: PageModel): DayCell[] {

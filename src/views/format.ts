@@ -31,6 +31,8 @@ export interface Format {
   readonly isSameDay: (a: EpochMs, b: EpochMs) => boolean;
   /** `21 Nov 2026` */
   readonly day: (day: Day) => string;
+  /** `21 Nov`, where days do not go round the year. */
+  readonly dayInYear: (day: Day) => string;
   /** `Saturday, 21 November` */
   readonly dayLong: (day: Day) => string;
   /** `November 2026` from `2026-11`. */
@@ -73,6 +75,7 @@ function createFormat(locale: string, zone: string): Format {
   const timeInYear = inZone({ month: 'short', day: 'numeric', ...clock });
   const clockOnly = inZone(clock);
   const day = inUtc(date);
+  const dayInYear = inUtc({ month: 'short', day: 'numeric' });
   const dayLong = inUtc({ weekday: 'long', month: 'long', day: 'numeric' });
   const month = inUtc({ year: 'numeric', month: 'long' });
   const monthShort = inUtc({ month: 'short' });
@@ -88,6 +91,7 @@ function createFormat(locale: string, zone: string): Format {
     clock: view(clockOnly),
     isSameDay: (a, b) => dayOf(a, zone) === dayOf(b, zone),
     day: (value) => day.format(noon(value)),
+    dayInYear: (value) => dayInYear.format(noon(value)),
     dayLong: (value) => dayLong.format(noon(value)),
     month: (value) => month.format(noon(`${value}-01`)),
     monthShort: (value) => monthShort.format(noon(`${value}-01`)),

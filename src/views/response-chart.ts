@@ -9,6 +9,7 @@ import {
   type ResponseTimeFigures,
   responseTimeFigures,
   toEpochMs,
+  windowOf,
 } from '../model/index.ts';
 import type { TimeView } from './format.ts';
 import type { Context } from './shell.ts';
@@ -67,6 +68,40 @@ export function responseChartOf(context: Context, { responseTimes }: ComponentMo
       average: write(figures.averageMs),
       p95: write(figures.p95Ms),
     }),
+  };
+}
+
+/** The last day in the width of a word. */
+export interface SparkView {
+  /** Path data in a box `SPARK_POINTS - 1` wide and `SPARK_HEIGHT` high. */
+  readonly line: string;
+  /** Average of the day. */
+  readonly average: string;
+}
+
+/** One for two hours: with more the page would weigh more than it tells. */
+export const SPARK_POINTS = 12;
+export const SPARK_HEIGHT = 8;
+
+/** Null when nothing was measured in the last day. */
+export function responseSparkOf(
+  { model, words, format }: Context,
+  { responseTimes }: ComponentModel,
+): SparkView | null {
+  const window = windowOf('24h', model.asOf);
+  const figures = responseTimeFigures(responseTimes, window);
+  if (figures === null) return null;
+  const buckets = bucketed(responseTimes, window, SPARK_POINTS);
+  const topMs = Math.max(...buckets.map((bucket) => bucket.figures?.averageMs ?? 0));
+  const line = runsOf(buckets).map((run) => {
+    const points = run.map(
+      ({ x, figures: { averageMs } }) => `${x} ${Math.round(SPARK_HEIGHT * (1 - averageMs / topMs))}`,
+    );
+    return `M${points.join(' ')}${run.length === 1 ? 'h.5' : ''}`;
+  });
+  return {
+    line: line.join(''),
+    average: fill(words.milliseconds, { n: format.number(Math.round(figures.averageMs)) }),
   };
 }
 

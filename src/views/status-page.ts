@@ -32,6 +32,7 @@ import { isOpen } from './event-times.ts';
 import { type EventView, incidentEventOf, LISTED_UPDATES_MAX, maintenanceEventOf } from './events.ts';
 import type { TimeView } from './format.ts';
 import { stateSince } from './last-change.ts';
+import { responseSparkOf, type SparkView } from './response-chart.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from './safe-html.ts';
 import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from './shell.ts';
 import { bannerSentence, stateWord } from './state-words.ts';
@@ -106,6 +107,8 @@ export interface ComponentRowView {
   /** When it came into that state, unless it is well. */
   readonly since: TimeView | null;
   readonly uptime: string;
+  /** Null where response times are not known. */
+  readonly spark: SparkView | null;
   readonly bar: DayBarView;
 }
 
@@ -286,6 +289,7 @@ function rowOf(context: Context, days: DaysView, { component, uptime, incidents 
     stateWord: stateWord(state, words),
     since: since === null || since <= 0 ? null : format.timeInYear(since),
     uptime: format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals),
+    spark: responseSparkOf(context, component),
     bar: dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }),
   };
 }
