@@ -13,7 +13,7 @@ import { createHttp } from '../../src/sync/http.ts';
 import { shapeError } from '../../src/sync/http-faults.ts';
 import { parseJson } from '../../src/sync/json.ts';
 import { runPass } from '../../src/sync/pass.ts';
-import { bindUpstream } from '../../src/sync/upstream.ts';
+import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
 import { contextOf, drive, NOW, type Respond } from '../helpers/drive.ts';
 import { createRandom, pick, type Random, spoilBytes, spoilValue } from '../helpers/mutate.ts';
 import { reply, startRawServer } from '../helpers/raw-server.ts';
@@ -131,6 +131,10 @@ test(`${PASSES} spoiled bodies over a real network into a real store: the last g
       clockMs += ms;
     },
   };
+  const passOver = async (upstream: Upstream) => {
+    clockMs += MINUTE_MS;
+    return (await runPass([upstream], deps, { isManual: true })).upstreams[0];
+  };
   let kept = 0;
   let taken = 0;
   try {
@@ -145,15 +149,13 @@ test(`${PASSES} spoiled bodies over a real network into a real store: the last g
         intervalMs: HOUR_MS,
       });
       target = -1;
-      // Held answers of the turn before are believed the second time.
-      for (const _ of [1, 2]) await runPass([upstream], deps, { isManual: true });
-      clockMs += MINUTE_MS;
-      const [good] = (await runPass([upstream], deps, { isManual: true })).upstreams;
+      let good = await passOver(upstream);
+      // An answer that was taken in the turn before may have other monitors; this one is then held once.
+      if (good?.kind !== 'ok') good = await passOver(upstream);
       expect(good).toMatchObject({ kind: 'ok' });
       const before = await remembered(store, one.kind);
       target = server.requests.length + Math.floor(random() * (good?.requestsUsed ?? 1));
-      clockMs += MINUTE_MS;
-      const [report] = (await runPass([upstream], deps)).upstreams;
+      const report = await passOver(upstream);
       const after = await remembered(store, one.kind);
       if (report?.kind === 'ok') taken += 1;
       else {
