@@ -123,7 +123,7 @@ describe('private pages, from outside', () => {
   const cookies: Record<Gated, string> = { password: '', email: '', other: '' };
 
   beforeAll(async () => {
-    site = await startGatesSite();
+    site = await startGatesSite({ withOut: true });
     cookies.password = cookieOf(
       await site.ask(`/${SLUG.password}/login/`, formOf({ password: SECRETS.VAULT_PASSWORD })),
     );

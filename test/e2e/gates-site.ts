@@ -10,7 +10,7 @@ import { SMTPServer } from 'smtp-server';
 import { stringify } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 /** Slugs of one length, so that answers about them can be compared byte for byte. */
 export const SLUG = {
@@ -41,7 +41,6 @@ export const SECRETS = {
 export const DOMAIN = 'qdteam.example';
 /** Serves the password page at its root. */
 export const CUSTOM_HOST = 'qhvault.example';
-export const CLIENT_PATHS_MAX = 2_048;
 
 type Listed = keyof typeof CANARY;
 
@@ -112,7 +111,8 @@ export interface GatesSite {
   readonly close: () => Promise<void>;
 }
 
-export async function startGatesSite(over: Readonly<Record<string, unknown>> = {}): Promise<GatesSite> {
+/** @param withOut also writes the site for a static host, into `out` */
+export async function startGatesSite({ withOut }: { readonly withOut: boolean }): Promise<GatesSite> {
   const folder = temporaryFolder();
   const sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
   const { server, mails } = await mailSink();
@@ -146,15 +146,18 @@ export async function startGatesSite(over: Readonly<Record<string, unknown>> = {
       pages,
       access: { smtp: '${SMTP}', from: 'status@pharos.example' },
       operators: { token: '${OPERATOR}' },
-      ...over,
     }),
   );
   const cwd = folder.path;
   const data = join(cwd, 'data');
 
-  const built = await runPharos(['build', '--out', join(cwd, 'out')], { cwd, env });
-  if (built.status !== 0) throw new Error(`the site could not be built:\n${built.stdout}${built.stderr}`);
+  if (withOut) {
+    const built = await runPharos(['build', '--out', join(cwd, 'out')], { cwd, env });
+    if (built.status !== 0) throw new Error(`the site could not be built:\n${built.stdout}${built.stderr}`);
+  }
   const pharos = await startPharos(['start', '--port', '0'], { cwd, env });
+  const isReady = async (): Promise<boolean> => (await fetch(`${pharos.url}/-/ready`)).ok;
+  if (!(await eventually(isReady, (ready) => ready))) throw new Error(`the site is not ready:\n${pharos.stderr()}`);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   return {
     pharos,
