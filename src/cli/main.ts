@@ -1,13 +1,15 @@
 /** The command line: which commands there are, their options, and what their exit status means. */
 
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { CONFIG, JSON_FLAG, QUIET, toPort } from './command-options.ts';
 import type { BackupOptions } from './commands/backup.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
 import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/posts.ts';
 import { EXIT_DONE, EXIT_USAGE, reportFailure } from './exit.ts';
+import { addOperatorCommands } from './operator-commands.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
@@ -29,11 +31,8 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-const CONFIG = ['-c, --config <file>', 'configuration (default: pharos.yaml here)'] as const;
-const JSON_FLAG = ['--json', 'print one JSON object'] as const;
-const QUIET = ['-q, --quiet', 'log warnings and errors only'] as const;
-
-function programOf(done: (status: number) => void): Command {
+/** Every command with its options. `done` takes the exit status of the one that was called. */
+export function programOf(done: (status: number) => void): Command {
   const program = new Command('pharos')
     .description('Status pages and badges that stay up when everything else is down.')
     .version(packageJson.version)
@@ -69,6 +68,7 @@ function programOf(done: (status: number) => void): Command {
     .option(...CONFIG)
     .option('-o, --out <folder>', 'where to write the site', 'out')
     .option('--offline', 'ask no upstream; build from what is stored')
+    .option('--sealed', 'write each password page as one encrypted file that its password opens in the browser')
     .option(...JSON_FLAG)
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos build --out public\n  pharos build --offline --json')
@@ -113,6 +113,7 @@ function programOf(done: (status: number) => void): Command {
       done(await (await import('./commands/badge.ts')).badge([label, message], options)),
     );
   addPostCommands(program, done);
+  addOperatorCommands(program, done);
   const keys = program.command('keys').description('access keys of an uptime service');
   keys
     .command('revoke')
@@ -206,10 +207,4 @@ function addPostCommands(program: Command, done: (status: number) => void): void
     .action(async (title: string, options: AnnouncementOptions) =>
       done(await (await import('./commands/posts.ts')).announcementNew(title, options)),
     );
-}
-
-function toPort(text: string): number {
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a number from 0 to 65535');
-  return port;
 }

@@ -7,7 +7,7 @@ import { type BadgeOptions, mergeBadgeOptions, type NamedBadge } from '../badges
 import type { PageModel } from '../model/index.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../views/addresses.ts';
 import type { BadgeSubject } from '../views/badge.ts';
-import { badgeSubjects } from '../views/badge-subjects.ts';
+import { type BadgeSubjects, badgeSubjects } from '../views/badge-subjects.ts';
 import { type FileEntry, fileEntry, once } from './file-entry.ts';
 
 /** How the badges of a page are drawn. */
@@ -29,10 +29,33 @@ const TYPES: Readonly<Record<BadgeFormat, string>> = {
 };
 
 /** Every kind for the page with the operator's own, and the usual two for each group and component; in every format. */
-export function badgeFiles(model: PageModel, { options, named }: PageBadges): FileEntry[] {
-  const subjects = once(() => badgeSubjects(model));
-  const files = (path: string, badge: Badge) => BADGE_FORMATS.map((format) => badgeEntry(path, format, badge));
+export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
   const groups = model.groups.filter(({ id }) => model.components.some(({ definition }) => definition.groupId === id));
+  return filesOfBadges(badges, {
+    groups: groups.map(({ id }) => id),
+    components: model.components.map(({ definition }) => definition.id),
+    subjects: once(() => badgeSubjects(model)),
+  });
+}
+
+/** The same from what a release keeps for drawing on demand. */
+export function badgeFilesOfSubjects(subjects: BadgeSubjects, badges: PageBadges): FileEntry[] {
+  const idsOf = (list: BadgeSubjects['groups']): readonly string[] => list.map(({ id }) => id);
+  return filesOfBadges(badges, {
+    groups: idsOf(subjects.groups),
+    components: idsOf(subjects.components),
+    subjects: () => subjects,
+  });
+}
+
+interface Badged {
+  readonly groups: readonly string[];
+  readonly components: readonly string[];
+  readonly subjects: () => BadgeSubjects;
+}
+
+function filesOfBadges({ options, named }: PageBadges, { groups, components, subjects }: Badged): FileEntry[] {
+  const files = (path: string, badge: Badge) => BADGE_FORMATS.map((format) => badgeEntry(path, format, badge));
   const partFiles = (path: string, subject: () => BadgeSubject) =>
     PART_KINDS.flatMap((kind) => files(path, { name: kind, kind, subject, options }));
   return [
@@ -40,10 +63,8 @@ export function badgeFiles(model: PageModel, { options, named }: PageBadges): Fi
     ...named.flatMap(({ name, kind, ...own }) =>
       files('', { name, kind, subject: () => subjects().page, options: mergeBadgeOptions(options, own) }),
     ),
-    ...groups.flatMap(({ id }) => partFiles(groupPath(id), () => subjectOf(subjects().groups, id))),
-    ...model.components.flatMap(({ definition: { id } }) =>
-      partFiles(componentPath(id), () => subjectOf(subjects().components, id)),
-    ),
+    ...groups.flatMap((id) => partFiles(groupPath(id), () => subjectOf(subjects().groups, id))),
+    ...components.flatMap((id) => partFiles(componentPath(id), () => subjectOf(subjects().components, id))),
   ];
 }
 

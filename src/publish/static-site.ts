@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { filesFolder, publishedSlugs, type ReleaseFolders } from './releases/folders.ts';
 import { currentManifest, type Manifest } from './releases/manifest.ts';
 import { SITE_SLUG } from './site-release.ts';
+import { badgesOf, sealedPage } from './static-extras.ts';
 
 /** What an earlier build wrote here, so that only that is ever removed. */
 const LEDGER = '.pharos.json';
@@ -18,14 +19,17 @@ export interface WrittenSite {
   readonly filesRemoved: number;
 }
 
+export interface StaticTarget {
+  readonly folder: string;
+  /** Passwords of the pages to seal, by slug; other gated pages are left out. */
+  readonly sealed: ReadonlyMap<string, { readonly reveal: () => string }>;
+}
+
 /**
  * Writes changed files only, pages before what points at them, and removes files of earlier builds that are gone.
- * Files that somebody else put there are left alone. Gated pages are never among them.
+ * Files that somebody else put there are left alone. Nothing of a gated page is among them but what is sealed.
  */
-export async function writeStaticSite(
-  folders: ReleaseFolders,
-  target: { readonly folder: string; readonly home: string | null },
-): Promise<WrittenSite> {
+export async function writeStaticSite(folders: ReleaseFolders, target: StaticTarget): Promise<WrittenSite> {
   mkdirSync(target.folder, { recursive: true });
   const before = readLedger(target.folder);
   const files: Record<string, string> = {};
@@ -40,6 +44,8 @@ export async function writeStaticSite(
     writeWhole(join(target.folder, path), read());
     filesWritten += 1;
   };
+  const putBody = (path: string, body: Uint8Array): void =>
+    put(path, createHash('sha256').update(body).digest('hex'), () => body);
   const manifests = publishedSlugs(folders)
     .map((slug) => currentManifest(folders, slug))
     .filter((manifest) => manifest !== null && manifest.access === 'public') as Manifest[];
@@ -56,8 +62,18 @@ export async function writeStaticSite(
       if (record !== undefined) put(prefix + path, record.sha256, () => readFileSync(join(source, path)));
     }
   }
+  for (const manifest of ordered) {
+    if (manifest.slug === SITE_SLUG) continue;
+    for (const { path, body } of await badgesOf(folders, manifest)) putBody(`${manifest.slug}/${path}`, body);
+  }
+  for (const [slug, password] of target.sealed) {
+    const manifest = currentManifest(folders, slug);
+    if (manifest?.access !== 'password') continue;
+    const { path, body } = await sealedPage(folders, manifest, password.reveal());
+    putBody(`${slug}/${path}`, body);
+  }
   const headers = headersFile(ordered);
-  put('_headers', createHash('sha256').update(headers).digest('hex'), () => Buffer.from(headers));
+  putBody('_headers', Buffer.from(headers));
   let filesRemoved = 0;
   for (const path of Object.keys(before)) {
     if (path in files || !isInside(path)) continue;

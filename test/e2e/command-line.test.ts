@@ -99,6 +99,9 @@ describe('the command line', () => {
     expect((await run('build', '--out', 'out')).status).toBe(0);
     const page = readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8');
     expect(page).toContain('Website');
+    for (const badge of ['status.svg', 'status-dark.svg', 'uptime-90d.json', 'status.png', 'history-90d.svg']) {
+      expect(existsSync(join(folder.path, 'out', 'acme', 'badges', badge))).toBe(true);
+    }
     expect(existsSync(join(folder.path, 'out', 'partners'))).toBe(false);
     expect(existsSync(join(folder.path, 'out', 'staff'))).toBe(false);
 
@@ -111,6 +114,17 @@ describe('the command line', () => {
     expect(readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8')).toContain('Website');
     const after = await run('build', '--out', 'out', '--offline');
     expect(after.status).toBe(0);
+  });
+
+  it('seals password pages into one file each when asked, and takes them away when not', async () => {
+    expect((await run('build', '--out', 'sealed', '--offline', '--sealed')).status).toBe(0);
+    const page = readFileSync(join(folder.path, 'sealed', 'partners', 'index.html'), 'utf8');
+    expect(page).toContain('Password');
+    expect(page).not.toContain('partners');
+    expect(existsSync(join(folder.path, 'sealed', 'partners', 'api'))).toBe(false);
+    expect(existsSync(join(folder.path, 'sealed', 'staff'))).toBe(false);
+    expect((await run('build', '--out', 'sealed', '--offline')).status).toBe(0);
+    expect(existsSync(join(folder.path, 'sealed', 'partners', 'index.html'))).toBe(false);
   });
 
   it('ends sync with 1 when an upstream cannot be reached, names it and keeps what is known', async () => {

@@ -10,6 +10,8 @@ export interface BuildOptions {
   readonly config?: string;
   readonly out: string;
   readonly offline?: boolean;
+  /** Password pages become one encrypted file each. */
+  readonly sealed?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
@@ -26,7 +28,12 @@ export async function build(options: BuildOptions): Promise<number> {
     });
     await pharos.publisher?.settled();
     const folder = resolve(options.out);
-    const written = await writeStaticSite(pharos.folders, { folder, home: config.site.home ?? null });
+    const passwords =
+      options.sealed === true ? config.pages.filter(({ access_type }) => access_type === 'password') : [];
+    const sealed = new Map(
+      passwords.flatMap(({ slug, password }) => (password === undefined ? [] : [[slug, password]])),
+    );
+    const written = await writeStaticSite(pharos.folders, { folder, sealed });
     print(
       options.json === true,
       { ...report, out: { folder, ...written } },
