@@ -4,7 +4,7 @@ import { PROVENANCES, type Provenance, type TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
 import { type Day, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_MS } from './time.ts';
 import { cutTimeline } from './timeline.ts';
-import { type MsByState, msByStateIn } from './uptime.ts';
+import { type MsByState, msByStateOf } from './uptime.ts';
 
 /** A day is green or blue only if it is known to have been operational or in maintenance for this share of what elapsed. */
 export const MIN_GOOD_RATIO = 0.5;
@@ -38,9 +38,29 @@ export interface DayCell {
   readonly provenances: readonly Provenance[];
 }
 
-/** One cell for each of `days`, in their order; today ends at `options.now`. */
+/** Cells that were made of a time line under one set of options. */
+interface MadeCells {
+  readonly options: DayOptions;
+  readonly byDay: Map<Day, DayCell>;
+}
+
+/** A page asks for the same days of the same time line for its bars, its badges, its pictures and its JSON. */
+const made = new WeakMap<readonly TimelineSpan[], MadeCells>();
+
+/** One cell for each of `days`, in their order; today ends at `options.now`. A time line must not change once asked for. */
 export function dayCells(timeline: readonly TimelineSpan[], days: readonly Day[], options: DayOptions): DayCell[] {
-  return days.map((day) => dayCell(timeline, day, options));
+  const known = made.get(timeline);
+  const { byDay } = known !== undefined && isAlike(known.options, options) ? known : { byDay: new Map<Day, DayCell>() };
+  if (known?.byDay !== byDay) made.set(timeline, { options, byDay });
+  return days.map((day) => {
+    const cell = byDay.get(day) ?? dayCell(timeline, day, options);
+    byDay.set(day, cell);
+    return cell;
+  });
+}
+
+function isAlike(a: DayOptions, b: DayOptions): boolean {
+  return a.now === b.now && a.zone === b.zone && a.blipFloorMs === b.blipFloorMs;
 }
 
 function dayCell(
@@ -51,7 +71,8 @@ function dayCell(
   const interval = intervalOfDay(day, zone);
   const elapsed = { from: interval.from, to: earlier(interval.to, now) };
   const elapsedMs = Math.max(0, elapsed.to - elapsed.from);
-  const msByState = msByStateIn(timeline, elapsed);
+  const pieces = cutTimeline(timeline, elapsed);
+  const msByState = msByStateOf(pieces, elapsedMs);
   const state = stateOfDay(msByState, elapsedMs, blipFloorMs);
   return {
     day,
@@ -61,7 +82,7 @@ function dayCell(
     coverageRatio: elapsedMs > 0 ? (elapsedMs - msByState.unknown) / elapsedMs : 0,
     state,
     hadBlip: msByState.major_outage + msByState.partial_outage > 0 && !isOutage(state),
-    provenances: provenancesOf(timeline, elapsed),
+    provenances: provenancesOf(pieces),
   };
 }
 
@@ -69,9 +90,9 @@ function isOutage(state: State): boolean {
   return state === 'major_outage' || state === 'partial_outage';
 }
 
-function provenancesOf(timeline: readonly TimelineSpan[], window: Interval): Provenance[] {
-  const known = cutTimeline(timeline, window).filter(({ state }) => state !== 'unknown');
-  return PROVENANCES.filter((provenance) => known.some((piece) => piece.provenance === provenance));
+function provenancesOf(pieces: readonly TimelineSpan[]): Provenance[] {
+  const known = new Set(pieces.flatMap(({ state, provenance }) => (state === 'unknown' ? [] : [provenance])));
+  return PROVENANCES.filter((provenance) => known.has(provenance));
 }
 
 /**

@@ -70,9 +70,17 @@ export function intervalOfDay(day: Day, zone: string): Interval {
 }
 
 /** The `count` days that end with `last`, oldest first. */
-export function daysUntil(last: Day, count: number): Day[] {
+export function daysUntil(last: Day, count: number): readonly Day[] {
+  const key = `${last} ${count}`;
+  const known = dayLists.get(key);
+  if (known !== undefined) return known;
   const lastMs = localMsOf(last);
-  return Array.from({ length: count }, (_, index) => dayOfLocalMs(lastMs + (index - count + 1) * DAY_MS));
+  const days = Object.freeze(
+    Array.from({ length: count }, (_, index) => dayOfLocalMs(lastMs + (index - count + 1) * DAY_MS)),
+  );
+  if (dayLists.size >= CACHED_LISTS_MAX) dayLists.clear();
+  dayLists.set(key, days);
+  return days;
 }
 
 function firstInstantOf(day: Day, zone: string): EpochMs {
@@ -95,6 +103,9 @@ function dayOfLocalMs(localMs: number): Day {
  * asks for the same ninety days once for every component.
  */
 
+/** Lists of days kept: the last ninety and the last year, for the zones of a site. */
+const CACHED_LISTS_MAX = 64;
+const dayLists = new Map<string, readonly Day[]>();
 /** Days kept for a zone; eleven years. */
 const CACHED_DAYS_MAX = 4_096;
 /** Zones kept; a site has one, or a few. */

@@ -43,9 +43,14 @@ export function uptimeOf(timeline: readonly TimelineSpan[], window: Interval): U
 
 /** Milliseconds of `window` in each state; they add up to its length. */
 export function msByStateIn(timeline: readonly TimelineSpan[], window: Interval): MsByState {
+  return msByStateOf(cutTimeline(timeline, window), Math.max(0, window.to - window.from));
+}
+
+/** The same of the pieces that a time line has in a window of some length; what they do not cover is `unknown`. */
+export function msByStateOf(pieces: readonly TimelineSpan[], windowMs: number): MsByState {
   const ms = emptyMsByState();
-  ms.unknown = Math.max(0, window.to - window.from);
-  for (const { state, from, to } of cutTimeline(timeline, window)) {
+  ms.unknown = windowMs;
+  for (const { state, from, to } of pieces) {
     ms.unknown -= to - from;
     ms[state] += to - from;
   }
@@ -100,15 +105,27 @@ export function combinedUptime(uptimes: readonly Uptime[]): Uptime {
 export const UPTIME_PERIODS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
 export type UptimePeriod = keyof typeof UPTIME_PERIODS;
 
-/** Uptime of every period; a period longer than the time line has the rest as `unknown`. */
-export function uptimePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Record<UptimePeriod, Uptime> {
-  return {
+type Periods = Readonly<Record<UptimePeriod, Uptime>>;
+
+/** The page, its badges and its JSON ask for the same figures. */
+const counted = new WeakMap<readonly TimelineSpan[], { readonly now: EpochMs; readonly periods: Periods }>();
+
+/**
+ * Uptime of every period; a period longer than the time line has the rest as `unknown`. A time line must not change
+ * once asked for.
+ */
+export function uptimePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Periods {
+  const known = counted.get(timeline);
+  if (known?.now === now) return known.periods;
+  const periods = {
     '24h': uptimeOf(timeline, windowOf('24h', now)),
     '7d': uptimeOf(timeline, windowOf('7d', now)),
     '30d': uptimeOf(timeline, windowOf('30d', now)),
     '90d': uptimeOf(timeline, windowOf('90d', now)),
     '365d': uptimeOf(timeline, windowOf('365d', now)),
   };
+  counted.set(timeline, { now, periods });
+  return periods;
 }
 
 /** The window of `period` that ends at `now`. */

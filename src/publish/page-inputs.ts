@@ -59,8 +59,9 @@ export function nextChangeAt({ incidents, maintenances, announcements }: Undated
 }
 
 /** Digest of everything whose change is news: what a visitor must see at once. Figures that only grow older are not in it. */
-export function eventKeyOf(model: PageModel): string {
+export function eventKeyOf(model: PageModel, { config }: ResolvedPage): string {
   return digestOf({
+    badges: [config?.badge, config?.badges],
     definition: digestOf(model.definition),
     settings: digestOf(model.settings),
     state: model.state,

@@ -104,7 +104,7 @@ function modelFor(inputs: UndatedInputs, task: PageTask): { readonly model: Page
   if (task.mode === 'slow' && previous !== null)
     return { model: modelAsOf(inputs, toEpochMs(previous.asOf)), eventKey: previous.eventKey };
   const model = modelAsOf(inputs, now);
-  const eventKey = eventKeyOf(model);
+  const eventKey = eventKeyOf(model, task.page);
   if (previous === null || previous.eventKey !== eventKey) return { model, eventKey };
   const asOf = restingAsOf(now, previous);
   return asOf === now ? { model, eventKey } : { model: modelAsOf(inputs, asOf), eventKey };

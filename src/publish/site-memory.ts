@@ -22,12 +22,12 @@ export interface SiteMemory {
 
 /** Definitions, and what they were merged from. */
 interface Known {
-  readonly site: SiteStateInputs['site'];
+  readonly inputs: SiteStateInputs;
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
   readonly resolved: ResolvedSite;
   readonly index: PageIndex;
-  /** Digest of each page's definition and settings. */
+  /** Digest of all that defines each page. */
   readonly pageKeys: ReadonlyMap<string, string>;
 }
 
@@ -46,8 +46,9 @@ export function createSiteMemory(store: Store): SiteMemory {
     const changes = await store.changesSince(revision);
     await rememberMonitors(changes);
     const before = known;
-    const isOutdated = changes.hasNewDefinitions || hasOtherMonitors || !isDeepStrictEqual(before?.site, inputs.site);
-    const current = before === null || isOutdated ? await define(before, { changes, inputs }) : before;
+    const isOutdated =
+      changes.hasNewDefinitions || hasOtherMonitors || before === null || isOther(before.inputs, inputs);
+    const current = isOutdated ? await define(before, { changes, inputs }) : before;
     const sources = await readSources(inputs, now);
     for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
     for (const slug of redefined(before, current)) touched.add(slug);
@@ -76,7 +77,7 @@ export function createSiteMemory(store: Store): SiteMemory {
     before: Known | null,
     { changes, inputs }: { changes: Changes; inputs: SiteStateInputs },
   ): Promise<Known> {
-    const isNew = before === null || changes.hasNewDefinitions;
+    const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
     const upstreams = isNew ? await store.upstreams() : null;
     const active = [...inputs.intervalMs.keys()].flatMap((id) => upstreams?.get(id) ?? []);
     const definitions = before === null || isNew ? active.flatMap((record) => record.definitions) : before.definitions;
@@ -89,13 +90,13 @@ export function createSiteMemory(store: Store): SiteMemory {
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
     return {
-      site: inputs.site,
+      inputs,
       definitions,
       announcements,
       resolved,
       index: indexPages(resolved.pages),
       pageKeys: new Map(
-        resolved.pages.map(({ definition, settings }) => [definition.slug, digestOf({ definition, settings })]),
+        resolved.pages.map((page) => [page.definition.slug, digestOf([page.definition, page.settings, page.config])]),
       ),
     };
   }
@@ -126,6 +127,14 @@ export function createSiteMemory(store: Store): SiteMemory {
       return taken;
     },
   };
+}
+
+/** Whether the configuration was read again and says something else. */
+function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
+  return (
+    before.pages !== inputs.pages ||
+    !isDeepStrictEqual([before.site, before.intervalMs], [inputs.site, inputs.intervalMs])
+  );
 }
 
 /** Pages that what changed shows on, by the definitions of before and of now. */
