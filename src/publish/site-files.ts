@@ -7,8 +7,8 @@ import { siteNotFoundView } from '../views/not-found.ts';
 import { statusPageView } from '../views/status-page.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { htmlFile } from './html-files.ts';
-import type { SiteFilesInput } from './site-release.ts';
 import { siteIndexFiles } from './site-entries.ts';
+import type { SiteFilesInput } from './site-release.ts';
 
 /** What other sites load to show a page's state; `docs/api.md` describes them. */
 const EMBED_SCRIPTS = ['embed.js', 'embed-resize.js'] as const;
