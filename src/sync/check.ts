@@ -11,7 +11,8 @@ const VANISHED_RATIO_MAX = 0.5;
 export const MONITORS_MAX = 20_000;
 
 export interface Known {
-  readonly monitors: ReadonlySet<MonitorId>;
+  /** By id. */
+  readonly monitors: ReadonlyMap<MonitorId, unknown>;
   readonly pages: readonly PageDefinition[];
   /** Of a snapshot that was held before; null: none. */
   readonly heldHash: string | null;
@@ -32,8 +33,14 @@ export function checkLearned(learned: Learned, known: Known): Verdict {
   const monitors = new Set(learned.monitors.map((monitor) => monitor.id));
   const pages = new Set(learned.pages.map((page) => page.id));
   const gone = [
-    isStale(learned, 'monitors') ? null : vanished('monitors', known.monitors, monitors),
-    isStale(learned, 'pages') ? null : vanished('pages', new Set(known.pages.map((page) => page.id)), pages),
+    isStale(learned, 'monitors') ? null : vanished('monitors', [...known.monitors.keys()], monitors),
+    isStale(learned, 'pages')
+      ? null
+      : vanished(
+          'pages',
+          known.pages.map((page) => page.id),
+          pages,
+        ),
   ].filter((words) => words !== null);
   if (gone.length === 0) return { kind: 'taken' };
   const hash = hashOf([...monitors, ...pages]);
@@ -66,13 +73,14 @@ function isStale(learned: Learned, part: 'monitors' | 'pages'): boolean {
   return learned.stale.includes(part);
 }
 
-function vanished(what: string, before: ReadonlySet<string>, after: ReadonlySet<string>): string | null {
-  const gone = before.difference(after).size;
-  return gone > before.size * VANISHED_RATIO_MAX ? `${gone} of ${before.size} ${what}` : null;
+function vanished(what: string, before: readonly string[], after: ReadonlySet<string>): string | null {
+  const gone = before.filter((id) => !after.has(id)).length;
+  return gone > before.length * VANISHED_RATIO_MAX ? `${gone} of ${before.length} ${what}` : null;
 }
 
 function repeated(values: readonly string[]): string | null {
-  return values.find((value, index) => values.indexOf(value) !== index) ?? null;
+  const seen = new Set<string>();
+  return values.find((value) => seen.size === seen.add(value).size) ?? null;
 }
 
 /** The same for the same ids, whatever their order. */

@@ -4,6 +4,7 @@ import { isStatusError, messageOf, StatusError } from '../errors.ts';
 import type { Announcement, Learned, PageDefinition } from '../model/observation.ts';
 import { recordPass } from '../model/record.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
+import { readMonitorStates } from '../store/monitor-states.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../store/store.ts';
 import { checkLearned, type Known } from './check.ts';
 import type { Memory } from './connector.ts';
@@ -87,9 +88,9 @@ async function checkAndCommit(
   { upstream, store, startedAt, record }: SnapshotTask,
   learned: Learned,
 ): Promise<Outcome> {
-  const before = await store.monitors(upstream.id);
+  const lastStates = await readMonitorStates(store.database, upstream.id);
   const known: Known = {
-    monitors: new Set(before.keys()),
+    monitors: lastStates,
     pages: record?.definitions ?? [],
     heldHash: record?.heldHash ?? null,
   };
@@ -105,7 +106,7 @@ async function checkAndCommit(
   const { at, ...spans } = recordPass({
     at: startedAt,
     lastAt: record?.monitorsAt ?? null,
-    lastStates: new Map([...before.values()].map((monitor) => [monitor.id, monitor.state])),
+    lastStates,
     seen: learned.monitors,
     silenceMs: silenceMsOf(upstream.intervalMs),
   });

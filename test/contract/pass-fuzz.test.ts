@@ -69,7 +69,7 @@ test(`${BODIES} spoiled bodies through the connectors: each is learned from or r
     };
     try {
       const { result } = await drive(connector.pull(options, contextOf()), respond);
-      const verdict = checkLearned(result, { monitors: new Set(), pages: [], heldHash: null });
+      const verdict = checkLearned(result, { monitors: new Map(), pages: [], heldHash: null });
       outcomes.set(verdict.kind, (outcomes.get(verdict.kind) ?? 0) + 1);
     } catch (error) {
       if (!isStatusError(error)) {

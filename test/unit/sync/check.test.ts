@@ -9,7 +9,7 @@ import {
 } from '../../../src/model/observation.ts';
 import { checkLearned, type Known, MONITORS_MAX } from '../../../src/sync/check.ts';
 
-const NOTHING_KNOWN: Known = { monitors: new Set(), pages: [], heldHash: null };
+const NOTHING_KNOWN: Known = { monitors: new Map(), pages: [], heldHash: null };
 
 function monitors(count: number, from = 0): MonitorObservation[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -57,7 +57,7 @@ function dropped(count: number): Problem[] {
 }
 
 const knownMonitors = (count: number, heldHash: string | null = null): Known => ({
-  monitors: new Set(monitors(count).map((monitor) => monitor.id)),
+  monitors: new Map(monitors(count).map((monitor) => [monitor.id, monitor])),
   pages: [],
   heldHash,
 });
