@@ -60,9 +60,20 @@ const ALLOWED: sanitize.IOptions = {
 
 /** Markdown that may be hostile as markup from a short list of elements; links lead to http(s) and mail only. */
 export function safeHtmlOfMarkdown(text: string): SafeHtml {
+  const found = known.get(text);
+  if (found !== undefined) return found;
   const cut = text.length > MARKDOWN_LENGTH_MAX ? `${text.slice(0, MARKDOWN_LENGTH_MAX)}…` : text;
-  return sanitize(markdown.render(cut.toWellFormed()), ALLOWED) as SafeHtml;
+  const made = sanitize(markdown.render(cut.toWellFormed()), ALLOWED) as SafeHtml;
+  if (known.size >= KNOWN_MAX) known.clear();
+  if (text.length <= KNOWN_LENGTH_MAX) known.set(text, made);
+  return made;
 }
+
+/** An update stands on its incident's page, in the history, on its components' pages and, while it matters, on top. */
+const known = new Map<string, SafeHtml>();
+/** Together at most a few megabytes. */
+const KNOWN_MAX = 1_000;
+const KNOWN_LENGTH_MAX = 2_000;
 
 /**
  * The mark of a day on a bar: a radio button, so that a bar is one stop for the tab key, the arrows go from day to day,

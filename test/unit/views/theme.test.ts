@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { themeStyle } from '../../../src/views/theme.ts';
+import { THEME_VARIABLES, themeStyle } from '../../../src/views/theme.ts';
 
 const style = (cssVariables: Record<string, string>, accentColor: string | null = null) =>
   themeStyle({ accentColor, cssVariables });
@@ -28,11 +30,20 @@ describe('the operator’s own look', () => {
     expect(style({ '--pharos-paper': value })).toBeNull();
   });
 
-  it.each(['color', '--other', '--pharos-x{', '--pharos-A'])('drops the name %j', (name) => {
-    expect(style({ [name]: 'red' })).toBeNull();
-  });
+  it.each(['color', '--other', '--pharos-x{', '--pharos-A', '--pharos-unheard-of', '--s'])(
+    'drops the name %j',
+    (name) => {
+      expect(style({ [name]: 'red' })).toBeNull();
+    },
+  );
 
   it.each(['red', '#12345', '#1234567', '#12345g'])('drops the accent %j', (accent) => {
     expect(style({}, accent)).toBeNull();
+  });
+
+  it.each(THEME_VARIABLES)('%s is used by the tokens, and in docs/theme.md', (name) => {
+    const root = join(import.meta.dirname, '../../..');
+    expect(readFileSync(join(root, 'src/layouts/tokens.css'), 'utf8')).toContain(`var(${name},`);
+    expect(readFileSync(join(root, 'docs/theme.md'), 'utf8')).toContain(`\`${name}\``);
   });
 });
