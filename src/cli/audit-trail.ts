@@ -56,7 +56,9 @@ export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
     queued: (run, { actor, client, trigger, page, upstreams }) => {
       if (actor === undefined) return;
       const subject = page ?? (upstreams === undefined ? null : upstreams.join(', ')) ?? null;
-      const entry = { at: now(), actor, action: trigger, subject, client: client ?? null, run, outcome: null };
+      // An operator who names an upstream pulls it; the run is a rebuild like any other.
+      const action = trigger === 'rebuild' && upstreams !== undefined ? 'pull' : trigger;
+      const entry = { at: now(), actor, action, subject, client: client ?? null, run, outcome: null };
       write(() => audit.record(entry));
     },
     ended: (report) => write(() => audit.settle(report.id, outcomeText(report))),

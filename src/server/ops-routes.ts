@@ -83,7 +83,7 @@ async function answer(options: OpsRoutesOptions, request: OwnRequest, path: stri
 
 async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
   const session = await options.sessions.find(presented(options, request));
-  if (session === null) return signInPage(options, 401, null);
+  if (session === null) return signInPage(options, request, { status: 401, fault: null });
   const facts = await options.facts(options.now());
   const notice = NOTICES[request.query.get('did') ?? ''] ?? null;
   return page(options, 200, { kind: 'ops', view: opsView(facts, { formToken: session.formToken, notice }) });
@@ -134,13 +134,17 @@ const POSTS: Readonly<Record<string, Act>> = {
 };
 
 async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
-  if (!isFromHere(request)) return signInPage(options, 403, 'refused');
+  if (!isFromHere(request)) return signInPage(options, request, { status: 403, fault: 'refused' });
   const form = await formOf(request);
   const now = options.now();
   const verdict = await options.guard.check(form.get('token') ?? '', { address: request.clientAddress, now });
-  if (verdict.kind === 'wrong') return signInPage(options, 403, 'wrong');
+  if (verdict.kind === 'wrong') return signInPage(options, request, { status: 403, fault: 'wrong' });
   if (verdict.kind === 'limited') {
-    const limited = await signInPage(options, 429, 'limited', Math.ceil(verdict.retryAfterMs / 60_000));
+    const limited = await signInPage(options, request, {
+      status: 429,
+      fault: 'limited',
+      minutes: Math.ceil(verdict.retryAfterMs / 60_000),
+    });
     return {
       ...limited,
       headers: { ...limited.headers, 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) },
@@ -157,9 +161,10 @@ function withForm(
 ): Act {
   return async (options, request) => {
     const session: OperatorSession | null = await options.sessions.find(presented(options, request));
-    if (session === null) return signInPage(options, 401, null);
+    if (session === null) return signInPage(options, request, { status: 401, fault: null });
     const form = await formOf(request);
-    if (!isFromHere(request) || !isOwnForm(form, session)) return signInPage(options, 403, 'refused');
+    if (!isFromHere(request) || !isOwnForm(form, session))
+      return signInPage(options, request, { status: 403, fault: 'refused' });
     return act(options, request, form);
   };
 }
@@ -185,11 +190,11 @@ function presented({ now }: OpsRoutesOptions, request: OwnRequest): PresentedCoo
 
 function signInPage(
   options: OpsRoutesOptions,
-  status: number,
-  fault: OpsSignInFault | null,
-  minutes?: number,
+  request: OwnRequest,
+  { status, ...init }: { readonly status: number; readonly fault: OpsSignInFault | null; readonly minutes?: number },
 ): Promise<OwnAnswer> {
-  return page(options, status, { kind: 'ops-sign-in', view: opsSignInView(fault, minutes) });
+  const up = request.path === 'ops' ? '' : '../';
+  return page(options, status, { kind: 'ops-sign-in', view: opsSignInView({ ...init, up }) });
 }
 
 async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): Promise<OwnAnswer> {

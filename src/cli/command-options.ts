@@ -1,0 +1,20 @@
+/** Options that commands share, and how what is typed becomes what they mean. */
+
+import { InvalidArgumentError } from 'commander';
+
+export const CONFIG = ['-c, --config <file>', 'configuration (default: pharos.yaml here)'] as const;
+export const JSON_FLAG = ['--json', 'print one JSON object'] as const;
+export const QUIET = ['-q, --quiet', 'log warnings and errors only'] as const;
+export const PORT = ['-p, --port <number>', 'port to listen on; 0: any free one'] as const;
+
+export function toPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a number from 0 to 65535');
+  return port;
+}
+
+export function toCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,6}$/.test(text) || count < 1) throw new InvalidArgumentError('expected a number from 1 to 999999');
+  return count;
+}

@@ -1,0 +1,51 @@
+import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';
+import { createAudit } from '../../store/audit.ts';
+import { compose, now } from '../compose.ts';
+import { EXIT_DONE } from '../exit.ts';
+import { createLog } from '../log.ts';
+import { table } from '../table.ts';
+import { print, requireConfig } from './common.ts';
+
+export interface AuditOptions {
+  readonly config?: string;
+  readonly limit: number;
+  readonly days: number;
+  readonly json?: boolean;
+}
+
+/** Who made Pharos do what, when, from where and what came of it; sign-ins as sums. */
+export async function audit(options: AuditOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const log = createLog({ isQuiet: true, secrets: config.secrets });
+  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  try {
+    const kept = createAudit(pharos.store.database);
+    const entries = await kept.entries(options.limit);
+    const signIns = await kept.signIns(toEpochMs(now() - (options.days - 1) * DAY_MS));
+    const rows = entries.map(({ at, actor, action, subject, client, outcome }) => [
+      toIso(at),
+      actor,
+      subject === null ? action : `${action} ${subject}`,
+      client ?? 'this machine',
+      outcome ?? 'under way',
+    ]);
+    const counts = signIns.map(({ day, page, result, count }) => [
+      day,
+      page === '' ? '(no such page)' : page,
+      result,
+      String(count),
+    ]);
+    const text = [
+      rows.length === 0 ? 'Nothing was done yet.' : table(['when', 'who', 'what', 'from', 'what came of it'], rows),
+      ...(counts.length === 0 ? [] : ['', table(['day', 'page', 'sign-ins', 'count'], counts)]),
+    ].join('\n');
+    print(
+      options.json === true,
+      { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns },
+      text,
+    );
+    return EXIT_DONE;
+  } finally {
+    await pharos.close();
+  }
+}

@@ -1,0 +1,297 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/model/time.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { launchBrowser } from '../helpers/browser.ts';
+import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const HOOK = 'hook-secret-000000000000';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+describe('the operators’ page', () => {
+  const folder = temporaryFolder();
+  let sandbox: Sandbox;
+  let pharos: RunningPharos;
+  let browser: Browser;
+  let env: Record<string, string>;
+  let config: string;
+  let clients = 0;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    env = { ...sandbox.environment(), HOOK, NEXT_TOKEN: 'another-operator-token-1234' };
+    config = `${sandbox
+      .configText({ include: ['server-monitor'] })
+      .replace('auth: x-api-key', 'auth: x-api-key\n    hook: { secrets: ["${HOOK}"] }')
+      .replace('slug: acme', 'slug: acme\n    custom_domain: acme.example')}schedule: "0 0 1 * *"
+server: { trustedProxyHops: 1 }
+`;
+    writeFileSync(join(folder.path, 'pharos.yaml'), config);
+    [pharos, browser] = await Promise.all([
+      startPharos(['start', '--port', '0'], { cwd: folder.path, env }),
+      launchBrowser(),
+    ]);
+    await eventually(
+      () => fetch(`${pharos.url}/-/ready`),
+      (answer) => answer.status === 200,
+    );
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await pharos?.stop();
+    await sandbox?.stop();
+    folder.remove();
+  });
+
+  const token = (): string => env['PHAROS_TOKEN'] ?? '';
+  /** Every call may come from a client of its own, so that tries of one test do not count in another. */
+  const newClient = (): string => {
+    clients += 1;
+    return `198.51.100.${clients}`;
+  };
+  async function send(path: string, init: RequestInit = {}, client = newClient()): Promise<Answer> {
+    const answer = await fetch(`${pharos.url}/-/${path}`, {
+      redirect: 'manual',
+      ...init,
+      headers: { 'x-forwarded-for': client, ...(init.headers as Record<string, string> | undefined) },
+    });
+    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  }
+  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}, client?: string) =>
+    send(path, { method: 'POST', body: new URLSearchParams(form), headers }, client);
+  const cookieOf = ({ headers }: Answer): string => headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  async function signIn(): Promise<{ cookie: string; form: string }> {
+    const answer = await post('ops/sign-in', { token: token() });
+    const cookie = cookieOf(answer);
+    const { text } = await send('ops', { headers: { cookie } });
+    return { cookie, form: /name="form" value="([^"]+)"/.exec(text)?.[1] ?? '' };
+  }
+  const runsTotal = async (): Promise<number> => {
+    const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
+    return [...text.matchAll(/^pharos_runs_total\{[^}]*\} (\d+)$/gm)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
+  };
+  async function quiet(): Promise<number> {
+    let last = -1;
+    return eventually(runsTotal, (count) => {
+      const isSame = count === last;
+      last = count;
+      return isSame;
+    });
+  }
+
+  it('shows nobody anything without a session, at none of its addresses', async () => {
+    for (const path of ['ops', 'ops/events']) {
+      const answer = await send(path);
+      expect([path, answer.status]).toEqual([path, 401]);
+      expect(answer.text).not.toMatch(/edge|acme|partners|server-monitor/i);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    const before = await quiet();
+    for (const path of ['ops/pull', 'ops/rebuild', 'ops/rollback', 'ops/sign-out'])
+      expect([path, (await post(path, { page: 'acme', form: 'x' })).status]).toEqual([path, 401]);
+    expect((await send('ops/nothing')).status).toBe(404);
+    expect((await send('ops/pull')).status).toBe(405);
+    expect(await quiet()).toBe(before);
+  });
+
+  it('is not there by the domain of one page', async () => {
+    const status = await new Promise((done) => {
+      request(`${pharos.url}/-/ops`, { headers: { host: 'acme.example' } }, (answer) => {
+        answer.resume();
+        done(answer.statusCode);
+      }).end();
+    });
+    expect(status).toBe(404);
+  });
+
+  it('exchanges the token for a session in a cookie that scripts and other sites do not get', async () => {
+    const answer = await post('ops/sign-in', { token: token() });
+    expect(answer.status).toBe(303);
+    const [cookie = ''] = answer.headers.getSetCookie();
+    expect(cookie).toMatch(/^pharos-operator=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800$/);
+    expect((await send('ops', { headers: { cookie: cookieOf(answer) } })).status).toBe(200);
+    expect((await send('ops', { headers: { cookie: `__Host-${cookieOf(answer)}` } })).status).toBe(401);
+  });
+
+  it('lets no secret out, and says what there is', async () => {
+    const { cookie } = await signIn();
+    const { text, headers } = await send('ops', { headers: { cookie } });
+    for (const word of ['edge', 'server-monitor', 'Partners', 'public', 'password', 'release 1', 'left this hour'])
+      expect(text.toLowerCase()).toContain(word.toLowerCase());
+    for (const secret of Object.values(env)) expect(text).not.toContain(secret);
+    expect(headers.get('content-security-policy')).toMatch(/script-src 'sha256-.*frame-ancestors 'none'$/);
+  });
+
+  it('takes no form that another site could have sent', async () => {
+    const { cookie, form } = await signIn();
+    const before = await quiet();
+    const forged: [Record<string, string>, Record<string, string>][] = [
+      [{}, {}],
+      [{ form: 'x'.repeat(43) }, {}],
+      [{ form }, { origin: 'https://evil.example' }],
+      [{ form }, { origin: 'null' }],
+      [{ form }, { origin: pharos.url, 'sec-fetch-site': 'cross-site' }],
+      [{ form }, { 'content-type': 'text/plain' }],
+    ];
+    for (const [fields, headers] of forged)
+      expect((await post('ops/pull', fields, { cookie, ...headers })).status).toBe(403);
+    const asJson = await send('ops/pull', {
+      method: 'POST',
+      body: JSON.stringify({ form }),
+      headers: { cookie, 'content-type': 'application/json' },
+    });
+    expect(asJson.status).toBe(403);
+    expect(await quiet()).toBe(before);
+    expect((await post('ops/pull', { form }, { cookie, origin: pharos.url })).status).toBe(303);
+  });
+
+  it('keeps out a client that guesses, for the page and for the other addresses, and nobody else', async () => {
+    const client = newClient();
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 12; tries += 1)
+      statuses.push((await post('ops/sign-in', { token: `guess-${tries}` }, {}, client)).status);
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 403), 429, 429]);
+    const limited = await post('ops/sign-in', { token: token() }, {}, client);
+    expect(limited.status).toBe(429);
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(60);
+    const bearer = { method: 'POST', headers: { authorization: `Bearer ${token()}` } };
+    expect((await send('rebuild', bearer, client)).status).toBe(429);
+    expect((await send('rebuild', bearer)).status).toBe(202);
+  });
+
+  it('pulls, rebuilds and signs out by buttons, without JavaScript, and says who did it', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await signedIn(await context.newPage());
+    await page.getByRole('button', { name: 'Pull now: edge' }).click();
+    expect(await page.locator('.ops-notice').innerText()).toContain('A pull is queued');
+    await page.getByRole('button', { name: 'Rebuild acme' }).click();
+    expect(await page.locator('.ops-notice').innerText()).toContain('A rebuild of the page is queued');
+    await quiet();
+    await page.goto(`${pharos.url}/-/ops`);
+    const entries = await page.locator('#ops-audit tbody tr').allInnerTexts();
+    expect(entries[0]).toMatch(/operator\s+rebuild acme\s+[\w-]{12}\s+(no change|published)/);
+    expect(entries[1]).toMatch(/operator\s+pull edge\s+[\w-]{12}\s+(no change|published)/);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Operator token').waitFor();
+    await context.close();
+  });
+
+  it('shows what happens while it is open, and axe finds nothing', async () => {
+    const context = await browser.newContext();
+    const page = await signedIn(await context.newPage());
+    await page.evaluate(AXE);
+    const found = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      };
+      return (await axe.run()).violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html)]);
+    });
+    expect(found).toEqual([]);
+    const before = await page.locator('#ops-runs tbody tr').count();
+    await page.evaluate(() => {
+      (globalThis as unknown as { isSame: boolean }).isSame = true;
+    });
+    sandbox.world.force('website', 'down');
+    const hooked = await send('hooks/edge', {
+      method: 'POST',
+      body: '{"status":"error"}',
+      headers: { 'x-webhook-secret': HOOK },
+    });
+    expect(hooked.status).toBe(202);
+    await page.locator('#ops-audit').getByText('hook:edge').first().waitFor();
+    await page
+      .locator('#ops-runs')
+      .getByText(/changed: 1 monitors.*published/)
+      .first()
+      .waitFor();
+    expect(await page.locator('#ops-runs tbody tr').count()).toBeGreaterThan(before);
+    expect(await page.evaluate(() => (globalThis as unknown as { isSame?: boolean }).isSame)).toBe(true);
+    sandbox.world.force('website', null);
+    await context.close();
+  });
+
+  it('enters sign-ins at pages as sums, and shows the same to pharos audit', async () => {
+    const at = (path: string, password: string) =>
+      fetch(`${pharos.url}/${path}/login/`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'x-forwarded-for': newClient() },
+        body: new URLSearchParams({ password }),
+      });
+    await at('partners', 'wrong');
+    await at('partners', env['PARTNERS_PASSWORD'] ?? '');
+    await at('nowhere', 'wrong');
+    const result = await eventually(
+      () => runPharos(['audit', '--json'], { cwd: folder.path, env }),
+      ({ stdout }) => stdout.includes('partners'),
+    );
+    const { entries, signIns } = JSON.parse(result.stdout) as {
+      entries: { actor: string; action: string; client: string | null }[];
+      signIns: { page: string; result: string; count: number }[];
+    };
+    const counts = Object.fromEntries(signIns.map(({ page, result: how, count }) => [`${page} ${how}`, count]));
+    expect(counts).toEqual({ ' refused': 1, 'partners refused': 1, 'partners signed_in': 1 });
+    expect(entries.map(({ action }) => action)).toContain('sign-in');
+    expect(result.stdout).not.toMatch(/198\.51\.100|127\.0\.0\.1/);
+  });
+
+  it('takes a changed configuration at SIGHUP and keeps the old one when the new one is wrong', async () => {
+    const { cookie } = await signIn();
+    const hangUp = async (text: string, isDone: () => boolean): Promise<void> => {
+      writeFileSync(join(folder.path, 'pharos.yaml'), text);
+      process.kill(pharos.pid, 'SIGHUP');
+      expect(
+        await eventually(
+          async () => isDone(),
+          (done) => done,
+        ),
+      ).toBe(true);
+    };
+    const lines = (words: string) => pharos.stderr().split(words).length - 1;
+    await hangUp('site: { url: 7 }\nupstreams: []\n', () => lines('the old one stays in force') === 1);
+    expect(pharos.stderr()).toContain('"path":"site.url"');
+    expect((await send('ops', { headers: { cookie } })).status).toBe(200);
+
+    const changed = config
+      .replace('${PHAROS_TOKEN}', '${NEXT_TOKEN}')
+      .replace(/title: Acme\b/, 'title: Acme renamed')
+      .replace('- slug: partners', '- slug: friends');
+    await hangUp(changed, () => lines('the configuration was read again') === 1);
+    expect((await send('ops', { headers: { cookie } })).status).toBe(401);
+    expect((await post('ops/sign-in', { token: token() })).status).toBe(403);
+    expect((await post('ops/sign-in', { token: env['NEXT_TOKEN'] ?? '' })).status).toBe(303);
+    const titled = await eventually(
+      async () => (await fetch(`${pharos.url}/acme/`)).text(),
+      (text) => text.includes('Acme renamed'),
+    );
+    expect(titled).toContain('<title>Acme renamed</title>');
+    expect(pharos.stderr()).not.toContain(env['NEXT_TOKEN']);
+
+    await hangUp(`${changed}data: ./elsewhere\n`, () => lines('it takes effect at the next start') === 1);
+    expect((await fetch(`${pharos.url}/acme/`)).status).toBe(200);
+  });
+
+  async function signedIn(page: Page): Promise<Page> {
+    await page.goto(`${pharos.url}/-/ops`);
+    await page.getByLabel('Operator token').fill('not the token');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('That is not the operator token.').waitFor();
+    await page.getByLabel('Operator token').fill(token());
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
+    return page;
+  }
+});
