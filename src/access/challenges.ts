@@ -14,20 +14,23 @@ export interface ChallengeInit {
   readonly to: string;
   /** Null: nobody is written to, and nothing will ever answer this request. */
   readonly address: string | null;
+  /** Of the try that was counted for asking. */
+  readonly attempt: string;
   readonly now: EpochMs;
 }
 
 /** Writes a request down: the same row whether a mail is owed or not. */
 export async function recordChallenge(tx: Writer, init: ChallengeInit, random: RandomBytes): Promise<void> {
   await tx.run(
-    `INSERT INTO access_challenge (id, slug, version, nonce_hash, return_to, expires_at, address, mail_after)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO access_challenge (id, slug, version, nonce_hash, return_to, attempt, expires_at, address, mail_after)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       newToken(random),
       init.slug,
       init.version,
       digest('nonce', init.nonce),
       init.to,
+      init.attempt,
       toEpochMs(init.now + LINK_LIFE_MS),
       init.address,
       init.now,
@@ -44,12 +47,19 @@ export interface Redemption {
   readonly now: EpochMs;
 }
 
-/** Uses a mailed link up; the way back, or null when it is not valid (any more) for this page and browser. */
+/** What a request that was answered leaves behind. */
+export interface Redeemed {
+  /** The way back. */
+  readonly to: string;
+  readonly attempt: string;
+}
+
+/** Uses a mailed link up; null when it is not valid (any more) for this page and browser. */
 export async function redeemLink(
   tx: Writer,
   { slug, version, nonce, now }: Redemption,
   token: string,
-): Promise<string | null> {
+): Promise<Redeemed | null> {
   const tokenHash = digest('link', token);
   // One statement, so that of a hundred at once one wins.
   const used = await tx.run(
@@ -58,8 +68,8 @@ export async function redeemLink(
     [now, tokenHash, digest('nonce', nonce), slug, version, now],
   );
   if (used !== 1) return null;
-  const [row] = await tx.all('SELECT return_to FROM access_challenge WHERE token_hash = ?', [tokenHash]);
-  return String(row?.['return_to'] ?? '');
+  const [row] = await tx.all('SELECT return_to, attempt FROM access_challenge WHERE token_hash = ?', [tokenHash]);
+  return toRedeemed(row);
 }
 
 /** The same with the code from the mail. Every try counts against each request of this browser that is still open. */
@@ -67,21 +77,21 @@ export async function redeemCode(
   tx: Writer,
   { slug, version, nonce, now }: Redemption,
   code: string,
-): Promise<string | null> {
+): Promise<Redeemed | null> {
   const nonceHash = digest('nonce', nonce);
   const open = `nonce_hash = ? AND slug = ? AND version = ? AND used_at IS NULL AND expires_at > ? AND tries <= ${CODE_TRIES_MAX}`;
   const values = [nonceHash, slug, version, now];
   await tx.run(`UPDATE access_challenge SET tries = tries + 1 WHERE ${open}`, values);
-  const [row] = await tx.all(`SELECT id, return_to FROM access_challenge WHERE code_hash = ? AND ${open} LIMIT 1`, [
-    codeHash(nonceHash, code),
-    ...values,
-  ]);
+  const [row] = await tx.all(
+    `SELECT id, return_to, attempt FROM access_challenge WHERE code_hash = ? AND ${open} LIMIT 1`,
+    [codeHash(nonceHash, code), ...values],
+  );
   if (row === undefined) return null;
   const used = await tx.run(
     'UPDATE access_challenge SET used_at = ?, address = NULL WHERE id = ? AND used_at IS NULL',
     [now, String(row['id'])],
   );
-  return used === 1 ? String(row['return_to']) : null;
+  return used === 1 ? toRedeemed(row) : null;
 }
 
 /** What a mail carries. */
@@ -149,6 +159,10 @@ export async function forgetChallenges(tx: Writer, now: EpochMs): Promise<void> 
 /** Few codes exist, but without the nonce (of which only a hash is stored) knowing one is of no use. */
 function codeHash(nonceHash: string, code: string): string {
   return digest('code', nonceHash, code);
+}
+
+function toRedeemed(row: Row | undefined): Redeemed {
+  return { to: String(row?.['return_to'] ?? ''), attempt: String(row?.['attempt'] ?? '') };
 }
 
 function toOwedMail(row: Row): OwedMail {

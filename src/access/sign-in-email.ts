@@ -2,7 +2,7 @@
 
 import type { Writer } from '../store/database.ts';
 import type { GateResponse } from './access.ts';
-import { recordChallenge, redeemCode, redeemLink } from './challenges.ts';
+import { type Redeemed, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import { isToken, newToken } from './digest.ts';
 import { mailboxOf, parseEmailAddress } from './email-address.ts';
@@ -29,7 +29,7 @@ export async function askForMail(visit: Visit, typed: string): Promise<GateRespo
     const isCounted = await countMail(tx, now);
     const address = isAllowed && isCounted ? email.address : null;
     const version = gate?.kind === 'email-domain' ? gate.version : '';
-    await recordChallenge(tx, { slug, version, nonce, to, address, now }, parts.random);
+    await recordChallenge(tx, { slug, version, nonce, to, address, attempt: admission.attempt, now }, parts.random);
   });
   parts.mails.deliverSoon();
   const asking = setCookie({ role: 'asking', isSecure, value: nonce, maxAgeSeconds: LINK_LIFE_MS / 1_000 });
@@ -59,7 +59,7 @@ export async function signInByCode(visit: Visit, typed: string): Promise<GateRes
 type Redeem = (
   tx: Writer,
   redemption: { slug: string; version: string; nonce: string; now: Visit['request']['now'] },
-) => Promise<string | null>;
+) => Promise<Redeemed | null>;
 
 async function redeem(visit: Visit, use: Redeem): Promise<GateResponse | null> {
   const { slug, now } = visit.request;
@@ -68,10 +68,12 @@ async function redeem(visit: Visit, use: Redeem): Promise<GateResponse | null> {
   if (nonce === null) return null;
   const version = gate?.kind === 'email-domain' ? gate.version : '';
   const begun = await visit.parts.database.transaction(async (tx) => {
-    const to = await use(tx, { slug, version, nonce, now });
-    return to === null || version === '' ? null : { to, id: await beginSession(tx, visit, version) };
+    const redeemed = await use(tx, { slug, version, nonce, now });
+    return redeemed === null || version === '' ? null : { ...redeemed, id: await beginSession(tx, visit, version) };
   });
-  return begun === null ? null : goTo(visit, begun.to, [sessionCookie(visit, begun.id)]);
+  if (begun === null) return null;
+  await visit.parts.attempts.forgive(begun.attempt);
+  return goTo(visit, begun.to, [sessionCookie(visit, begun.id)]);
 }
 
 function askingNonce({ request }: Visit): string | null {

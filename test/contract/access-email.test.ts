@@ -205,6 +205,18 @@ describe('a page for an e-mail domain', () => {
     expect(site.mails).toHaveLength(4);
   });
 
+  it('lets a whole office in from one address, and stops who only asks', async () => {
+    for (let index = 0; index < 15; index += 1) {
+      const colleague = new Visitor(site);
+      const mail = await askFor(`colleague${index}@corp.example`, colleague);
+      expect((await (index % 2 === 0 ? open(mail, colleague) : type(codeIn(mail), colleague))).status).toBe(303);
+    }
+    const statuses = [];
+    for (let index = 0; index < 12; index += 1)
+      statuses.push((await new Visitor(site).post('team', 'login/', { email: `x${index}@corp.example` })).status);
+    expect(statuses).toEqual([...Array(10).fill(303), 429, 429]);
+  });
+
   it('answers the same while the mail server is down, and sends as soon as it is back', async () => {
     await site.close();
     let isDown = true;

@@ -6,10 +6,10 @@ import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { PAGES, PASSWORD, type Site, type SiteFolder, siteFolder, T0, Visitor } from './access-fixture.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
-/** Counted in the store itself, with a model clock; 100,000 with PHAROS_TEST_SCALE 4. */
-const GUESSES = 25_000 * SCALE;
+/** Counted in the store itself, with a model clock; 100,000 with PHAROS_TEST_SCALE 10. */
+const GUESSES = 10_000 * SCALE;
 /** Through the whole gate, each right up to argon2 unless it is refused. */
-const FULL_GUESSES = 300 * SCALE;
+const FULL_GUESSES = 200 * SCALE;
 const { client, repeats, firsts, clientEverywhere } = ATTEMPT_LIMITS.password;
 
 describe('guessing', () => {

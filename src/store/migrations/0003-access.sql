@@ -41,6 +41,7 @@ CREATE TABLE access_challenge (
   code_hash TEXT,
   tries INTEGER NOT NULL DEFAULT 0,
   return_to TEXT NOT NULL,
+  attempt TEXT NOT NULL,           -- counted when it was asked, forgiven when it is answered
   expires_at BIGINT NOT NULL,
   used_at BIGINT,
   address TEXT,                    -- only while a mail is owed
