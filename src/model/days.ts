@@ -90,7 +90,15 @@ function isOutage(state: State): boolean {
   return state === 'major_outage' || state === 'partial_outage';
 }
 
-function provenancesOf(pieces: readonly TimelineSpan[]): Provenance[] {
+/** Most days are one piece, so each list of one is made once. */
+const ONE_PROVENANCE = new Map(PROVENANCES.map((provenance) => [provenance, Object.freeze([provenance])]));
+const NO_PROVENANCE: readonly Provenance[] = Object.freeze([]);
+
+function provenancesOf(pieces: readonly TimelineSpan[]): readonly Provenance[] {
+  const [first] = pieces;
+  if (first === undefined) return NO_PROVENANCE;
+  if (pieces.length === 1)
+    return first.state === 'unknown' ? NO_PROVENANCE : (ONE_PROVENANCE.get(first.provenance) ?? NO_PROVENANCE);
   const known = new Set(pieces.flatMap(({ state, provenance }) => (state === 'unknown' ? [] : [provenance])));
   return PROVENANCES.filter((provenance) => known.has(provenance));
 }

@@ -45,11 +45,18 @@ export function worse(a: State, b: State): State {
  * No components at all is `unknown`: nothing was observed.
  */
 export function combinedState(states: readonly State[]): State {
-  if (states.length === 0) return 'unknown';
-  const active = states.filter((state) => state !== 'paused');
-  if (active.length === 0) return 'paused';
-  const down = active.filter((state) => state === 'major_outage').length;
-  if (down > 0)
-    return down === active.filter((state) => state !== 'maintenance').length ? 'major_outage' : 'partial_outage';
-  return active.reduce<State>(worse, 'operational');
+  let active = 0;
+  let down = 0;
+  let inMaintenance = 0;
+  let worst: State = 'operational';
+  for (const state of states) {
+    if (state === 'paused') continue;
+    active += 1;
+    if (state === 'major_outage') down += 1;
+    if (state === 'maintenance') inMaintenance += 1;
+    worst = worse(worst, state);
+  }
+  if (active === 0) return states.length === 0 ? 'unknown' : 'paused';
+  if (down > 0) return down === active - inMaintenance ? 'major_outage' : 'partial_outage';
+  return worst;
 }

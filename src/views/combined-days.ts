@@ -1,6 +1,6 @@
 /** The days of several components as one row of days. */
 
-import { type ComponentModel, combinedState, type DayCell } from '../model/index.ts';
+import { type ComponentModel, combinedState, type DayCell, type State } from '../model/index.ts';
 import type { BadgeDay } from './badge.ts';
 import { firstHeardAt } from './last-change.ts';
 
@@ -19,14 +19,14 @@ export interface ComponentDays {
 export function combinedDays(members: readonly ComponentDays[], dayCount: number): BadgeDay[] {
   const joined = members.map(({ component, cells }) => ({ cells, since: firstHeardAt(component) }));
   return Array.from({ length: dayCount }, (_, index) => {
-    const present = joined
-      .filter(({ since, cells }) => since !== null && (cells[index]?.interval.to ?? since) > since)
-      .map(({ cells }) => cells[index])
-      .filter((cell) => cell !== undefined);
-    const coverage = present.reduce((sum, { coverageRatio }) => sum + coverageRatio, 0);
-    return {
-      state: combinedState(present.map(({ state }) => state)),
-      coverageRatio: present.length === 0 ? 0 : coverage / present.length,
-    };
+    const states: State[] = [];
+    let coverage = 0;
+    for (const { cells, since } of joined) {
+      const cell = cells[index];
+      if (cell === undefined || since === null || cell.interval.to <= since) continue;
+      states.push(cell.state);
+      coverage += cell.coverageRatio;
+    }
+    return { state: combinedState(states), coverageRatio: states.length === 0 ? 0 : coverage / states.length };
   });
 }

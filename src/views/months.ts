@@ -9,7 +9,9 @@ export function monthOf(at: EpochMs, zone: string): string {
 
 /** The month `count` months after `month`. */
 export function addMonths(month: string, count: number): string {
-  return Temporal.PlainYearMonth.from(month).add({ months: count }).toString();
+  // Asked for every component and month of a year, so without Temporal.
+  const total = Number(month.slice(0, -3)) * 12 + Number(month.slice(-2)) - 1 + count;
+  return `${String(Math.floor(total / 12)).padStart(4, '0')}-${String((total % 12) + 1).padStart(2, '0')}`;
 }
 
 /** The stretch of a month in `zone`. */
