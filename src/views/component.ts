@@ -6,7 +6,7 @@ import { componentPath, HISTORY_PATH } from './addresses.ts';
 import { cellsOf, type DayBarView, dayBarOf, daysOf, incidentsByComponent } from './day-bar.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from './events.ts';
 import type { TimeView } from './format.ts';
-import { stateSince } from './last-change.ts';
+import { firstHeardAt, stateSince } from './last-change.ts';
 import { type PeriodRowView, periodRowsOf } from './periods.ts';
 import { type ResponseChartView, responseChartOf } from './response-chart.ts';
 import { type Context, contextOf, type ShellView, shellOf, type ViewOptions } from './shell.ts';
@@ -28,7 +28,8 @@ export interface ComponentView {
   readonly stateWord: string;
   readonly since: TimeView | null;
   readonly days: readonly string[];
-  readonly bar: DayBarView;
+  /** Null where nothing is ever observed: it is no monitor. */
+  readonly bar: DayBarView | null;
   readonly periods: readonly PeriodRowView[];
   /** What its upstream counts itself; null when it does not. */
   readonly upstreamSays: string | null;
@@ -49,6 +50,7 @@ export function componentView(model: PageModel, component: ComponentModel, optio
   const path = componentPath(definition.id);
   const days = daysOf(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
+  const isObserved = definition.type === 'monitor' || firstHeardAt(component) !== null;
   const since = isWorse(state, 'operational') ? stateSince(component) : null;
   return {
     shell: shellOf(context, {
@@ -67,8 +69,8 @@ export function componentView(model: PageModel, component: ComponentModel, optio
     stateWord: stateWord(state, words),
     since: since === null || since <= 0 ? null : format.time(since),
     days: days.texts,
-    bar: dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }),
-    periods: periodRowsOf(context, component),
+    bar: isObserved ? dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }) : null,
+    periods: isObserved ? periodRowsOf(context, component) : [],
     upstreamSays: upstreamText(context, component),
     responseChart: responseChartOf(context, component),
     incidents: incidents
@@ -81,7 +83,7 @@ export function componentView(model: PageModel, component: ComponentModel, optio
       .map((one) => maintenanceEventOf(context, one, { updatesMax: 1, hasYear: true })),
     historyHref: context.base + HISTORY_PATH,
     feedBase: context.base + path,
-    badges: COMPONENT_BADGES.map((kind) => ({
+    badges: COMPONENT_BADGES.filter((kind) => isObserved || kind === 'status').map((kind) => ({
       ...badgeSnippets({
         alt: `${model.definition.title}: ${name}`,
         address: absoluteUrl(model, `${path}badges/${kind}`),

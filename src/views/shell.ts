@@ -131,10 +131,14 @@ function freshnessOf({ model, words, format }: Context): FreshnessView {
   };
 }
 
-/** A copy is believed for a heartbeat and two intervals, so what is left without the intervals is the heartbeat. */
+/** Nobody is helped by "at least every 13 minutes". */
+const HEARTBEAT_STEP_MS = 5 * MINUTE_MS;
+
+/** A copy is believed for a heartbeat and two intervals, so what is left without the intervals is about the heartbeat. */
 function rewrittenText({ model, words, format }: Pick<Context, 'model' | 'words' | 'format'>): string {
   const intervalMs = Math.max(MINUTE_MS, ...model.sources.map((source) => source.intervalMs));
-  const heartbeatMs = Math.max(intervalMs, model.staleAfter - model.asOf - 2 * intervalMs);
+  const restMs = Math.max(intervalMs, model.staleAfter - model.asOf - 2 * intervalMs);
+  const heartbeatMs = Math.ceil(restMs / HEARTBEAT_STEP_MS) * HEARTBEAT_STEP_MS;
   return fill(words.rewritten, { interval: format.duration(intervalMs), heartbeat: format.duration(heartbeatMs) });
 }
 

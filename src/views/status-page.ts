@@ -31,7 +31,7 @@ import {
 import { isOpen } from './event-times.ts';
 import { type EventView, incidentEventOf, LISTED_UPDATES_MAX, maintenanceEventOf } from './events.ts';
 import type { TimeView } from './format.ts';
-import { stateSince } from './last-change.ts';
+import { firstHeardAt, stateSince } from './last-change.ts';
 import { responseSparkOf, type SparkView } from './response-chart.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from './safe-html.ts';
 import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from './shell.ts';
@@ -106,10 +106,12 @@ export interface ComponentRowView {
   readonly stateWord: string;
   /** When it came into that state, unless it is well. */
   readonly since: TimeView | null;
+  /** Empty where nothing is ever observed. */
   readonly uptime: string;
   /** Null where response times are not known. */
   readonly spark: SparkView | null;
-  readonly bar: DayBarView;
+  /** Null where nothing is ever observed: it is no monitor. */
+  readonly bar: DayBarView | null;
 }
 
 /** A state as days on a bar show it. */
@@ -279,6 +281,7 @@ function rowOf(context: Context, days: DaysView, { component, uptime, incidents 
   const { model, words, format } = context;
   const { definition, state } = component;
   const since = isWorse(state, 'operational') ? stateSince(component) : null;
+  const isObserved = definition.type === 'monitor' || firstHeardAt(component) !== null;
   return {
     anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
     href: context.base + componentPath(definition.id),
@@ -288,9 +291,9 @@ function rowOf(context: Context, days: DaysView, { component, uptime, incidents 
     state,
     stateWord: stateWord(state, words),
     since: since === null || since <= 0 ? null : format.timeInYear(since),
-    uptime: format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals),
+    uptime: isObserved ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
     spark: responseSparkOf(context, component),
-    bar: dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }),
+    bar: isObserved ? dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }) : null,
   };
 }
 

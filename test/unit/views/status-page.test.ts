@@ -212,3 +212,16 @@ describe('a view', () => {
     expect(shown?.body).toBe('<p><strong>x</strong> &lt;script&gt;alert(1)&lt;/script&gt;</p>\n');
   });
 });
+
+describe('a component without a monitor', () => {
+  const monitored = componentModel();
+  const desk = {
+    ...componentModel({ id: 'desk', name: 'Support desk', state: 'operational', knownDays: 0 }),
+    definition: { ...monitored.definition, id: 'desk', type: 'static', monitor: null } as const,
+  };
+
+  it('has a state and no figures, since there is nothing to count', () => {
+    const [row] = statusPageView(pageModel({ components: [desk] })).sections[0]?.components ?? [];
+    expect([row?.stateWord, row?.bar, row?.uptime]).toEqual(['Operational', null, '']);
+  });
+});
