@@ -167,7 +167,7 @@ describe('pharos start against upstreams that change', () => {
     const page = await open('/partners/');
     await page.locator('input[type=password]').first().fill('not the password');
     await page.keyboard.press('Enter');
-    await page.waitForLoadState();
+    await page.getByRole('alert').waitFor();
     expect(await page.locator('input[type=password]').count()).toBeGreaterThan(0);
     await page.locator('input[type=password]').first().fill(password);
     await page.keyboard.press('Enter');
