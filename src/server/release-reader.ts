@@ -36,7 +36,7 @@ export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number
   const hot = createHotSet(hotBytesMax);
 
   function targetOf(slug: string): string | null {
-    for (const site of [folders.privateSite, folders.publicSite]) {
+    for (const site of [folders.publicSite, folders.privateSite]) {
       try {
         return readlinkSync(join(site, slug));
       } catch {

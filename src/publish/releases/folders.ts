@@ -48,11 +48,14 @@ export interface ServedRelease {
   readonly isPublic: boolean;
 }
 
-/** The release that is being served, from the link itself; null when none is. Should both sides have one, the private. */
+/**
+ * The release that is being served, from the link itself; null when none is. Both sides have one only while a page comes
+ * out from behind its gate: going behind one, the public link goes first.
+ */
 export function servedRelease(folders: ReleaseFolders, slug: string): ServedRelease | null {
   for (const [site, isPublic] of [
-    [folders.privateSite, false],
     [folders.publicSite, true],
+    [folders.privateSite, false],
   ] as const) {
     try {
       const number = Number(

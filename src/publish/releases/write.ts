@@ -7,7 +7,7 @@ import type { Compression } from '../compress.ts';
 import { suffixOf } from '../compress.ts';
 import { faultOfBody } from './check-body.ts';
 import type { Batch, Disk } from './disk.ts';
-import { filesFolder, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
+import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
 import type { FileRecord, Manifest, ReleaseAccess } from './manifest.ts';
 
 /** One file to be in the release. */
@@ -95,9 +95,13 @@ function discard({ disk, folders, input, number }: Writing, made: readonly strin
   }
 }
 
-/** The next number, by making its folder: of two publishers only one can. */
+/**
+ * The next number, by making its folder: of two writers only one can. Numbers of folders that a crash left in the pool
+ * are not used again.
+ */
 function claimNumber(disk: Disk, folders: ReleaseFolders, { slug, after }: { slug: string; after: number }): number {
-  const number = Math.max(after, ...releaseNumbers(folders, slug)) + 1;
+  const inPool = namesIn(poolFolder(folders, slug)).map((id) => Number.parseInt(id, 10));
+  const number = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b)) + 1;
   disk.claimFolder(releaseFolder(folders, slug, number));
   return number;
 }
