@@ -25,7 +25,7 @@ import { createStore } from '../store/create-store.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createHttp, type Http } from '../sync/http.ts';
-import { runPass } from '../sync/pass.ts';
+import { type PassReport, runPass } from '../sync/pass.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login.ts';
 import { loginMail } from '../views/login-mail.ts';
@@ -35,6 +35,8 @@ import { createEngine, type Engine, type RunReport } from './engine.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { createPageTeam } from './page-team.ts';
+import type { Progress } from './progress.ts';
+import { upstreamLine } from './report-text.ts';
 
 export interface Pharos {
   /** The one in force. */
@@ -76,6 +78,8 @@ export interface ComposeOptions {
   /** False: nothing is drawn (`pharos sync`, `pharos check`, `pharos serve`). */
   readonly isPublishing: boolean;
   readonly onReport?: (report: RunReport) => void;
+  /** Told of each upstream that answered, and that pages are being published. */
+  readonly progress?: Progress;
   /** Prints sign-in mails instead of sending them. */
   readonly printsMail: boolean;
 }
@@ -160,15 +164,20 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const engine = createEngine({
     store,
     now,
-    pass: (ids, passOptions) =>
-      runPass(
-        live.upstreams().filter((upstream) => ids === null || ids.includes(upstream.id)),
-        { store, http, now, random: Math.random, sleep },
-        passOptions,
-      ),
+    pass: (ids, passOptions) => {
+      const upstreams = live.upstreams().filter((upstream) => ids === null || ids.includes(upstream.id));
+      const deps = { store, http, now, random: Math.random, sleep };
+      return options.progress === undefined
+        ? runPass(upstreams, deps, passOptions)
+        : passWith(options.progress, upstreams, (some) => runPass(some, deps, passOptions));
+    },
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
-    beforePublish: refreshPages,
+    beforePublish: async (at) => {
+      const state = await refreshPages(at);
+      options.progress?.doing(`publishing ${state.resolved.pages.length} pages`);
+      return state;
+    },
     onQueued: (run, request) => {
       audit.queued(run, request);
       events.announce();
@@ -255,6 +264,28 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     });
     return made;
   };
+}
+
+/** A pass that tells of each upstream as it answers; they are asked side by side either way. */
+async function passWith(
+  progress: Progress,
+  upstreams: readonly Upstream[],
+  runOver: (upstreams: readonly Upstream[]) => Promise<PassReport>,
+): Promise<PassReport> {
+  const startedAt = now();
+  let answered = 0;
+  const tell = (): void => progress.doing(`${answered} of ${upstreams.length} upstreams answered`);
+  tell();
+  const passes = await Promise.all(
+    upstreams.map(async (upstream) => {
+      const { upstreams: reports } = await runOver([upstream]);
+      answered += 1;
+      for (const report of reports) progress.did(upstreamLine(report));
+      tell();
+      return reports;
+    }),
+  );
+  return { startedAt, endedAt: now(), upstreams: passes.flat() };
 }
 
 function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {

@@ -3,6 +3,7 @@
 import type { PublishReport } from '../publish/publisher.ts';
 import type { UpstreamReport } from '../sync/report.ts';
 import type { RunReport } from './engine.ts';
+import { paint, plain } from './paint.ts';
 import { table } from './table.ts';
 
 /** What one run did: a table of upstreams, a table of pages that changed, and what needs a look. */
@@ -58,21 +59,29 @@ function upstreamTable(upstreams: readonly UpstreamReport[]): string {
   if (upstreams.length === 0) return 'No upstream is configured.';
   const rows = upstreams.map((item) => [
     item.upstreamId,
-    item.kind,
+    paint(UPSTREAM_TONES[item.kind], item.kind),
     String(item.monitorsTotal),
     String(item.requestsUsed),
     `${Math.round(item.durationMs)} ms`,
     outcomeWords(item),
   ]);
   const problems = upstreams.flatMap((item) =>
-    item.problems.map((problem) => `  ${item.upstreamId} ${problem.place}: ${problem.message}`),
+    item.problems.map((problem) => plain(`  ${item.upstreamId} ${problem.place}: ${problem.message}`)),
   );
   return [table(['upstream', 'result', 'monitors', 'requests', 'time', ''], rows), ...problems].join('\n');
 }
 
+/** One upstream in one line, as it answers. */
+export function upstreamLine(item: UpstreamReport): string {
+  return `${item.upstreamId} ${paint(UPSTREAM_TONES[item.kind], item.kind)} ${Math.round(item.durationMs)} ms: ${outcomeWords(item)}`;
+}
+
+const UPSTREAM_TONES = { ok: 'good', skipped: 'middling', failed: 'bad' } as const;
+const PAGE_TONES = { published: 'good', unchanged: 'faint', failed: 'bad', withdrawn: 'middling' } as const;
+
 function outcomeWords(item: UpstreamReport): string {
-  if (item.kind === 'skipped') return item.reason;
-  if (item.kind === 'failed') return `${item.code}: ${item.message}`;
+  if (item.kind === 'skipped') return plain(item.reason);
+  if (item.kind === 'failed') return plain(`${item.code}: ${item.message}`);
   const changed = Object.entries(item.changed)
     .filter(([, ids]) => ids.length > 0)
     .map(([what, ids]) => `${ids.length} ${what}`);
@@ -83,14 +92,14 @@ function outcomeWords(item: UpstreamReport): string {
 function pageTable({ pages, problems }: PublishReport): string {
   const rows = pages.map((page) => [
     page.slug,
-    page.kind,
+    paint(PAGE_TONES[page.kind], page.kind),
     page.release === null ? '–' : String(page.release),
     `${page.filesDrawn} of ${page.filesTotal}`,
     `${Math.round(page.durationMs)} ms`,
-    page.message ?? '',
+    plain(page.message ?? ''),
   ]);
   return [
     table(['page', 'result', 'release', 'files drawn', 'time', ''], rows),
-    ...problems.map((problem) => `  ${problem.slug}: ${problem.message}`),
+    ...problems.map((problem) => plain(`  ${problem.slug}: ${problem.message}`)),
   ].join('\n');
 }

@@ -1,9 +1,14 @@
-/** Columns of text for a terminal or a file; the last column is not padded. */
+import { stripVTControlCharacters } from 'node:util';
+
+/** Columns of text for a terminal or a file; the last column is not padded. Colours take no room. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
+  const lengthOf = (cell: string): number => stripVTControlCharacters(cell).length;
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => lengthOf(row[column] ?? ''))));
   const line = (cells: readonly string[]): string =>
     cells
-      .map((cell, column) => (column === cells.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+      .map((cell, column) =>
+        column === cells.length - 1 ? cell : cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - lengthOf(cell))),
+      )
       .join('  ')
       .trimEnd();
   return [line(head), line(widths.map((width) => '─'.repeat(width))), ...rows.map(line)].join('\n');

@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { messageOf, StatusError } from '../../errors.ts';
 import type { RunReport } from '../engine.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../exit.ts';
+import { createProgress } from '../progress.ts';
 import { runText } from '../report-text.ts';
 import { print, requireConfig } from './common.ts';
 
@@ -10,6 +11,7 @@ export interface RebuildOptions {
   readonly page?: string;
   readonly url?: string;
   readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** A pass over slow upstreams and a full publish may take this long. */
@@ -22,6 +24,8 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
   if (token === undefined)
     throw new UsageError('The configuration has no operators.token, so the server takes no rebuild.');
   const base = options.url ?? `http://${config.server.host}:${config.server.port}`;
+  const progress = createProgress(options.quiet ?? options.json ?? false);
+  progress.doing(`waiting for ${base}`);
   const answer = await request(new URL('/-/rebuild?wait=1', base), {
     method: 'POST',
     headers: { authorization: `Bearer ${token.reveal()}`, 'content-type': 'application/json' },
@@ -29,6 +33,7 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
     headersTimeout: WAIT_MS,
     bodyTimeout: WAIT_MS,
   }).catch((cause: unknown) => {
+    progress.end();
     throw new StatusError({
       code: 'UPSTREAM_UNREACHABLE',
       message: `No server answers at ${base}: ${messageOf(cause)}. Is pharos start running? Name its address with --url.`,
@@ -36,6 +41,7 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
     });
   });
   const body = (await answer.body.json().catch(() => null)) as { report?: RunReport; message?: string } | null;
+  progress.end();
   if (answer.statusCode !== 200 || body?.report === undefined) {
     throw new StatusError({
       code: 'UPSTREAM_REFUSED',

@@ -1,6 +1,7 @@
 import { compose } from '../compose.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../exit.ts';
 import { createLog } from '../log.ts';
+import { createProgress } from '../progress.ts';
 import { runText } from '../report-text.ts';
 import { print, requireConfig } from './common.ts';
 
@@ -19,17 +20,21 @@ export async function sync(options: SyncOptions): Promise<number> {
       `There is no upstream ${options.upstream}; there are: ${config.upstreams.map((upstream) => upstream.id).join(', ')}.`,
     );
   }
-  const log = createLog({ isQuiet: options.quiet ?? options.json ?? false, secrets: config.secrets });
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  const isQuiet = options.quiet ?? options.json ?? false;
+  const log = createLog({ isQuiet, secrets: config.secrets });
+  const progress = createProgress(isQuiet);
+  const pharos = await compose(config, { log, isPublishing: false, printsMail: false, progress });
   try {
     const report = await pharos.engine.run({
       trigger: 'command',
       isPublishing: false,
       ...(options.upstream === undefined ? {} : { upstreams: [options.upstream] }),
     });
+    progress.end();
     print(options.json === true, report, runText(report));
     return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
   } finally {
+    progress.end();
     await pharos.close();
   }
 }
