@@ -3,11 +3,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sealPage } from '../access/seal.ts';
+import { sealWords } from '../views/seal-words.ts';
 import type { BadgeData } from './badge-data.ts';
 import { badgeFilesOfSubjects } from './badge-files.ts';
 import type { PageRenderer } from './file-entry.ts';
 import { filesFolder, type ReleaseFolders } from './releases/folders.ts';
 import { type Manifest, readData } from './releases/manifest.ts';
+
+/** What seals a page, and the language of what stands before it is open. */
+export interface PageLock {
+  readonly password: { readonly reveal: () => string };
+  readonly locale: string;
+}
 
 export interface StaticFile {
   /** Below the page. */
@@ -31,7 +38,10 @@ export async function badgesOf(folders: ReleaseFolders, { slug, number }: Manife
 }
 
 /** The page itself as one file that its password opens in the visitor's browser; nothing else of it leaves. */
-export async function sealedPage(folders: ReleaseFolders, manifest: Manifest, password: string): Promise<StaticFile> {
+export async function sealedPage(folders: ReleaseFolders, manifest: Manifest, lock: PageLock): Promise<StaticFile> {
   const html = readFileSync(join(filesFolder(folders, manifest.slug, manifest.number), 'index.html'), 'utf8');
-  return { path: 'index.html', body: Buffer.from(await sealPage(html, password)) };
+  return {
+    path: 'index.html',
+    body: Buffer.from(await sealPage(html, lock.password.reveal(), { words: sealWords(lock.locale) })),
+  };
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { filesFolder, publishedSlugs, type ReleaseFolders } from './releases/folders.ts';
 import { currentManifest, type Manifest } from './releases/manifest.ts';
 import { SITE_SLUG } from './site-release.ts';
-import { badgesOf, sealedPage } from './static-extras.ts';
+import { badgesOf, type PageLock, sealedPage } from './static-extras.ts';
 
 /** What an earlier build wrote here, so that only that is ever removed. */
 const LEDGER = '.pharos.json';
@@ -21,8 +21,8 @@ export interface WrittenSite {
 
 export interface StaticTarget {
   readonly folder: string;
-  /** Passwords of the pages to seal, by slug; other gated pages are left out. */
-  readonly sealed: ReadonlyMap<string, { readonly reveal: () => string }>;
+  /** What seals pages, by slug; other gated pages are left out. */
+  readonly sealed: ReadonlyMap<string, PageLock>;
 }
 
 /**
@@ -66,10 +66,10 @@ export async function writeStaticSite(folders: ReleaseFolders, target: StaticTar
     if (manifest.slug === SITE_SLUG) continue;
     for (const { path, body } of await badgesOf(folders, manifest)) putBody(`${manifest.slug}/${path}`, body);
   }
-  for (const [slug, password] of target.sealed) {
+  for (const [slug, lock] of target.sealed) {
     const manifest = currentManifest(folders, slug);
     if (manifest?.access !== 'password') continue;
-    const { path, body } = await sealedPage(folders, manifest, password.reveal());
+    const { path, body } = await sealedPage(folders, manifest, lock);
     putBody(`${slug}/${path}`, body);
   }
   const headers = headersFile(ordered);

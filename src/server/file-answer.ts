@@ -50,7 +50,13 @@ function headersOf(
     'content-security-policy': cspOf(record, path),
     ...(encoding === null ? {} : { 'content-encoding': encoding }),
   };
-  if (!isPublic) return { ...common, 'cache-control': 'private, no-store', vary: 'Cookie, Accept-Encoding' };
+  if (!isPublic)
+    return {
+      ...common,
+      'cache-control': 'private, no-store',
+      'cross-origin-resource-policy': 'same-origin',
+      vary: 'Cookie, Accept-Encoding',
+    };
   return {
     ...common,
     'cache-control': PUBLIC_CACHE,

@@ -42,13 +42,16 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
     if (name !== 'health' && name !== 'ready' && name !== 'metrics') return null;
     if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed('GET, HEAD');
     if (name === 'health') return json(200, { status: 'ok' });
-    return name === 'ready' ? ready(options) : metrics(options, request);
+    return name === 'ready' ? ready(options, request) : metrics(options, request);
   };
 }
 
-async function ready({ unreadiness }: OwnRoutesOptions): Promise<OwnAnswer> {
-  const reasons = await unreadiness();
-  return reasons.length === 0 ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reasons });
+/** Whether all is published and fresh is for everybody; what is not, is for whoever is on this machine or has the token. */
+async function ready(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+  const reasons = await options.unreadiness();
+  if (reasons.length === 0) return json(200, { status: 'ready' });
+  const isTold = isLocal(request) || (await refusalOf(options, request)) === null;
+  return json(503, { status: 'not ready', ...(isTold ? { reasons } : {}) });
 }
 
 /** For whoever is on this machine or has the token: the names of upstreams are nobody else's business. */
