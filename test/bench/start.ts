@@ -1,0 +1,76 @@
+/** From `npm start` (already installed) to the first page, and what the process takes when idle with 1,000 monitors. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toEpochMs } from '../../src/model/time.ts';
+import { compileRenderer } from '../../src/publish/renderer.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+const FIRST_PAGE_MS_MAX = 5_000;
+const IDLE_MB_MAX = 200;
+const ROUNDS = 5;
+const MONITORS = 1_000;
+/** After the first pass and its work are over. */
+const IDLE_AFTER_MS = 20_000;
+
+export async function run(): Promise<void> {
+  await compileRenderer();
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) times.push(await firstPageMs());
+  times.sort((a, b) => a - b);
+  console.log(
+    `first page of the sandbox, median of ${ROUNDS}: ${Math.round(times[2] ?? 0)} ms (${Math.round(times[0] ?? 0)} to ${Math.round(times.at(-1) ?? 0)}); budget ${FIRST_PAGE_MS_MAX} ms`,
+  );
+  const { idleMb, peakMb } = await idleMemory();
+  console.log(
+    `resident memory with ${MONITORS} monitors, idle: ${idleMb} MB (highest ${peakMb} MB); budget ${IDLE_MB_MAX} MB`,
+  );
+}
+
+async function firstPageMs(): Promise<number> {
+  const folder = temporaryFolder();
+  const startedAt = performance.now();
+  const pharos = await startPharos(['start', '--port', '0', '--quiet'], { cwd: folder.path });
+  await page(pharos, '/acme/');
+  const took = performance.now() - startedAt;
+  await pharos.stop();
+  folder.remove();
+  return took;
+}
+
+async function idleMemory(): Promise<{ idleMb: number; peakMb: number }> {
+  const folder = temporaryFolder();
+  const sandbox = await startSandbox({
+    port: 0,
+    now: () => toEpochMs(Date.now()),
+    services: MONITORS,
+    isCalm: true,
+    serverMonitor: { limits: null },
+  });
+  const config = sandbox.configText({ include: ['server-monitor'], hasPages: false });
+  writeFileSync(join(folder.path, 'pharos.yaml'), config);
+  const pharos = await startPharos(['start', '--port', '0', '--quiet'], {
+    cwd: folder.path,
+    env: sandbox.environment(),
+  });
+  await page(pharos, '/acme/');
+  await new Promise((wait) => setTimeout(wait, IDLE_AFTER_MS));
+  const status = readFileSync(`/proc/${pharos.pid}/status`, 'utf8');
+  const mb = (name: string): number =>
+    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024);
+  const result = { idleMb: mb('VmRSS'), peakMb: mb('VmHWM') };
+  await pharos.stop();
+  await sandbox.stop();
+  folder.remove();
+  return result;
+}
+
+async function page(pharos: RunningPharos, path: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(pharos.url + path);
+    await answer.arrayBuffer();
+    if (answer.status === 200) return;
+    await new Promise((wait) => setTimeout(wait, 20));
+  }
+}
