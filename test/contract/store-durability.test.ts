@@ -66,7 +66,7 @@ describe('a store whose process is killed', () => {
     });
     await Promise.all(lanes);
     rmSync(folder, { recursive: true });
-  }, 120_000);
+  }, 300_000);
 });
 
 describe('migrations', () => {
