@@ -1,11 +1,11 @@
 /** The list of public status pages, at the root of a site that has several. */
 
-import { combinedState, type PageModel, type State } from '../model/index.ts';
+import { combinedState, MINUTE_MS, type PageModel, type State, toEpochMs } from '../model/index.ts';
 import type { TimeView } from './format.ts';
 import { formatOf } from './format.ts';
-import { plainShellOf, type ShellView } from './shell.ts';
+import { type FreshnessView, plainShellOf, type ShellView } from './shell.ts';
 import { bannerSentence } from './state-words.ts';
-import { wordsOf } from './words/index.ts';
+import { fill, wordsOf } from './words/index.ts';
 
 export interface IndexOfPagesView {
   readonly shell: ShellView;
@@ -33,6 +33,26 @@ export interface IndexInit {
 /** What the list shows of a page. */
 export type ListedPage = Pick<PageModel, 'definition' | 'settings' | 'state' | 'asOf' | 'dataFrom'>;
 
+/**
+ * How long the list may be believed after the oldest of its pages was true: pages are drawn anew every quarter of an
+ * hour, and so is the list, a little later.
+ */
+export const LIST_BELIEVED_MS = 45 * MINUTE_MS;
+
+/** A list of states goes stale with the first of its pages. */
+function freshnessOf(models: readonly ListedPage[], { locale, timezone }: IndexInit): FreshnessView | null {
+  if (models.length === 0) return null;
+  const asOf = toEpochMs(Math.min(...models.map((model) => model.asOf)));
+  const time = formatOf(locale, timezone).timeWithZone(asOf);
+  return {
+    asOf: time,
+    isStale: false,
+    staleAfter: toEpochMs(asOf + LIST_BELIEVED_MS),
+    staleText: fill(wordsOf(locale).staleBody, { time: time.text }),
+    rewritten: '',
+  };
+}
+
 /** Lists those of `models` that are public, published and may be indexed, by title. Others leave no trace. */
 export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit): IndexOfPagesView {
   const words = wordsOf(init.locale);
@@ -51,6 +71,7 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
         canonical: init.url,
       }),
       state: listed.length === 0 ? null : combinedState(listed.map((model) => model.state)),
+      freshness: freshnessOf(listed, init),
     },
     heading: words.allPages,
     pages: listed.map((model) => ({

@@ -183,6 +183,12 @@ describe('the index of pages', () => {
     expect(JSON.stringify(view)).not.toMatch(/secret|draft/i);
   });
 
+  it('goes stale with the first of its pages', () => {
+    const older = { ...page('b'), asOf: ago(HOUR_MS) };
+    expect(indexOfPagesView([page('a'), older], init).shell.freshness?.staleAfter).toBe(ago(15 * MINUTE_MS));
+    expect(indexOfPagesView([], init).shell.freshness).toBeNull();
+  });
+
   it('takes no state from pages that it does not list', () => {
     const hidden = outage({ definition: { slug: 'x', access: 'password' } });
     expect(indexOfPagesView([page('a'), hidden], init).shell.state).toBe('operational');
