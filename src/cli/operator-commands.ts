@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { CONFIG, JSON_FLAG, toCount } from './command-options.ts';
+import type { RollbackOptions } from './commands/rollback.ts';
 
 /** Adds them to the program; `done` takes the exit status of the one that was called. */
 export function addOperatorCommands(program: Command, done: (status: number) => void): void {
@@ -20,4 +21,15 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExamples:\n  pharos audit\n  pharos audit --limit 200 --days 30 --json')
     .action(run(async () => (await import('./commands/audit.ts')).audit));
+  program
+    .command('rollback')
+    .description('serve an earlier release of a page again, until the page is next published')
+    .argument('<page>', 'slug of the page')
+    .argument('[release]', 'number of the release (default: the one before)', toCount)
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExamples:\n  pharos rollback acme\n  pharos rollback acme 41')
+    .action(async (slug: string, release: number | undefined, options: RollbackOptions) =>
+      done(await (await import('./commands/rollback.ts')).rollback({ slug, release: release ?? null }, options)),
+    );
 }

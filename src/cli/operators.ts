@@ -2,11 +2,12 @@
 
 import { createAttempts } from '../access/attempts.ts';
 import { systemRandom } from '../access/digest.ts';
+import { rollbackTo } from '../publish/rollback.ts';
 import { createOperatorGuard, type OperatorGuard } from '../server/ops-guard.ts';
 import { createOpsRoutes, type OpsActions } from '../server/ops-routes.ts';
 import { createOperatorSessionDesk } from '../server/ops-session.ts';
 import { createOperatorSessions } from '../store/operator-sessions.ts';
-import { now, type Pharos } from './compose.ts';
+import { now, type Pharos, sleep } from './compose.ts';
 import { redact } from './log.ts';
 import { createOpsFacts } from './ops-facts.ts';
 
@@ -50,7 +51,13 @@ function actionsOf(pharos: Pharos): OpsActions {
       engine.submit({ trigger: 'rebuild', page: slug, ...by(address) });
       return true;
     },
-    rollback: async () => undefined,
+    rollback: async (slug, release, address) => {
+      const { number } = await rollbackTo(
+        { database: pharos.store.database, folders: pharos.folders, now, sleep },
+        { slug, release },
+      );
+      audit.note({ ...by(address), action: 'rollback', subject: slug, outcome: `release ${number}` });
+    },
     signedIn: async (address) => audit.note({ ...by(address), action: 'sign-in' }),
     signedOut: async (address) => audit.note({ ...by(address), action: 'sign-out' }),
   };

@@ -1,0 +1,42 @@
+import { userInfo } from 'node:os';
+import { rollbackTo } from '../../publish/rollback.ts';
+import { compose, now, sleep } from '../compose.ts';
+import { EXIT_DONE } from '../exit.ts';
+import { createLog } from '../log.ts';
+import { print, requireConfig } from './common.ts';
+
+export interface RollbackOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Serves an earlier release of a page, the one before or the one named, until the page is next published. */
+export async function rollback(
+  { slug, release }: { readonly slug: string; readonly release: number | null },
+  options: RollbackOptions,
+): Promise<number> {
+  const config = requireConfig(options.config);
+  const log = createLog({ isQuiet: true, secrets: config.secrets });
+  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  try {
+    const { number, asOf } = await rollbackTo(
+      { database: pharos.store.database, folders: pharos.folders, now, sleep },
+      { slug, release },
+    );
+    pharos.audit.note({
+      actor: `command:${userInfo().username}`,
+      action: 'rollback',
+      subject: slug,
+      outcome: `release ${number}`,
+    });
+    const at = new Date(asOf).toISOString();
+    print(
+      options.json === true,
+      { slug, release: number, asOf: at },
+      `Release ${number} of ${slug}, as of ${at}, is served until the page has news or its next beat.`,
+    );
+    return EXIT_DONE;
+  } finally {
+    await pharos.close();
+  }
+}
