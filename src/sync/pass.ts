@@ -23,6 +23,8 @@ export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest'> {
 export interface PassOptions {
   /** True: an operator asks. An upstream that failed or refused before is tried all the same; "wait" is still obeyed. */
   readonly isManual?: boolean;
+  /** Told of each upstream as soon as it is done, so that what it changed need not wait for a slower one. */
+  readonly onReport?: (report: UpstreamReport) => void;
 }
 
 /** Longer than a pass waits for any one thing; after a crash on another machine an upstream is left alone this long. */
@@ -48,7 +50,13 @@ export async function runPass(
   options: PassOptions = {},
 ): Promise<PassReport> {
   const startedAt = deps.now();
-  const reports = await Promise.all(upstreams.map((upstream) => passOver(upstream, deps, options)));
+  const reports = await Promise.all(
+    upstreams.map(async (upstream) => {
+      const report = await passOver(upstream, deps, options);
+      options.onReport?.(report);
+      return report;
+    }),
+  );
   return { startedAt, endedAt: deps.now(), upstreams: reports };
 }
 

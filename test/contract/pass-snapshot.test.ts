@@ -92,6 +92,22 @@ describe('a pass', () => {
     expect((await store.upstreams()).get('bad')?.monitorsAt ?? null).toBeNull();
   });
 
+  test('tells of each upstream when it is done, not when the slowest is', async () => {
+    const slow = Promise.withResolvers<void>();
+    const say: Say = async (path, question) => {
+      if (question.url.startsWith('https://slow')) await slow.promise;
+      return sound(toyMonitors(1))(path, question);
+    };
+    const done: string[] = [];
+    const onReport = ({ upstreamId }: UpstreamReport): void => {
+      done.push(upstreamId);
+      if (upstreamId === 'edge') slow.resolve();
+    };
+    const { upstreams } = await runPass([toyUpstream('slow'), edge], depsOf(say), { onReport });
+    expect(done).toEqual(['edge', 'slow']);
+    expect(upstreams.map(({ upstreamId }) => upstreamId)).toEqual(['slow', 'edge']);
+  });
+
   test('that fails anywhere changes nothing of what is remembered', async () => {
     await pass(edge, sound(toyMonitors(3)));
     const before = [await record(), await store.monitors(), await observed(0)];
