@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,9 +64,9 @@ export async function compilePages(): Promise<string> {
 const compiling = new Map<string, Promise<string>>();
 
 async function compileInto(version: string): Promise<string> {
-  const staging = join(BUILDS, `.${version}-${process.pid}`);
+  await mkdir(BUILDS, { recursive: true });
+  const staging = await mkdtemp(join(BUILDS, `.${version}-`));
   try {
-    await mkdir(BUILDS, { recursive: true });
     await runAstroBuild(staging);
     await moveIntoPlace(staging, join(BUILDS, version));
   } finally {
