@@ -1,6 +1,6 @@
 /** Spoils answers of upstreams: first their values, then their bytes. Seeded, so that every run is the same. */
 
-import { walk, withValueAt } from './upstream-cases.ts';
+import { withValueAt } from './upstream-cases.ts';
 
 export type Random = () => number;
 
@@ -62,16 +62,30 @@ const ODD_VALUES: readonly unknown[] = [
   nested(60),
 ];
 
+/** Some value inside `value` with the way to it: from the top down, stopping by chance. */
+function placeIn(value: unknown, random: Random): { readonly path: (string | number)[]; readonly value: unknown } {
+  const path: (string | number)[] = [];
+  let here = value;
+  while (typeof here === 'object' && here !== null && random() < 0.9) {
+    const keys = Object.keys(here);
+    if (keys.length === 0) break;
+    const key = pick(random, keys);
+    path.push(Array.isArray(here) ? Number(key) : key);
+    here = (here as Record<string, unknown>)[key];
+  }
+  return { path, value: here };
+}
+
 /** A copy of an answer with one to three of its values replaced, taken away, doubled or exchanged. */
 export function spoilValue(value: unknown, random: Random): unknown {
   let spoiled = value;
   const times = 1 + Math.floor(random() * 3);
   for (let time = 0; time < times; time += 1) {
-    const places = [...walk(spoiled)];
-    const { path, value: here } = pick(random, places);
+    const { path, value: here } = placeIn(spoiled, random);
+    const whole = spoiled;
     const odd = [
       () => pick(random, ODD_VALUES),
-      () => pick(random, places).value,
+      () => placeIn(whole, random).value,
       () => (Array.isArray(here) ? [...here, ...here] : here),
       () => (Array.isArray(here) ? here.slice(Math.floor(random() * here.length)) : pick(random, ODD_VALUES)),
       () =>
