@@ -48,3 +48,20 @@ export function createPrintingMailer(print: (text: string) => void): SendMail {
 function senderOf(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim();
 }
+
+/** Connects and signs in to the mail server, and sends nothing. Rejects with what it said. */
+export async function verifySmtp(url: string): Promise<void> {
+  const transport = nodemailer.createTransport({
+    url,
+    connectionTimeout: CONNECT_MS / 2,
+    greetingTimeout: CONNECT_MS / 2,
+    dnsTimeout: CONNECT_MS / 2,
+    socketTimeout: CONNECT_MS / 2,
+    logger: false,
+  });
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}

@@ -38,7 +38,11 @@ export function programOf(done: (status: number) => void): Command {
     .version(packageJson.version)
     .exitOverride()
     .showHelpAfterError('(pharos --help shows what there is)')
-    .configureHelp({ sortSubcommands: false });
+    .configureHelp({ sortSubcommands: false })
+    .addHelpText(
+      'after',
+      '\nFirst steps:\n  pharos start         the sandbox: pages that live, with nothing to configure\n  pharos init          a configuration of your own\n  pharos doctor        when something does not work',
+    );
   // A command's code is loaded when it is called: `pharos badge` needs neither a database nor a renderer.
   const run =
     <Options>(load: () => Promise<(options: Options) => Promise<number>>) =>
@@ -61,6 +65,7 @@ export function programOf(done: (status: number) => void): Command {
     .option('-u, --upstream <id>', 'only this upstream')
     .option(...JSON_FLAG)
     .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos sync\n  pharos sync --upstream edge --json')
     .action(run(async () => (await import('./commands/sync.ts')).sync));
   program
     .command('build')
@@ -76,6 +81,7 @@ export function programOf(done: (status: number) => void): Command {
   program
     .command('serve')
     .description('serve what is published, without asking anybody')
+    .addHelpText('after', '\nExample:\n  pharos serve --host 0.0.0.0 --port 8080')
     .option(...CONFIG)
     .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort)
     .option('--host <address>', 'address to listen on')
@@ -88,17 +94,22 @@ export function programOf(done: (status: number) => void): Command {
     .option('--page <slug>', 'publish only this page')
     .option('--url <address>', 'address of the running server (default: from the configuration)')
     .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos rebuild\n  pharos rebuild --page example --json')
     .action(run(async () => (await import('./commands/rebuild.ts')).rebuild));
   program
     .command('check')
     .description('check the configuration and ask every upstream once')
     .option(...CONFIG)
     .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos check\n  pharos check --config next.yaml --json')
     .action(run(async () => (await import('./commands/check.ts')).check));
   program
     .command('sandbox')
     .description('local upstreams only, for trying things; prints the configuration to paste')
     .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort, 4400)
+    .addHelpText('after', '\nExample:\n  pharos sandbox --port 4400')
     .action(run(async () => (await import('./commands/sandbox.ts')).sandbox));
   program
     .command('badge')
@@ -121,6 +132,7 @@ export function programOf(done: (status: number) => void): Command {
     .argument('<id>', 'id of the key')
     .requiredOption('-u, --upstream <id>', 'the uptime service it belongs to')
     .option(...CONFIG)
+    .addHelpText('after', '\nExample:\n  pharos keys revoke 42 --upstream svc')
     .action(async (id: string, options: RevokeOptions) =>
       done(await (await import('./commands/keys.ts')).keysRevoke(id, options)),
     );
@@ -132,6 +144,7 @@ export function programOf(done: (status: number) => void): Command {
     .option('--revoke [token]', 'revoke this token (by its id or itself), or all of the page')
     .option('--list', 'list the ids of its tokens')
     .option(...CONFIG)
+    .addHelpText('after', '\nExamples:\n  pharos badges token partners\n  pharos badges token partners --revoke')
     .action(async (page: string, options: BadgeTokenOptions) =>
       done(await (await import('./commands/badges.ts')).badgesToken(page, options)),
     );
@@ -142,12 +155,14 @@ export function programOf(done: (status: number) => void): Command {
     .option('--dry-run', 'show what would be queued, and touch nothing')
     .option(...CONFIG)
     .option(...JSON_FLAG)
+    .addHelpText('after', '\nExamples:\n  pharos exports --dry-run\n  pharos exports --send')
     .action(run(async () => (await import('./commands/exports.ts')).exportsCommand));
   program
     .command('backup')
     .description('a consistent copy of the database, also while the server runs')
     .argument('<file>', 'where to write it; never over a file that is there')
     .option(...CONFIG)
+    .addHelpText('after', '\nExample:\n  pharos backup /var/backups/pharos.db')
     .action(async (file: string, options: BackupOptions) =>
       done(await (await import('./commands/backup.ts')).backup(file, options)),
     );
@@ -204,6 +219,7 @@ function addPostCommands(program: Command, done: (status: number) => void): void
     .description('write a valid file for a notice on pages')
     .option('--level <level>', 'info, warning or success')
     .option('--until <instant>', 'when it goes away')
+    .addHelpText('after', '\nExample:\n  pharos announcement new "We have moved" --until 2026-12-24T00:00:00Z')
     .action(async (title: string, options: AnnouncementOptions) =>
       done(await (await import('./commands/posts.ts')).announcementNew(title, options)),
     );

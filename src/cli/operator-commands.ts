@@ -1,8 +1,10 @@
 /** Commands to set Pharos up, to look after it and to see what it would do. */
 
-import type { Command } from 'commander';
-import { CONFIG, JSON_FLAG, toCount } from './command-options.ts';
+import { Argument, type Command } from 'commander';
+import { CONFIG, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
+import { completionScript, SHELLS, type Shell } from './completion.ts';
+import { EXIT_DONE } from './exit.ts';
 
 /** Adds them to the program; `done` takes the exit status of the one that was called. */
 export function addOperatorCommands(program: Command, done: (status: number) => void): void {
@@ -12,6 +14,51 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     async (options: Options): Promise<void> =>
       done(await (await load())(options));
 
+  program
+    .command('init')
+    .description('ask a few questions, try the upstream, write a first pharos.yaml')
+    .option('-o, --out <file>', 'where to write it; never over a file that is there', 'pharos.yaml')
+    .option('--name <name>', 'name of the site')
+    .option('--url <address>', 'its public address')
+    .option('--kind <kind>', 'kind of the upstream, or none')
+    .option('--id <id>', 'what to call the upstream')
+    .option(
+      '--set <key=value>',
+      'an option of the upstream; a secret as the name of its variable; may be repeated',
+      collect,
+    )
+    .option('-y, --yes', 'take every suggestion and ask nothing')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pharos init\n  pharos init --yes --kind server-monitor --set baseUrl=https://monitor.example.com/api --set apiKey=EDGE_KEY',
+    )
+    .action(run(async () => (await import('./commands/init.ts')).init));
+  program
+    .command('doctor')
+    .description('look for the usual faults of this machine, the configuration and what is around, with the remedy')
+    .option('--no-network', 'look at nothing outside this machine')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos doctor\n  pharos doctor --no-network --json')
+    .action(run(async () => (await import('./commands/doctor.ts')).doctor));
+  program
+    .command('diff')
+    .description('show what the next publish would change, without asking anybody or publishing')
+    .option('--files', 'every file by its path')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos diff\n  pharos diff --config next.yaml --files')
+    .action(run(async () => (await import('./commands/diff.ts')).diff));
+  program
+    .command('preview')
+    .description('serve on this machine what would be published, drafts of posts included')
+    .option(...CONFIG)
+    .option(...PORT, toPort)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos preview\n  pharos preview --config next.yaml --port 4400')
+    .action(run(async () => (await import('./commands/preview.ts')).preview));
   program
     .command('audit')
     .description('who made Pharos do what, when, and what came of it; sign-ins as sums')
@@ -32,4 +79,20 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(async (slug: string, release: number | undefined, options: RollbackOptions) =>
       done(await (await import('./commands/rollback.ts')).rollback({ slug, release: release ?? null }, options)),
     );
+  program
+    .command('completion')
+    .description('a completion script on standard output, for a shell to source')
+    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  source <(pharos completion bash)\n  source <(pharos completion zsh)\n  pharos completion fish | source',
+    )
+    .action((shell: Shell) => {
+      process.stdout.write(completionScript(program, shell));
+      done(EXIT_DONE);
+    });
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
 }

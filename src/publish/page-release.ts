@@ -98,7 +98,10 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
 }
 
 /** News is shown as of now; without any, figures are computed to the last beat, so that a pass without news rewrites nothing. */
-function modelFor(inputs: UndatedInputs, task: PageTask): { readonly model: PageModel; readonly eventKey: string } {
+export function modelFor(
+  inputs: UndatedInputs,
+  task: Pick<PageTask, 'page' | 'mode' | 'previous'> & { readonly state: Pick<SiteState, 'now'> },
+): { readonly model: PageModel; readonly eventKey: string } {
   const { previous } = task;
   const { now } = task.state;
   if (task.mode === 'slow' && previous !== null)

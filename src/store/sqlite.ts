@@ -53,6 +53,34 @@ export function openSqliteReader(file: string): Database {
   return { all, transaction: refuse, backup: refuse, close };
 }
 
+/** What is wrong with a database file, in words; null when nothing is. It is only read. */
+export function faultOfSqlite(file: string): string | null {
+  try {
+    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+    try {
+      const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+      return check === 'ok' ? null : String(check);
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The version of the library, and whether it is one that can corrupt databases. */
+export function sqliteVersion(): { readonly version: string; readonly isSafe: boolean } {
+  const connection = new DatabaseSync(':memory:');
+  const version = String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']);
+  connection.close();
+  try {
+    requireVersion(version);
+    return { version, isSafe: true };
+  } catch {
+    return { version, isSafe: false };
+  }
+}
+
 function connect(file: string): Database {
   const writing = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {

@@ -28,10 +28,11 @@ const OptionsSchema = z.strictObject({
     .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'expected an IANA time zone')
     .default('UTC')
     .describe('IANA zone of times that carry no offset.'),
+  drafts: z.boolean().default(false).describe('True: posts marked as drafts are shown too, as in pharos preview.'),
 });
 type Options = z.output<typeof OptionsSchema>;
 
-function folderQuestion({ path }: Options): Question<PostFile[]> {
+function folderQuestion({ path }: Pick<Options, 'path'>): Question<PostFile[]> {
   return {
     name: 'read posts',
     priority: 'list',
@@ -43,9 +44,9 @@ function folderQuestion({ path }: Options): Question<PostFile[]> {
   };
 }
 
-function* pull({ path, timezone: zone }: Options, { upstreamId, now }: PullContext): Pull<Learned> {
-  const { payload } = yield* ask(folderQuestion({ path, timezone: zone }));
-  return { ...NOTHING_LEARNED, ...projectPosts(payload, { upstreamId, zone, now }) };
+function* pull({ path, timezone: zone, drafts }: Options, { upstreamId, now }: PullContext): Pull<Learned> {
+  const { payload } = yield* ask(folderQuestion({ path }));
+  return { ...NOTHING_LEARNED, ...projectPosts(payload, { upstreamId, zone, now, hasDrafts: drafts }) };
 }
 
 function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {

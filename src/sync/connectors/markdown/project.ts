@@ -20,6 +20,8 @@ export interface Origin {
   /** Zone of times without an offset. */
   readonly zone: string;
   readonly now: EpochMs;
+  /** Whether posts that are marked as drafts are taken too. Default: they are as good as not there. */
+  readonly hasDrafts?: boolean;
 }
 
 export interface Projected {
@@ -61,7 +63,7 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
       problems.push(toProblem(file.name, fault));
       for (const part of partsOf(fault)) stale.add(part);
     }
-    if ('post' in read && faults.length === 0) posts.push(read);
+    if ('post' in read && faults.length === 0 && (!read.post.draft || origin.hasDrafts === true)) posts.push(read);
   }
   const ofType = <Type extends ReadPost['post']['type']>(type: Type) => posts.filter(({ post }) => post.type === type);
   const incidents = uniqueById(

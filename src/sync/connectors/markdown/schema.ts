@@ -25,6 +25,7 @@ const about = {
 };
 
 const titleField = z.string().min(1).max(256).describe('One line; shown as the heading.');
+const draftField = z.boolean().default(false).describe('True: only pharos preview shows it.');
 
 const hasSubject = ({
   monitors,
@@ -47,6 +48,7 @@ export const IncidentPostSchema = z
   .strictObject({
     type: z.literal('incident'),
     title: titleField,
+    draft: draftField,
     status: z.enum(INCIDENT_STATUSES).optional().describe('Default: that of the newest update, or investigating.'),
     impact: z.enum(INCIDENT_IMPACTS).default('minor').describe('How bad it is for those who read the page.'),
     state: z
@@ -88,6 +90,7 @@ export const MaintenancePostSchema = z
   .strictObject({
     type: z.literal('maintenance'),
     title: titleField,
+    draft: draftField,
     starts: instantField.describe('When the window, or the first of them, begins.'),
     ends: instantField.describe('When the window, or the first of them, ends.'),
     repeat: z
@@ -108,6 +111,7 @@ export type MaintenancePost = z.output<typeof MaintenancePostSchema>;
 export const AnnouncementPostSchema = z.strictObject({
   type: z.literal('announcement'),
   title: titleField,
+  draft: draftField,
   level: z.enum(ANNOUNCEMENT_LEVELS).default('info').describe('How it is coloured.'),
   from: instantField.describe('When it begins to show.'),
   to: instantField.optional().describe('When it stops. Default: until the file is taken away.'),

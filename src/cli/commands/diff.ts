@@ -1,0 +1,62 @@
+import { loadRenderer } from '../../publish/renderer.ts';
+import { compose, now } from '../compose.ts';
+import { drawingWith } from '../drawing.ts';
+import { EXIT_DONE } from '../exit.ts';
+import { createLog } from '../log.ts';
+import { paint, plain } from '../paint.ts';
+import { type PagePlan, type Plan, planPublish } from '../plan.ts';
+import { createProgress } from '../progress.ts';
+import { print, requireConfig } from './common.ts';
+
+export interface DiffOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  /** Every file by its path. */
+  readonly files?: boolean;
+}
+
+/** What the next publish would change, by the configuration as it is written and what is stored; asks nobody and publishes nothing. */
+export async function diff(options: DiffOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const progress = createProgress(options.quiet ?? options.json ?? false);
+  const log = createLog({ isQuiet: true, secrets: config.secrets });
+  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  try {
+    progress.doing('comparing pages');
+    const renderer = await loadRenderer();
+    const plan = await planPublish({ pharos, ...drawingWith(renderer) }, await pharos.siteState(now()));
+    progress.end();
+    print(options.json === true, plan, planText(plan, options.files === true));
+    return EXIT_DONE;
+  } finally {
+    progress.end();
+    await pharos.close();
+  }
+}
+
+const TONES = { new: 'good', changed: 'middling', unchanged: 'faint', withdrawn: 'bad' } as const;
+
+function planText({ pages, problems }: Plan, hasFiles: boolean): string {
+  const parts = pages.flatMap((page) => [headOf(page), ...factsOf(page), ...(hasFiles ? filesOf(page) : [])]);
+  const refused = problems.map(({ slug, message }) => `${paint('bad', 'not published')} ${slug}: ${plain(message)}`);
+  const isSame = pages.every(({ kind }) => kind === 'unchanged');
+  return [...parts, ...refused, ...(isSame ? ['The next publish changes nothing.'] : [])].join('\n');
+}
+
+function headOf({ slug, kind, added, changed, removed }: PagePlan): string {
+  const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} gone`];
+  return `${paint(TONES[kind], kind)} ${slug}${kind === 'unchanged' ? '' : `: files ${counts.join(', ')}`}`;
+}
+
+function factsOf({ facts }: PagePlan): string[] {
+  return facts.map(({ name, from, to }) => `  ${name}: ${from ?? 'none'} → ${to ?? 'none'}`);
+}
+
+function filesOf({ added, changed, removed }: PagePlan): string[] {
+  return [
+    ...added.map((path) => `  ${paint('good', '+')} ${path}`),
+    ...changed.map((path) => `  ${paint('middling', '~')} ${path}`),
+    ...removed.map((path) => `  ${paint('bad', '-')} ${path}`),
+  ];
+}

@@ -1,0 +1,126 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../../config/load.ts';
+import { compose, now, type Pharos } from '../compose.ts';
+import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
+import { folderFindings, versionFindings } from '../doctor/machine.ts';
+import { certificateFinding, domainFinding, smtpFinding } from '../doctor/network.ts';
+import { settingFindings } from '../doctor/settings.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
+import { createLog } from '../log.ts';
+import { paint, plain } from '../paint.ts';
+import { type ProbeRow, probeUpstream } from '../probe.ts';
+import { createProgress, type Progress } from '../progress.ts';
+import { print, requireConfig } from './common.ts';
+
+export interface DoctorOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  /** False: nothing outside this machine is looked at. */
+  readonly network: boolean;
+}
+
+/** A clock that is further off makes times on pages look wrong. */
+const SKEW_WARN_MS = 5_000;
+
+/** Looks for the usual faults and says what helps. Nothing is changed, sent or published. */
+export async function doctor(options: DoctorOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const progress = createProgress(options.quiet ?? options.json ?? false);
+  try {
+    const here = [...versionFindings(), ...settingFindings(config), ...folderFindings(config.data)];
+    const isSound = !here.some(
+      ({ name, result }) => result === 'fault' && (name === 'database' || name === 'data folder'),
+    );
+    const around = options.network ? await networkFindings(config, isSound, progress) : [];
+    progress.end();
+    const findings = [...here, ...around];
+    const isOk = findings.every(({ result }) => result !== 'fault');
+    print(options.json === true, { ok: isOk, config: config.file, findings }, findingsText(findings));
+    return isOk ? EXIT_DONE : EXIT_FAILED;
+  } finally {
+    progress.end();
+  }
+}
+
+/** @param isSound whether the data folder may be opened: a damaged database is not touched */
+async function networkFindings(config: Config, isSound: boolean, progress: Progress): Promise<Finding[]> {
+  const hasDatabase = isSound && existsSync(join(config.data, 'pharos.db'));
+  const elsewhere = hasDatabase ? null : mkdtempSync(join(tmpdir(), 'pharos-doctor-'));
+  const log = createLog({ isQuiet: true, secrets: config.secrets });
+  const pharos = await compose(
+    { ...config, data: elsewhere ?? config.data },
+    { log, isPublishing: false, printsMail: true },
+  );
+  try {
+    progress.doing('asking around');
+    const { pages } = (await pharos.siteState(now())).resolved;
+    const siteHost = new URL(config.site.url).hostname;
+    const domains = pages.flatMap(({ definition }) => definition.customDomain ?? []);
+    const needsMail = pages.some(({ definition }) => definition.access === 'email-domain');
+    const found = await Promise.all([
+      certificateFinding(config.site.url, now()),
+      smtpFinding(config, needsMail),
+      ...domains.map((domain) => domainFinding(domain, siteHost)),
+      ...pharos.upstreams.map((upstream) => upstreamFindings(pharos, upstream)),
+    ]);
+    return found.flat();
+  } finally {
+    await pharos.close();
+    if (elsewhere !== null) rmSync(elsewhere, { recursive: true, force: true });
+  }
+}
+
+async function upstreamFindings(pharos: Pharos, upstream: Pharos['upstreams'][number]): Promise<Finding[]> {
+  const row = await probeUpstream(pharos, upstream);
+  const name = `upstream ${row.upstream}`;
+  if (!row.isOk) return [fault(name, `${row.code}: ${row.summary}`, remedyOf(row)), ...clockFindings(row)];
+  const notes = row.warnings.map((text) => warning(name, text, 'See docs/upstreams for what this kind needs.'));
+  return [notes.length === 0 ? ok(name, row.summary) : notes, ...clockFindings(row)].flat();
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  UPSTREAM_UNREACHABLE: 'Check its address, DNS, and that a firewall lets requests out.',
+  UPSTREAM_FAILED: 'It is broken on its own side; tell whoever runs it.',
+  UPSTREAM_REFUSED: 'Check the key and what it may read.',
+  UPSTREAM_LIMITED: 'Wait; if it stays so, set its limits or a longer schedule.',
+  UPSTREAM_SHAPE: 'Check that the address is that of the API and not of a page in front of it.',
+  CONFIG_INVALID: 'Check its address and headers in the configuration.',
+};
+
+function remedyOf({ code }: ProbeRow): string {
+  return `${REMEDIES[code ?? ''] ?? 'See the message.'} docs/troubleshooting.md says more of ${code}.`;
+}
+
+function clockFindings({ upstream, clockSkewMs }: ProbeRow): Finding[] {
+  const name = `clock against ${upstream}`;
+  if (clockSkewMs === null) return [skipped(name, 'it does not tell its time')];
+  const seconds = Math.round(Math.abs(clockSkewMs) / 1_000);
+  if (Math.abs(clockSkewMs) <= SKEW_WARN_MS) return [ok(name, seconds === 0 ? 'the same' : `${seconds} s apart`)];
+  const words = `its clock is ${seconds} s ${clockSkewMs > 0 ? 'ahead of' : 'behind'} ours`;
+  return [
+    warning(
+      name,
+      words,
+      'Let NTP set this machine’s clock (timedatectl set-ntp true); if it is right, theirs is wrong.',
+    ),
+  ];
+}
+
+const SIGNS = {
+  ok: ['good', '✓'],
+  warning: ['middling', '!'],
+  fault: ['bad', '✗'],
+  skipped: ['faint', '–'],
+} as const;
+
+function findingsText(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ name, result, message, remedy }) => {
+    const [tone, sign] = SIGNS[result];
+    return [`${paint(tone, sign)} ${name}: ${plain(message)}`, ...(remedy === null ? [] : [`    → ${remedy}`])];
+  });
+  const count = (wanted: Finding['result']): number => findings.filter(({ result }) => result === wanted).length;
+  return [...lines, '', `${count('fault')} faults, ${count('warning')} warnings.`].join('\n');
+}

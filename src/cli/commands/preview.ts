@@ -1,0 +1,118 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../../config/load.ts';
+import { messageOf } from '../../errors.ts';
+import { openSqlite } from '../../store/sqlite.ts';
+import { compose, now, type Pharos } from '../compose.ts';
+import { EXIT_DONE } from '../exit.ts';
+import { listen } from '../listen.ts';
+import { createLog, type Log } from '../log.ts';
+import { createProgress } from '../progress.ts';
+import { untilStopped } from '../signals.ts';
+import { requireConfig } from './common.ts';
+
+export interface PreviewOptions {
+  readonly config?: string;
+  readonly port?: number;
+  readonly quiet?: boolean;
+}
+
+/** Upstreams that are files of this machine: reading them costs nobody anything. */
+const LOCAL_KINDS: ReadonlySet<string> = new Set(['markdown', 'terraform']);
+const LOOK_EVERY_MS = 1_000;
+/** The copy is not kept up to date, and still is not to be shown as stale. */
+const NEVER = '0 0 1 1 *';
+
+/**
+ * Serves on this machine what would be published, drafts included, until stopped. It works on a copy: nothing is
+ * published, sent or asked, and the running server does not notice.
+ */
+export async function preview(options: PreviewOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
+  const progress = createProgress(options.quiet ?? false);
+  const data = mkdtempSync(join(tmpdir(), 'pharos-preview-'));
+  try {
+    progress.doing('drawing a copy');
+    await copyDatabase(config.data, data);
+    const pharos = await compose(previewConfig(config, data), { log, isPublishing: true, printsMail: true });
+    const door = await listen(pharos, { log, port: options.port ?? 0, host: '127.0.0.1' });
+    pharos.setSiteUrl(door.url);
+    await pharos.engine.run(localRun(pharos));
+    progress.end();
+    process.stdout.write(`Pharos serves ${door.url}/ as a preview: drafts are shown, nothing is published.\n`);
+    const watching = watchFolders(pharos, log);
+    await untilStopped();
+    clearInterval(watching);
+    await door.close();
+    await pharos.close();
+    return EXIT_DONE;
+  } finally {
+    progress.end();
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const file = join(from, 'pharos.db');
+  if (!existsSync(file)) return;
+  const { database } = openSqlite(file, now());
+  try {
+    await database.backup(join(to, 'pharos.db'));
+  } finally {
+    await database.close();
+  }
+}
+
+/** The same site with nobody to ask, nothing to send and nobody to take orders from. */
+function previewConfig(config: Config, data: string): Config {
+  return {
+    ...config,
+    data,
+    schedule: NEVER,
+    exports: [],
+    operators: {},
+    upstreams: config.upstreams.map((upstream) => ({
+      ...upstream,
+      schedule: null,
+      hook: null,
+      options: upstream.kind === 'markdown' ? { ...(upstream.options as object), drafts: true } : upstream.options,
+    })),
+  };
+}
+
+function localRun({ config }: Pharos): { readonly trigger: string; readonly upstreams: readonly string[] } {
+  const local = config.upstreams.filter(({ kind, options }) => LOCAL_KINDS.has(kind) && pathOf(options) !== null);
+  return { trigger: 'command', upstreams: local.map(({ id }) => id) };
+}
+
+/** Publishes anew when a file changes. Looked at and not waited for: watchers miss changes on some file systems. */
+function watchFolders(pharos: Pharos, log: Log): NodeJS.Timeout {
+  const folders = pharos.config.upstreams.flatMap(({ options }) => pathOf(options) ?? []);
+  let seen = printOf(folders);
+  return setInterval(() => {
+    const print = printOf(folders);
+    if (print === seen) return;
+    seen = print;
+    pharos.engine.run(localRun(pharos)).catch((error: unknown) => log.error(messageOf(error)));
+  }, LOOK_EVERY_MS);
+}
+
+function pathOf(options: unknown): string | null {
+  const path = (options as { readonly path?: unknown } | null)?.path;
+  return typeof path === 'string' ? path : null;
+}
+
+/** Changes when a file in one of the folders does. */
+function printOf(paths: readonly string[]): string {
+  const facts = paths.flatMap((path) => {
+    const at = statSync(path, { throwIfNoEntry: false });
+    if (at === undefined || !at.isDirectory()) return [`${path} ${at?.mtimeMs} ${at?.size}`];
+    return readdirSync(path).map((name) => {
+      const file = statSync(join(path, name), { throwIfNoEntry: false });
+      return `${name} ${file?.mtimeMs} ${file?.size}`;
+    });
+  });
+  return facts.join('\n');
+}

@@ -1,0 +1,155 @@
+/** Completion scripts for shells, made from the commands themselves, so that they never lag behind. */
+
+import type { Command } from 'commander';
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** One command as a shell needs it. */
+interface Entry {
+  /** `['keys', 'revoke']`; empty: the program itself. */
+  readonly path: readonly string[];
+  readonly commands: readonly Named[];
+  readonly options: readonly OptionEntry[];
+}
+
+interface Named {
+  readonly name: string;
+  readonly description: string;
+}
+
+interface OptionEntry {
+  readonly long: string;
+  readonly short: string | null;
+  readonly description: string;
+  readonly takes: 'nothing' | 'file' | 'text';
+}
+
+/** The script to source; it completes commands, options, and files where an option takes one. */
+export function completionScript(program: Command, shell: Shell): string {
+  const entries = entriesOf(program, []);
+  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](entries);
+}
+
+function entriesOf(command: Command, path: readonly string[]): readonly Entry[] {
+  const own: Entry = {
+    path,
+    commands: command.commands.map((child) => ({ name: child.name(), description: child.description() })),
+    options: [
+      ...command.options.map(
+        (option): OptionEntry => ({
+          long: option.long ?? '',
+          short: option.short ?? null,
+          description: option.description,
+          takes: /<(file|folder)>/.test(option.flags) ? 'file' : /[<[]/.test(option.flags) ? 'text' : 'nothing',
+        }),
+      ),
+      { long: '--help', short: '-h', description: 'display help', takes: 'nothing' },
+    ],
+  };
+  return [own, ...command.commands.flatMap((child) => entriesOf(child, [...path, child.name()]))];
+}
+
+const placeOf = ({ path }: Entry): string => path.join(' ');
+const flagsOf = ({ long, short }: OptionEntry): string[] => (short === null ? [long] : [short, long]);
+const flagsTaking = (entries: readonly Entry[], takes: OptionEntry['takes']): string[] => [
+  ...new Set(entries.flatMap(({ options }) => options.filter((option) => option.takes === takes).flatMap(flagsOf))),
+];
+
+function bashScript(entries: readonly Entry[]): string {
+  const steps = entries.flatMap((entry) =>
+    entry.commands.map(
+      ({ name }) => `      '${placeOf(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
+    ),
+  );
+  const candidates = entries.map((entry) => {
+    const words = [...entry.commands.map(({ name }) => name), ...entry.options.flatMap(flagsOf)];
+    return `    '${placeOf(entry)}') words='${words.join(' ')}' ;;`;
+  });
+  return `# Completion of pharos for bash: source <(pharos completion bash)
+_pharos() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" place='' words='' index
+  COMPREPLY=()
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    case "$place:\${COMP_WORDS[index]}" in
+${steps.join('\n')}
+    esac
+  done
+  case "$before" in
+    ${flagsTaking(entries, 'file').join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    ${flagsTaking(entries, 'text').join('|')}) return ;;
+  esac
+  case "$place" in
+${candidates.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o filenames -F _pharos pharos
+`;
+}
+
+function zshScript(entries: readonly Entry[]): string {
+  const described = ({ name, description }: Named): string => `'${escaped(`${name}:${description}`)}'`;
+  const steps = entries.flatMap((entry) =>
+    entry.commands.map(
+      ({ name }) => `      '${placeOf(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
+    ),
+  );
+  const candidates = entries.map((entry) => {
+    const options = entry.options.map(({ long, description }) => described({ name: long, description }));
+    return `    '${placeOf(entry)}') candidates=(${[...entry.commands.map(described), ...options].join(' ')}) ;;`;
+  });
+  return `#compdef pharos
+# Completion of pharos for zsh: source <(pharos completion zsh)
+_pharos() {
+  local place='' index
+  local -a candidates
+  for ((index = 2; index < CURRENT; index++)); do
+    case "$place:\${words[index]}" in
+${steps.join('\n')}
+    esac
+  done
+  case "\${words[CURRENT-1]}" in
+    ${flagsTaking(entries, 'file').join('|')}) _files; return ;;
+    ${flagsTaking(entries, 'text').join('|')}) return ;;
+  esac
+  case "$place" in
+${candidates.join('\n')}
+  esac
+  _describe -t commands pharos candidates
+}
+compdef _pharos pharos
+`;
+}
+
+function fishScript(entries: readonly Entry[]): string {
+  const lines = entries.flatMap((entry) => {
+    const condition = fishCondition(entry);
+    const commands = entry.commands.map(
+      ({ name, description }) => `complete -c pharos ${condition} -f -a ${name} -d '${escapedForFish(description)}'`,
+    );
+    const options = entry.options.map(({ long, short, description, takes }) => {
+      const flags = [`-l ${long.slice(2)}`, ...(short === null ? [] : [`-s ${short.slice(1)}`])].join(' ');
+      const value = { nothing: '-f', file: '-r -F', text: '-x' }[takes];
+      return `complete -c pharos ${condition} ${flags} ${value} -d '${escapedForFish(description)}'`;
+    });
+    return [...commands, ...options];
+  });
+  return `# Completion of pharos for fish: pharos completion fish | source\ncomplete -c pharos -f\n${lines.join('\n')}\n`;
+}
+
+function fishCondition({ path, commands }: Entry): string {
+  if (path.length === 0) return '-n __fish_use_subcommand';
+  const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`);
+  const notDeeper =
+    commands.length === 0 ? [] : [`not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}`];
+  return `-n '${[...seen, ...notDeeper].join('; and ')}'`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("'", `'\\''`);
+}
+
+function escapedForFish(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+}

@@ -1,0 +1,27 @@
+/** What the doctor looked at and found, and what helps. */
+
+export interface Finding {
+  /** What was looked at: `clock of edge`, `disk space`. */
+  readonly name: string;
+  /** `skipped`: it could not be looked at from here, which says nothing of it. */
+  readonly result: 'ok' | 'warning' | 'fault' | 'skipped';
+  readonly message: string;
+  /** What to do; null: nothing. */
+  readonly remedy: string | null;
+}
+
+export function ok(name: string, message: string): Finding {
+  return { name, result: 'ok', message, remedy: null };
+}
+
+export function warning(name: string, message: string, remedy: string): Finding {
+  return { name, result: 'warning', message, remedy };
+}
+
+export function fault(name: string, message: string, remedy: string): Finding {
+  return { name, result: 'fault', message, remedy };
+}
+
+export function skipped(name: string, message: string): Finding {
+  return { name, result: 'skipped', message, remedy: null };
+}

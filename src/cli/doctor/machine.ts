@@ -1,0 +1,145 @@
+/** Looks at this machine: versions, the data folder, its space, the database. */
+
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { messageOf } from '../../errors.ts';
+import { faultOfSqlite, sqliteVersion } from '../../store/sqlite.ts';
+import { type Finding, fault, ok, warning } from './finding.ts';
+
+/** Older ones have known holes (docs/security.md). */
+const PACKAGE_FLOORS: Readonly<Record<string, string>> = { astro: '7.3.5', '@astrojs/node': '11.1.6', undici: '8.0.0' };
+const MEGABYTE = 1_000_000;
+/** Five releases of a large page and a database of a year fit. */
+const SPACE_WARN_BYTES = 1_000 * MEGABYTE;
+const SPACE_LEAST_BYTES = 100 * MEGABYTE;
+const NODE_REMEDY = 'Run Pharos with the Node.js that npm ci installs: npx pharos, or node_modules/.bin/node.';
+
+export function versionFindings(): Finding[] {
+  const floor = packageJson.engines.node.replace(/[^\d.]/g, '');
+  const node = process.versions.node;
+  const sqlite = sqliteVersion();
+  return [
+    isAtLeast(node, floor)
+      ? ok('Node.js', node)
+      : fault('Node.js', `${node}; ${floor} or newer is needed`, NODE_REMEDY),
+    sqlite.isSafe
+      ? ok('SQLite', sqlite.version)
+      : fault('SQLite', `${sqlite.version} can corrupt databases`, NODE_REMEDY),
+    ...Object.entries(PACKAGE_FLOORS).map(([name, least]) => {
+      const version = versionOf(name);
+      if (version === null) return fault(name, 'is not installed', 'Run npm ci in the folder of Pharos.');
+      return isAtLeast(version, least)
+        ? ok(name, version)
+        : fault(name, `${version} has known holes; ${least} or newer is needed`, 'Run npm ci in the folder of Pharos.');
+    }),
+  ];
+}
+
+/** Whether the folder can do what publishing does to it. Leaves nothing behind. */
+export function folderFindings(data: string): Finding[] {
+  const name = 'data folder';
+  let probe: string;
+  try {
+    mkdirSync(data, { recursive: true });
+    probe = mkdtempSync(join(data, '.doctor-'));
+  } catch (error) {
+    const user = process.getuid?.();
+    return [
+      fault(
+        name,
+        `${data} cannot be written: ${messageOf(error)}`,
+        `Give the user that runs Pharos${user === undefined ? '' : ` (uid ${user})`} the folder: chown -R, or another path under data.`,
+      ),
+    ];
+  }
+  try {
+    writeFileSync(join(probe, 'a'), 'a');
+    linkSync(join(probe, 'a'), join(probe, 'b'));
+    symlinkSync('a', join(probe, 'c'));
+    symlinkSync('b', join(probe, 'd'));
+    renameSync(join(probe, 'd'), join(probe, 'c'));
+    return [ok(name, `${data} can be written and knows links`), spaceFinding(data), ...databaseFindings(data)];
+  } catch (error) {
+    return [
+      fault(
+        name,
+        `${data} does not know hard or symbolic links: ${messageOf(error)}`,
+        'Put data on a file system that does (ext4, xfs, btrfs, zfs, apfs); network shares and FAT often do not.',
+      ),
+    ];
+  } finally {
+    rmSync(probe, { recursive: true, force: true });
+  }
+}
+
+function spaceFinding(data: string): Finding {
+  const { bavail, bsize, ffree, files } = statfsSync(data);
+  const free = bavail * bsize;
+  const words = `${Math.floor(free / MEGABYTE).toLocaleString('en')} MB free`;
+  const remedy = 'Make room, or move data; pages stay as they are while nothing can be written.';
+  if (files > 0 && ffree < 10_000)
+    return warning('disk space', `${words}, but only ${ffree} files can be made`, remedy);
+  if (free < SPACE_LEAST_BYTES) return fault('disk space', words, remedy);
+  return free < SPACE_WARN_BYTES ? warning('disk space', words, remedy) : ok('disk space', words);
+}
+
+function databaseFindings(data: string): Finding[] {
+  const file = join(data, 'pharos.db');
+  if (!existsSync(file)) return [ok('database', 'none yet; the first start makes it')];
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK);
+  } catch {
+    return [
+      fault(
+        'database',
+        `${file} cannot be written by this user`,
+        'Run Pharos as one user always, or chown the file to it.',
+      ),
+    ];
+  }
+  const wrong = faultOfSqlite(file);
+  if (wrong === null) return [ok('database', 'sound')];
+  return [
+    fault(
+      'database',
+      `${file} is damaged: ${wrong}`,
+      'Restore a backup over it while Pharos is stopped. Without one, start Pharos: it moves the file aside, keeps the published pages and asks the upstreams anew.',
+    ),
+  ];
+}
+
+/** Packages need not export their `package.json`, so it is looked for beside their folder's name. */
+function versionOf(name: string): string | null {
+  const require = createRequire(import.meta.url);
+  for (const folder of require.resolve.paths(name) ?? []) {
+    const path = join(folder, name, 'package.json');
+    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+  }
+  return null;
+}
+
+/** `1.10.0` is newer than `1.9.3`; what follows a `-` does not count. */
+export function isAtLeast(version: string, least: string): boolean {
+  const numbers = (text: string): number[] => (text.split('-', 1)[0] ?? '').split('.').map(Number);
+  const wanted = numbers(least);
+  for (const [index, part] of numbers(version).entries()) {
+    const other = wanted[index] ?? 0;
+    if (part !== other) return part > other;
+  }
+  return true;
+}

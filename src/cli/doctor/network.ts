@@ -1,0 +1,122 @@
+/** Looks at what is around: names, the certificate of the site, the mail server. Without a network it says so and goes on. */
+
+import { lookup } from 'node:dns/promises';
+import { connect, type PeerCertificate } from 'node:tls';
+import { verifySmtp } from '../../access/mailer.ts';
+import type { Config } from '../../config/load.ts';
+import { messageOf } from '../../errors.ts';
+import { DAY_MS, type EpochMs } from '../../model/time.ts';
+import { redact } from '../log.ts';
+import { type Finding, fault, ok, skipped, warning } from './finding.ts';
+
+const PATIENCE_MS = 4_000;
+const CERTIFICATE_WARN_DAYS = 14;
+
+/** Addresses of a name; a code of the resolver when there are none. */
+async function addressesOf(host: string): Promise<readonly string[] | string> {
+  try {
+    const found = await Promise.race([
+      lookup(host, { all: true }),
+      new Promise<never>((_, reject) =>
+        setTimeout(() => reject(Object.assign(new Error(), { code: 'ETIMEOUT' })), PATIENCE_MS).unref(),
+      ),
+    ]);
+    return found.map(({ address }) => address);
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code ?? messageOf(error));
+  }
+}
+
+/** A custom domain should lead where the site does. */
+export async function domainFinding(domain: string, siteHost: string): Promise<Finding> {
+  const name = `DNS of ${domain}`;
+  const [own, site] = await Promise.all([addressesOf(domain), addressesOf(siteHost)]);
+  const remedy = `Let ${domain} be a CNAME of ${siteHost}, or give it the same A and AAAA records.`;
+  if (typeof own === 'string')
+    return own === 'ENOTFOUND'
+      ? fault(name, 'there is no such name', remedy)
+      : skipped(name, `the name server does not answer (${own})`);
+  if (typeof site === 'string') return skipped(name, `${siteHost} cannot be looked up from here (${site})`);
+  if (own.some((address) => site.includes(address))) return ok(name, `leads to ${siteHost}`);
+  return warning(name, `leads to ${own.join(', ')}, the site to ${site.join(', ')}`, remedy);
+}
+
+export async function smtpFinding({ access, secrets }: Config, isNeeded: boolean): Promise<Finding> {
+  const name = 'mail server';
+  const { smtp, from } = access;
+  if (smtp === undefined || from === undefined) {
+    if (!isNeeded) return skipped(name, 'none is configured, and no page needs one');
+    return fault(name, 'a page asks for e-mail addresses, but none is configured', 'Set access.smtp and access.from.');
+  }
+  try {
+    await verifySmtp(smtp.reveal());
+    return ok(name, 'takes our connection and our password');
+  } catch (error) {
+    const { code } = error as { readonly code?: string };
+    const remedy =
+      code === 'EAUTH'
+        ? 'Check user and password in access.smtp; some providers want a password made for applications.'
+        : 'Check host and port in access.smtp (smtps:// for 465, smtp:// for 587), and that a firewall lets it out.';
+    return fault(name, `${code ?? 'failed'}: ${redact(messageOf(error), secrets)}`, remedy);
+  }
+}
+
+/** The certificate that visitors see, when there is one. */
+export async function certificateFinding(siteUrl: string, now: EpochMs): Promise<Finding> {
+  const name = 'certificate';
+  const url = new URL(siteUrl);
+  if (url.protocol !== 'https:') {
+    return isLoopback(url.hostname)
+      ? skipped(name, 'the site is this machine only')
+      : warning(
+          name,
+          'site.url is plain http: passwords and sessions travel in clear',
+          'Put a proxy with TLS in front and write https:// in site.url (docs/install.md).',
+        );
+  }
+  const seen = await certificateOf(url);
+  if (typeof seen === 'string') return skipped(name, `${url.host} cannot be reached from here: ${seen}`);
+  const { certificate, authorizationError } = seen;
+  const days = Math.floor((Date.parse(certificate.valid_to) - now) / DAY_MS);
+  const renew = 'Renew it, and see why that did not happen by itself.';
+  if (days < 0) return fault(name, `ended ${-days} days ago`, renew);
+  if (authorizationError !== null)
+    return fault(name, `browsers refuse it: ${authorizationError}`, 'Serve the whole chain, for this very host name.');
+  return days < CERTIFICATE_WARN_DAYS
+    ? warning(name, `ends in ${days} days`, renew)
+    : ok(name, `good for ${days} days`);
+}
+
+interface SeenCertificate {
+  readonly certificate: PeerCertificate;
+  readonly authorizationError: string | null;
+}
+
+function certificateOf(url: URL): Promise<SeenCertificate | string> {
+  return new Promise((resolve) => {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const socket = connect({
+      host,
+      port: Number(url.port || 443),
+      // It is looked at and nothing is sent: a bad one is what we are here to tell.
+      rejectUnauthorized: false,
+      ...(/^[\d.:]+$/.test(host) ? {} : { servername: host }),
+    });
+    const done = (result: SeenCertificate | string): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.setTimeout(PATIENCE_MS, () => done('no answer'));
+    socket.on('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
+    socket.on('secureConnect', () =>
+      done({
+        certificate: socket.getPeerCertificate(),
+        authorizationError: socket.authorized ? null : String(socket.authorizationError),
+      }),
+    );
+  });
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+}

@@ -1,0 +1,56 @@
+/** Looks at the configuration: what is right by its shape and still not wise. */
+
+import type { Config } from '../../config/load.ts';
+import { type Finding, ok, warning } from './finding.ts';
+import { isLoopback } from './network.ts';
+
+/** 128 bits as the shortest usual spelling, base64. */
+const TOKEN_LENGTH_LEAST = 22;
+
+export function settingFindings(config: Config): Finding[] {
+  return [tokenFinding(config), ...hookFindings(config), ...proxyFindings(config)];
+}
+
+function tokenFinding({ operators }: Config): Finding {
+  const name = 'operator token';
+  const make = 'Make one with: openssl rand -base64 32';
+  if (operators.token === undefined)
+    return warning(
+      name,
+      'none: nobody can rebuild, and there is no operators’ page',
+      `${make}, and set operators.token.`,
+    );
+  return isLong(operators.token)
+    ? ok(name, 'long enough')
+    : warning(name, `shorter than ${TOKEN_LENGTH_LEAST} characters: it can be guessed`, `${make}.`);
+}
+
+function hookFindings({ upstreams }: Config): Finding[] {
+  return upstreams
+    .filter(({ hook }) => hook !== null && !hook.secrets.every(isLong))
+    .map(({ id }) =>
+      warning(
+        `hook of ${id}`,
+        `a secret is shorter than ${TOKEN_LENGTH_LEAST} characters`,
+        'Make one with: openssl rand -base64 32',
+      ),
+    );
+}
+
+/** Pharos itself speaks plain HTTP, so that https means a proxy. */
+function proxyFindings({ site, server }: Config): Finding[] {
+  const url = new URL(site.url);
+  if (url.protocol !== 'https:' || isLoopback(url.hostname)) return [];
+  if (server.trustedProxyHops > 0) return [ok('proxy', `${server.trustedProxyHops} in front`)];
+  return [
+    warning(
+      'proxy',
+      'site.url is https, so a proxy is in front, but server.trustedProxyHops is 0: all visitors share one count of tries',
+      'Set it to the number of proxies that add to X-Forwarded-For, usually 1.',
+    ),
+  ];
+}
+
+function isLong(secret: { readonly reveal: () => string }): boolean {
+  return secret.reveal().length >= TOKEN_LENGTH_LEAST;
+}
