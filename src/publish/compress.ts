@@ -69,8 +69,24 @@ export function twinsBest(contentType: string, body: Uint8Array): Promise<readon
   return twinsBeside(contentType, body, BEST);
 }
 
+/** Bodies being compressed at once: a compressor takes its megabytes when it is made, not when a thread is free for it. */
+const BODIES_AT_ONCE = 4;
+let bodiesUnderWay = 0;
+const waiting: (() => void)[] = [];
+
 async function twinsBeside(contentType: string, body: Uint8Array, levels: Levels): Promise<readonly Twin[]> {
   if (!isWorthCompressing(contentType, body.length)) return [];
+  if (bodiesUnderWay >= BODIES_AT_ONCE) await new Promise<void>((next) => waiting.push(next));
+  bodiesUnderWay += 1;
+  try {
+    return await twinsNow(body, levels);
+  } finally {
+    bodiesUnderWay -= 1;
+    waiting.shift()?.();
+  }
+}
+
+async function twinsNow(body: Uint8Array, levels: Levels): Promise<readonly Twin[]> {
   const [br, zstd, gzipped] = await Promise.all([
     inBrotli(body, brotliOptions(body.length, levels.br)),
     inZstd(body, zstdOptions(levels.zstd)),
