@@ -52,9 +52,11 @@ function entriesOf(command: Command, path: readonly string[]): readonly Entry[] 
 
 const placeOf = ({ path }: Entry): string => path.join(' ');
 const flagsOf = ({ long, short }: OptionEntry): string[] => (short === null ? [long] : [short, long]);
-const flagsTaking = (entries: readonly Entry[], takes: OptionEntry['takes']): string[] => [
-  ...new Set(entries.flatMap(({ options }) => options.filter((option) => option.takes === takes).flatMap(flagsOf))),
-];
+/** A pattern for `case`; one that nothing fits when there are none. */
+const flagsTaking = (entries: readonly Entry[], takes: OptionEntry['takes']): string => {
+  const options = entries.flatMap((entry) => entry.options.filter((option) => option.takes === takes));
+  return options.length === 0 ? "''" : [...new Set(options.flatMap(flagsOf))].join('|');
+};
 
 function bashScript(entries: readonly Entry[]): string {
   const steps = entries.flatMap((entry) =>
@@ -76,8 +78,8 @@ ${steps.join('\n')}
     esac
   done
   case "$before" in
-    ${flagsTaking(entries, 'file').join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    ${flagsTaking(entries, 'text').join('|')}) return ;;
+    ${flagsTaking(entries, 'file')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    ${flagsTaking(entries, 'text')}) return ;;
   esac
   case "$place" in
 ${candidates.join('\n')}
@@ -110,8 +112,8 @@ ${steps.join('\n')}
     esac
   done
   case "\${words[CURRENT-1]}" in
-    ${flagsTaking(entries, 'file').join('|')}) _files; return ;;
-    ${flagsTaking(entries, 'text').join('|')}) return ;;
+    ${flagsTaking(entries, 'file')}) _files; return ;;
+    ${flagsTaking(entries, 'text')}) return ;;
   esac
   case "$place" in
 ${candidates.join('\n')}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { Admission, Attempt } from '../../../src/access/attempts.ts';
+import { toEpochMs } from '../../../src/model/time.ts';
+import { bearerOf, createOperatorGuard, isSame } from '../../../src/server/ops-guard.ts';
+
+const START = toEpochMs(1_000_000);
+const secret = (text: string) => ({ reveal: () => text });
+
+function rig(token: string | null = 'the-token') {
+  const counted: Attempt[] = [];
+  const guard = createOperatorGuard({
+    token: () => (token === null ? null : secret(token)),
+    attempts: {
+      admit: async (attempt): Promise<Admission> => {
+        counted.push(attempt);
+        return counted.length > 10 ? { isAdmitted: false, retryAfterMs: 60_000 } : { isAdmitted: true, attempt: 'x' };
+      },
+    },
+  });
+  const check = (given: string, address = '203.0.113.1', now = START) => guard.check(given, { address, now });
+  return { check, counted };
+}
+
+describe('the operator guard', () => {
+  it('counts wrong tokens and no right one', async () => {
+    const { check, counted } = rig();
+    expect(await check('the-token')).toEqual({ kind: 'right' });
+    expect(counted).toHaveLength(0);
+    expect(await check('wrong')).toEqual({ kind: 'wrong' });
+    expect(counted).toHaveLength(1);
+  });
+
+  it('takes not even the right one from a client that guessed too often, until its time is over', async () => {
+    const { check } = rig();
+    for (let tries = 0; tries < 11; tries += 1) await check(`guess ${tries}`);
+    expect(await check('the-token')).toEqual({ kind: 'limited', retryAfterMs: 60_000 });
+    expect(await check('the-token', '203.0.113.2')).toEqual({ kind: 'right' });
+    expect(await check('the-token', '203.0.113.1', toEpochMs(START + 60_000))).toEqual({ kind: 'right' });
+  });
+
+  it('evaluates at most eleven of ten thousand guesses of one client', async () => {
+    const { check, counted } = rig();
+    for (let tries = 0; tries < 10_000; tries += 1) await check(`guess ${tries}`);
+    expect(counted).toHaveLength(11);
+  });
+
+  it('takes nothing for right where no token is configured', async () => {
+    for (const given of ['', 'undefined', 'null']) expect((await rig(null).check(given)).kind).toBe('wrong');
+    expect(isSame('', secret(''))).toBe(false);
+  });
+
+  it('reads a token from one well-formed header only', () => {
+    expect(bearerOf('Bearer abc')).toBe('abc');
+    for (const header of [undefined, '', 'Basic abc', 'Bearer ', 'Bearer a b', 'Bearer a, Bearer b', 'abc'])
+      expect(bearerOf(header)).toBe('');
+  });
+});
