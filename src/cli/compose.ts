@@ -103,6 +103,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   }
   const store = createStore(database);
   const folders = releaseFolders(first.data);
+  // Stopping waits for no quota and no slow answer.
+  const stopping = new AbortController();
   const http = createHttp();
   const live = createLiveConfig(first, (config) => mailerOf(config, options));
   const renderer = options.isPublishing ? await loadRenderer() : null;
@@ -166,7 +168,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     now,
     pass: (ids, passOptions) => {
       const upstreams = live.upstreams().filter((upstream) => ids === null || ids.includes(upstream.id));
-      const deps = { store, http, now, random: Math.random, sleep };
+      const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal };
       return options.progress === undefined
         ? runPass(upstreams, deps, passOptions)
         : passWith(options.progress, upstreams, (some) => runPass(some, deps, passOptions));
@@ -237,6 +239,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     },
     refreshPages,
     close: async () => {
+      stopping.abort();
       await engine.idle();
       await site.publisher?.close();
       await access.close();
