@@ -1,6 +1,7 @@
 /** What is asked for each kind of upstream, and how an answer is asked for on a terminal. */
 
 import { createInterface } from 'node:readline/promises';
+import { UsageError } from '../exit.ts';
 
 /** One option of an upstream. */
 export interface OptionQuestion {
@@ -99,21 +100,26 @@ export interface Asker {
   readonly close: () => void;
 }
 
-/** Asks on a terminal; an empty answer takes the suggestion. */
+/** Asks on a terminal; an empty answer takes the suggestion. Lines that are there before they are asked for are kept. */
 export function createTerminalAsker(
   input: NodeJS.ReadableStream = process.stdin,
   output: NodeJS.WritableStream = process.stderr,
 ): Asker {
-  const lines = createInterface({ input, output });
+  const reader = createInterface({ input, output });
+  const lines = reader[Symbol.asyncIterator]();
   return {
     ask: async (words, suggestion) => {
+      const hint = suggestion === null || suggestion === '' ? '' : ` [${suggestion}]`;
       for (;;) {
-        const hint = suggestion === null || suggestion === '' ? '' : ` [${suggestion}]`;
-        const answer = (await lines.question(`${words}${hint}: `)).trim();
+        reader.setPrompt(`${words}${hint}: `);
+        reader.prompt();
+        const line = await lines.next();
+        if (line.done === true) throw new UsageError(`There is no answer to "${words}".`);
+        const answer = line.value.trim();
         if (answer !== '') return answer;
         if (suggestion !== null) return suggestion;
       }
     },
-    close: () => lines.close(),
+    close: () => reader.close(),
   };
 }
