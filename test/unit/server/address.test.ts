@@ -17,7 +17,8 @@ describe('an address', () => {
     expect(at('/acme/api/v2/summary.json')).toMatchObject({ path: 'api/v2/summary.json' });
     expect(at('/')).toEqual({ kind: 'site', path: 'index.html' });
     expect(at('/robots.txt')).toEqual({ kind: 'site', path: 'robots.txt' });
-    expect(at('/-/health')).toEqual({ kind: 'own', path: 'health' });
+    expect(at('/-/health')).toEqual({ kind: 'own', path: 'health', isSite: true });
+    expect(at('/-/health', 'status.acme.test')).toMatchObject({ kind: 'own', isSite: false });
     expect(at('/acme')).toEqual({ kind: 'redirect', location: '/acme/' });
   });
 
