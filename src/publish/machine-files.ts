@@ -1,7 +1,9 @@
 /** The files of a page that machines read: JSON, feeds, calendars. */
 
+import packageJson from '../../package.json' with { type: 'json' };
 import type { ComponentModel, PageModel } from '../model/index.ts';
 import { componentPath, reportPath } from '../views/addresses.ts';
+import { buildDocument } from '../views/build-json.ts';
 import { calendarView } from '../views/calendar.ts';
 import { feedsOf } from '../views/feeds.ts';
 import { reportRows } from '../views/report-data.ts';
@@ -31,6 +33,7 @@ export function machineFiles(facts: PageFacts): FileEntry[] {
     ...v2Files(model),
     jsonFile('api/state.json', () => stateDocument(model)),
     jsonFile('api/uptime.json', () => uptimeDocument(model)),
+    jsonFile('build.json', () => buildDocument(model, packageJson.version)),
     ...reportFiles(facts),
     ...pictureFiles(model),
     ...indexFiles(model),
