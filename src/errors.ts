@@ -1,6 +1,6 @@
 /**
  * The closed set of errors. Nothing else is thrown on purpose; names are permanent, so that they can be searched for.
- * `docs/operating.md` lists them and a test compares that list with this one.
+ * `docs/troubleshooting.md` lists them and a test compares that list with this one.
  */
 
 export const ERROR_CODES = [

@@ -1,11 +1,19 @@
 /** The JSON Schema of pharos.yaml, for editors. */
 
 import { z } from 'zod';
-import { type ConnectorOptions, createConfigSchema } from './schema.ts';
+import { type ConnectorOptions, createConfigSchema, HookSchema, LimitsSchema } from './schema.ts';
+
+const OPTIONS = { target: 'draft-7', io: 'input', unrepresentable: 'any' } as const;
+
+/** A schema as part of another. */
+function embedded(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, OPTIONS) as Record<string, unknown>;
+  return rest;
+}
 
 /** What may be written in the file: an upstream is one of the kinds there are, each with its own options. */
 export function configJsonSchema(connectors: readonly ConnectorOptions[]): unknown {
-  const options = { target: 'draft-7', io: 'input', unrepresentable: 'any' } as const;
+  const options = OPTIONS;
   const schema = z.toJSONSchema(createConfigSchema(connectors), options) as { properties: Record<string, unknown> };
   const upstreams = connectors.map(({ kind, optionsSchema }) => {
     const own = z.toJSONSchema(optionsSchema, options) as { properties?: Record<string, unknown>; required?: string[] };
@@ -16,20 +24,10 @@ export function configJsonSchema(connectors: readonly ConnectorOptions[]): unkno
         kind: { const: kind },
         schedule: { type: 'string', description: 'Cron in UTC; default: that of the file.' },
         limits: {
-          type: 'object',
-          properties: { perMinute: { type: ['integer', 'null'] }, perHour: { type: ['integer', 'null'] } },
-          additionalProperties: false,
+          ...embedded(LimitsSchema),
+          description: 'Instead of the documented limits of its kind.',
         },
-        hook: {
-          type: 'object',
-          properties: {
-            header: { type: 'string' },
-            secrets: { type: 'array', items: { type: 'string' }, maxItems: 2 },
-          },
-          required: ['secrets'],
-          additionalProperties: false,
-          description: 'The secret header of notifications to /-/hooks/<id>.',
-        },
+        hook: { ...embedded(HookSchema), description: 'The secret header of notifications to /-/hooks/<id>.' },
         ...own.properties,
       },
       required: ['id', 'kind', ...(own.required ?? [])],

@@ -39,7 +39,7 @@ const HostSchema = z
     /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i,
     'expected a host name',
   );
-const LimitsSchema = z.strictObject({
+export const LimitsSchema = z.strictObject({
   perMinute: z.int().positive().nullable().default(null).describe('Requests in any 60 seconds; null: no limit.'),
   perHour: z.int().positive().nullable().default(null).describe('Requests in any 3,600 seconds; null: no limit.'),
 });
@@ -60,7 +60,7 @@ const ComponentSchema = z
       .optional()
       .describe('<upstream id>/<its id there>.'),
     name: z.string().max(256).optional().describe("Default: the monitor's name."),
-    description: z.string().max(1024).optional(),
+    description: z.string().max(1024).optional().describe('A sentence below its name.'),
     group_id: z.string().optional().describe('Id of one of the groups.'),
     order: z.number().optional().describe('Place on the page; default: as listed.'),
     group_order: z.number().optional().describe('Place inside its group.'),
@@ -77,18 +77,18 @@ const ComponentSchema = z
 const PageSchema = z
   .strictObject({
     slug: SlugSchema.describe('Its address below the site; the same slug as a page of an upstream overlays that one.'),
-    title: z.string().min(1).max(256).optional(),
-    description: z.string().max(1024).optional(),
-    homepage_url: LinkSchema.optional(),
-    contact_url: LinkSchema.optional(),
+    title: z.string().min(1).max(256).optional().describe('Its heading. Default: the slug.'),
+    description: z.string().max(1024).optional().describe('A sentence below the heading and in search results.'),
+    homepage_url: LinkSchema.optional().describe('Where its name leads to.'),
+    contact_url: LinkSchema.optional().describe('Address of a form, or mailto:.'),
     icon: HttpUrlSchema.optional().describe('Address of the icon; linked, never fetched.'),
     custom_domain: HostSchema.optional().describe('Host name that serves this page at its root.'),
     access_type: z.enum(['public', 'password', 'email-domain']).optional().describe('Who may see it. Default: public.'),
     password: SecretSchema.optional().describe('With access_type password.'),
     auth_email_domains: z.array(HostSchema).min(1).optional().describe('With access_type email-domain: exact domains.'),
     published: z.boolean().optional().describe('False: nobody sees it, as if it did not exist.'),
-    theme: z.enum(THEMES).optional(),
-    groups: z.array(GroupSchema).optional(),
+    theme: z.enum(THEMES).optional().describe('Colours; system follows the visitor.'),
+    groups: z.array(GroupSchema).optional().describe('Headings that components stand below.'),
     components: z.array(ComponentSchema).optional().describe('Default: every monitor of every upstream.'),
     timezone: TimezoneSchema.optional().describe('In which its days are cut. Default: that of the site.'),
     locale: LocaleSchema.optional().describe('Its language. Default: that of the site.'),
@@ -97,11 +97,12 @@ const PageSchema = z
       .default(false)
       .describe('Publish what monitors check (addresses). Off: they never leave the store.'),
     blip_floor_seconds: z.number().min(0).default(60).describe('A shorter outage does not colour a day.'),
-    uptime_decimals: z.int().min(0).max(4).default(2),
+    uptime_decimals: z.int().min(0).max(4).default(2).describe('Digits behind the point of uptime figures.'),
     accent_color: z
       .string()
       .regex(/^#[0-9a-f]{6}$/i, 'expected a colour as #rrggbb')
-      .optional(),
+      .optional()
+      .describe('Colour of links and of what has the focus, #rrggbb.'),
     css_variables: z
       .record(z.string(), z.string())
       .default({})
@@ -140,7 +141,7 @@ const PageSchema = z
 /** One page of the configuration, defaults filled in, snake_case as in the file. */
 export type PageConfig = z.output<typeof PageSchema>;
 
-const HookSchema = z.strictObject({
+export const HookSchema = z.strictObject({
   header: z
     .string()
     .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
@@ -199,15 +200,15 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
     .strictObject({
       site: z.strictObject({
         url: HttpUrlSchema.describe('The public address; the only source of absolute links. May have a path.'),
-        name: z.string().min(1).max(256).default('Status'),
+        name: z.string().min(1).max(256).default('Status').describe('Shown on the index of pages and in titles.'),
         home: z.string().optional().describe('Slug of the page shown at /. Default: an index of the public pages.'),
-        timezone: TimezoneSchema.default('UTC'),
-        locale: LocaleSchema.default('en'),
+        timezone: TimezoneSchema.default('UTC').describe('IANA zone in which days are cut and times are written.'),
+        locale: LocaleSchema.default('en').describe('Language of the pages, as a tag: en, de, pt-BR …'),
       }),
       server: z
         .strictObject({
-          host: z.string().default('127.0.0.1'),
-          port: z.int().min(0).max(65535).default(4321),
+          host: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 or :: for all.'),
+          port: z.int().min(0).max(65535).default(4321).describe('Port to listen on; 0: any free one.'),
           trustedProxyHops: z
             .int()
             .min(0)
@@ -228,11 +229,25 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       access: z
         .strictObject({
           smtp: SecretSchema.optional().describe('smtp:// or smtps:// address with user and password.'),
-          from: z.string().optional(),
-          sessionHours: z.number().positive().max(168).default(12),
+          from: z
+            .string()
+            .optional()
+            .describe('Sender of sign-in mails, `status@example.com` or `Name <status@example.com>`.'),
+          sessionHours: z
+            .number()
+            .positive()
+            .max(168)
+            .default(12)
+            .describe('A session that is not used for so long ends; each ends after seven days.'),
         })
         .prefault({}),
-      operators: z.strictObject({ token: SecretSchema.optional() }).prefault({}),
+      operators: z
+        .strictObject({
+          token: SecretSchema.optional().describe(
+            'What operators show: to rebuild, to read metrics from elsewhere, to open /-/ops. Absent: nobody can.',
+          ),
+        })
+        .prefault({}),
     })
     .superRefine((config, context) => {
       unique(

@@ -11,9 +11,9 @@ const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone
 
 const ShiftSchema = z
   .strictObject({
-    employee: EmployeeSchema,
-    from: InstantSchema,
-    to: InstantSchema,
+    employee: EmployeeSchema.describe('Number of the employee there.'),
+    from: InstantSchema.describe('When it begins, with its zone.'),
+    to: InstantSchema.describe('When it ends, with its zone.'),
   })
   .refine((shift) => shift.from < shift.to, { path: ['to'], error: 'a shift ends after it begins' });
 
@@ -31,25 +31,33 @@ const RotationSchema = z.strictObject({
 
 /** Who is on call: shifts by name, and a rotation for the rest of the time. */
 export const RotaSchema = z
-  .strictObject({ shifts: z.array(ShiftSchema).default([]), rotation: RotationSchema.optional() })
+  .strictObject({
+    shifts: z.array(ShiftSchema).default([]).describe('Shifts by name; they come before the rotation.'),
+    rotation: RotationSchema.optional().describe('Who takes turns the rest of the time.'),
+  })
   .refine((rota) => rota.shifts.length > 0 || rota.rotation !== undefined, {
     error: 'a rota has shifts, a rotation, or both',
   });
 export type Rota = z.output<typeof RotaSchema>;
 
 export const PayrollOptionsSchema = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64'),
-  kind: z.literal('payroll-time-events'),
-  tenantBaseUrl: z.url({ protocol: /^https?$/, error: 'expected an http(s) address' }),
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64')
+    .describe('Names it in reports; part of the ids of its events.'),
+  kind: z.literal('payroll-time-events').describe('On-call time as payroll time events.'),
+  tenantBaseUrl: z
+    .url({ protocol: /^https?$/, error: 'expected an http(s) address' })
+    .describe('Address of the tenant, without /api/v1.'),
   headers: z
     .record(z.string(), z.string())
     .default({})
     .describe('Authentication; a secret comes from the environment.'),
-  eventType: z.enum(['overtime', 'timesheet']).default('overtime'),
+  eventType: z.enum(['overtime', 'timesheet']).default('overtime').describe('What the events are.'),
   payrollRunId: z.int().positive().optional().describe('Default: events wait for the next open run.'),
   minMinutes: z.number().min(0).default(0).describe('Incidents shorter than this are nobody’s overtime.'),
-  batchSize: z.int().min(1).max(500).default(100),
-  rota: RotaSchema,
+  batchSize: z.int().min(1).max(500).default(100).describe('Events in one request at most.'),
+  rota: RotaSchema.describe('Who is on call; docs/exports.md.'),
 });
 /** One export of the configuration. */
 export type PayrollOptions = z.output<typeof PayrollOptionsSchema>;

@@ -1,0 +1,174 @@
+/** Writes docs/configuration.md from the schema of pharos.yaml. A test compares the two. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { configJsonSchema } from '../src/config/json-schema.ts';
+import { CONNECTORS } from '../src/sync/connectors/index.ts';
+
+/** The part of JSON Schema that ours uses. */
+interface Node {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+  readonly additionalProperties?: unknown;
+}
+
+export interface ReferenceRow {
+  /** As in the file, dotted: `pages[].components[].name`. */
+  readonly path: string;
+  readonly type: string;
+  readonly standard: string;
+  readonly meaning: string;
+}
+
+const INTRODUCTION = `# Configuration: pharos.yaml
+
+*Made from the schema by \`npm run reference\`; a test holds it to the code. [pharos.example.yaml](../pharos.example.yaml)
+shows every section; \`pharos init\` writes a first file, \`pharos check\` tells every fault with its path and line.*
+
+\`\${NAME}\` takes a value from the environment, \`\${file:/run/secrets/name}\` from a file; what is missing is a fault. Secrets
+(keys, passwords, tokens, SMTP addresses, headers that authenticate) may only come that way, and print as \`***\`.
+
+A monitor is named everywhere as \`<upstream id>/<its id there>\`. Unknown keys are faults. Put this line first, and editors
+that know YAML complete keys and show these sentences:
+
+\`\`\`yaml
+# yaml-language-server: $schema=./docs/pharos.schema.json
+site: { url: "https://status.example.com" }
+\`\`\`
+
+SIGHUP reads the file again ([operating.md](operating.md)); \`data\`, \`server.host\`, \`server.port\` and \`access.sessionHours\` need a
+restart.
+`;
+
+/** What the reference holds: sections in the order of the file, each with its rows. */
+export function referenceSections(): readonly {
+  readonly title: string;
+  readonly note: string;
+  readonly rows: readonly ReferenceRow[];
+}[] {
+  const schema = configJsonSchema(CONNECTORS) as Node;
+  const { upstreams, ...others } = schema.properties ?? {};
+  const plain = Object.entries(others).filter(([, node]) => node.properties === undefined && node.items === undefined);
+  const nested = Object.entries(others).filter(([, node]) => node.properties !== undefined || node.items !== undefined);
+  const isRequired = (key: string): boolean => schema.required?.includes(key) === true;
+  return [
+    {
+      title: 'Top level',
+      note: '',
+      rows: plain.filter(([key]) => key !== 'store').map(([key, node]) => rowOf(key, node, isRequired(key))),
+    },
+    ...nested
+      .filter(([key]) => key === 'site' || key === 'server')
+      .map(([key, node]) => ({ title: `\`${key}\``, note: node.description ?? '', rows: rowsBelow(key, node) })),
+    ...upstreamSections(upstreams),
+    ...nested
+      .filter(([key]) => key !== 'site' && key !== 'server')
+      .map(([key, node]) => ({
+        title: `\`${key}\``,
+        note: node.description ?? '',
+        rows: node.items === undefined ? rowsBelow(key, node) : rowsBelow(`${key}[]`, node.items),
+      })),
+  ];
+}
+
+function upstreamSections(upstreams: Node | undefined) {
+  const kinds = upstreams?.items?.anyOf ?? [];
+  const [first] = kinds;
+  const own = new Set(['id', 'kind', 'schedule', 'limits', 'hook']);
+  const only = (node: Node, isCommon: boolean): Node => ({
+    ...node,
+    properties: Object.fromEntries(
+      Object.entries(node.properties ?? {}).filter(([key]) => key !== 'kind' && own.has(key) === isCommon),
+    ),
+  });
+  return [
+    {
+      title: '`upstreams`',
+      note: 'Every upstream has an `id` and a `kind`; the rest depends on the kind. Their documents are in [upstreams/](upstreams/).',
+      rows: first === undefined ? [] : rowsBelow('upstreams[]', only(first, true)),
+    },
+    ...kinds.map((node) => ({
+      title: `\`upstreams\`, kind \`${String(node.properties?.['kind']?.const)}\``,
+      note: '',
+      rows: rowsBelow('upstreams[]', only(node, false)),
+    })),
+  ];
+}
+
+/** Described in full where they belong: docs/badges.md. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['pages[].badge', 'pages[].badges']);
+
+function rowsBelow(path: string, node: Node): ReferenceRow[] {
+  return Object.entries(node.properties ?? {}).flatMap(([key, child]) => {
+    const place = `${path}.${key}`;
+    const own = rowOf(place, child, node.required?.includes(key) === true && child.default === undefined);
+    if (ELSEWHERE.has(place)) return [own];
+    if (child.properties !== undefined) return [own, ...rowsBelow(place, child)];
+    if (child.items?.properties !== undefined) return [own, ...rowsBelow(`${place}[]`, child.items)];
+    return [own];
+  });
+}
+
+function rowOf(path: string, node: Node, isRequired: boolean): ReferenceRow {
+  const standard = node.default === undefined ? (isRequired ? '**required**' : '') : standardOf(node.default);
+  return { path, type: typeOf(node), standard, meaning: node.description ?? '' };
+}
+
+function standardOf(value: unknown): string {
+  if (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+    return Array.isArray(value) ? 'none' : '';
+  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+}
+
+function typeOf(node: Node): string {
+  if (node.const !== undefined) return `\`${String(node.const)}\``;
+  if (node.enum !== undefined) return node.enum.map((word) => `\`${String(word)}\``).join(', ');
+  if (node.anyOf !== undefined) return [...new Set(node.anyOf.map(typeOf))].join(' or ');
+  const types = typeof node.type === 'string' ? [node.type] : (node.type ?? ['any']);
+  return types.map((type) => typeName(type, node)).join(' or ');
+}
+
+function typeName(type: string, node: Node): string {
+  if (type === 'array') return node.items === undefined ? 'list' : `list of ${typeOf(node.items)}`;
+  if (type === 'object') return node.properties === undefined ? 'keys and values' : 'section';
+  if (type === 'integer' || type === 'number') {
+    const least = node.minimum;
+    const most = node.maximum !== undefined && node.maximum < Number.MAX_SAFE_INTEGER ? node.maximum : undefined;
+    if (least !== undefined && most !== undefined) return `number, ${least} to ${most}`;
+    return least === undefined
+      ? most === undefined
+        ? 'number'
+        : `number, at most ${most}`
+      : `number, at least ${least}`;
+  }
+  return { string: 'text', boolean: 'yes or no', null: 'none' }[type] ?? type;
+}
+
+/** The whole document. */
+export function configReference(): string {
+  const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
+  const sections = referenceSections()
+    .filter(({ rows, note }) => rows.length > 0 || note !== '')
+    .map(({ title, note, rows }) => {
+      const lines = rows.map(
+        (row) => `| \`${row.path}\` | ${row.type} | ${row.standard.replaceAll('|', '\\|')} | ${escaped(row.meaning)} |`,
+      );
+      const table = rows.length === 0 ? [] : ['| key | takes | default | |', '|---|---|---|---|', ...lines];
+      return [`## ${title}`, '', ...(note === '' ? [] : [note, '']), ...table].join('\n').trimEnd();
+    });
+  return `${[INTRODUCTION.trimEnd(), ...sections].join('\n\n')}\n`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  writeFileSync(join(import.meta.dirname, '..', 'docs', 'configuration.md'), configReference());
