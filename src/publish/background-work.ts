@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { suffixOf, twinsBest } from './compress.ts';
 import type { PagePublisher, PageTeam, PlannedTask, WithFence } from './page-publisher.ts';
 import type { Disk } from './releases/disk.ts';
-import { currentNumber, filesFolder, poolFolder, type ReleaseFolders } from './releases/folders.ts';
+import { currentNumber, filesFolder, NEXT_TWIN, poolFolder, type ReleaseFolders } from './releases/folders.ts';
 import type { Manifest } from './releases/manifest.ts';
 
 export interface BackgroundDeps {
@@ -113,22 +113,25 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
 
 /** Puts smaller twins of a file in place of those that are there; what they unpack to is the same. */
 async function improveTwins({ disk, folders }: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
+  const { slug, number } = manifest;
   const record = manifest.files[path];
   const folder = dirname(path) === '.' ? null : manifest.folders[dirname(path)];
   if (record === undefined || folder === undefined) return;
-  const place =
-    folder === null
-      ? filesFolder(folders, manifest.slug, manifest.number)
-      : join(poolFolder(folders, manifest.slug), folder);
+  const place = folder === null ? filesFolder(folders, slug, number) : join(poolFolder(folders, slug), folder);
   const file = join(place, basename(path));
-  for (const { encoding, bytes } of await twinsBest(record.contentType, readFileSync(file))) {
-    const twin = file + suffixOf(encoding);
-    if (!record.twins.includes(encoding) || bytes.length >= statSync(twin).size) continue;
-    const batch = disk.batch();
-    const next = `${twin}.next`;
-    disk.remove(next);
-    batch.write(next, bytes);
-    await batch.flush();
-    disk.rename(next, twin);
+  try {
+    for (const { encoding, bytes } of await twinsBest(record.contentType, readFileSync(file))) {
+      const twin = file + suffixOf(encoding);
+      if (!record.twins.includes(encoding) || bytes.length >= statSync(twin).size) continue;
+      const next = join(folders.releases, slug, NEXT_TWIN);
+      disk.remove(next);
+      const batch = disk.batch();
+      batch.write(next, bytes);
+      await batch.flush();
+      disk.rename(next, twin);
+    }
+  } catch (error) {
+    // The release was replaced and cleared away meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }

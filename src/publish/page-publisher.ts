@@ -1,6 +1,6 @@
 /** Publishes one page: prepared beside what is served, then switched to if nobody else has published it meanwhile. */
 
-import { messageOf, StatusError } from '../errors.ts';
+import { isStatusError, messageOf, StatusError } from '../errors.ts';
 import { createManifestCache, type ManifestCache } from './manifest-cache.ts';
 import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
 import type { Fence } from './publish-lease.ts';
@@ -73,6 +73,7 @@ export function createPagePublisher(deps: PageReleaseDeps): PagePublisher {
         if (manifest !== null) await withFence((fence) => switchPage(manifest, served?.number ?? null, fence));
         return { ...prepared, slug, previous };
       } catch (error) {
+        if (isStatusError(error)) throw error;
         throw new StatusError({
           code: 'PUBLISH_FAILED',
           message: `The page ${slug} could not be published: ${messageOf(error)}. What was served before is still served. Check space and permissions of the data folder.`,

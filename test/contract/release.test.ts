@@ -335,6 +335,15 @@ describe('releases', () => {
     for (const id of Object.values(half.folders)) expect(pool).not.toContain(id);
   });
 
+  it('keep the folders of one that another thread has not finished yet', async () => {
+    await publish(wholeFiles('one'));
+    const half = await writeRelease(place(), inputOf(wholeFiles('half')), currentManifest(folders, 'acme'));
+    rmSync(join(folders.releases, 'acme', String(half.number), 'manifest.json'));
+    await publish(wholeFiles('two'));
+    const pool = readdirSync(join(folders.releases, 'acme', 'folders'));
+    for (const id of Object.values(half.folders)) expect(pool).toContain(id);
+  });
+
   it('do not lose folders to the clean-up while another one is being written', async () => {
     await publish(wholeFiles('one'));
     const previous = currentManifest(folders, 'acme');

@@ -42,6 +42,9 @@ export function poolFolder(folders: ReleaseFolders, slug: string): string {
   return join(folders.releases, slug, 'folders');
 }
 
+/** What a better twin is called beside the releases of a page until it takes the place of the quick one. */
+export const NEXT_TWIN = 'twin.next';
+
 /** What the link of a page says: which release is served, and on which side of the gate. */
 export interface ServedRelease {
   readonly number: number;

@@ -1,0 +1,430 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import type { PublishReport } from '../../src/publish/publisher.ts';
+import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
+import { currentManifest } from '../../src/publish/releases/manifest.ts';
+import { HEARTBEAT_MS } from '../../src/publish/site-state.ts';
+import { servedTree } from '../helpers/release-inputs.ts';
+import {
+  closeSmallSites,
+  createSmallSite,
+  incidentOf,
+  maintenanceOf,
+  plainRenderer,
+  publishedBy,
+  SITE_START,
+  type SmallSite,
+} from '../helpers/small-site.ts';
+
+const DEFAULT = ['acme', 'beta', 'gamma'];
+
+function later(site: SmallSite, ms: number): void {
+  site.clock.now = toEpochMs(site.clock.now + ms);
+}
+
+/** Slugs that a run so much as looked at. */
+function lookedAt({ pages }: PublishReport): string[] {
+  return pages.map(({ slug }) => slug).filter((slug) => slug !== '_site');
+}
+
+async function published(init: Parameters<typeof createSmallSite>[0] = {}) {
+  const site = createSmallSite(init);
+  await site.pass();
+  const { run, publisher } = site.publisher();
+  const first = await run();
+  await publisher.settled();
+  return { site, run, publisher, first };
+}
+
+/** Up to a minute at which no page is due, so that what happens is what the test does. */
+async function passingBy(site: SmallSite, run: (slug?: string) => Promise<PublishReport>): Promise<void> {
+  later(site, SECOND_MS);
+  await site.pass();
+  await run();
+}
+
+describe('publishing what changed', () => {
+  afterEach(closeSmallSites);
+
+  it('publishes everything at first, and the site itself', async () => {
+    const { first } = await published();
+    expect(first.pages.map(({ slug, kind }) => [slug, kind])).toEqual([
+      ...DEFAULT.map((slug) => [slug, 'published']),
+      ['_site', 'published'],
+    ]);
+  });
+
+  it('looks at nothing when nothing happened, however often it is asked', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    const before = DEFAULT.map((slug) => servedTree(site.folders.publicSite, slug));
+    for (let index = 0; index < 5; index += 1) {
+      later(site, SECOND_MS);
+      await site.pass();
+      expect((await run()).pages).toEqual([]);
+    }
+    expect(DEFAULT.map((slug) => servedTree(site.folders.publicSite, slug))).toEqual(before);
+  });
+
+  it('looks only at the page whose monitor changed', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    site.upstream('beta').states[0] = 'major_outage';
+    later(site, SECOND_MS);
+    await site.pass();
+    const report = await run();
+    expect(lookedAt(report)).toEqual(['beta']);
+    expect(site.served('beta', 'api/v2/status.json')).toContain('"indicator":"major"');
+    expect(site.served('acme', 'api/v2/status.json')).toContain('"indicator":"none"');
+    // The list of pages says the same, in the same run.
+    expect(report.pages.at(-1)).toMatchObject({ slug: '_site', kind: 'published' });
+  });
+
+  it('sees what another process committed', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    const other = createSmallSite({ folder: site.folder });
+    other.clock.now = toEpochMs(site.clock.now + SECOND_MS);
+    await other.pass('beta');
+    other.clock.now = toEpochMs(site.clock.now + 2 * SECOND_MS);
+    other.upstream('gamma').states[1] = 'degraded';
+    await other.pass('gamma');
+    later(site, 3 * SECOND_MS);
+    expect(lookedAt(await run())).toEqual(['gamma']);
+  });
+
+  it('follows an incident to the page that it is moved to, and clears it from the one it left', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    const world = site.upstream('acme');
+    world.incidents = [incidentOf('acme', { pages: ['acme/page'] })];
+    later(site, SECOND_MS);
+    await site.pass();
+    expect(publishedBy(await run())).toEqual(['acme']);
+    world.incidents = [incidentOf('acme', { pages: ['beta/page'] })];
+    later(site, SECOND_MS);
+    await site.pass();
+    expect(publishedBy(await run())).toEqual(['acme', 'beta']);
+    expect(JSON.parse(site.served('acme', 'api/v2/incidents.json')).incidents).toEqual([]);
+    expect(JSON.parse(site.served('beta', 'api/v2/incidents.json')).incidents).toHaveLength(1);
+  });
+
+  it('begins and ends a maintenance by itself, when it is time', async () => {
+    const { site, run } = await published();
+    site.upstream('acme').maintenances = [
+      maintenanceOf('acme', toEpochMs(SITE_START + 90 * SECOND_MS), toEpochMs(SITE_START + 150 * SECOND_MS)),
+    ];
+    const states: string[] = [];
+    for (let second = 30; second <= 180; second += 30) {
+      later(site, 30 * SECOND_MS);
+      await site.pass();
+      await run();
+      states.push(JSON.parse(site.served('acme', 'api/state.json')).state);
+    }
+    expect(states).toEqual(['operational', 'operational', 'maintenance', 'maintenance', 'operational', 'operational']);
+  });
+
+  it('shows an announcement from its beginning to its end, on the pages it is for', async () => {
+    const { site, run } = await published();
+    const [from, to] = [toEpochMs(SITE_START + 60 * SECOND_MS), toEpochMs(SITE_START + 120 * SECOND_MS)];
+    site.upstream('acme').announcements = [
+      { id: 'n', title: 'Hello', body: '', level: 'info', from, to, pages: ['beta'] },
+    ];
+    const seen: boolean[] = [];
+    for (let second = 0; second <= 120; second += 30) {
+      later(site, 30 * SECOND_MS);
+      await site.pass();
+      expect(publishedBy(await run()).filter((slug) => slug !== 'beta')).toEqual([]);
+      seen.push(site.served('beta', 'index.html').includes('Hello'));
+    }
+    expect(seen).toEqual([false, true, true, false, false]);
+  });
+
+  it('turns a page grey when its upstream is silent for two intervals, and no page of another', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    for (const [seconds, expected] of [
+      [60, []],
+      [59, []],
+      [2, ['acme']],
+      [30, []],
+    ] as const) {
+      later(site, seconds * SECOND_MS);
+      for (const slug of ['beta', 'gamma']) await site.pass(slug);
+      const report = await run();
+      expect(report.pages.filter(({ kind }) => kind === 'failed')).toEqual([]);
+      expect(publishedBy(report)).toEqual(expected);
+    }
+    expect(JSON.parse(site.served('acme', 'api/state.json')).state).toBe('unknown');
+    await site.pass();
+    expect(publishedBy(await run())).toEqual(['acme']);
+    expect(JSON.parse(site.served('acme', 'api/state.json')).state).toBe('operational');
+  });
+
+  it('publishes a page that is defined otherwise, and withdraws one that is defined no more', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    site.upstream('acme').page = { title: 'New title' };
+    site.upstream('beta').page = null;
+    later(site, SECOND_MS);
+    await site.pass();
+    const report = await run();
+    expect(publishedBy(report)).toEqual(['acme']);
+    expect(report.pages.filter(({ kind }) => kind === 'withdrawn').map(({ slug }) => slug)).toEqual(['beta']);
+    expect(readdirSync(site.folders.publicSite).toSorted()).toEqual(['_site', 'acme', 'gamma']);
+    expect(existsSync(join(site.folders.releases, 'beta'))).toBe(false);
+    expect(site.served('acme', 'index.html')).toContain('New title');
+  });
+
+  it('takes nothing back while an upstream that may define it was never heard', async () => {
+    const { site } = await published();
+    const fresh = createSmallSite({ pages: ['acme'] });
+    const configured = createSmallSite({ folder: site.folder, pages: ['acme', 'unheard'] });
+    configured.clock.now = toEpochMs(SITE_START + MINUTE_MS);
+    const report = await configured.publisher().run();
+    expect(report.pages.filter(({ kind }) => kind === 'withdrawn')).toEqual([]);
+    expect(currentNumber(site.folders, 'beta')).not.toBeNull();
+    expect(fresh.folder).not.toBe(site.folder);
+  });
+});
+
+describe('the heartbeat of pages', () => {
+  afterEach(closeSmallSites);
+
+  it('draws each page anew once in the interval, and never all of them at once', async () => {
+    const pages = Array.from({ length: 16 }, (_, index) => `page-${index}`);
+    const { site, run } = await published({ pages });
+    const perMinute: number[] = [];
+    const counts = new Map<string, number>();
+    for (let minute = 1; minute <= HEARTBEAT_MS / MINUTE_MS; minute += 1) {
+      later(site, MINUTE_MS);
+      await site.pass();
+      const slugs = publishedBy(await run());
+      perMinute.push(slugs.length);
+      for (const slug of slugs) counts.set(slug, (counts.get(slug) ?? 0) + 1);
+    }
+    expect([...counts.values()].toSorted().at(0)).toBe(1);
+    expect([...counts.values()].toSorted().at(-1)).toBe(1);
+    expect(counts.size).toBe(pages.length);
+    expect(Math.max(...perMinute)).toBeLessThan(pages.length / 4);
+  });
+
+  it('leaves a page that says until when it may be believed, and that is later than its next beat', async () => {
+    const { site } = await published();
+    const manifest = currentManifest(site.folders, 'acme');
+    const { stale_after: staleAfter } = JSON.parse(site.served('acme', 'api/uptime.json')) as { stale_after: string };
+    expect(Date.parse(staleAfter)).toBeGreaterThanOrEqual((manifest?.asOf ?? 0) + HEARTBEAT_MS);
+  });
+
+  it('does not publish over and over when the clock was set back', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    site.clock.now = toEpochMs(SITE_START - HOUR_MS);
+    const { run: restarted } = site.publisher();
+    await restarted();
+    later(site, SECOND_MS);
+    expect(publishedBy(await restarted())).toEqual([]);
+    // Nor does it wait for the hour to come round again.
+    later(site, HEARTBEAT_MS);
+    expect(publishedBy(await restarted())).toEqual(DEFAULT);
+  });
+});
+
+describe('the same store and instant', () => {
+  afterEach(closeSmallSites);
+
+  it('give the same bytes, wherever they are published', async () => {
+    const trees = [];
+    for (let round = 0; round < 2; round += 1) {
+      const { site } = await published({ home: 'acme' });
+      trees.push([...DEFAULT, '_site'].map((slug) => servedTree(site.folders.publicSite, slug)));
+    }
+    expect(Object.keys(trees[0]?.[0] ?? {}).length).toBeGreaterThan(30);
+    expect(trees[1]).toEqual(trees[0]);
+  });
+
+  it('give no new release after a restart, which looks at every page once', async () => {
+    const { site } = await published();
+    const before = DEFAULT.map((slug) => currentNumber(site.folders, slug));
+    const renderer = plainRenderer();
+    const { run } = site.publisher({ renderer });
+    const report = await run();
+    expect(report.pages.map(({ kind }) => kind)).toEqual(['unchanged', 'unchanged', 'unchanged', 'unchanged']);
+    expect(renderer.drawn).toEqual([]);
+    expect(DEFAULT.map((slug) => currentNumber(site.folders, slug))).toEqual(before);
+    later(site, SECOND_MS);
+    expect((await run()).pages).toEqual([]);
+  });
+
+  it('are drawn anew by another version of the pages', async () => {
+    const { site } = await published();
+    const renderer = plainRenderer('plain-2');
+    const report = await site.publisher({ renderer }).run();
+    expect(publishedBy(report)).toEqual(DEFAULT);
+    expect(renderer.drawn.length).toBeGreaterThan(10);
+  });
+});
+
+describe('pictures', () => {
+  afterEach(closeSmallSites);
+
+  it('follow the page in a release of their own, and the last one stays until then', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    await site.pass();
+    const { run, publisher } = site.publisher();
+    await run();
+    const first = currentManifest(site.folders, 'acme');
+    expect(first?.files['og.png']).toBeUndefined();
+    expect(first?.files['index.html']).toBeDefined();
+    await publisher.settled();
+    const second = currentManifest(site.folders, 'acme');
+    expect(second?.files['og.png']?.contentType).toBe('image/png');
+    expect(second?.asOf).toBe(first?.asOf);
+    expect(second?.files['index.html']).toEqual(first?.files['index.html']);
+
+    site.upstream('acme').states[0] = 'major_outage';
+    later(site, SECOND_MS);
+    await site.pass();
+    await run();
+    const third = currentManifest(site.folders, 'acme');
+    expect(third?.files['index.html']).not.toEqual(second?.files['index.html']);
+    expect(third?.files['og.png']).toEqual(second?.files['og.png']);
+    await publisher.settled();
+    expect(currentManifest(site.folders, 'acme')?.files['og.png']).not.toEqual(second?.files['og.png']);
+  });
+});
+
+describe('a page that goes behind a gate', () => {
+  afterEach(closeSmallSites);
+
+  it('is unreachable on the public side even when it cannot be drawn', async () => {
+    const { site } = await published();
+    site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
+    later(site, SECOND_MS);
+    await site.pass();
+    const broken = { version: 'broken', render: () => Promise.reject(new Error('no page can be drawn')) };
+    const report = await site.publisher({ renderer: broken }).run();
+    expect(report.pages.find(({ slug }) => slug === 'acme')).toMatchObject({ kind: 'failed' });
+    expect(existsSync(join(site.folders.publicSite, 'acme'))).toBe(false);
+    // Pages that nothing happened to are still served.
+    expect(servedRelease(site.folders, 'beta')).toMatchObject({ isPublic: true });
+    const repaired = await site.publisher().run();
+    expect(publishedBy(repaired)).toEqual(['acme']);
+    expect(servedRelease(site.folders, 'acme')).toMatchObject({ isPublic: false });
+    expect(site.served('_site', 'index.html')).not.toContain('ACME');
+  });
+
+  it.each([
+    ['it is published no more', { published: false }],
+    ['we do not know its kind of access', { access: 'closed' }],
+    ['its password is nobody’s', { access: 'password' }],
+  ] as const)('is unreachable when %s, also while an upstream was never heard', async (_reason, page) => {
+    const { site } = await published();
+    site.upstream('acme').page = page;
+    later(site, SECOND_MS);
+    await site.pass();
+    const waiting = createSmallSite({ folder: site.folder, pages: [...DEFAULT, 'unheard'] });
+    waiting.clock.now = site.clock.now;
+    await waiting.publisher().run();
+    expect(existsSync(join(site.folders.publicSite, 'acme'))).toBe(false);
+  });
+});
+
+describe('what goes wrong', () => {
+  afterEach(closeSmallSites);
+
+  it('keeps the page that cannot be drawn as it was, publishes the others, and tries again', async () => {
+    const { site } = await published();
+    const renderer = plainRenderer();
+    let isBroken = false;
+    const { run } = site.publisher({
+      renderer: {
+        version: renderer.version,
+        render: async (kind, view) => {
+          if (isBroken && JSON.stringify(view).includes('BETA')) throw new Error('beta cannot be drawn');
+          return renderer.render(kind, view);
+        },
+      },
+    });
+    await run();
+    for (const slug of DEFAULT) site.upstream(slug).states[0] = 'degraded';
+    later(site, SECOND_MS);
+    await site.pass();
+    isBroken = true;
+    const before = servedTree(site.folders.publicSite, 'beta');
+    const report = await run();
+    expect(publishedBy(report)).toEqual(['acme', 'gamma']);
+    expect(report.pages.find(({ slug }) => slug === 'beta')?.message).toContain('beta cannot be drawn');
+    expect(servedTree(site.folders.publicSite, 'beta')).toEqual(before);
+    later(site, SECOND_MS);
+    isBroken = false;
+    expect(publishedBy(await run())).toEqual(['beta']);
+  });
+
+  it('publishes a page anew whose manifest, or any of whose files, is gone or damaged', async () => {
+    const { site } = await published();
+    const damage: ((folder: string) => void)[] = [
+      (folder) => writeFileSync(join(folder, 'manifest.json'), '{"format":2'),
+      (folder) => rmSync(join(folder, 'manifest.json')),
+      (folder) => writeFileSync(join(folder, 'manifest.json'), ''),
+      (folder) => rmSync(join(folder, 'files', 'components', 'c1', 'index.html')),
+      (folder) => rmSync(join(folder, 'files', 'history'), { recursive: true }),
+    ];
+    // Long enough after the first pass for components to be drawn at beats only.
+    later(site, 2 * HEARTBEAT_MS);
+    await site.pass();
+    await site.publisher().run();
+    for (const [index, spoil] of damage.entries()) {
+      const number = currentNumber(site.folders, 'acme');
+      spoil(join(site.folders.releases, 'acme', String(number)));
+      site.upstream('acme').states[0] = index % 2 === 0 ? 'degraded' : 'operational';
+      later(site, SECOND_MS);
+      await site.pass();
+      const { run, publisher } = site.publisher();
+      expect(publishedBy(await run())).toContain('acme');
+      await publisher.settled();
+      const manifest = currentManifest(site.folders, 'acme');
+      expect(manifest?.number).toBeGreaterThan(number ?? 0);
+      for (const path of Object.keys(manifest?.files ?? {}))
+        expect(site.served('acme', path).length).toBeGreaterThan(0);
+    }
+  });
+
+  it('changes nothing while another process publishes, and says so', async () => {
+    const { site } = await published();
+    let waited = 0;
+    const { run } = site.publisher({
+      sleep: async (ms) => {
+        waited += ms;
+        later(site, ms);
+      },
+    });
+    const release = await holdLease(site);
+    const report = await run();
+    expect(waited).toBeGreaterThan(10 * SECOND_MS);
+    expect(report.pages.map(({ kind }) => kind)).toEqual(['failed', 'failed', 'failed']);
+    expect(report.pages[0]?.message).toContain('Another process is publishing');
+    await release();
+    expect((await run()).pages.map(({ kind }) => kind)).not.toContain('failed');
+  });
+});
+
+async function holdLease(site: SmallSite): Promise<() => Promise<void>> {
+  const { withPublishLease } = await import('../../src/publish/publish-lease.ts');
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+  const task = withPublishLease(
+    { database: site.store.database, folders: site.folders, now: () => site.clock.now, sleep: async () => undefined },
+    async () => {
+      hold();
+      await ended;
+    },
+  );
+  await held;
+  return async () => {
+    end();
+    await task;
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * A process that publishes a small site when it is told to: for races between real processes, and to be killed.
+ *
+ * Run with the data folder as its argument. Takes `{ now, states }` (states: a pass is committed first) and answers
+ * with the report of the run.
+ */
+
+import type { State } from '../../src/model/state.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import type { PublishReport } from '../../src/publish/publisher.ts';
+import { createSmallSite } from './small-site.ts';
+
+export interface PublishOrder {
+  readonly now: number;
+  /** Of the two monitors of each page, by slug; absent: no pass. */
+  readonly states?: Readonly<Record<string, [State, State]>>;
+}
+
+export type PublishAnswer = PublishReport | { readonly error: string };
+
+const [folder = '', pages = 'acme'] = process.argv.slice(2);
+const site = createSmallSite({ folder, pages: pages.split(',') });
+const { run } = site.publisher({ onError: () => undefined });
+
+process.on('message', async ({ now, states }: PublishOrder) => {
+  let answer: PublishAnswer;
+  try {
+    site.clock.now = toEpochMs(now);
+    for (const [slug, pair] of Object.entries(states ?? {})) {
+      site.upstream(slug).states = pair;
+      await site.pass(slug);
+    }
+    answer = await run();
+  } catch (error) {
+    answer = { error: String(error) };
+  }
+  process.send?.(answer);
+});
+process.send?.('ready');
