@@ -32,7 +32,7 @@ const FILE_ROWS: readonly { readonly files: RegExp; readonly tells: boolean }[] 
   { files: /^api\/v2\/incidents\/unresolved\.json$/, tells: true },
   { files: /^api\/v2\/scheduled-maintenances(\/(upcoming|active))?\.json$/, tells: true },
   { files: /^api\/uptime\.json$/, tells: true },
-  { files: /^api\/state\.json$/, tells: false },
+  { files: /^(api\/state|build)\.json$/, tells: false },
   { files: /^reports\/\d{4}-\d{2}\/report\.(json|csv)$/, tells: true },
   { files: /^(sitemap\.xml|llms\.txt)$/, tells: true },
   { files: /^(og\.png|favicon\.svg|robots\.txt)$/, tells: false },
