@@ -8,6 +8,7 @@ import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
 import type { Limits } from '../sync/connector.ts';
+import { isThemeVariable, THEME_VARIABLES } from '../views/theme.ts';
 import { Secret } from './secret.ts';
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
@@ -112,6 +113,11 @@ const PageSchema = z
     badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
   })
   .superRefine((page, context) => {
+    for (const [name, value] of Object.entries(page.css_variables)) {
+      if (isThemeVariable(name, value)) continue;
+      const message = `expected one of ${THEME_VARIABLES.join(', ')}, with a plain value (no url(), no ; { } or <)`;
+      context.addIssue({ code: 'custom', path: ['css_variables', name], message });
+    }
     if (page.access_type === 'password' && page.password === undefined) {
       context.addIssue({
         code: 'custom',

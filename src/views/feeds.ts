@@ -119,7 +119,7 @@ function headOf(model: PageModel, component: ComponentModel | undefined): Omit<F
   return {
     id: `urn:uuid:${id}`,
     title: component === undefined ? title : `${title}: ${cleanLine(component.name)}`,
-    description: cleanLine(component?.description ?? model.definition.description ?? ''),
+    description: describedAs(model, component),
     language: model.settings.locale,
     pageUrl: absoluteUrl(model, path),
     atomUrl: absoluteUrl(model, `${path}feed.atom`),
@@ -224,4 +224,12 @@ function statusText({ settings }: PageModel, status: string): string {
 
 function timeText({ settings }: PageModel, at: EpochMs): string {
   return formatOf(settings.locale, settings.timezone).timeWithZone(at).text;
+}
+
+/** What the feed is about, and before that a plain word when what it rests on is not current. */
+function describedAs(model: PageModel, component: ComponentModel | undefined): string {
+  const text = cleanLine(component?.description ?? model.definition.description ?? '');
+  if (!(component?.isStale ?? model.isStale)) return text;
+  const { staleTitle } = wordsOf(model.settings.locale);
+  return text === '' ? staleTitle : `${staleTitle} ${text}`;
 }

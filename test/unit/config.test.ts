@@ -86,6 +86,14 @@ describe('the configuration', () => {
     for (const slug of ['a', 'a-b', '2026']) expect(faultsOf(`${SITE}pages: [{ slug: "${slug}" }]\n`)).toEqual([]);
   });
 
+  it('names a theme variable that there is not, or a value that could call out', () => {
+    const fault = (variables: string) =>
+      faultsOf(`${SITE}pages: [{ slug: a, css_variables: ${variables} }]\n`)[0] ?? '';
+    expect(fault('{ "--pharos-ink": "#123456" }')).toBe('');
+    expect(fault('{ "--mine": "1px" }')).toContain('pages[0].css_variables.--mine: expected one of --pharos-accent');
+    expect(fault('{ "--pharos-ink": "url(https://evil.test)" }')).toContain('css_variables.--pharos-ink');
+  });
+
   it('never fails open: a gate without its means is refused', () => {
     expect(faultsOf(`${SITE}pages: [{ slug: a, access_type: password }]\n`)[0]).toMatch(/pages\[0\]\.password/);
     expect(faultsOf(`${SITE}pages: [{ slug: a, access_type: email-domain }]\n`)[0]).toMatch(/auth_email_domains/);
