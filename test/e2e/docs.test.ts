@@ -1,0 +1,302 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import packageJson from '../../package.json' with { type: 'json' };
+import { configReference, referenceSections } from '../../scripts/config-reference.ts';
+import { programOf } from '../../src/cli/main.ts';
+import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { parseConfig } from '../../src/config/load.ts';
+import { ERROR_CODES } from '../../src/errors.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { CONNECTORS } from '../../src/sync/connectors/index.ts';
+import { codeBlocks, documents, innerLinks, ROOT, shellLines, shellWords } from '../helpers/documents.ts';
+import { runHere } from '../helpers/in-process.ts';
+import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+const DOCUMENTS = documents();
+const BLOCKS = DOCUMENTS.flatMap(codeBlocks);
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+describe('references', () => {
+  it('describe the configuration as its schema is by now', () => {
+    expect(read('docs/configuration.md')).toBe(configReference());
+    expect(JSON.parse(read('docs/pharos.schema.json'))).toEqual(
+      JSON.parse(JSON.stringify(configJsonSchema(CONNECTORS))),
+    );
+  });
+
+  it('say of every key what it is for', () => {
+    const rows = referenceSections().flatMap((section) => section.rows);
+    expect(rows.length).toBeGreaterThan(80);
+    expect(rows.filter(({ meaning }) => meaning === '').map(({ path }) => path)).toEqual([]);
+  });
+
+  it('explain every error code, and no other', () => {
+    const headings = [...read('docs/troubleshooting.md').matchAll(/^### ([A-Z_]+)$/gm)].map(([, code]) => code);
+    expect(headings).toEqual([...ERROR_CODES]);
+    const parts = read('docs/troubleshooting.md').split(/^##+ /m);
+    for (const code of ERROR_CODES) expect(parts.find((part) => part.startsWith(code))).toContain('*Do:*');
+  });
+
+  it('list every metric, and no other', async () => {
+    const text = await createMetrics('1').text({
+      upstreams: [],
+      pagesDefined: 0,
+      pagesPublished: 0,
+      runsWaiting: 0,
+      mailsWaiting: 0,
+      exports: [],
+    });
+    const served = [...text.matchAll(/^# TYPE (pharos_\S+)/gm)].map(([, name = '']) => name);
+    const own = served.filter((name) => !/^pharos_(process|nodejs)_/.test(name));
+    const [, table = ''] = read('docs/operating.md').split('\n## Metrics\n');
+    const listed = table
+      .split('\n## ')[0]
+      ?.split('\n')
+      .filter((line) => line.startsWith('| `'));
+    const names = listed?.flatMap((line) =>
+      [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+    );
+    expect(names?.toSorted()).toEqual(own.toSorted());
+  });
+
+  it('link to files that there are', () => {
+    const broken = DOCUMENTS.flatMap((document) =>
+      innerLinks(document)
+        .filter((target) => !existsSync(join(ROOT, target)))
+        .map((target) => `${document.path}: ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('configurations in documents', () => {
+  const KEYS = ['site', 'server', 'data', 'schedule', 'upstreams', 'exports', 'pages', 'access', 'operators'];
+
+  /** What stands for something that is left out: a place in an address, a value, or more keys. */
+  const complete = (text: string): string =>
+    text
+      .replaceAll(/,\s*…\s*\}/g, ' }')
+      .replaceAll('"…"', '"someone@example.com"')
+      .replaceAll('https://…', 'https://upstream.example.com');
+
+  function faultsOf(text: string): readonly string[] {
+    const value = parse(complete(text)) as unknown;
+    const isList = Array.isArray(value);
+    const isConfig = !isList && Object.keys(value as object).every((key) => KEYS.includes(key));
+    // Another kind of file: that it can be read is all there is to say.
+    if (!isList && !isConfig) return [];
+    const lists = isList ? value.map((upstream) => ({ upstreams: [upstream] })) : [value as Record<string, unknown>];
+    return lists.flatMap((part) => {
+      const config = stringify({ site: { url: 'https://status.example.com' }, ...part });
+      const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [name, 'smtp://value']);
+      try {
+        parseConfig({ text: config, file: null, folder: ROOT }, CONNECTORS, Object.fromEntries(names));
+        return [];
+      } catch (error) {
+        return [String((error as Error).message)];
+      }
+    });
+  }
+
+  it.each(BLOCKS.filter(({ language }) => language === 'yaml').map((block) => [block.place, block.text]))(
+    '%s is one that Pharos takes',
+    (_place, text) => {
+      expect(faultsOf(text)).toEqual([]);
+    },
+  );
+
+  it('are refused where they are wrong, so that the test above means something', () => {
+    expect(faultsOf('site: { url: "https://x.example", colour: red }')[0]).toContain('unknown key colour');
+    expect(faultsOf('- { id: a, kind: server-monitor }')[0]).toContain('baseUrl');
+  });
+
+  it('pharos.example.yaml is one that Pharos takes', () => {
+    expect(faultsOf(read('pharos.example.yaml'))).toEqual([]);
+  });
+});
+
+/** What the words of a command line mean: null, or what is wrong with them. */
+function faultOf(words: readonly string[], isSentence = false): string | null {
+  let command: Command = programOf(() => undefined);
+  const rest = [...words];
+  for (let next = rest[0]; next !== undefined; next = rest[0]) {
+    const child = command.commands.find((one) => one.name() === next);
+    if (child === undefined) break;
+    command = child;
+    rest.shift();
+  }
+  if (command.commands.length > 0) return `${words.join(' ')}: there is no such command`;
+  // What a value must be is for the command itself: N and DIR stand for one.
+  for (const option of command.options) option.argParser((value) => value);
+  const { operands, unknown } = command.parseOptions(rest);
+  if (unknown.length > 0) return `${words.join(' ')}: there is no ${unknown[0]}`;
+  const required = command.registeredArguments.filter((argument) => argument.required).length;
+  // A command that is only named, in a sentence, has none.
+  const isNamed = rest.length === 0 && isSentence;
+  return operands.length < required && !isNamed ? `${words.join(' ')}: an argument is missing` : null;
+}
+
+describe('commands in sentences, tables and other files', () => {
+  it('are commands that there are, with options that they take', () => {
+    const inline = DOCUMENTS.flatMap(({ text }) =>
+      [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`(?:npx )?(pharos [a-z][^`]*)`/g)].map(
+        ([, code = '']) => code,
+      ),
+    );
+    const inFiles = BLOCKS.filter(({ language }) => ['ini', 'dockerfile'].includes(language)).flatMap(({ text }) =>
+      [...text.replaceAll(/[[\]",]+/g, ' ').matchAll(/bin\/pharos\.js (.+)$/gm)].map(([, args]) => `pharos ${args}`),
+    );
+    expect(inline.length).toBeGreaterThan(30);
+    expect(inFiles).toHaveLength(2);
+    const faults = [...inline, ...inFiles].map((code) => {
+      const words = shellWords(code.replaceAll(/[[\]]/g, '')).slice(1);
+      return faultOf(words, true);
+    });
+    expect(faults.filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  it('are found out when they are not', () => {
+    expect(faultOf(['frobnicate'])).toContain('no such command');
+    expect(faultOf(['build', '--into', 'x'])).toContain('no --into');
+    expect(faultOf(['backup'])).toContain('an argument is missing');
+  });
+
+  it('copy only files that there are into a container', () => {
+    const copies = BLOCKS.filter(({ language }) => language === 'dockerfile').flatMap(({ text }) =>
+      [...text.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' ')),
+    );
+    expect(copies.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
+});
+
+describe('command lines in documents', () => {
+  const folder = temporaryFolder();
+  let sandbox: Sandbox;
+  let pharos: RunningPharos;
+  let env: Record<string, string>;
+  const lines = [
+    ...new Set(
+      BLOCKS.filter(({ language }) => language === 'sh')
+        .flatMap(shellLines)
+        .map((line) => line.replace(/^npx /, '')),
+    ),
+  ];
+  const isLong = (line: string): boolean => /^pharos (start|serve|preview)\b/.test(line);
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    env = { ...sandbox.environment(), HOOK_SECRET: 'hook-secret-000000000000' };
+    const config = parse(sandbox.configText({ include: ['server-monitor'] })) as {
+      upstreams: Record<string, unknown>[];
+      pages: { slug: string }[];
+    };
+    const [edge] = config.upstreams;
+    const text = stringify({
+      ...config,
+      upstreams: [{ ...edge, hook: { secrets: ['${HOOK_SECRET}'] } }],
+      pages: config.pages.filter(({ slug }) => slug !== 'staff'),
+      schedule: '0 0 1 * *',
+    });
+    for (const name of ['pharos.yaml', 'next.yaml']) writeFileSync(join(folder.path, name), text);
+    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    await eventually(
+      () => fetch(`${pharos.url}/-/ready`),
+      (answer) => answer.status === 200,
+    );
+    // Something to roll back to.
+    sandbox.world.force('website', 'down');
+    const rebuilt = await runHere(['rebuild', '--url', pharos.url, '--quiet'], { cwd: folder.path, env });
+    expect(rebuilt.status, rebuilt.stderr).toBe(0);
+  });
+  afterAll(async () => {
+    await pharos?.stop();
+    await sandbox?.stop();
+    folder.remove();
+  });
+
+  /** Where a command is tried: `init` never writes over a file, so it gets a folder of its own. */
+  function placeOf(line: string): string {
+    if (!line.includes(' init')) return folder.path;
+    return mkdtempSync(join(folder.path, 'init-'));
+  }
+
+  async function tryLine(line: string): Promise<void> {
+    const words = shellWords(line, env);
+    const [program = ''] = words;
+    if (program === 'npm' || line.includes(' && ')) return tryNpm(line);
+    if (program === 'curl') return tryCurl(words);
+    if (line === 'openssl rand -base64 32') return;
+    const [, sourced] = /^source <\(pharos (.+)\)$/.exec(line) ?? [];
+    const args = sourced === undefined ? words.slice(words.indexOf('pharos') + 1) : sourced.split(' ');
+    expect([line, words.includes('pharos') || sourced !== undefined]).toEqual([line, true]);
+    // Badge tokens are of gated pages, and the page of that name is public in the sandbox.
+    const meant = args[0] === 'badges' ? args.map((word) => (word === 'acme' ? 'partners' : word)) : args;
+    const result = await runHere(meant, {
+      cwd: placeOf(line),
+      env: line.includes(' init') ? { ...env, EDGE_KEY: '' } : env,
+    });
+    expect([line, result.status, result.stderr + result.stdout]).toEqual([line, 0, expect.anything()]);
+  }
+
+  function tryNpm(line: string): void {
+    for (const part of line.split(' && ')) {
+      const [, script] = /^npm (?:run )?([\w-]+)$/.exec(part) ?? [];
+      const isKnown = script === 'ci' || (script !== undefined && Object.hasOwn(packageJson.scripts, script));
+      expect([part, isKnown]).toEqual([part, true]);
+    }
+  }
+
+  async function tryCurl(words: readonly string[]): Promise<void> {
+    const headers: Record<string, string> = {};
+    let method = 'GET';
+    let body: string | undefined;
+    let url = '';
+    for (let at = 1; at < words.length; at += 1) {
+      const word = words[at] ?? '';
+      const next = (): string => words[++at] ?? '';
+      if (word === '-X') method = next();
+      else if (word === '-H') {
+        const [name = '', ...value] = next().split(': ');
+        headers[name] = value.join(': ');
+      } else if (word === '-d') body = next();
+      else url = word.replace('http://127.0.0.1:4321', pharos.url);
+    }
+    expect(url).toMatch(/^http:/);
+    const answer = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) });
+    expect([words.join(' '), answer.status < 300, await answer.text()]).toEqual([
+      words.join(' '),
+      true,
+      expect.anything(),
+    ]);
+  }
+
+  it('are not few', () => {
+    expect(lines.length).toBeGreaterThan(20);
+  });
+
+  it.each(lines.filter((line) => !isLong(line)))('%s', (line) => tryLine(line));
+
+  it.each(lines.filter(isLong))('%s serves until it is stopped', async (line) => {
+    const args = shellWords(line, env).slice(shellWords(line).indexOf('pharos') + 1);
+    const cwd = join(folder.path, `long-${lines.indexOf(line)}`);
+    mkdirSync(cwd);
+    copyFileSync(join(folder.path, 'pharos.yaml'), join(cwd, 'pharos.yaml'));
+    const running = await startPharos([...args, ...(args.includes('--port') ? [] : ['--port', '0'])], { cwd, env });
+    expect((await fetch(`${running.url}/-/health`)).status).toBe(200);
+    expect(await running.stop()).toBe(0);
+  });
+
+  it('the shells that completion is for can read it, where they are there', () => {
+    expect(() => execFileSync('bash', ['-n'], { input: completionOf('bash') })).not.toThrow();
+  });
+
+  function completionOf(shell: string): string {
+    return execFileSync(process.execPath, [join(ROOT, 'bin', 'pharos.js'), 'completion', shell], { encoding: 'utf8' });
+  }
+});
