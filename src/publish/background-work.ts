@@ -54,10 +54,12 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     for (const [slug, task] of slow) {
       if (closing.signal.aborted) break;
       slow.delete(slug);
+      const served = currentNumber(deps.folders, slug);
       try {
         await deps.pages.publish({ ...task, mode: 'slow' }, deps.withFence, deps.team);
       } catch (error) {
-        deps.onError(error);
+        // News came first and has its own slow files waiting: nothing is lost and nothing failed.
+        if (currentNumber(deps.folders, slug) === served) deps.onError(error);
       }
     }
     await deps.team?.rest();
