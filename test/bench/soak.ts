@@ -1,0 +1,218 @@
+/**
+ * Minutes of random faults: upstreams fail in every way the sandbox knows, services go up and down, notifications,
+ * rebuilds and SIGHUPs come in between, while visitors read. Pages are there at every moment, memory stays flat, and a page
+ * whose upstream went stale says so within one pass.
+ *
+ * `PHAROS_SOAK_MINUTES` (default 10) says how long, `PHAROS_SOAK_SEED` (default 1) which faults.
+ */
+
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toEpochMs } from '../../src/model/time.ts';
+import { FAULT_NAMES, type Sandbox, type ServiceStatus, startSandbox } from '../../src/sandbox/index.ts';
+import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+const MINUTES = Number(process.env['PHAROS_SOAK_MINUTES'] ?? 10);
+const SEED = Number(process.env['PHAROS_SOAK_SEED'] ?? 1);
+const READERS = 4;
+const PATHS = ['', 'history/', 'api/state.json', 'api/v2/summary.json', 'badges/status.svg', 'feed.atom', 'build.json'];
+const UPSTREAMS = ['server-monitor', 'uptime'] as const;
+const STATUSES: readonly ServiceStatus[] = ['up', 'down'];
+/** Longer than upstreams are waited for, so that it is a timeout and not an answer. */
+const SLOW_MS = 12_000;
+const SAMPLE_MS = 500;
+/** Of the run, before memory is looked at: code is compiled, caches fill. */
+const WARM_SHARE = 0.3;
+const GROWTH_RATIO_MAX = 1.15;
+const GROWTH_MB_MAX = 25;
+
+interface Findings {
+  readonly answers: number[];
+  readonly failures: string[];
+  readonly unmarked: string[];
+  readonly memoryMb: number[];
+  faults: number;
+  staleTimes: number;
+}
+
+/** The same faults for the same seed. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+export async function run(): Promise<void> {
+  const folder = temporaryFolder();
+  const sandbox = await startSandbox({
+    port: 0,
+    now: () => toEpochMs(Date.now()),
+    isCalm: true,
+    serverMonitor: { limits: null },
+  });
+  const env = { ...sandbox.environment(), HOOK: 'hook-secret-000000000000' };
+  const file = join(folder.path, 'pharos.yaml');
+  const config = `${sandbox
+    .configText({ include: [...UPSTREAMS] })
+    .replace('auth: x-api-key', 'auth: x-api-key\n    hook: { secrets: ["${HOOK}"] }')}schedule: "*/2 * * * * *"\n`;
+  writeFileSync(file, config);
+  const pharos = await startPharos(['start', '--port', '0', '--quiet'], { cwd: folder.path, env });
+  const found: Findings = { answers: [], failures: [], unmarked: [], memoryMb: [], faults: 0, staleTimes: 0 };
+  try {
+    await untilReady(pharos);
+    const until = performance.now() + MINUTES * 60_000;
+    const isOn = (): boolean => performance.now() < until;
+    await Promise.all([
+      ...Array.from({ length: READERS }, (_, reader) => read(pharos, { reader, found, isOn })),
+      breakThings(sandbox, pharos, { found, isOn, file, config, env }),
+      watch(pharos, { found, isOn }),
+    ]);
+  } finally {
+    await pharos.stop();
+    await sandbox.stop();
+    folder.remove();
+  }
+  tell(found);
+}
+
+async function untilReady(pharos: RunningPharos): Promise<void> {
+  while ((await fetch(`${pharos.url}/-/ready`)).status !== 200) await pause(100);
+}
+
+interface Going {
+  readonly found: Findings;
+  readonly isOn: () => boolean;
+}
+
+/** A visitor who never stops. What is answered is whole, of status 200, and says what it is. */
+async function read(
+  pharos: RunningPharos,
+  { reader, found, isOn }: Going & { readonly reader: number },
+): Promise<void> {
+  for (let count = reader; isOn(); count += 1) {
+    const path = `/acme/${PATHS[count % PATHS.length]}`;
+    const startedAt = performance.now();
+    try {
+      const answer = await fetch(pharos.url + path);
+      const body = await answer.text();
+      found.answers.push(performance.now() - startedAt);
+      if (answer.status !== 200 || body.length < 100)
+        found.failures.push(`${path}: ${answer.status}, ${body.length} B`);
+    } catch (error) {
+      found.failures.push(`${path}: ${String(error)}`);
+    }
+    await pause(5);
+  }
+}
+
+/** Breaks and mends, by chance. */
+async function breakThings(
+  sandbox: Sandbox,
+  pharos: RunningPharos,
+  { found, isOn, file, config, env }: Going & { file: string; config: string; env: Readonly<Record<string, string>> },
+): Promise<void> {
+  const random = createRandom(SEED);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const ask = (path: string, init: RequestInit): Promise<unknown> =>
+    fetch(`${pharos.url}/-/${path}`, { method: 'POST', ...init }).then((answer) => answer.text());
+  const spoil = (): void => {
+    const name = pick(FAULT_NAMES);
+    found.faults += 1;
+    sandbox.faults.set(pick(UPSTREAMS), name === 'slow' ? { name, delayMs: SLOW_MS } : { name });
+  };
+  // Faults more often than the rest.
+  const deeds: (() => unknown)[] = [
+    spoil,
+    spoil,
+    spoil,
+    () => sandbox.faults.set(pick(UPSTREAMS), null),
+    () =>
+      sandbox.world.force(
+        pick(['website', 'public-api', 'sign-in'].filter((key) => hasService(sandbox, key))),
+        pick(STATUSES),
+      ),
+    () =>
+      Promise.all(
+        Array.from({ length: 50 }, (_, id) =>
+          ask('hooks/edge', { headers: { 'x-webhook-secret': env['HOOK'] ?? '' }, body: `{"id":${id + random()}}` }),
+        ),
+      ),
+    () => ask('rebuild', { headers: { authorization: `Bearer ${env['PHAROS_TOKEN']}` } }),
+    () => process.kill(pharos.pid, 'SIGHUP'),
+    () => {
+      // A wrong one is refused, and the right one read again a moment later.
+      appendFileSync(file, 'colour: red\n');
+      process.kill(pharos.pid, 'SIGHUP');
+      setTimeout(() => writeFileSync(file, config), 300).unref();
+    },
+  ];
+  while (isOn()) {
+    await pick(deeds)();
+    await pause(300 + random() * 3_000);
+  }
+  for (const name of UPSTREAMS) sandbox.faults.set(name, null);
+}
+
+function hasService(sandbox: Sandbox, key: string): boolean {
+  return sandbox.world.at(toEpochMs(Date.now())).services.some(({ service }) => service.key === key);
+}
+
+/** Compares what Pharos knows of its upstreams with what the page says, and looks at its memory. */
+async function watch(pharos: RunningPharos, { found, isOn }: Going): Promise<void> {
+  let staleSince: { runs: number } | null = null;
+  while (isOn()) {
+    const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
+    const figure = (pattern: RegExp): number =>
+      [...text.matchAll(pattern)].reduce((sum, [, value]) => sum + Number(value), 0);
+    const runs = figure(/^pharos_runs_total\{[^}]*\} (\d+)$/gm);
+    const stale = figure(/^pharos_upstream_stale\{upstream="edge"\} (\d)$/gm);
+    found.memoryMb.push(figure(/^pharos_process_resident_memory_bytes (\S+)$/gm) / 2 ** 20);
+    const page = (await (await fetch(`${pharos.url}/acme/api/state.json`)).json()) as {
+      stale: boolean;
+      components: { name: string; state: string; stale: boolean }[];
+    };
+    if (stale === 0) staleSince = null;
+    else {
+      if (staleSince === null) found.staleTimes += 1;
+      staleSince ??= { runs };
+      // One run may have been under way when it turned stale; the next one has published that.
+      if (runs >= staleSince.runs + 2 && !page.stale)
+        found.unmarked.push(`not marked after ${runs - staleSince.runs} runs`);
+    }
+    const green = page.components.filter((one) => one.stale && one.state === 'operational').map(({ name }) => name);
+    if (green.length > 0) found.unmarked.push(`stale and green: ${green.join(', ')}`);
+    await pause(SAMPLE_MS);
+  }
+}
+
+function tell({ answers, failures, unmarked, memoryMb, faults, staleTimes }: Findings): void {
+  const sorted = answers.toSorted((a, b) => a - b);
+  const share = (ratio: number): string => `${(sorted[Math.floor(ratio * (sorted.length - 1))] ?? 0).toFixed(1)} ms`;
+  const total = answers.length + failures.length;
+  console.log(`${MINUTES} minutes, ${faults} faults, upstream stale ${staleTimes} times`);
+  console.log(
+    `pages: ${total} asked, ${((100 * (total - failures.length)) / total).toFixed(3)} % served; half within ${share(0.5)}, 99 % within ${share(0.99)}, longest ${share(1)}`,
+  );
+  const warm = memoryMb.slice(Math.floor(memoryMb.length * WARM_SHARE));
+  const third = Math.floor(warm.length / 3);
+  const first = median(warm.slice(0, third));
+  const last = median(warm.slice(-third));
+  const grown = last - first;
+  console.log(
+    `memory: ${first.toFixed(0)} MB once warm, ${last.toFixed(0)} MB at the end, highest ${Math.max(...memoryMb).toFixed(0)} MB`,
+  );
+  console.log(`stale pages not marked within one pass, or green: ${unmarked.length}`);
+  const isFlat = grown <= GROWTH_MB_MAX || last <= first * GROWTH_RATIO_MAX;
+  for (const line of [...failures.slice(0, 5), ...unmarked.slice(0, 5)]) console.log(`  ${line}`);
+  if (failures.length > 0 || unmarked.length > 0 || !isFlat) process.exitCode = 1;
+}
+
+function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}
