@@ -96,14 +96,21 @@ function discard({ disk, folders, input, number }: Writing, made: readonly strin
 }
 
 /**
- * The next number, by making its folder: of two writers only one can. Numbers of folders that a crash left in the pool
- * are not used again.
+ * The next number, by making its folder: of two writers only one can, and the other takes the one after. Numbers of
+ * folders that a crash left in the pool are not used again.
  */
 function claimNumber(disk: Disk, folders: ReleaseFolders, { slug, after }: { slug: string; after: number }): number {
   const inPool = namesIn(poolFolder(folders, slug)).map((id) => Number.parseInt(id, 10));
-  const number = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b)) + 1;
-  disk.claimFolder(releaseFolder(folders, slug, number));
-  return number;
+  let number = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b));
+  for (;;) {
+    number += 1;
+    try {
+      disk.claimFolder(releaseFolder(folders, slug, number));
+      return number;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
 }
 
 function writeFiles(writing: Writing, made: string[]): Manifest {
