@@ -34,7 +34,7 @@ export type HookResult =
 /** After a pull at once, at most one in this time. */
 const DEBOUNCE_MS = 10 * SECOND_MS;
 /** Bodies remembered, so that one that is sent again asks for nothing. */
-const REMEMBERED_MAX = 1_000;
+const REMEMBERED_MAX = 10_000;
 
 interface Turn {
   lastAt: EpochMs;

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -172,6 +173,60 @@ server: { trustedProxyHops: 1 }
     expect((await send('rebuild', bearer)).status).toBe(202);
   });
 
+  it('lets no credential do what it is not for, at any address that changes something', async () => {
+    const before = await quiet();
+    const addresses = [
+      'rebuild',
+      'hooks/edge',
+      'hooks/nobody',
+      'ops/pull',
+      'ops/rebuild',
+      'ops/rollback',
+      'ops/sign-out',
+    ];
+    const { cookie } = await signIn();
+    const credentials: Record<string, Record<string, string>> = {
+      none: {},
+      'wrong token': { authorization: 'Bearer wrong' },
+      'token as basic': { authorization: `Basic ${Buffer.from(`operator:${token()}`).toString('base64')}` },
+      'token in another header': { 'x-webhook-secret': token(), 'x-api-key': token() },
+      'hook secret as token': { authorization: `Bearer ${HOOK}` },
+      'session without its form': { cookie },
+      'token twice': { authorization: `Bearer ${token()}, Bearer ${token()}` },
+    };
+    const seen: unknown[] = [];
+    for (const path of addresses)
+      for (const [name, headers] of Object.entries(credentials))
+        for (const method of ['POST', 'GET', 'PUT', 'DELETE', 'PATCH']) {
+          const { status } = await send(`${path}?token=${token()}`, { method, headers });
+          if (status < 400 || status >= 500) seen.push([path, name, method, status]);
+        }
+    expect(seen).toEqual([]);
+    expect(await quiet()).toBe(before);
+  });
+
+  it('answers bodies of any kind and size with 4xx, and does nothing for them', async () => {
+    const headers = { authorization: `Bearer ${token()}` };
+    const before = await quiet();
+    const bodies: [BodyInit, Record<string, string>, number][] = [
+      ['page=acme', { 'content-type': 'application/x-www-form-urlencoded' }, 400],
+      [gzipSync('{}'), { 'content-encoding': 'gzip' }, 400],
+      ['[]', {}, 400],
+      ['{"page":["acme"]}', {}, 400],
+      ['{"page":"acme","colour":"red"}', {}, 400],
+      ['{"page":"../acme"}', {}, 404],
+      ['x'.repeat(1024 * 1024), {}, 413],
+    ];
+    for (const [body, more, status] of bodies) {
+      const answer = await send('rebuild', { method: 'POST', headers: { ...headers, ...more }, body }).catch(() => ({
+        // The server may close before the whole of it has been sent.
+        status: 413,
+      }));
+      expect([String(body).slice(0, 30), answer.status]).toEqual([String(body).slice(0, 30), status]);
+    }
+    expect(await quiet()).toBe(before);
+  });
+
   it('pulls, rebuilds and signs out by buttons, without JavaScript, and says who did it', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await signedIn(await context.newPage());
@@ -221,6 +276,46 @@ server: { trustedProxyHops: 1 }
     expect(await page.evaluate(() => (globalThis as unknown as { isSame?: boolean }).isSame)).toBe(true);
     sandbox.world.force('website', null);
     await context.close();
+  });
+
+  it('rolls a page back to a release that is on disk, and to no other', async () => {
+    const { cookie, form } = await signIn();
+    const { text } = await send('ops', { headers: { cookie } });
+    const [, options = ''] = /aria-label="Release of acme to go back to">([\s\S]*?)<\/select>/.exec(text) ?? [];
+    const [, release = ''] = /value="(\d+)"/.exec(options) ?? [];
+    expect(release).not.toBe('');
+    const back = (fields: Record<string, string>) =>
+      post('ops/rollback', { form, page: 'acme', ...fields }, { cookie }).then(({ headers }) =>
+        headers.get('location'),
+      );
+    expect(await back({ release })).toBe('../ops?did=rolled-back');
+    for (const wrong of ['999999', '0']) expect(await back({ release: wrong })).toBe('../ops?did=no-rollback');
+    for (const wrong of ['', '-1', '1e3', '../1']) expect(await back({ release: wrong })).toBe('../ops?did=unknown');
+    expect(await back({ release, page: '../acme' })).toBe('../ops?did=no-rollback');
+    expect((await fetch(`${pharos.url}/acme/`)).status).toBe(200);
+    const after = (await send('ops', { headers: { cookie } })).text;
+    expect(after).toContain(`release ${release}`);
+    expect(after).toMatch(/rollback acme/);
+  });
+
+  it('is there while a process only serves, and has no button that asks', async () => {
+    const serving = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env });
+    try {
+      const headers = { authorization: `Bearer ${token()}`, 'x-forwarded-for': newClient() };
+      expect((await fetch(`${serving.url}/-/rebuild`, { method: 'POST', headers })).status).toBe(409);
+      const hooked = await fetch(`${serving.url}/-/hooks/edge`, {
+        method: 'POST',
+        headers: { 'x-webhook-secret': HOOK },
+      });
+      expect(hooked.status).toBe(409);
+      // Sessions are in the store, so that one of the other process is as good.
+      const { cookie } = await signIn();
+      const text = await (await fetch(`${serving.url}/-/ops`, { headers: { cookie } })).text();
+      expect(text).toContain('This process only serves');
+      expect(text).not.toContain('Pull now');
+    } finally {
+      expect(await serving.stop()).toBe(0);
+    }
   });
 
   it('enters sign-ins at pages as sums, and shows the same to pharos audit', async () => {
