@@ -84,10 +84,14 @@ export const BADGE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   'Access-Control-Allow-Origin': '*',
 });
 
-/** Headers of `notFoundBadge`, with status 404: what is missing may be there in a moment. */
+/**
+ * Headers of `notFoundBadge`, with status 404. It also stands for badges that are not for whoever asks, so a cache that
+ * kept it would show it to those who may see the badge.
+ */
 export const NOT_FOUND_BADGE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   ...BADGE_HEADERS,
-  'Cache-Control': 'public, max-age=10, s-maxage=10',
+  'Cache-Control': 'private, no-store',
+  Vary: 'Cookie',
 });
 
 /** Headers of a badge that was given for a session: no cache between us and the visitor may keep it. */

@@ -122,7 +122,7 @@ describe('badges of a running server', () => {
     expect(answers[0]).toMatchObject({
       status: 404,
       type: 'image/svg+xml; charset=utf-8',
-      cache: 'public, max-age=10, s-maxage=10',
+      cache: 'private, no-store',
     });
     expect(answers[0]?.body).toMatch(/<title>[^<]*not found/);
   });
