@@ -31,8 +31,8 @@ export function takeLease(database: Database, { name, now, ttlMs }: LeaseRequest
     const [row] = await tx.all('SELECT holder, until_at, fence FROM lease WHERE name = ?', [name]);
     if (row !== undefined) {
       const until = Number(row['until_at']);
-      // Further ahead than any lease lasts: written by a clock that ran ahead.
-      const isRunning = until > now && until <= now + ttlMs;
+      // Clocks may differ by as much as a lease lasts; what is further ahead was written by one that ran ahead.
+      const isRunning = until > now && until <= now + 2 * ttlMs;
       if (isRunning && !isGone(String(row['holder']))) return null;
     }
     const holder = [hostname(), process.pid, BOOT_ID, randomUUID()].join('/');

@@ -458,6 +458,12 @@ describe('two passes at once', () => {
     expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
   });
 
+  test('stay apart when the clock of the second is behind, by as much as a lease lasts', async () => {
+    await takeLease(store.database, { name: 'pass/edge', now: clock.now(), ttlMs: 3 * MINUTE_MS });
+    clock.advance(-2 * MINUTE_MS);
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'overlap' });
+  });
+
   test('are one after the other when the first was killed: the next does not wait for it', async () => {
     const script = `
       import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite.ts'))};

@@ -34,6 +34,7 @@ process.on('message', async ({ now, states }: PublishOrder) => {
   } catch (error) {
     answer = { error: String(error) };
   }
-  process.send?.(answer);
+  // Whoever wanted to know may be gone.
+  if (process.connected) process.send?.(answer, () => undefined);
 });
 process.send?.('ready');

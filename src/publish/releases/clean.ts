@@ -33,6 +33,9 @@ export function prune(
   slug: string,
   manifestOf: (number: number) => Manifest | null = (number) => readManifest(folders, slug, number),
 ): void {
+  const pool = poolFolder(folders, slug);
+  // Looked at first: a writer that begins meanwhile claims its number before it makes folders.
+  const pooled = namesIn(pool);
   const current = currentNumber(folders, slug);
   const numbers = releaseNumbers(folders, slug);
   const others = numbers.filter((number) => number !== current);
@@ -42,8 +45,7 @@ export function prune(
   // Of a kept release that cannot be read nobody knows which folders it links to.
   if (kept.includes(null)) return;
   const needed = new Set(kept.flatMap((manifest) => Object.values(manifest?.folders ?? {})));
-  const pool = poolFolder(folders, slug);
-  for (const id of namesIn(pool)) if (!needed.has(id)) disk.remove(join(pool, id));
+  for (const id of pooled) if (!needed.has(id)) disk.remove(join(pool, id));
 }
 
 /** Removes a release that was never switched to; folders that only it links to go at the next `prune`. */

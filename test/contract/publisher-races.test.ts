@@ -1,0 +1,255 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { withPublishLease } from '../../src/publish/publish-lease.ts';
+import type { PublishReport } from '../../src/publish/publish-report.ts';
+import { DISK, type Disk } from '../../src/publish/releases/disk.ts';
+import { currentNumber, releaseNumbers } from '../../src/publish/releases/folders.ts';
+import { currentManifest, readManifest } from '../../src/publish/releases/manifest.ts';
+import { rollbackTo } from '../../src/publish/rollback.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
+import type { PublishAnswer, PublishOrder } from '../helpers/publishing-process.ts';
+import { servedTree } from '../helpers/release-inputs.ts';
+import { closeSmallSites, createSmallSite, publishedBy, SITE_START, type SmallSite } from '../helpers/small-site.ts';
+
+const RACES = Math.round(30 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
+
+/** Another process, as far as the store and the disk can tell: connections and memory of its own. */
+function otherProcess(site: SmallSite): SmallSite {
+  const other = createSmallSite({ folder: site.folder, pages: ['acme'] });
+  other.clock.now = site.clock.now;
+  return other;
+}
+
+/** A disk that stops after it wrote a file of that name until it is told to go on, as a process does that is paused. */
+function pausingDisk(name: string): { disk: Disk; paused: Promise<void>; resume: () => void } {
+  const { promise: paused, resolve: pause } = Promise.withResolvers<void>();
+  const { promise: resumed, resolve: resume } = Promise.withResolvers<void>();
+  return {
+    paused,
+    resume,
+    disk: {
+      ...DISK,
+      batch: () => {
+        const batch = DISK.batch();
+        let isItsTurn = false;
+        return {
+          ...batch,
+          write: (path, bytes) => {
+            isItsTurn ||= path.endsWith(name);
+            batch.write(path, bytes);
+          },
+          flush: async () => {
+            await batch.flush();
+            if (!isItsTurn) return;
+            pause();
+            await resumed;
+          },
+        };
+      },
+    },
+  };
+}
+
+/** A real process that publishes when told to. */
+async function publishingProcess(
+  site: SmallSite,
+): Promise<{ publish: (order: PublishOrder) => Promise<PublishReport> }> {
+  const child = fork(join(import.meta.dirname, '../helpers/publishing-process.ts'), [site.folder]);
+  children.push(child);
+  await once(child, 'message');
+  return {
+    publish: async (order) => {
+      child.send(order);
+      const [answer] = (await once(child, 'message')) as [PublishAnswer];
+      if ('error' in answer) throw new Error(answer.error);
+      return answer;
+    },
+  };
+}
+
+const children: ChildProcess[] = [];
+
+async function closeAll(): Promise<void> {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await closeSmallSites();
+}
+
+function later(site: SmallSite, ms: number): EpochMs {
+  site.clock.now = toEpochMs(site.clock.now + ms);
+  return site.clock.now;
+}
+
+describe('two publishers of one data folder', () => {
+  afterEach(closeAll);
+
+  it(`never serve an older state after a newer one, in ${RACES} races of two processes`, async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    await site.pass();
+    const processes = [await publishingProcess(site), await publishingProcess(site)];
+    let newest = 0;
+    let won = 0;
+    for (let race = 0; race < RACES; race += 1) {
+      const now = later(site, SECOND_MS);
+      site.upstream('acme').states[0] = race % 2 === 0 ? 'major_outage' : 'operational';
+      await site.pass();
+      const reports = await Promise.all(processes.map(({ publish }) => publish({ now })));
+      const manifest = currentManifest(site.folders, 'acme');
+      expect(manifest?.asOf).toBe(now);
+      expect(manifest?.asOf).toBeGreaterThan(newest);
+      newest = manifest?.asOf ?? 0;
+      const { state } = JSON.parse(site.served('acme', 'api/state.json')) as { state: string };
+      expect(state).toBe(race % 2 === 0 ? 'partial_outage' : 'operational');
+      expect(reports.flatMap(({ pages }) => pages).filter(({ kind }) => kind === 'failed')).toEqual([]);
+      won += reports.filter((report) => publishedBy(report).includes('acme')).length;
+    }
+    // The later of the two finds that it is done already.
+    expect(won).toBe(RACES);
+  });
+
+  it('lets one that was paused and wakes up late change nothing, and try again with what is true then', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    await site.pass();
+    const early = site.publisher();
+    await early.run();
+    await early.publisher.settled();
+    site.upstream('acme').states[0] = 'major_outage';
+    later(site, SECOND_MS);
+    await site.pass();
+    const { disk, paused, resume } = pausingDisk('manifest.json');
+    const sleeper = site.publisher({ disk });
+    const sleeping = sleeper.run();
+    await paused;
+
+    // Twice the time that a lease lasts.
+    const now = later(site, 2 * MINUTE_MS);
+    const other = otherProcess(site);
+    other.clock.now = now;
+    other.upstream('acme').states[0] = 'degraded';
+    await other.pass();
+    const awake = other.publisher();
+    expect(publishedBy(await awake.run())).toEqual(['acme']);
+    await awake.publisher.settled();
+    const tree = servedTree(site.folders.publicSite, 'acme');
+    const number = currentNumber(site.folders, 'acme');
+
+    resume();
+    const report = await sleeping;
+    expect(report.pages.find(({ slug }) => slug === 'acme')).toMatchObject({ kind: 'failed' });
+    expect(report.pages[0]?.message).toContain('Another process has taken over');
+    expect(currentNumber(site.folders, 'acme')).toBe(number);
+    expect(servedTree(site.folders.publicSite, 'acme')).toEqual(tree);
+    // Nothing of the late one is left.
+    expect(releaseNumbers(site.folders, 'acme').filter((one) => one > (number ?? 0))).toEqual([]);
+    later(site, SECOND_MS);
+    expect((await sleeper.run()).pages.filter(({ kind }) => kind === 'failed')).toEqual([]);
+    expect(JSON.parse(site.served('acme', 'api/state.json')).state).toBe('degraded');
+  });
+
+  it('does not let a picture that took long replace news that came meanwhile', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    await site.pass();
+    const { disk, paused, resume } = pausingDisk('og.png');
+    const errors: unknown[] = [];
+    const { run, publisher } = site.publisher({ disk, onError: (error) => errors.push(error) });
+    await run();
+    await paused;
+    site.upstream('acme').states[0] = 'major_outage';
+    later(site, SECOND_MS);
+    await site.pass();
+    await run();
+    const news = currentNumber(site.folders, 'acme');
+    resume();
+    await publisher.settled();
+    expect(JSON.parse(site.served('acme', 'api/state.json')).state).toBe('partial_outage');
+    const manifest = currentManifest(site.folders, 'acme');
+    expect(manifest?.number).toBeGreaterThanOrEqual(news ?? 0);
+    expect(manifest?.files['og.png']).toBeDefined();
+    // The late picture is gone, and that is no fault: the news had one drawn of its own.
+    expect(releaseNumbers(site.folders, 'acme')).not.toContain((news ?? 0) - 1);
+    expect(errors).toEqual([]);
+  });
+
+  it('fence each other: of two leases the later one alone switches', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    const other = openSqlite(join(site.folder, 'pharos.db'), SITE_START).database;
+    let clock = SITE_START;
+    const deps = { folders: site.folders, now: () => clock, sleep: async () => undefined };
+    const done: string[] = [];
+    await withPublishLease({ ...deps, database: site.store.database }, async (early) => {
+      await early.pass(async () => void done.push('early'));
+      clock = toEpochMs(clock + 2 * MINUTE_MS);
+      await withPublishLease({ ...deps, database: other }, async (late) => {
+        await late.pass(async () => void done.push('late'));
+        await expect(early.pass(async () => void done.push('early again'))).rejects.toThrow('taken over');
+      });
+      await expect(early.pass(async () => void done.push('early at last'))).rejects.toThrow('taken over');
+    });
+    expect(done).toEqual(['early', 'late']);
+    await other.close();
+  });
+});
+
+describe('rolling back', () => {
+  afterEach(closeAll);
+
+  async function withReleases(count: number) {
+    const site = createSmallSite({ pages: ['acme'] });
+    const { run, publisher } = site.publisher();
+    for (let index = 0; index < count; index += 1) {
+      site.upstream('acme').states[0] = index % 2 === 0 ? 'operational' : 'degraded';
+      await site.pass();
+      await run();
+      await publisher.settled();
+      later(site, SECOND_MS);
+    }
+    const deps = {
+      database: site.store.database,
+      folders: site.folders,
+      now: () => site.clock.now,
+      sleep: async () => undefined,
+    };
+    return { site, run, deps };
+  }
+
+  it('serves each release that is kept again, byte for byte', async () => {
+    const { site, deps } = await withReleases(6);
+    const numbers = releaseNumbers(site.folders, 'acme');
+    expect(numbers).toHaveLength(5);
+    for (const release of numbers.toReversed()) {
+      const manifest = await rollbackTo(deps, { slug: 'acme', release });
+      expect(currentNumber(site.folders, 'acme')).toBe(release);
+      expect(manifest).toEqual(readManifest(site.folders, 'acme', release));
+    }
+  });
+
+  it('goes to the one before by default, and the next news goes on from there', async () => {
+    const { site, run, deps } = await withReleases(3);
+    const [before = 0, last = 0] = releaseNumbers(site.folders, 'acme').slice(-2);
+    await rollbackTo(deps, { slug: 'acme', release: null });
+    expect(currentNumber(site.folders, 'acme')).toBe(before);
+    site.upstream('acme').states[1] = 'major_outage';
+    await site.pass();
+    expect(publishedBy(await run())).toEqual(['acme']);
+    expect(currentNumber(site.folders, 'acme')).toBe(last + 1);
+    expect(JSON.parse(site.served('acme', 'api/state.json')).state).toBe('partial_outage');
+  });
+
+  it('refuses what is gone, damaged, not there, or drawn for everybody while the page has a gate', async () => {
+    const { site, run, deps } = await withReleases(3);
+    const [oldest = 0, before = 0, last = 0] = releaseNumbers(site.folders, 'acme').slice(-3);
+    await expect(rollbackTo(deps, { slug: 'acme', release: 99 })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(rollbackTo(deps, { slug: 'nobody', release: null })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    DISK.remove(join(site.folders.releases, 'acme', String(before), 'files', 'index.html'));
+    await expect(rollbackTo(deps, { slug: 'acme', release: before })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(currentNumber(site.folders, 'acme')).toBe(last);
+    expect((await rollbackTo(deps, { slug: 'acme', release: null })).number).toBe(oldest);
+    site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
+    await site.pass();
+    await run();
+    await expect(rollbackTo(deps, { slug: 'acme', release: last })).rejects.toThrow('another gate');
+    await expect(rollbackTo(deps, { slug: 'acme', release: null })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
