@@ -25,7 +25,7 @@ import { createStore } from '../store/create-store.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createHttp, type Http } from '../sync/http.ts';
-import { type PassReport, runPass } from '../sync/pass.ts';
+import { type PassOptions, runPass } from '../sync/pass.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login.ts';
 import { loginMail } from '../views/login-mail.ts';
@@ -166,12 +166,11 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const engine = createEngine({
     store,
     now,
+    upstreamIds: () => live.upstreams().map(({ id }) => id),
     pass: (ids, passOptions) => {
-      const upstreams = live.upstreams().filter((upstream) => ids === null || ids.includes(upstream.id));
+      const upstreams = live.upstreams().filter((upstream) => ids.includes(upstream.id));
       const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal };
-      return options.progress === undefined
-        ? runPass(upstreams, deps, passOptions)
-        : passWith(options.progress, upstreams, (some) => runPass(some, deps, passOptions));
+      return runPass(upstreams, deps, telling(options.progress, upstreams.length, passOptions));
     },
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
@@ -191,6 +190,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       events.announce();
       options.onReport?.(report);
     },
+    onTrouble: (error, run) => log.warn({ run }, messageOf(error)),
     onError: (error, run) => {
       log.error({ run }, messageOf(error));
       audit.failed(run, messageOf(error));
@@ -269,26 +269,21 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** A pass that tells of each upstream as it answers; they are asked side by side either way. */
-async function passWith(
-  progress: Progress,
-  upstreams: readonly Upstream[],
-  runOver: (upstreams: readonly Upstream[]) => Promise<PassReport>,
-): Promise<PassReport> {
-  const startedAt = now();
+/** The same, and the progress is told of each upstream as it answers. */
+function telling(progress: Progress | undefined, total: number, options: PassOptions): PassOptions {
+  if (progress === undefined) return options;
   let answered = 0;
-  const tell = (): void => progress.doing(`${answered} of ${upstreams.length} upstreams answered`);
+  const tell = (): void => progress.doing(`${answered} of ${total} upstreams answered`);
   tell();
-  const passes = await Promise.all(
-    upstreams.map(async (upstream) => {
-      const { upstreams: reports } = await runOver([upstream]);
+  return {
+    ...options,
+    onReport: (report) => {
       answered += 1;
-      for (const report of reports) progress.did(upstreamLine(report));
+      progress.did(upstreamLine(report));
       tell();
-      return reports;
-    }),
-  );
-  return { startedAt, endedAt: now(), upstreams: passes.flat() };
+      options.onReport?.(report);
+    },
+  };
 }
 
 function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {

@@ -1,21 +1,13 @@
-/** One run after another: ask upstreams, publish what changed, remember the report. */
+/** One run after another: what is asked for when, by whom, and what came of it. */
 
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
-import type { Publisher, PublishReport } from '../publish/publisher.ts';
-import type { SiteState } from '../publish/site-state.ts';
 import type { Store } from '../store/store.ts';
-import type { PassReport } from '../sync/report.ts';
+import { type ActiveRun, beginRun, type RunDeps, type RunOrder, type RunOutcome } from './run.ts';
 
-export interface RunRequest {
+export interface RunRequest extends Omit<RunOrder, 'isManual' | 'onTrouble'> {
   /** What began it: `schedule`, `command`, `rebuild`, `hook`, `start`. */
   readonly trigger: string;
-  /** Only these upstreams; absent: all. Empty: none, publish only. */
-  readonly upstreams?: readonly string[];
-  /** Only this page is published. */
-  readonly page?: string;
-  /** False: into the store and no further. */
-  readonly isPublishing?: boolean;
   /** True: before everything that waits, since somebody says that something just changed. */
   readonly isUrgent?: boolean;
   /** Who asked, for the audit: `operator`, `hook:svc`; never an address or a secret. Absent: nobody did. */
@@ -30,33 +22,23 @@ export interface QueuedRun {
   readonly report: Promise<RunReport>;
 }
 
-export interface RunReport {
+export interface RunReport extends RunOutcome {
   readonly id: string;
   readonly trigger: string;
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs;
-  readonly pass: PassReport | null;
-  readonly publish: PublishReport | null;
   /** Whether an upstream or a page failed. */
   readonly hasFailed: boolean;
 }
 
-export interface EngineDeps {
+export interface EngineDeps extends RunDeps {
   readonly store: Store;
-  readonly now: () => EpochMs;
-  /** `isManual`: an operator asks, so an upstream that is being left alone is tried all the same. */
-  readonly pass: (
-    upstreamIds: readonly string[] | null,
-    options: { readonly isManual: boolean },
-  ) => Promise<PassReport>;
-  /** Null: nothing is published. */
-  readonly publisher: () => Publisher | null;
   readonly retentionDays: () => number;
-  /** What the site is by now; gates are up before files are. */
-  readonly beforePublish: (now: EpochMs) => Promise<SiteState>;
   readonly onReport: (report: RunReport) => void;
   /** The run ended without a report. */
   readonly onError: (error: unknown, runId: string) => void;
+  /** Something went wrong that the run goes on after. */
+  readonly onTrouble: (error: unknown, runId: string) => void;
   /** Told of every request, with the id of the run that it begins or joins. */
   readonly onQueued?: (runId: string, request: RunRequest) => void;
   readonly onStarted?: (runId: string) => void;
@@ -65,7 +47,8 @@ export interface EngineDeps {
 export interface Engine {
   /**
    * Queues a run after whatever is running. Requests that wait together and ask the same upstreams are one run: of every
-   * kind, at most one runs and one waits, however many ask.
+   * kind, at most one runs and one waits, however many ask. While a run waits for slow upstreams, what is urgent and what
+   * the schedule says is asked within it.
    */
   readonly submit: (request: RunRequest) => QueuedRun;
   /** `submit`, for callers that only want the report. */
@@ -93,6 +76,13 @@ interface Waiting extends QueuedRun {
   readonly start: () => Promise<void>;
 }
 
+interface Running extends QueuedRun {
+  /** That of the most deliberate request that is asked within it. */
+  trigger: string;
+  readonly startedAt: EpochMs;
+  readonly run: ActiveRun;
+}
+
 /** What several requests are called together: that of the most deliberate. */
 const TRIGGERS = ['start', 'schedule', 'hook', 'rebuild', 'command'];
 /** An operator asks, so an upstream that is being left alone is tried all the same. */
@@ -106,25 +96,17 @@ export function createEngine(deps: EngineDeps): Engine {
   const waiting: Waiting[] = [];
   const asides: (() => Promise<void>)[] = [];
   let running: Promise<void> | null = null;
-  let current: RunUnderWay | null = null;
+  let current: Running | null = null;
   let lastReport: RunReport | null = null;
   let lastRetained = toEpochMs(0);
 
-  async function execute(id: string, request: RunRequest): Promise<RunReport> {
-    const startedAt = deps.now();
-    const isAsking = request.upstreams === undefined || request.upstreams.length > 0;
-    const pass = isAsking
-      ? await deps.pass(request.upstreams ?? null, { isManual: MANUAL_TRIGGERS.has(request.trigger) })
-      : null;
-    let publish: PublishReport | null = null;
-    const publisher = deps.publisher();
-    if (publisher !== null && request.isPublishing !== false) {
-      const state = await deps.beforePublish(deps.now());
-      publish = await publisher.publish(state, request.page === undefined ? {} : { slug: request.page });
-    }
+  async function execute(mine: Running): Promise<RunReport> {
+    const { id, startedAt } = mine;
+    const { pass, publish } = await mine.run.outcome;
+    const { trigger } = mine;
     const report: RunReport = {
       id,
-      trigger: request.trigger,
+      trigger,
       startedAt,
       endedAt: deps.now(),
       pass,
@@ -137,7 +119,7 @@ export function createEngine(deps: EngineDeps): Engine {
       id: report.id,
       startedAt,
       endedAt: report.endedAt,
-      trigger: request.trigger,
+      trigger,
       report: JSON.stringify(report),
     });
     await retainDaily();
@@ -191,11 +173,14 @@ export function createEngine(deps: EngineDeps): Engine {
     const { promise, resolve, reject } = Promise.withResolvers<RunReport>();
     // Whoever waits for the report is told; so is the log, also when nobody waits.
     promise.catch(() => undefined);
+    const tell = (error: unknown): void => deps.onTrouble(error, id);
     const start = async (): Promise<void> => {
       try {
-        current = { id, trigger: item.request.trigger, startedAt: deps.now() };
+        const { trigger } = item.request;
+        const order = { ...item.request, isManual: isManual(item.request), onTrouble: tell };
+        current = { id, trigger, startedAt: deps.now(), run: beginRun(deps, order), report: promise };
         deps.onStarted?.(id);
-        resolve(await execute(id, item.request));
+        resolve(await execute(current));
       } catch (error) {
         current = null;
         deps.onError(error, id);
@@ -207,7 +192,23 @@ export function createEngine(deps: EngineDeps): Engine {
     return item;
   }
 
+  /** Asks within the run that is under way, if it waits for upstreams still; null: it does not. */
+  function askWithin(request: RunRequest): QueuedRun | null {
+    const { upstreams, trigger, page } = request;
+    const isUrgent = request.isUrgent === true;
+    const isFitting = page === undefined && request.isPublishing !== false && (isUrgent || trigger === 'schedule');
+    if (current === null || upstreams === undefined || upstreams.length === 0 || !isFitting) return null;
+    if (!current.run.ask({ upstreams, isManual: isManual(request), isUrgent })) return null;
+    current.trigger = moreDeliberate(current.trigger, trigger);
+    return current;
+  }
+
   function submit(request: RunRequest): QueuedRun {
+    const within = askWithin(request);
+    if (within !== null) {
+      deps.onQueued?.(within.id, request);
+      return within;
+    }
     const key = JSON.stringify([request.upstreams ?? null, request.isPublishing ?? true]);
     const queued = waiting.find((item) => item.key === key);
     if (queued !== undefined) join(queued, request);
@@ -227,7 +228,7 @@ export function createEngine(deps: EngineDeps): Engine {
       }),
     lastReport: () => lastReport,
     underWay: () => [
-      ...(current === null ? [] : [current]),
+      ...(current === null ? [] : [{ id: current.id, trigger: current.trigger, startedAt: current.startedAt }]),
       ...waiting.map(({ id, request }) => ({ id, trigger: request.trigger, startedAt: null })),
     ],
     idle: async () => {
@@ -241,8 +242,16 @@ function joined(first: RunRequest, second: RunRequest): RunRequest {
   const { page, isUrgent, trigger, ...rest } = first;
   return {
     ...rest,
-    trigger: TRIGGERS.indexOf(second.trigger) > TRIGGERS.indexOf(trigger) ? second.trigger : trigger,
+    trigger: moreDeliberate(trigger, second.trigger),
     ...(page !== undefined && page === second.page ? { page } : {}),
     ...(isUrgent === true || second.isUrgent === true ? { isUrgent: true } : {}),
   };
+}
+
+function moreDeliberate(first: string, second: string): string {
+  return TRIGGERS.indexOf(second) > TRIGGERS.indexOf(first) ? second : first;
+}
+
+function isManual({ trigger }: RunRequest): boolean {
+  return MANUAL_TRIGGERS.has(trigger);
 }

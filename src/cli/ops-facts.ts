@@ -143,7 +143,7 @@ async function upstreamFacts(
 ): Promise<UpstreamFacts> {
   const { circuit, quota } = await healthOf(store.database, upstream, now);
   const passes = reports.flatMap((report) => {
-    const item = report.pass?.upstreams.find(({ upstreamId }) => upstreamId === upstream.id);
+    const item = report.pass?.upstreams.findLast(({ upstreamId }) => upstreamId === upstream.id);
     return item === undefined ? [] : [{ at: report.endedAt, item }];
   });
   const failed = passes.find(

@@ -110,7 +110,8 @@ function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; 
 function scheduleRuns({ config, engine }: Pharos): ReturnType<typeof startSchedules> {
   return startSchedules(
     scheduledGroups(config),
-    (upstreams) => engine.run({ trigger: 'schedule', upstreams }).catch(() => undefined),
+    // Not waited for: what has answered is asked again on time, also while a run waits for something slower.
+    (upstreams) => void engine.submit({ trigger: 'schedule', upstreams }),
     { now, random: Math.random },
   );
 }

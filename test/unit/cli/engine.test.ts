@@ -1,39 +1,70 @@
 import { describe, expect, it } from 'vitest';
 import { createEngine, type Engine, type RunRequest } from '../../../src/cli/engine.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
+import { pageReport } from '../../../src/publish/publish-report.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { UpstreamReport } from '../../../src/sync/pass.ts';
 
 interface Rig {
   readonly engine: Engine;
   /** What each pass was asked for, in order. */
-  readonly passes: { readonly upstreams: readonly string[] | null; readonly isManual: boolean }[];
+  readonly passes: { readonly upstreams: readonly string[]; readonly isManual: boolean }[];
+  /** Pages that were named when publishing; null: all. */
   readonly published: (string | null)[];
   readonly queued: { readonly run: string; readonly actor: string | undefined }[];
-  /** Lets the pass that is under way end. */
+  readonly troubles: string[];
+  /** Lets an upstream answer, once. */
+  readonly answer: (id: string) => Promise<void>;
+  /** Lets everything answer that is asked, from now on. */
   readonly finish: () => void;
+  /** Upstreams that are being asked at this moment. */
+  readonly asked: () => readonly string[];
+  /** Makes the next publish fail. */
+  readonly breakPublish: () => void;
 }
 
-/** An engine whose passes end when they are told to. */
-function rig({ fails = false }: { fails?: boolean } = {}): Rig {
+const ALL = ['a', 'b', 'edge', 'svc'];
+
+/** An engine whose upstreams answer when they are told to. */
+function rig({ fails = false, isNew = [] as readonly string[] } = {}): Rig {
   const passes: Rig['passes'] = [];
   const published: (string | null)[] = [];
   const queued: { run: string; actor: string | undefined }[] = [];
-  let finish: (() => void)[] = [];
+  const troubles: string[] = [];
+  const asked: { readonly id: string; readonly answer: () => void }[] = [];
   let isOpen = false;
+  let isBroken = false;
   const at = toEpochMs(0);
+  const times = new Map(ALL.filter((id) => !isNew.includes(id)).map((id) => [id, { monitorsAt: at, incidentsAt: at }]));
   const engine = createEngine({
-    store: { recordRun: async () => undefined, retain: async () => 0 } as unknown as Store,
+    store: {
+      recordRun: async () => undefined,
+      retain: async () => 0,
+      upstreamTimes: async () => times,
+    } as unknown as Store,
     now: () => at,
-    pass: async (upstreams, { isManual }) => {
-      passes.push({ upstreams, isManual });
-      if (!isOpen) await new Promise<void>((resolve) => finish.push(resolve));
+    upstreamIds: () => ALL,
+    pass: async (upstreams, { isManual, onReport }) => {
+      passes.push({ upstreams, isManual: isManual ?? false });
+      const reports = await Promise.all(
+        upstreams.map(async (upstreamId) => {
+          if (!isOpen) await new Promise<void>((answer) => asked.push({ id: upstreamId, answer }));
+          const report = { upstreamId, kind: 'skipped' } as unknown as UpstreamReport;
+          onReport?.(report);
+          return report;
+        }),
+      );
       if (fails) throw new Error('the store is gone');
-      return { startedAt: at, endedAt: at, upstreams: [] };
+      return { startedAt: at, endedAt: at, upstreams: reports };
     },
     publisher: () => ({
       publish: async (_state, request) => {
+        if (isBroken) {
+          isBroken = false;
+          throw new Error('the disk is full');
+        }
         published.push(request?.slug ?? null);
-        return { pages: [], problems: [], durationMs: 0 };
+        return { pages: [pageReport(`release ${published.length}`, 'published')], problems: [], durationMs: 1 };
       },
       settled: async () => undefined,
       close: async () => undefined,
@@ -42,6 +73,7 @@ function rig({ fails = false }: { fails?: boolean } = {}): Rig {
     beforePublish: async () => ({}) as never,
     onReport: () => undefined,
     onError: () => undefined,
+    onTrouble: (error) => troubles.push(String(error)),
     onQueued: (run, request) => queued.push({ run, actor: request.actor }),
   });
   return {
@@ -49,12 +81,29 @@ function rig({ fails = false }: { fails?: boolean } = {}): Rig {
     passes,
     published,
     queued,
+    troubles,
+    answer: async (id) => {
+      const [one] = asked.splice(
+        asked.findIndex((each) => each.id === id),
+        1,
+      );
+      one?.answer();
+      await settle();
+    },
     finish: () => {
       isOpen = true;
-      for (const resolve of finish) resolve();
-      finish = [];
+      for (const { answer } of asked.splice(0)) answer();
+    },
+    asked: () => asked.map(({ id }) => id).toSorted(),
+    breakPublish: () => {
+      isBroken = true;
     },
   };
+}
+
+/** Lets everything happen that waits for nothing else. */
+function settle(): Promise<void> {
+  return new Promise((done) => setImmediate(done));
 }
 
 const pull = (id: string): RunRequest => ({ trigger: 'hook', upstreams: [id], isUrgent: true });
@@ -85,19 +134,19 @@ describe('the engine', () => {
   it('takes what is urgent before what waits, in the order that it came', async () => {
     const { engine, passes, finish } = rig();
     const runs = [
-      engine.submit({ trigger: 'start' }),
+      engine.submit({ trigger: 'rebuild', isPublishing: false }),
       engine.submit({ trigger: 'schedule', upstreams: ['a', 'b'] }),
       engine.submit(pull('svc')),
       engine.submit(pull('edge')),
     ];
     finish();
     await Promise.all(runs.map(({ report }) => report));
-    expect(passes.map(({ upstreams }) => upstreams)).toEqual([null, ['svc'], ['edge'], ['a', 'b']]);
+    expect(passes.map(({ upstreams }) => upstreams)).toEqual([ALL, ['svc'], ['edge'], ['a', 'b']]);
   });
 
   it('lets a waiting run of the schedule become urgent and deliberate when somebody asks for the same', async () => {
     const { engine, passes, finish } = rig();
-    const first = engine.submit({ trigger: 'start' });
+    const first = engine.submit({ trigger: 'start', isPublishing: false });
     engine.submit({ trigger: 'schedule', upstreams: ['other'] });
     const waiting = engine.submit({ trigger: 'schedule', upstreams: ['edge'] });
     const joined = engine.submit({ trigger: 'rebuild', upstreams: ['edge'], isUrgent: true });
@@ -142,5 +191,85 @@ describe('the engine', () => {
       }),
     ).rejects.toThrow('refused');
     await expect(engine.run({ trigger: 'rebuild' })).rejects.toThrow('the store is gone');
+  });
+
+  it('asks what is urgent within a run that waits for others, and publishes it before they answer', async () => {
+    const { engine, passes, published, queued, answer, asked } = rig();
+    const run = engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    await answer('edge');
+    const hook = engine.submit({ ...pull('edge'), actor: 'hook:edge' });
+    expect(hook.id).toBe(run.id);
+    expect(queued.at(-1)).toEqual({ run: run.id, actor: 'hook:edge' });
+    await settle();
+    expect(asked()).toEqual(['edge', 'svc']);
+    await answer('edge');
+    expect(published).toEqual([null]);
+    expect(engine.underWay()).toEqual([{ id: run.id, trigger: 'hook', startedAt: 0 }]);
+    await answer('svc');
+    const report = await run.report;
+    expect(report.pass?.upstreams.map(({ upstreamId }) => upstreamId)).toEqual(['edge', 'svc', 'edge']);
+    expect(report.publish?.pages.map(({ slug }) => slug)).toEqual(['release 1', 'release 2']);
+    expect(passes).toHaveLength(2);
+  });
+
+  it('asks an upstream never twice at a time, and once more for all that came meanwhile', async () => {
+    const { engine, passes, answer, asked, finish } = rig();
+    engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    for (let count = 0; count < 100; count += 1) engine.submit(pull('edge'));
+    engine.submit({ trigger: 'rebuild', upstreams: ['edge'], isUrgent: true });
+    await settle();
+    expect(asked()).toEqual(['edge', 'svc']);
+    await answer('edge');
+    expect(asked()).toEqual(['edge', 'svc']);
+    finish();
+    await engine.idle();
+    expect(passes.slice(1)).toEqual([{ upstreams: ['edge'], isManual: true }]);
+  });
+
+  it('keeps the schedule of what answers while a run waits for what does not, and ends all the same', async () => {
+    const { engine, passes, answer, asked } = rig();
+    const run = engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    await answer('edge');
+    for (let tick = 0; tick < 5; tick += 1) {
+      expect(engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] }).id).toBe(run.id);
+      await settle();
+      expect(asked()).toEqual(['edge', 'svc']);
+      await answer('edge');
+    }
+    await answer('svc');
+    expect((await run.report).trigger).toBe('schedule');
+    expect(passes.map(({ upstreams }) => upstreams.length)).toEqual([2, 1, 1, 1, 1, 1]);
+    expect(engine.underWay()).toEqual([]);
+  });
+
+  it('publishes what answered while it waits for the rest, unless that never answered before', async () => {
+    const known = rig();
+    const first = known.engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    await known.answer('edge');
+    await expect.poll(() => known.published).toEqual([null]);
+    await known.answer('svc');
+    expect((await first.report).publish?.pages).toHaveLength(2);
+
+    const fresh = rig({ isNew: ['svc'] });
+    const second = fresh.engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    await fresh.answer('edge');
+    fresh.engine.submit(pull('edge'));
+    await settle();
+    await fresh.answer('edge');
+    await new Promise((done) => setTimeout(done, 400));
+    expect(fresh.published).toEqual([]);
+    await fresh.answer('svc');
+    expect((await second.report).publish?.pages).toHaveLength(1);
+  });
+
+  it('publishes in the end what could not be published before, and tells of it', async () => {
+    const { engine, published, troubles, answer, breakPublish } = rig();
+    const run = engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    breakPublish();
+    await answer('edge');
+    await expect.poll(() => troubles).toEqual(['Error: the disk is full']);
+    await answer('svc');
+    expect((await run.report).hasFailed).toBe(false);
+    expect(published).toEqual([null]);
   });
 });

@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/model/time.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+/** How long the slow upstream says nothing, and how soon what the other says must be on the page. */
+const SLOW_MS = 20_000;
+const SOON_MS = 2_000;
+const HOOK = 'hook-secret-333333333333';
+
+describe('an upstream that hangs', () => {
+  const folder = temporaryFolder();
+  let sandbox: Sandbox;
+  let pharos: RunningPharos;
+  let token: string;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    const env: Record<string, string> = { ...sandbox.environment(), HOOK };
+    token = env['PHAROS_TOKEN'] ?? '';
+    const config = sandbox
+      .configText({ include: ['server-monitor', 'uptime'] })
+      .replace('auth: x-api-key', 'auth: x-api-key\n    hook: { secrets: ["${HOOK}"] }');
+    writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
+    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    const ready = async (): Promise<number> => (await fetch(`${pharos.url}/-/ready`)).status;
+    expect(await eventually(ready, (status) => status === 200)).toBe(200);
+  });
+  afterAll(async () => {
+    // It waits for no answer that does not come.
+    const startedAt = performance.now();
+    await pharos?.stop();
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    await sandbox?.stop();
+    folder.remove();
+  });
+
+  /** What the page says of a service of the upstream that is well. */
+  const stateOf = async (name: string): Promise<string> => {
+    const { components } = (await (await fetch(`${pharos.url}/acme/api/v2/components.json`)).json()) as {
+      components: { name: string; status: string }[];
+    };
+    return components.find((component) => component.name === name)?.status ?? 'missing';
+  };
+  const runsTotal = async (): Promise<number> => {
+    const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
+    return [...text.matchAll(/^pharos_runs_total\{[^}]*\} (\d+)$/gm)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
+  };
+  const post = async (path: string, headers: Record<string, string>): Promise<{ run: string }> =>
+    (await fetch(`${pharos.url}/-/${path}`, { method: 'POST', headers })).json() as Promise<{ run: string }>;
+
+  it('holds back neither what others answered nor a notification, and all of it is one run', async () => {
+    const [name, key] = ['CDN', 'cdn'] as const;
+    expect(await stateOf(name)).toBe('operational');
+    const runsBefore = await runsTotal();
+    sandbox.faults.set('uptime', { name: 'slow', delayMs: SLOW_MS });
+
+    sandbox.world.force(key, 'down');
+    const rebuilt = await post('rebuild', { authorization: `Bearer ${token}` });
+    await expect.poll(() => stateOf(name), { timeout: SOON_MS, interval: 50 }).toBe('major_outage');
+
+    sandbox.world.force(key, 'up');
+    const hooked = await post('hooks/edge', { 'x-webhook-secret': HOOK });
+    await expect.poll(() => stateOf(name), { timeout: SOON_MS, interval: 50 }).toBe('operational');
+
+    expect(hooked.run).toBe(rebuilt.run);
+    expect(await runsTotal()).toBe(runsBefore);
+  });
+});
