@@ -38,9 +38,9 @@ export interface BigSiteInit {
   readonly components: number;
   /** Of the first page only. */
   readonly incidents?: number;
-  /** Threads for many pages at once. Default: none. */
+  /** Threads for many pages at once, as `pharos start` has them. Default: none. */
   readonly isTeamed?: boolean;
-  /** Where to make it; default: a temporary folder. */
+  /** Where to make it; whoever names a folder removes it. Default: a temporary one. */
   readonly folder?: string;
   readonly overrides?: Partial<PublisherOptions>;
 }
@@ -52,6 +52,8 @@ export interface BigSite {
   readonly publisher: Publisher;
   readonly look: () => Promise<SiteState>;
   readonly clock: { now: EpochMs };
+  /** The publisher of the next process on the same data: it remembers nothing. The first one is to be closed before. */
+  readonly reopen: (overrides?: Partial<PublisherOptions>) => Pick<BigSite, 'publisher' | 'look'>;
   /** Commits what an upstream would answer when the first monitor of a page is in another state. */
   readonly change: (page: number, state: State) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -72,28 +74,34 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     pages: [],
     intervalMs: new Map(Array.from({ length: upstreams }, (_, index) => [`u${index}`, MINUTE_MS])),
   };
-  const memory = createSiteMemory(store);
-  const publisher = createPublisher({
-    store,
-    folders,
-    ...drawingWith(await loadRenderer()),
-    siteFilesOf,
-    takeTouched: memory.takeTouched,
-    now: () => clock.now,
-    sleep: (ms) => sleep(ms),
-    onError: (error) => {
-      throw error;
-    },
-    ...(init.isTeamed === true ? { team: createPageTeam({ databaseFile, folders }) } : {}),
-    ...init.overrides,
-  });
+  const drawing = drawingWith(await loadRenderer());
+  const publishers: Publisher[] = [];
+  const reopen: BigSite['reopen'] = (overrides) => {
+    const memory = createSiteMemory(store);
+    const publisher = createPublisher({
+      store,
+      folders,
+      ...drawing,
+      siteFilesOf,
+      takeTouched: memory.takeTouched,
+      now: () => clock.now,
+      sleep: (ms) => sleep(ms),
+      onError: (error) => {
+        throw error;
+      },
+      ...(init.isTeamed === true ? { team: createPageTeam({ databaseFile, folders }) } : {}),
+      ...overrides,
+    });
+    publishers.push(publisher);
+    return { publisher, look: () => memory.look(inputs, clock.now) };
+  };
   return {
     folder,
     folders,
     store,
-    publisher,
+    ...reopen(init.overrides),
     clock,
-    look: () => memory.look(inputs, clock.now),
+    reopen,
     change: async (page, state) => {
       const upstream = Math.floor(page / PAGES_PER_UPSTREAM);
       states.set(monitorOf(init, page, 0), state);
@@ -114,9 +122,9 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
       });
     },
     close: async () => {
-      await publisher.close();
+      for (const publisher of publishers) await publisher.close();
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
+      if (init.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,148 @@
+/**
+ * What publishing costs: one change in a site of any size, everything at once, nothing changed, one page with many
+ * incidents. Each site is filled and published in a process of its own that is set up as `pharos start` is.
+ *
+ * Everything is removed at the end and not between: ext4 takes up to fifty times as long to make a file where many were
+ * removed in the last five minutes.
+ *
+ * `PHAROS_BENCH_PAGES=10,100` and `PHAROS_BENCH_INCIDENTS=100` choose smaller ones, `PHAROS_BENCH_CHANGES=20` fewer changes,
+ * `PHAROS_BENCH_FULL_PAGES` how many pages of a larger site have all of their files.
+ */
+
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { judge, median, number, quantile, sizesFrom } from './budget.ts';
+import type { PublishCase, PublishFigures } from './publish-case.ts';
+import { STEPS } from './publish-case.ts';
+
+const PAGES = sizesFrom('PHAROS_BENCH_PAGES', [10, 100, 1_000, 10_000]);
+const INCIDENTS = sizesFrom('PHAROS_BENCH_INCIDENTS', [100, 1_000, 3_000]);
+const [CHANGES = 100] = sizesFrom('PHAROS_BENCH_CHANGES', [100]);
+/** All 10,000 pages with all of their files would take 13 million names and about 100 GB. */
+const [FULL_PAGES = 1_000] = sizesFrom('PHAROS_BENCH_FULL_PAGES', [1_000]);
+const FULL_PAGES_OF_LARGER = 150;
+const COMPONENTS = 50;
+const WARM_UPS = 30;
+
+/** design.md, budgets. */
+const PUBLISHED_MS_MAX = 50;
+const PUBLISHED_MS_MAX_PAGES = 1_000;
+const GROWTH_MAX = 1.2;
+const HTML_FILES_PER_SECOND_MIN = 500;
+const HTML_FILES_PAGES = 1_000;
+const INCIDENT_SECONDS_MAX: Readonly<Record<number, number>> = { 1000: 1, 3000: 3 };
+
+/** As `bin/pharos.js` begins a process that stays. */
+const ENVIRONMENT = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' };
+const FLAGS = ['--max-semi-space-size=4'];
+
+export async function run(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-publish-'));
+  try {
+    await tellSites(folder);
+    await tellIncidents(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function tellSites(folder: string): Promise<void> {
+  const medians: { readonly pages: number; readonly p50: number; readonly p95: number }[] = [];
+  for (const pages of PAGES) {
+    const figures = await measured({ folder, pages, fullPages: pages <= FULL_PAGES ? pages : FULL_PAGES_OF_LARGER });
+    if (pages <= FULL_PAGES) tellWhole(pages, figures);
+    else
+      console.log(
+        `${name(pages)}: ${FULL_PAGES_OF_LARGER} of them with all of their files, the others with their status page only, since all would not fit; ${number(figures.files)} files in ${number(figures.publishSeconds)} s`,
+      );
+    medians.push(tellChanges(pages, figures));
+  }
+  tellGrowth(medians);
+}
+
+async function measured(task: Partial<PublishCase> & Pick<PublishCase, 'pages' | 'folder'>): Promise<PublishFigures> {
+  const whole = { components: COMPONENTS, incidents: 0, fullPages: task.pages, changes: CHANGES, warmUps: WARM_UPS };
+  const child = fork(join(import.meta.dirname, 'publish-case.ts'), [JSON.stringify({ ...whole, ...task })], {
+    execArgv: [...FLAGS],
+    env: { ...process.env, ...ENVIRONMENT },
+  });
+  return new Promise((resolve, reject) => {
+    child.once('message', (figures) => resolve(figures as PublishFigures));
+    child.once('exit', (status) => reject(new Error(`publishing ${task.pages} pages ended with ${status}`)));
+  });
+}
+
+/** Everything at once, then the same process anew over the same data. */
+function tellWhole(pages: number, figures: PublishFigures): void {
+  const { htmlFiles, files, publishSeconds, settleSeconds, unchangedSeconds, bytesOnDisk, idleMb, peakMb } = figures;
+  judge({
+    name: `${name(pages)}: everything at once, HTML files`,
+    figure: htmlFiles / publishSeconds,
+    unit: '/s',
+    atLeast: pages === HTML_FILES_PAGES ? HTML_FILES_PER_SECOND_MIN : null,
+    remark: `${number(htmlFiles)} HTML files of ${number(files)} in ${number(publishSeconds)} s`,
+  });
+  judge({
+    name: '  all files, without their compressed twins',
+    figure: files / publishSeconds,
+    unit: '/s',
+    remark: `pictures follow in ${number(settleSeconds)} s; ${number(bytesOnDisk / 1e9)} GB on disk`,
+  });
+  judge({ name: '  highest memory', figure: peakMb, unit: 'MB', remark: `${number(idleMb)} MB before` });
+  judge({ name: '  a new process that finds nothing changed', figure: unchangedSeconds, unit: 's' });
+}
+
+/** From the upstream's answer in hand: commit, look, inputs and model, files drawn and compressed, written, synced, checked, renamed. */
+function tellChanges(pages: number, { changes }: PublishFigures): { pages: number; p50: number; p95: number } {
+  const times = changes.map(({ publishedMs }) => publishedMs);
+  const p50 = median(times);
+  const p95 = quantile(times, 0.95);
+  const drawn = median(changes.map(({ filesDrawn }) => filesDrawn));
+  judge({
+    name: `${name(pages)}: one monitor changes, until the page is switched, p95`,
+    figure: p95,
+    unit: 'ms',
+    atMost: pages <= PUBLISHED_MS_MAX_PAGES ? PUBLISHED_MS_MAX : null,
+    remark: `p50 ${number(p50)}, longest ${number(Math.max(...times))}, CPU of all threads ${number(median(changes.map(({ cpuMs }) => cpuMs)))}; ${changes.length} changes, ${drawn} files drawn each`,
+  });
+  const parts = STEPS.map((step) => `${step} ${number(median(changes.map(({ steps }) => steps[step])))}`);
+  console.log(
+    `  of which, medians in ms: ${parts.join(', ')}; then ${number(median(changes.map(({ afterMs }) => afterMs)))} for what is pruned and the site's own files`,
+  );
+  return { pages, p50, p95 };
+}
+
+function tellGrowth(medians: readonly { readonly pages: number; readonly p50: number }[]): void {
+  for (const [index, { pages, p50 }] of medians.entries()) {
+    const before = medians[index - 1];
+    if (before === undefined) continue;
+    judge({
+      name: `one change, ${number(pages)} pages beside ${number(before.pages)}, p50`,
+      figure: p50 / before.p50,
+      unit: '×',
+      atMost: GROWTH_MAX,
+    });
+  }
+}
+
+async function tellIncidents(folder: string): Promise<void> {
+  let before: { readonly incidents: number; readonly seconds: number } | null = null;
+  for (const incidents of INCIDENTS) {
+    // Two pages: the second one warms the process up.
+    const { publishSeconds, files, peakMb } = await measured({ folder, pages: 2, incidents, changes: 0 });
+    judge({
+      name: `one page with ${number(incidents)} incidents, everything`,
+      figure: publishSeconds,
+      unit: 's',
+      atMost: INCIDENT_SECONDS_MAX[incidents] ?? null,
+      remark: `${number(files)} files with the second page's, highest memory ${number(peakMb)} MB${before === null ? '' : `; ${number(publishSeconds / before.seconds)} × as long for ${number(incidents / before.incidents)} × as many`}`,
+    });
+    before = { incidents, seconds: publishSeconds };
+  }
+}
+
+function name(pages: number): string {
+  return `${number(pages)} pages`;
+}
