@@ -3,11 +3,11 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StatusError } from '../errors.ts';
+import { messageOf, StatusError } from '../errors.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILDS = join(ROOT, 'dist', 'renderer');
@@ -64,16 +64,29 @@ export async function compilePages(): Promise<string> {
 const compiling = new Map<string, Promise<string>>();
 
 async function compileInto(version: string): Promise<string> {
-  await mkdir(BUILDS, { recursive: true });
-  const staging = await mkdtemp(join(BUILDS, `.${version}-`));
+  const staging = await stagingFor(version);
   try {
     await runAstroBuild(staging);
+    // A temporary folder is its maker's alone, but whoever installs is seldom the user that the server runs as.
+    await chmod(staging, 0o755);
     await moveIntoPlace(staging, join(BUILDS, version));
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
   await removeOldBuilds(version);
   return version;
+}
+
+async function stagingFor(version: string): Promise<string> {
+  try {
+    await mkdir(BUILDS, { recursive: true });
+    return await mkdtemp(join(BUILDS, `.${version}-`));
+  } catch (error) {
+    throw new StatusError({
+      code: 'PUBLISH_FAILED',
+      message: `The pages are not compiled, and ${BUILDS} cannot be written (${messageOf(error)}). Run "npm ci" as whoever owns that folder.`,
+    });
+  }
 }
 
 async function versionOfSources(): Promise<string> {
