@@ -53,12 +53,7 @@ function tell(child: ChildProcess, order: PublishOrder): void {
 /** Every file that a visitor can reach is one of this release, whole; null: nothing was ever served. */
 function expectWhole(site: SmallSite, slug: string): Manifest | null {
   const manifest = currentManifest(site.folders, slug);
-  if (manifest === null) {
-    expect(releaseNumbers(site.folders, slug).map((number) => readManifest(site.folders, slug, number))).not.toContain(
-      expect.objectContaining({ slug }),
-    );
-    return null;
-  }
+  if (manifest === null) return null;
   const tree = servedTree(site.folders.publicSite, slug);
   const hashes = Object.fromEntries(
     Object.keys(manifest.files).map((path) => [
