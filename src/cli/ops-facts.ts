@@ -17,10 +17,11 @@ import type { RunReport } from './engine.ts';
 import { outcomeText } from './report-text.ts';
 import { healthOf } from './upstream-health.ts';
 
-const RUNS_SHOWN = 20;
-/** Looked through for the last error of each upstream. */
+/** Those that say the same become one row, and the last error of each upstream is looked for in them. */
 const RUNS_LOOKED_AT = 60;
 const AUDIT_SHOWN = 30;
+/** What releases are made of is read from disk; a site of a thousand pages is looked through by address. */
+const PAGES_SHOWN = 100;
 const SIGN_IN_DAYS = 7;
 
 /** What a release's manifest is shown of; manifests of large pages are long, and releases never change. */
@@ -46,9 +47,8 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
     return summary;
   }
 
-  function pageFacts({ definition, settings }: ResolvedPage): PageFacts {
+  function pageFacts({ definition, settings }: ResolvedPage, current: number | null): PageFacts {
     const { slug, title, access } = definition;
-    const current = currentNumber(pharos.folders, slug);
     const others = releaseNumbers(pharos.folders, slug)
       .filter((number) => number !== current)
       .flatMap((number) => summaryOf(slug, number) ?? [])
@@ -73,6 +73,9 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
       const reports = records.map(reportOf);
       const audit = createAudit(store.database);
       const { pages } = state.resolved;
+      const served = pages
+        .map((page) => ({ page, current: currentNumber(pharos.folders, page.definition.slug) }))
+        .toSorted((a, b) => Number(a.current !== null) - Number(b.current !== null));
       return {
         now,
         version: packageJson.version,
@@ -86,11 +89,10 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
             return upstreamFacts(pharos, upstream, { now, reports, heard, redact });
           }),
         ),
-        runs: [
-          ...underWay(engine.underWay()),
-          ...reports.slice(0, RUNS_SHOWN).map((report) => runFacts(report, redact)),
-        ],
-        pages: pages.map(pageFacts),
+        runs: [...underWay(engine.underWay()), ...reports.map((report) => runFacts(report, redact))],
+        pages: served.slice(0, PAGES_SHOWN).map(({ page, current }) => pageFacts(page, current)),
+        pagesTotal: pages.length,
+        unpublishedTotal: served.filter(({ current }) => current === null).length,
         problems: state.resolved.problems.map(({ slug, message }) => ({ slug, message: redact(message) })),
         exports: await exportFacts(pharos, redact),
         mail: await mailFacts(pharos, pages, now),

@@ -1,6 +1,6 @@
 /** The report of a run in words, for a terminal. */
 
-import type { PublishReport } from '../publish/publisher.ts';
+import { type PublishReport, SITE_SLUG } from '../publish/publisher.ts';
 import type { UpstreamReport } from '../sync/report.ts';
 import type { RunReport } from './engine.ts';
 import { paint, plain } from './paint.ts';
@@ -21,7 +21,7 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
   for (const item of upstreams)
     if (item.kind === 'ok')
       for (const [what, ids] of Object.entries(item.changed)) changes.set(what, (changes.get(what) ?? 0) + ids.length);
-  const changed = [...changes].filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`);
+  const changed = [...changes].filter(([, count]) => count > 0).map(([what, count]) => counted(count, what));
   const failed = upstreams.flatMap((item) =>
     item.kind === 'failed' ? [`${item.upstreamId} failed (${item.code})`] : [],
   );
@@ -32,11 +32,11 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
   const named = (kind: string): string[] =>
     pages
       .filter((page) => page.kind === kind)
-      .map(({ slug, release }) => (release === null ? slug : `${slug} ${release}`));
+      .map(({ slug, release }) => (release === null ? nameOf(slug) : `${nameOf(slug)} ${release}`));
   const published = named('published');
   const broken = pages
     .filter((page) => page.kind === 'failed')
-    .map(({ slug, message }) => `page ${slug} failed: ${message ?? ''}`);
+    .map(({ slug, message }) => `page ${nameOf(slug)} failed: ${message ?? ''}`);
   const parts = [
     ...(changed.length === 0 ? [] : [`changed: ${changed.join(', ')}`]),
     ...(published.length === 0 ? [] : [`published ${shortened(published)}`]),
@@ -46,6 +46,16 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
     ...broken,
   ];
   return parts.length === 0 ? 'no change' : parts.join('; ');
+}
+
+/** `1 monitor`, `2 monitors`: the names of what changes are plurals. */
+function counted(count: number, plural: string): string {
+  return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`;
+}
+
+/** The index of pages and the files at the root are a release like a page's. */
+function nameOf(slug: string): string {
+  return slug === SITE_SLUG ? '(site)' : slug;
 }
 
 const NAMES_SHOWN = 10;
@@ -84,14 +94,14 @@ function outcomeWords(item: UpstreamReport): string {
   if (item.kind === 'failed') return plain(`${item.code}: ${item.message}`);
   const changed = Object.entries(item.changed)
     .filter(([, ids]) => ids.length > 0)
-    .map(([what, ids]) => `${ids.length} ${what}`);
+    .map(([what, ids]) => counted(ids.length, what));
   const stale = item.stale.length === 0 ? '' : `; not read this time: ${item.stale.join(', ')}`;
   return (changed.length === 0 ? 'no change' : `changed: ${changed.join(', ')}`) + stale;
 }
 
 function pageTable({ pages, problems }: PublishReport): string {
   const rows = pages.map((page) => [
-    page.slug,
+    nameOf(page.slug),
     paint(PAGE_TONES[page.kind], page.kind),
     page.release === null ? '–' : String(page.release),
     `${page.filesDrawn} of ${page.filesTotal}`,

@@ -30,3 +30,8 @@ async function turn(): Promise<void> {
 }
 
 new EventSource('ops/events').addEventListener('change', turn);
+
+// What a button did is said once, and for as long as it is news.
+const NOTICE_MS = 10_000;
+if (location.search !== '') history.replaceState(null, '', location.pathname);
+setTimeout(() => document.getElementById('notice')?.remove(), NOTICE_MS);

@@ -10,10 +10,12 @@ export interface OpsFacts {
   /** False: the process only serves, so nothing can be asked of it. */
   readonly canRun: boolean;
   readonly upstreams: readonly UpstreamFacts[];
-  /** Under way and waiting ones included, newest first. */
+  /** Under way and waiting ones included, newest first; more than are shown, since equal ones become one. */
   readonly runs: readonly RunFacts[];
-  /** By slug. */
+  /** Those that are not published first, then as they are defined; not all of many. */
   readonly pages: readonly PageFacts[];
+  readonly pagesTotal: number;
+  readonly unpublishedTotal: number;
   /** Pages that are defined and not published, in words. */
   readonly problems: readonly { readonly slug: string; readonly message: string }[];
   readonly exports: readonly ExportFacts[];

@@ -2,7 +2,9 @@
 
 import { type EpochMs, HOUR_MS, MINUTE_MS, type State } from '../model/index.ts';
 import { type Format, formatOf, type TimeView } from './format.ts';
-import type { CircuitFacts, OpsFacts, PageFacts, RunFacts, UpstreamFacts } from './ops-facts.ts';
+import type { CircuitFacts, OpsFacts, PageFacts, UpstreamFacts } from './ops-facts.ts';
+import { type RunRow, runRows } from './ops-runs.ts';
+import { momentsOf } from './ops-times.ts';
 import { plainShellOf, type ShellView } from './shell.ts';
 
 export interface OpsView {
@@ -41,15 +43,6 @@ export interface UpstreamRow {
   readonly error: { readonly at: TimeView; readonly code: string; readonly message: string } | null;
 }
 
-export interface RunRow {
-  readonly id: string;
-  readonly trigger: string;
-  readonly started: TimeView | null;
-  readonly duration: string;
-  readonly state: State;
-  readonly outcome: string;
-}
-
 export interface PageRow {
   readonly slug: string;
   readonly title: string;
@@ -70,8 +63,14 @@ export interface AuditRow {
   readonly outcome: string;
 }
 
-/** A site of a thousand pages is looked through by address, not on one page. */
-const PAGES_SHOWN = 100;
+/** More than these are counted, not named. */
+const NAMED_MAX = 5;
+
+interface Words {
+  readonly now: EpochMs;
+  readonly format: Format;
+  readonly moment: (at: EpochMs) => TimeView;
+}
 
 /** `notice`: what the last button did. */
 export function opsView(
@@ -79,6 +78,8 @@ export function opsView(
   { formToken, notice }: { readonly formToken: string; readonly notice: string | null },
 ): OpsView {
   const format = formatOf('en', facts.timezone);
+  const moment = momentsOf(facts.now, facts.timezone);
+  const words: Words = { now: facts.now, format, moment };
   const attention = attentionOf(facts);
   const title = `Operators · ${facts.siteName}`;
   return {
@@ -94,10 +95,10 @@ export function opsView(
     canRun: facts.canRun,
     asOf: format.timeWithZone(facts.now),
     version: facts.version,
-    upstreams: facts.upstreams.map((upstream) => upstreamRow(upstream, facts.now, format)),
-    runs: facts.runs.map((run) => runRow(run, facts.now, format)),
-    pages: facts.pages.slice(0, PAGES_SHOWN).map((page) => pageRow(page, format)),
-    pagesHidden: Math.max(0, facts.pages.length - PAGES_SHOWN),
+    upstreams: facts.upstreams.map((upstream) => upstreamRow(upstream, words)),
+    runs: runRows(facts.runs, words),
+    pages: facts.pages.map((page) => pageRow(page, words)),
+    pagesHidden: facts.pagesTotal - facts.pages.length,
     exports: facts.exports.map(({ id, queued, sent, rejected, lastError }) => ({
       id,
       counts: `${format.number(queued)} queued, ${format.number(sent)} sent, ${format.number(rejected)} rejected`,
@@ -105,7 +106,7 @@ export function opsView(
     })),
     mail: mailWords(facts),
     audit: facts.audit.map(({ at, actor, action, subject, client, outcome }) => ({
-      at: format.time(at),
+      at: moment(at),
       who: actor,
       what: subject === null ? action : `${action} ${subject}`,
       from: client ?? 'this machine',
@@ -118,9 +119,9 @@ export function opsView(
   };
 }
 
-function sentenceOf({ upstreams, pages }: OpsFacts, needed: number): string {
+function sentenceOf({ upstreams, pagesTotal }: OpsFacts, needed: number): string {
   if (needed > 0) return needed === 1 ? 'One thing needs a look.' : `${needed} things need a look.`;
-  const published = pages.length === 1 ? 'the page is published' : `${pages.length} pages are published`;
+  const published = pagesTotal === 1 ? 'the page is published' : `${pagesTotal} pages are published`;
   const fresh = upstreams.length === 1 ? 'the upstream is fresh' : `${upstreams.length} upstreams are fresh`;
   return `All is well: ${fresh}, ${published}.`;
 }
@@ -130,7 +131,9 @@ function attentionOf(facts: OpsFacts): string[] {
   const unpublished = facts.pages.filter((page) => page.release === null);
   return [
     ...facts.problems.map(({ slug, message }) => `Page ${slug}: ${message}.`),
-    ...unpublished.map(({ slug }) => `Page ${slug} is not published yet.`),
+    ...(facts.unpublishedTotal > NAMED_MAX
+      ? [`${facts.unpublishedTotal} pages are not published yet.`]
+      : unpublished.map(({ slug }) => `Page ${slug} is not published yet.`)),
     ...stale.map(({ id, heardAt }) =>
       heardAt === null
         ? `Upstream ${id} has never answered.`
@@ -148,7 +151,7 @@ function attentionOf(facts: OpsFacts): string[] {
   ];
 }
 
-function upstreamRow(upstream: UpstreamFacts, now: EpochMs, format: Format): UpstreamRow {
+function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): UpstreamRow {
   const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal } = upstream;
   const asked = `asked every ${format.duration(intervalMs)}`;
   const monitors = monitorsTotal === null ? '' : `, ${format.number(monitorsTotal)} monitors`;
@@ -156,8 +159,11 @@ function upstreamRow(upstream: UpstreamFacts, now: EpochMs, format: Format): Ups
     id,
     kind,
     state: upstream.isStale ? 'unknown' : circuit.kind === 'closed' ? 'operational' : 'degraded',
-    heard: heardAt === null ? null : format.time(heardAt),
-    age: heardAt === null ? `never answered, ${asked}` : `${ageOf(now - heardAt, format)} old, ${asked}${monitors}`,
+    heard: heardAt === null ? null : moment(heardAt),
+    age:
+      heardAt === null
+        ? `never answered, ${asked}`
+        : `${format.duration(Math.max(0, now - heardAt))} old, ${asked}${monitors}`,
     quota:
       quota.length === 0
         ? 'no limit'
@@ -167,53 +173,24 @@ function upstreamRow(upstream: UpstreamFacts, now: EpochMs, format: Format): Ups
                 `${format.number(left)} of ${format.number(max)} left ${windowWords(lengthMs)}`,
             )
             .join(', '),
-    circuit: circuitWords(circuit, format),
-    error: lastError === null ? null : { ...lastError, at: format.time(lastError.at) },
+    circuit: circuitWords(circuit, moment),
+    error: lastError === null ? null : { ...lastError, at: moment(lastError.at) },
   };
-}
-
-function ageOf(ms: number, format: Format): string {
-  return format.duration(Math.max(0, ms));
 }
 
 function windowWords(lengthMs: number): string {
   return lengthMs >= HOUR_MS ? 'this hour' : lengthMs >= MINUTE_MS ? 'this minute' : 'now';
 }
 
-function circuitWords(circuit: CircuitFacts, format: Format): string {
+function circuitWords(circuit: CircuitFacts, moment: Words['moment']): string {
   if (circuit.kind === 'closed') return 'Asked as scheduled';
   if (circuit.kind !== 'open') return 'The next request decides whether it is asked again';
-  const until = format.clock(circuit.until).text;
+  const until = moment(circuit.until).text;
   return {
     failing: `Left alone until ${until}: it failed several times in a row`,
     refused: `Left alone until ${until} or until its options change: it refused the key`,
     waiting: `Left alone until ${until}: it told us to wait`,
   }[circuit.why];
-}
-
-function runRow(
-  { id, trigger, startedAt, endedAt, hasFailed, outcome }: RunFacts,
-  now: EpochMs,
-  format: Format,
-): RunRow {
-  const isOver = startedAt !== null && endedAt !== null;
-  return {
-    id,
-    trigger,
-    started: startedAt === null ? null : format.time(startedAt),
-    duration:
-      startedAt === null
-        ? '–'
-        : isOver
-          ? lengthWords(endedAt - startedAt, format)
-          : `${ageOf(now - startedAt, format)} so far`,
-    state: isOver ? (hasFailed ? 'degraded' : 'operational') : 'maintenance',
-    outcome: startedAt === null ? 'waits for its turn' : isOver ? outcome : 'under way',
-  };
-}
-
-function lengthWords(ms: number, format: Format): string {
-  return ms < 10_000 ? `${format.number(ms)} ms` : format.duration(ms);
 }
 
 const GATES: Readonly<Record<PageFacts['access'], string>> = {
@@ -222,7 +199,7 @@ const GATES: Readonly<Record<PageFacts['access'], string>> = {
   'email-domain': 'e-mail domain',
 };
 
-function pageRow({ slug, title, url, access, release, others }: PageFacts, format: Format): PageRow {
+function pageRow({ slug, title, url, access, release, others }: PageFacts, { format, moment }: Words): PageRow {
   return {
     slug,
     title,
@@ -230,10 +207,10 @@ function pageRow({ slug, title, url, access, release, others }: PageFacts, forma
     gate: GATES[access],
     state: release === null ? 'unknown' : 'operational',
     release: release === null ? 'not published' : `release ${release.number}`,
-    asOf: release === null ? null : format.time(release.asOf),
+    asOf: release === null ? null : moment(release.asOf),
     size:
       release === null ? '' : `${format.number(release.filesTotal)} files, ${sizeWords(release.bytesTotal, format)}`,
-    others: others.map(({ number, asOf }) => ({ number, text: `${number}, as of ${format.time(asOf).text}` })),
+    others: others.map(({ number, asOf }) => ({ number, text: `${number}, of ${moment(asOf).text}` })),
   };
 }
 

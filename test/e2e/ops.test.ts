@@ -269,7 +269,7 @@ server: { trustedProxyHops: 1 }
     await page.locator('#ops-audit').getByText('hook:edge').first().waitFor();
     await page
       .locator('#ops-runs')
-      .getByText(/changed: 1 monitors.*published/)
+      .getByText(/changed: 1 monitor\b.*published/)
       .first()
       .waitFor();
     expect(await page.locator('#ops-runs tbody tr').count()).toBeGreaterThan(before);

@@ -71,6 +71,8 @@ export function opsFacts(overrides: Partial<OpsFacts> = {}): OpsFacts {
         others: [],
       },
     ],
+    pagesTotal: 2,
+    unpublishedTotal: 1,
     problems: [{ slug: 'twice', message: 'two upstreams define this slug' }],
     exports: [{ id: 'payroll', queued: 2, sent: 40, rejected: 1, lastError: null }],
     mail: { isNeeded: true, isConfigured: false, waiting: 0 },
