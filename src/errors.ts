@@ -13,6 +13,9 @@ export const ERROR_CODES = [
   'STORE_UNAVAILABLE',
   'STORE_CORRUPT',
   'PUBLISH_FAILED',
+  'TARGET_UNREACHABLE',
+  'TARGET_REFUSED',
+  'TARGET_BUSY',
   'NOT_FOUND',
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
@@ -33,6 +36,9 @@ const FACTS: Readonly<Record<ErrorCode, ErrorFacts>> = {
   STORE_UNAVAILABLE: { retryable: true, publicMessage: 'temporarily unavailable' },
   STORE_CORRUPT: { retryable: false, publicMessage: 'internal error' },
   PUBLISH_FAILED: { retryable: true, publicMessage: 'temporarily unavailable' },
+  TARGET_UNREACHABLE: { retryable: true, publicMessage: 'temporarily unavailable' },
+  TARGET_REFUSED: { retryable: false, publicMessage: 'internal error' },
+  TARGET_BUSY: { retryable: true, publicMessage: 'temporarily unavailable' },
   NOT_FOUND: { retryable: false, publicMessage: 'unknown' },
 };
 

@@ -17,6 +17,7 @@ import { loadRenderer, type Renderer } from '../publish/renderer.ts';
 import { siteFilesOf } from '../publish/site-files.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/site-memory.ts';
 import type { SiteState } from '../publish/site-state.ts';
+import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createOpsEvents, type OpsEvents } from '../server/ops-events.ts';
@@ -37,6 +38,7 @@ import type { Log } from './log.ts';
 import { createPageTeam } from './page-team.ts';
 import type { Progress } from './progress.ts';
 import { upstreamLine } from './report-text.ts';
+import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
 
 export interface Pharos {
   /** The one in force. */
@@ -51,6 +53,8 @@ export interface Pharos {
   readonly access: Access;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
+  /** Keeps what is configured as output current, once it is told of runs. */
+  readonly targets: TargetKeeper;
   /** Told of every run, for the operators' pages that are open. */
   readonly events: OpsEvents;
   /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
@@ -197,6 +201,15 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       events.announce();
     },
   });
+  const targets = createTargetKeeper({
+    config: live.config,
+    make: (config) => configuredTargets(config, { folders, now, siteUrl: live.siteUrl }),
+    onReport: (report, run) => {
+      logTarget(log, report, run);
+      metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
+      events.announce();
+    },
+  });
   return {
     get config() {
       return live.config();
@@ -215,6 +228,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     metrics,
     audit,
     events,
+    targets,
     draw,
     reconfigure: (next) =>
       engine.between(async () => {
@@ -240,6 +254,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     refreshPages,
     close: async () => {
       stopping.abort();
+      await targets.close();
       await engine.idle();
       await site.publisher?.close();
       await access.close();
@@ -248,6 +263,14 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await store.close();
     },
   };
+}
+
+function logTarget(log: Log, report: TargetReport, run: string): void {
+  const { kind: target, place, filesWritten: written, filesRemoved: removed, durationMs, message, warnings } = report;
+  for (const warning of warnings) log.warn({ run, target }, warning);
+  if (message !== null) log.error({ run, target, written, removed }, message);
+  else if (written + removed > 0)
+    log.info({ run, target, place, written, removed, ms: Math.round(durationMs) }, 'brought up to date');
 }
 
 /** What publishing remembers, and what publishes. */

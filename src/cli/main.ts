@@ -71,7 +71,10 @@ export function programOf(done: (status: number) => void): Command {
     .command('build')
     .description('one pass, publish everything, write the public files for any static host')
     .option(...CONFIG)
-    .option('-o, --out <folder>', 'where to write the site', 'out')
+    .option(
+      '-o, --out <folder>',
+      'write the site there and nowhere else (default: output of the configuration, else out)',
+    )
     .option('--offline', 'ask no upstream; build from what is stored')
     .option('--sealed', 'write each password page as one encrypted file that its password opens in the browser')
     .option(...JSON_FLAG)

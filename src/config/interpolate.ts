@@ -8,7 +8,7 @@ const REFERENCE = /\$\{([^}]*)\}/g;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Keys whose values are secrets: they may not stand in the file in clear. */
 const SECRET_KEY =
-  /^(password|apiKey|token|tokens|secret|secrets|secretAccessKey|accessKeyId|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
+  /^(password|apiKey|token|tokens|secret|secrets|secretAccessKey|accessKeyId|sessionToken|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
 
 export interface Interpolated {
   readonly value: unknown;

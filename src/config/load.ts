@@ -75,6 +75,10 @@ export function parseConfig(
   return Object.freeze({
     ...config,
     data: resolve(source.folder, config.data),
+    output: {
+      ...config.output,
+      ...(config.output.folder === undefined ? {} : { folder: resolve(source.folder, config.output.folder) }),
+    },
     upstreams: config.upstreams.map((upstream) => ({
       ...upstream,
       options: withPath(upstream.options, source.folder),

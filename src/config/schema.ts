@@ -3,22 +3,20 @@
  * Page fields keep the names of the status-page resource that upstreams use.
  */
 
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
 import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/theme.ts';
-import { Secret } from './secret.ts';
+import { OutputSchema } from './output.ts';
+import { SecretSchema } from './secret.ts';
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
 /** Addresses of the server itself and of files beside the pages. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(['-', 'api', 'robots', 'sitemap', 'favicon', 'assets']);
 
-const SecretSchema = z
-  .string()
-  .min(1)
-  .transform((value) => new Secret(value));
 const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 const LinkSchema = z
   .string()
@@ -163,7 +161,7 @@ export interface UpstreamConfig {
   readonly schedule: string | null;
   readonly limits: Limits | null;
   /** Who may say over `/-/hooks/<id>` that it changed; null: nobody. */
-  readonly hook: { readonly header: string; readonly secrets: readonly Secret[] } | null;
+  readonly hook: z.output<typeof HookSchema> | null;
   readonly options: unknown;
 }
 
@@ -232,6 +230,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       upstreams: z.array(upstreamSchema(connectors)).default([]),
       exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
+      output: OutputSchema,
       access: z
         .strictObject({
           smtp: SecretSchema.optional().describe('smtp:// or smtps:// address with user and password.'),
@@ -282,6 +281,13 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
             message: `the host ${host} is used twice`,
           }),
       );
+      if (config.output.folder !== undefined && isSameOrWithin(config.output.folder, config.data)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['output', 'folder'],
+          message: 'this is where Pharos keeps its data, private pages too; name another folder',
+        });
+      }
       const ids = new Set(config.upstreams.map((upstream) => upstream?.id));
       for (const [page, { components }] of config.pages.entries()) {
         for (const [index, component] of (components ?? []).entries()) {
@@ -313,6 +319,12 @@ function unique<T>(
     if (seen.has(key)) report(index, key);
     seen.add(key);
   }
+}
+
+/** Whether one of two folders, as written in the file, is the other or in it. */
+function isSameOrWithin(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => `${resolve('/configuration', path)}/`) as [string, string];
+  return a.startsWith(b) || b.startsWith(a);
 }
 
 function isTimezone(name: string): boolean {

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { z } from 'zod';
 
 /** A secret that prints as `***` wherever it ends up; `reveal` is the only way in. */
 export class Secret {
@@ -25,3 +26,9 @@ export class Secret {
     return '***';
   }
 }
+
+/** A text of the configuration that is closed at once. */
+export const SecretSchema = z
+  .string()
+  .min(1)
+  .transform((value) => new Secret(value));

@@ -1,6 +1,7 @@
 /** One file of a release as an HTTP answer: encodings, conditions, ranges and the headers that go with its kind. */
 
 import type { OutgoingHttpHeaders } from 'node:http';
+import { frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../publish/answer-headers.ts';
 import type { Compression } from '../publish/compress.ts';
 import type { FileRecord } from '../publish/releases/manifest.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
@@ -17,11 +18,6 @@ export interface FileRequest {
   readonly isPublic: boolean;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
-
-/** Long enough to carry a crowd, short enough that news is seen; an old copy is better than none when we are away. */
-const PUBLIC_CACHE = 'public, max-age=30, stale-while-revalidate=60, stale-if-error=86400';
-/** Content of an SVG or JSON file must never run in our origin. */
-const INERT_CSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /** Answers with a file of an open release; null when it has no such file. */
 export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnswer | null {
@@ -67,10 +63,8 @@ function headersOf(
   };
 }
 
-/** A policy in the document cannot say who may frame it, so the header adds that: only embed pages may be framed. */
 function cspOf(record: FileRecord, path: string): string {
-  if (record.csp === null) return INERT_CSP;
-  return `${record.csp}; frame-ancestors ${path.startsWith('embed/') ? '*' : "'none'"}`;
+  return record.csp === null ? INERT_CSP : `${record.csp}; ${frameAncestors(path)}`;
 }
 
 function isData(contentType: string): boolean {

@@ -15,6 +15,7 @@ import {
 import { type Access, canView, type GateRequest, type GateResponse, NOBODY } from '../access/access.ts';
 import { clientAddressOf } from '../access/client-address.ts';
 import type { EpochMs } from '../model/time.ts';
+import { EVERY_ANSWER } from '../publish/answer-headers.ts';
 import { SITE_SLUG } from '../publish/site-release.ts';
 import type { SignInResult } from '../store/audit.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
@@ -64,11 +65,6 @@ export interface FrontDoorOptions {
   readonly onSignIn?: (slug: string, result: SignInResult) => void;
 }
 
-const ALWAYS: OutgoingHttpHeaders = Object.freeze({
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'cross-origin',
-});
 const HSTS = 'max-age=31536000; includeSubDomains';
 const NEVER_CACHED = 'private, no-store';
 const PLAIN = 'text/plain; charset=utf-8';
@@ -298,7 +294,7 @@ function send(
     return;
   }
   response.writeHead(result.status, {
-    ...ALWAYS,
+    ...EVERY_ANSWER,
     ...(options.isHttpsSite ? { 'strict-transport-security': HSTS } : {}),
     ...result.headers,
   });

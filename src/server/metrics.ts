@@ -14,6 +14,12 @@ export interface Metrics {
   readonly pagePublished: (page: { readonly kind: string; readonly filesDrawn: number }) => void;
   readonly hookTaken: (result: string) => void;
   readonly signInTried: (result: string) => void;
+  readonly targetUpdated: (update: {
+    readonly target: string;
+    readonly isCurrent: boolean;
+    readonly filesWritten: number;
+    readonly filesRemoved: number;
+  }) => void;
   /** Prometheus text. */
   readonly text: (gauges: Gauges) => Promise<string>;
   readonly contentType: string;
@@ -104,6 +110,18 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['result'],
     registers,
   });
+  const targetCurrent = new Gauge({
+    name: 'pharos_target_current',
+    help: '1: the target holds what is published; 0: the last try failed.',
+    labelNames: ['target'],
+    registers,
+  });
+  const targetFiles = new Counter({
+    name: 'pharos_target_files_total',
+    help: 'Files written to a target and removed from it.',
+    labelNames: ['target', 'change'],
+    registers,
+  });
   const setGauges = createGauges(registers);
   build.set({ version }, 1);
   return {
@@ -123,6 +141,11 @@ export function createMetrics(version: string): Metrics {
     },
     hookTaken: (result) => hooks.inc({ result }),
     signInTried: (result) => signIns.inc({ result }),
+    targetUpdated: ({ target, isCurrent, filesWritten, filesRemoved }) => {
+      targetCurrent.set({ target }, Number(isCurrent));
+      targetFiles.inc({ target, change: 'written' }, filesWritten);
+      targetFiles.inc({ target, change: 'removed' }, filesRemoved);
+    },
     text: (gauges) => {
       setGauges(gauges);
       return registry.metrics();

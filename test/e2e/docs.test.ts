@@ -76,7 +76,7 @@ describe('references', () => {
 });
 
 describe('configurations in documents', () => {
-  const KEYS = ['site', 'server', 'data', 'schedule', 'upstreams', 'exports', 'pages', 'access', 'operators'];
+  const KEYS = ['site', 'server', 'data', 'schedule', 'upstreams', 'exports', 'pages', 'output', 'access', 'operators'];
 
   /** What stands for something that is left out: a place in an address, a value, or more keys. */
   const complete = (text: string): string =>

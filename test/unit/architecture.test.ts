@@ -28,7 +28,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only one place may import, so that it can be replaced or bounded there. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  undici: ['sync/http.ts', 'sync/http-faults.ts', 'cli/commands/rebuild.ts'],
+  undici: ['sync/http.ts', 'sync/http-faults.ts', 'publish/targets/s3-client.ts', 'cli/commands/rebuild.ts'],
+  aws4fetch: ['publish/targets/s3-client.ts'],
   'node-cron': ['sync/schedule.ts'],
   'node:sqlite': ['store/sqlite.ts'],
   nodemailer: ['access/'],

@@ -1,15 +1,19 @@
 import { resolve } from 'node:path';
-import { writeStaticSite } from '../../publish/static-site.ts';
-import { compose } from '../compose.ts';
+import type { Config } from '../../config/load.ts';
+import type { Target, TargetReport } from '../../publish/targets/target.ts';
+import { compose, now, type Pharos } from '../compose.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
 import { createLog } from '../log.ts';
+import { plain } from '../paint.ts';
 import { createProgress } from '../progress.ts';
 import { runText } from '../report-text.ts';
+import { configuredTargets, folderTarget } from '../targets.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface BuildOptions {
   readonly config?: string;
-  readonly out: string;
+  /** Instead of what is configured as output. */
+  readonly out?: string;
   readonly offline?: boolean;
   /** Password pages become one encrypted file each. */
   readonly sealed?: boolean;
@@ -17,7 +21,10 @@ export interface BuildOptions {
   readonly quiet?: boolean;
 }
 
-/** One pass (none when offline), everything published, and the public files written as a site for any static host. */
+/** Where the site goes when nobody says where. */
+const DEFAULT_FOLDER = 'out';
+
+/** One pass (none when offline), everything published, and the public files put where static hosts serve them. */
 export async function build(options: BuildOptions): Promise<number> {
   const config = requireConfig(options.config);
   const isQuiet = options.quiet ?? options.json ?? false;
@@ -30,24 +37,45 @@ export async function build(options: BuildOptions): Promise<number> {
       ...(options.offline === true ? { upstreams: [] } : {}),
     });
     await pharos.publisher?.settled();
-    const folder = resolve(options.out);
-    const passwords =
-      options.sealed === true ? config.pages.filter(({ access_type }) => access_type === 'password') : [];
-    const sealed = new Map(
-      passwords.flatMap(({ slug, password, locale }) =>
-        password === undefined ? [] : [[slug, { password, locale: locale ?? config.site.locale }] as const],
-      ),
-    );
-    const written = await writeStaticSite(pharos.folders, { folder, sealed });
+    const targets: TargetReport[] = [];
+    for (const target of targetsOf(config, pharos, options)) {
+      progress.doing(`writing to ${target.place}`);
+      targets.push(await target.update());
+      await target.close();
+    }
     progress.end();
     print(
       options.json === true,
-      { ...report, out: { folder, ...written } },
-      `${runText(report)}\n${written.filesWritten} files written, ${written.filesKept} unchanged, ${written.filesRemoved} removed in ${folder}`,
+      { ...report, ...outOf(targets), targets },
+      [runText(report), '', ...targets.flatMap(targetLines)].join('\n'),
     );
-    return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
+    return report.hasFailed || targets.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_DONE;
   } finally {
     progress.end();
     await pharos.close();
   }
+}
+
+function targetsOf(config: Config, { folders, siteUrl }: Pharos, { out, sealed }: BuildOptions): readonly Target[] {
+  const deps = { folders, siteUrl, now };
+  const isSealed = sealed ?? config.output.sealed;
+  const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
+  if (configured.length > 0) return configured;
+  return [folderTarget(resolve(out ?? DEFAULT_FOLDER), config, { ...deps, isSealed })];
+}
+
+/** The folder among the targets, in few words. */
+function outOf(targets: readonly TargetReport[]): object {
+  const folder = targets.find(({ kind }) => kind === 'folder');
+  if (folder === undefined) return {};
+  const { place, filesWritten, filesKept, filesRemoved } = folder;
+  return { out: { folder: place, filesWritten, filesKept, filesRemoved } };
+}
+
+function targetLines(report: TargetReport): string[] {
+  const { place, filesWritten, filesKept, filesRemoved, message, warnings } = report;
+  return [
+    `${filesWritten} files written, ${filesKept} unchanged, ${filesRemoved} removed in ${plain(place)}`,
+    ...[...warnings, ...(message === null ? [] : [message])].map((text) => `! ${plain(text)}`),
+  ];
 }

@@ -1,10 +1,13 @@
-import { compose } from '../compose.ts';
+import { isStatusError, messageOf } from '../../errors.ts';
+import type { Target } from '../../publish/targets/target.ts';
+import { compose, now } from '../compose.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
 import { createLog } from '../log.ts';
 import { paint, plain } from '../paint.ts';
 import { type ProbeRow, probeUpstream } from '../probe.ts';
 import { createProgress } from '../progress.ts';
 import { table } from '../table.ts';
+import { configuredTargets } from '../targets.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface CheckOptions {
@@ -13,7 +16,7 @@ export interface CheckOptions {
   readonly quiet?: boolean;
 }
 
-/** Asks every upstream once; one row each. */
+/** Asks every upstream once, and writes to every target something that it takes away again; one row each. */
 export async function check(options: CheckOptions): Promise<number> {
   const config = requireConfig(options.config);
   const log = createLog({ isQuiet: true, secrets: config.secrets });
@@ -22,18 +25,44 @@ export async function check(options: CheckOptions): Promise<number> {
   try {
     progress.doing(`asking ${pharos.upstreams.length} upstreams`);
     const rows = await Promise.all(pharos.upstreams.map((upstream) => probeUpstream(pharos, upstream)));
-    const isOk = rows.every((row) => row.isOk);
+    const targets = await Promise.all(configuredTargets(config, { ...pharos, now }).map(probeTarget));
+    const isOk = [...rows, ...targets].every((row) => row.isOk);
     progress.end();
     print(
       options.json === true,
-      { ok: isOk, config: config.file, upstreams: rows },
-      `${config.file ?? 'configuration'}: right\n\n${rowsText(rows)}`,
+      { ok: isOk, config: config.file, upstreams: rows, targets },
+      `${config.file ?? 'configuration'}: right\n\n${[rowsText(rows), ...targets.map(targetText)].join('\n')}`,
     );
     return isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
     progress.end();
     await pharos.close();
   }
+}
+
+interface TargetRow {
+  readonly target: Target['kind'];
+  readonly place: string;
+  readonly isOk: boolean;
+  readonly code: string | null;
+  readonly summary: string;
+}
+
+async function probeTarget(target: Target): Promise<TargetRow> {
+  const base = { target: target.kind, place: target.place };
+  try {
+    await target.probe();
+    return { ...base, isOk: true, code: null, summary: 'can be written' };
+  } catch (error) {
+    const code = isStatusError(error) ? error.code : 'TARGET_REFUSED';
+    return { ...base, isOk: false, code, summary: messageOf(error) };
+  } finally {
+    await target.close();
+  }
+}
+
+function targetText({ place, isOk, code, summary }: TargetRow): string {
+  return isOk ? `${paint('good', '✓')} ${plain(place)}: ${summary}` : `${paint('bad', '✗')} ${code}: ${plain(summary)}`;
 }
 
 function rowsText(rows: readonly ProbeRow[]): string {

@@ -45,6 +45,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     onReport: (report) => {
       logReport(log, report);
       delivery.next();
+      pharos.targets.follow(report.id);
     },
   });
   const delivery = createDelivery(pharos, log);

@@ -1,0 +1,133 @@
+/** The targets of a configuration, and what keeps them current beside serving and publishing. */
+
+import type { Config } from '../config/load.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { ReleaseFolders } from '../publish/releases/folders.ts';
+import { createTarget } from '../publish/targets/create-target.ts';
+import { createFolderStore } from '../publish/targets/folder-store.ts';
+import type { PageLock } from '../publish/targets/page-extras.ts';
+import { createS3Store } from '../publish/targets/s3-store.ts';
+import { createStaticListing } from '../publish/targets/static-listing.ts';
+import type { Target, TargetReport } from '../publish/targets/target.ts';
+
+export interface TargetDeps {
+  readonly folders: ReleaseFolders;
+  readonly now: () => EpochMs;
+  readonly siteUrl: () => string;
+}
+
+/** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */
+export function folderTarget(
+  folder: string,
+  config: Config,
+  { folders, siteUrl, isSealed }: TargetDeps & { readonly isSealed: boolean },
+): Target {
+  const hostFiles = { isHttps: siteUrl().startsWith('https:') };
+  const listing = createStaticListing({ folders, sealed: isSealed ? locksOf(config) : new Map(), hostFiles });
+  return createTarget({ store: createFolderStore(folder), listing });
+}
+
+/** Every target that is configured. Nothing is opened before it is used. */
+export function configuredTargets(config: Config, deps: TargetDeps, isSealed = config.output.sealed): Target[] {
+  const { folder, s3 } = config.output;
+  const targets = folder === undefined ? [] : [folderTarget(folder, config, { ...deps, isSealed })];
+  if (s3 === undefined) return targets;
+  const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
+  const listing = createStaticListing({ folders: deps.folders, sealed, hostFiles: null });
+  const store = createS3Store(s3, { now: deps.now, random: Math.random });
+  return [...targets, createTarget({ store, listing })];
+}
+
+function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
+  return new Map(
+    pages.flatMap(({ slug, access_type, password, locale }) =>
+      access_type !== 'password' || password === undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
+    ),
+  );
+}
+
+export interface TargetKeeper {
+  /** Has the targets brought up to date after this run, beside everything else. Asked while it goes on: once more after. */
+  readonly follow: (runId: string) => void;
+  /** Of the last try of each target. */
+  readonly reports: () => readonly TargetReport[];
+  /** Ends what is under way; the next start goes on from there. */
+  readonly close: () => Promise<void>;
+}
+
+export interface TargetKeeperOptions {
+  /** The one in force. */
+  readonly config: () => Config;
+  readonly make: (config: Config) => readonly Target[];
+  readonly onReport: (report: TargetReport, runId: string) => void;
+}
+
+/** Makes the keeper. A target that is slow or dead holds up nobody, the other target neither. */
+export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptions): TargetKeeper {
+  let kept: { readonly config: Config; readonly keepers: readonly OneKeeper[] } | null = null;
+  const closing = new Set<Promise<void>>();
+  let isClosed = false;
+
+  function retire(keepers: readonly OneKeeper[]): void {
+    for (const keeper of keepers) {
+      const closed = keeper.close();
+      closing.add(closed);
+      void closed.finally(() => closing.delete(closed));
+    }
+  }
+
+  function current(): readonly OneKeeper[] {
+    const wanted = config();
+    if (kept?.config === wanted) return kept.keepers;
+    retire(kept?.keepers ?? []);
+    kept = { config: wanted, keepers: make(wanted).map((target) => keepOne(target, onReport)) };
+    return kept.keepers;
+  }
+
+  return {
+    follow: (runId) => {
+      if (!isClosed) for (const keeper of current()) keeper.follow(runId);
+    },
+    reports: () => kept?.keepers.flatMap((keeper) => keeper.report() ?? []) ?? [],
+    close: async () => {
+      isClosed = true;
+      retire(kept?.keepers ?? []);
+      await Promise.all(closing);
+    },
+  };
+}
+
+interface OneKeeper {
+  readonly follow: (runId: string) => void;
+  readonly report: () => TargetReport | null;
+  readonly close: () => Promise<void>;
+}
+
+function keepOne(target: Target, onReport: TargetKeeperOptions['onReport']): OneKeeper {
+  let last: TargetReport | null = null;
+  let isRunning = false;
+  let isClosed = false;
+  let waiting: string | null = null;
+  const work = async (runId: string): Promise<void> => {
+    isRunning = true;
+    for (let next: string | null = runId; next !== null && !isClosed; ) {
+      waiting = null;
+      last = await target.update();
+      // What ends because we stop is no news.
+      if (!isClosed) onReport(last, next);
+      next = waiting;
+    }
+    isRunning = false;
+  };
+  return {
+    follow: (runId) => {
+      if (isRunning) waiting = runId;
+      else void work(runId);
+    },
+    report: () => last,
+    close: () => {
+      isClosed = true;
+      return target.close();
+    },
+  };
+}

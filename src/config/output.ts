@@ -1,0 +1,90 @@
+/** Where the public part of the site is put, beside being served by us. */
+
+import { z } from 'zod';
+import { SecretSchema } from './secret.ts';
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+const R2_HOST = /\.r2\.cloudflarestorage\.com$/;
+/** `s3.eu-central-1.amazonaws.com`, `s3.us-west-004.backblazeb2.com`, `s3.dualstack.eu-west-1.amazonaws.com`. */
+const REGION_IN_HOST = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z]{2}-[a-z-]+-\d+)\./;
+
+const EndpointSchema = z
+  .url({ protocol: /^https?$/, error: 'expected an http(s) address, such as https://s3.eu-central-1.amazonaws.com' })
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url === null || url.protocol === 'https:' || LOOPBACK.test(url.hostname);
+  }, 'expected https: only a server on this machine may be reached without')
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url === null || (url.username === '' && url.search === '' && url.hash === '');
+  }, 'expected an address without user, ? and #; keys have their own settings');
+
+const BucketSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'expected the name of a bucket: 3 to 63 small letters, digits, . and -')
+  .refine((name) => !name.includes('..') && !/^[\d.]+$/.test(name), 'expected a name, not an address, without ..');
+
+const PrefixSchema = z
+  .string()
+  .max(512)
+  .regex(/^[A-Za-z0-9._~/-]*$/, 'expected letters, digits, and . _ ~ - /')
+  .refine(
+    (text) => !text.startsWith('/') && !text.includes('//'),
+    'expected a path without / at the start and without //',
+  )
+  .refine((text) => !text.split('/').some((part) => part === '.' || part === '..'), 'a prefix has no . or .. in it')
+  .transform((text) => (text === '' || text.endsWith('/') ? text : `${text}/`));
+
+const S3Schema = z
+  .strictObject({
+    endpoint: EndpointSchema.describe(
+      'Address of the S3 API, not of the web site: https://s3.<region>.amazonaws.com …',
+    ),
+    bucket: BucketSchema.describe('Name of the bucket; it must be there.'),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]{1,64}$/, 'expected a region such as eu-central-1')
+      .optional()
+      .describe('Default: the one in the endpoint, auto for Cloudflare R2, else us-east-1.'),
+    prefix: PrefixSchema.default('').describe('Before every key, such as status/; one publisher each.'),
+    accessKeyId: SecretSchema.describe('Who writes.'),
+    secretAccessKey: SecretSchema.describe('What requests are signed with; it is never sent.'),
+    sessionToken: SecretSchema.optional().describe('With keys that were lent for a while.'),
+    addressing: z
+      .enum(['path', 'virtual-host'])
+      .default('path')
+      .describe('Where the bucket is in addresses: path is understood everywhere.'),
+    contentEncoding: z
+      .enum(['identity', 'gzip', 'br'])
+      .default('identity')
+      .describe(
+        'How texts are stored. A bucket sends them so to everybody, asked or not: leave identity and let the CDN in front compress.',
+      ),
+  })
+  .refine(
+    ({ bucket, addressing, endpoint }) =>
+      !(addressing === 'virtual-host' && bucket.includes('.') && endpoint.startsWith('https:')),
+    {
+      path: ['addressing'],
+      error: 'certificates do not cover a bucket with dots in its name: use addressing: path',
+    },
+  )
+  .transform((s3) => ({ ...s3, region: s3.region ?? regionOf(s3.endpoint) }));
+
+/** Kept current by `pharos start` and written by `pharos build`. */
+export const OutputSchema = z
+  .strictObject({
+    folder: z.string().min(1).optional().describe('A folder that any web server or static host serves.'),
+    s3: S3Schema.optional().describe('A bucket: Amazon S3, Cloudflare R2, MinIO, Backblaze B2 …'),
+    sealed: z
+      .boolean()
+      .default(false)
+      .describe('Also each password page as one encrypted file; docs/gates.md says what that keeps.'),
+  })
+  .prefault({});
+
+function regionOf(endpoint: string): string {
+  const host = URL.parse(endpoint)?.hostname ?? '';
+  if (R2_HOST.test(host)) return 'auto';
+  return REGION_IN_HOST.exec(host)?.[1] ?? 'us-east-1';
+}

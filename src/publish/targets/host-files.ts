@@ -1,0 +1,90 @@
+/**
+ * `_headers` and `_redirects` for hosts that read them (Netlify, Cloudflare Pages).
+ *
+ * Both add up the headers of all rules that match, and one of them joins values of one name with a comma. So no file gets
+ * a name from two rules; placeholders keep their number the same however many pages there are, below the 100 that
+ * Cloudflare takes. What HTML may do is in the documents (`<meta>`); who may frame them only a header can say.
+ *
+ * @see https://developers.cloudflare.com/pages/configuration/headers/ and https://docs.netlify.com/manage/routing/headers/,
+ *   read 2026-11
+ */
+
+import { EVERY_ANSWER, frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../answer-headers.ts';
+import { BADGE_CACHE } from './page-extras.ts';
+
+/** Folders with a document in them, below a page. */
+const DOCUMENT_FOLDERS = [
+  '',
+  'history/',
+  'history/:month/',
+  'incidents/:id/',
+  'maintenance/:id/',
+  'components/:id/',
+  'uptime/',
+  'reports/',
+  'reports/:month/',
+  'badges/',
+  'embed/',
+];
+const FEEDS = ['feed.atom', 'feed.rss', 'feed.json', 'maintenance.ics'];
+const DATA = [
+  'api/*',
+  'build.json',
+  'favicon.svg',
+  'og.png',
+  'robots.txt',
+  'sitemap.xml',
+  'llms.txt',
+  'reports/:month/report.json',
+  'reports/:month/report.csv',
+  ...FEEDS,
+  ...FEEDS.map((feed) => `components/:id/${feed}`),
+];
+/** Not with `*`, which the gallery in the same folder would match as well. */
+const BADGES = ['badges/:file', 'components/:id/badges/:file', 'groups/:id/badges/:file'];
+const SITE_DATA = ['robots.txt', 'sitemap.xml', 'llms.txt', 'embed.js', 'embed-resize.js'];
+
+type Headers = Readonly<Record<string, string>>;
+
+/** @param isHttps whether site.url is; then browsers are told to stay with it, as by our own server */
+export function headersFile(isHttps: boolean): string {
+  const html = (path: string): Headers => ({
+    'content-security-policy': frameAncestors(path),
+    'cache-control': PUBLIC_CACHE,
+  });
+  const open = { 'access-control-allow-origin': '*', 'content-security-policy': INERT_CSP };
+  const data: Headers = { ...open, 'cache-control': PUBLIC_CACHE };
+  const badge: Headers = { ...open, 'cache-control': BADGE_CACHE };
+  const rules: (readonly [string, Headers])[] = [
+    [
+      '/*',
+      { ...EVERY_ANSWER, ...(isHttps ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}) },
+    ],
+    ...['', 'index.html', '404.html'].map((path) => [`/${path}`, html('')] as const),
+    ...SITE_DATA.map((path) => [`/${path}`, data] as const),
+    ...DOCUMENT_FOLDERS.map((folder) => [`/:page/${folder}`, html(folder)] as const),
+    // In the folder of badges that name is taken by the rule of badges.
+    ...DOCUMENT_FOLDERS.filter((folder) => folder !== 'badges/').map(
+      (folder) => [`/:page/${folder}index.html`, html(folder)] as const,
+    ),
+    ['/:page/404.html', html('')],
+    ...DATA.map((path) => [`/:page/${path}`, data] as const),
+    ...BADGES.map((path) => [`/:page/${path}`, badge] as const),
+  ];
+  return `${rules.map(([pattern, headers]) => [pattern, ...Object.entries(headers).map(([name, value]) => `  ${titled(name)}: ${value}`)].join('\n')).join('\n')}\n`;
+}
+
+/**
+ * Domains of single pages, which Netlify maps to their folder and others pass over. Slashes at the end of addresses are
+ * left to the hosts, who add them by themselves and would go in circles if they were told to.
+ *
+ * @returns null: there is nothing to redirect
+ */
+export function redirectsFile(domains: readonly { readonly domain: string; readonly slug: string }[]): string | null {
+  if (domains.length === 0) return null;
+  return domains.map(({ domain, slug }) => `https://${domain}/* /${slug}/:splat 200!\n`).join('');
+}
+
+function titled(name: string): string {
+  return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+}

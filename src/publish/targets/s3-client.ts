@@ -1,0 +1,249 @@
+/** Signed requests to a bucket: bounded in time and size, tried again a few times where that may help. */
+
+import { hash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import { Agent, type Dispatcher } from 'undici';
+import { isStatusError, StatusError } from '../../errors.ts';
+import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { isWorthRetrying, networkError, refusalError } from './s3-faults.ts';
+
+export interface S3Options {
+  /** Of the API, with its path if it has one. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly addressing: 'path' | 'virtual-host';
+  readonly accessKeyId: Revealed;
+  readonly secretAccessKey: Revealed;
+  /** With keys that were lent for a while. */
+  readonly sessionToken?: Revealed | undefined;
+}
+
+interface Revealed {
+  readonly reveal: () => string;
+}
+
+export interface S3Deps {
+  readonly now: () => EpochMs;
+  /** 0 to 1. */
+  readonly random: () => number;
+  readonly limits?: Partial<S3Limits>;
+}
+
+export interface S3Limits {
+  readonly connectMs: number;
+  /** One request from its first byte to the last of the answer. */
+  readonly totalMs: number;
+  readonly attempts: number;
+  /** Before the second attempt; doubles with each one after. */
+  readonly backoffMs: number;
+  /** Who is told to wait longer gives up for this run. */
+  readonly retryAfterMaxMs: number;
+  /** Of the body of an answer. */
+  readonly bytesMax: number;
+  readonly connectionsMax: number;
+}
+
+export const S3_LIMITS: S3Limits = Object.freeze({
+  connectMs: 5 * SECOND_MS,
+  totalMs: 60 * SECOND_MS,
+  attempts: 4,
+  backoffMs: 250,
+  retryAfterMaxMs: 20 * SECOND_MS,
+  bytesMax: 32 * 1024 * 1024,
+  connectionsMax: 8,
+});
+
+/** Enough for an error in XML. */
+const ERROR_BYTES_MAX = 64 * 1024;
+
+export interface S3Request {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+  readonly key: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  /** Statuses that are answers beside 2xx. */
+  readonly accept?: readonly number[];
+}
+
+export interface S3Answer {
+  readonly status: number;
+  readonly etag: string;
+  readonly body: Buffer;
+}
+
+export interface S3Client {
+  /** `s3://bucket`, for messages. */
+  readonly place: string;
+  /** @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY (412, 409) */
+  readonly request: (request: S3Request) => Promise<S3Answer>;
+  /** What is under way ends, and nothing is tried again. */
+  readonly close: () => Promise<void>;
+}
+
+export function createS3Client(options: S3Options, deps: S3Deps): S3Client {
+  const limits: S3Limits = { ...S3_LIMITS, ...deps.limits };
+  const place = `s3://${options.bucket}`;
+  const stopping = new AbortController();
+  const agent = new Agent({
+    allowH2: false,
+    connect: { timeout: limits.connectMs, rejectUnauthorized: true, minVersion: 'TLSv1.2' },
+    connections: limits.connectionsMax,
+    pipelining: 1,
+    headersTimeout: limits.totalMs,
+    bodyTimeout: limits.totalMs,
+  });
+  const context: Context = { options, deps, limits, place, agent, stopping: stopping.signal };
+  // Derived keys by day: the one step of signing that is worth remembering.
+  const keys = new Map<string, ArrayBuffer>();
+  return {
+    place,
+    request: (request) => insist(context, request, keys),
+    close: async () => {
+      stopping.abort();
+      await agent.destroy();
+    },
+  };
+}
+
+interface Context {
+  readonly options: S3Options;
+  readonly deps: S3Deps;
+  readonly limits: S3Limits;
+  readonly place: string;
+  readonly agent: Agent;
+  readonly stopping: AbortSignal;
+}
+
+async function insist(context: Context, request: S3Request, keys: Map<string, ArrayBuffer>): Promise<S3Answer> {
+  const { limits, deps, place, stopping } = context;
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await tryOnce(context, request, keys);
+    if (result.kind === 'answer') return result.answer;
+    const waitMs = result.retryAfterMs ?? limits.backoffMs * 2 ** (attempt - 1) * (0.5 + deps.random() / 2);
+    const isOver = !result.isRetryable || attempt >= limits.attempts || waitMs > limits.retryAfterMaxMs;
+    if (stopping.aborted) throw stoppedError(place);
+    if (isOver) throw result.error;
+    await wait(waitMs, undefined, { signal: stopping }).catch(() => {
+      throw stoppedError(place);
+    });
+  }
+}
+
+type Attempt =
+  | { readonly kind: 'answer'; readonly answer: S3Answer }
+  | {
+      readonly kind: 'failure';
+      readonly error: StatusError;
+      readonly isRetryable: boolean;
+      readonly retryAfterMs: number | null;
+    };
+
+async function tryOnce(context: Context, request: S3Request, keys: Map<string, ArrayBuffer>): Promise<Attempt> {
+  const { agent, limits, place, stopping } = context;
+  const { method, accept = [] } = request;
+  try {
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(limits.totalMs)]);
+    const response = await agent.request({ ...(await signed(context, request, keys)), signal });
+    const { statusCode: status } = response;
+    const isSuccess = (status >= 200 && status < 300) || accept.includes(status);
+    const body = await bodyOf(response, { place, method, bytesMax: isSuccess ? limits.bytesMax : ERROR_BYTES_MAX });
+    if (isSuccess) return { kind: 'answer', answer: { status, etag: single(response.headers['etag']), body } };
+    const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(body.toString('utf8'))?.[1] ?? null;
+    return {
+      kind: 'failure',
+      error: refusalError({ place, method, status, code }),
+      isRetryable: isWorthRetrying({ status, code }),
+      retryAfterMs: retryAfterOf(single(response.headers['retry-after'])),
+    };
+  } catch (error) {
+    if (isStatusError(error)) return { kind: 'failure', error, isRetryable: false, retryAfterMs: null };
+    return { kind: 'failure', error: networkError(place, method, error), isRetryable: true, retryAfterMs: null };
+  }
+}
+
+async function signed(
+  { options, deps }: Context,
+  { method, key, headers = {}, body }: S3Request,
+  keys: Map<string, ArrayBuffer>,
+): Promise<{ origin: string } & Dispatcher.RequestOptions> {
+  const url = addressOf(options, key);
+  const signer = new AwsV4Signer({
+    method,
+    url: url.href,
+    headers: { ...headers, 'x-amz-content-sha256': hash('sha256', body ?? '', 'hex') },
+    accessKeyId: options.accessKeyId.reveal(),
+    secretAccessKey: options.secretAccessKey.reveal(),
+    ...(options.sessionToken === undefined ? {} : { sessionToken: options.sessionToken.reveal() }),
+    service: 's3',
+    region: options.region,
+    datetime: new Date(deps.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+    allHeaders: true,
+    cache: keys,
+  });
+  const { headers: signedHeaders } = await signer.sign();
+  return {
+    origin: url.origin,
+    path: url.pathname,
+    method,
+    headers: { ...Object.fromEntries(signedHeaders), 'user-agent': 'Pharos' },
+    body: body ?? null,
+  };
+}
+
+/** The address of an object, every character of its key encoded that S3 encodes before it signs. */
+export function addressOf(
+  { endpoint, bucket, addressing }: Omit<S3Options, 'region' | 'accessKeyId' | 'secretAccessKey'>,
+  key: string,
+): URL {
+  const url = new URL(endpoint);
+  const base = url.pathname.replace(/\/+$/, '');
+  const encoded = key
+    .split('/')
+    .map((part) =>
+      encodeURIComponent(part).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`),
+    )
+    .join('/');
+  if (addressing === 'virtual-host') {
+    url.hostname = `${bucket}.${url.hostname}`;
+    url.pathname = `${base}/${encoded}`;
+  } else url.pathname = `${base}/${bucket}/${encoded}`;
+  return url;
+}
+
+async function bodyOf(
+  { body }: Dispatcher.ResponseData,
+  { place, method, bytesMax }: { readonly place: string; readonly method: string; readonly bytesMax: number },
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) {
+      body.destroy();
+      throw new StatusError({
+        code: 'TARGET_REFUSED',
+        message: `${place}: ${method}: the answer is larger than ${bytesMax} bytes. Check that output.s3.endpoint is that of the API.`,
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Seconds only: S3 and those like it send no dates. */
+function retryAfterOf(value: string): number | null {
+  return /^\d{1,9}$/.test(value.trim()) ? Number(value) * SECOND_MS : null;
+}
+
+function single(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+}
+
+function stoppedError(place: string): StatusError {
+  return new StatusError({
+    code: 'TARGET_UNREACHABLE',
+    message: `${place}: stopped in the middle; the next start goes on from there.`,
+  });
+}

@@ -1,0 +1,132 @@
+/** A bucket that speaks the API of S3. */
+
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { isWorthCompressing } from '../compress.ts';
+import { createS3Client, type S3Deps, type S3Options } from './s3-client.ts';
+import { busyError } from './s3-faults.ts';
+import type { StaticFile } from './static-file.ts';
+import type { TargetStore } from './target.ts';
+
+export interface S3StoreOptions extends S3Options {
+  /** Empty, or ending with a slash. */
+  readonly prefix: string;
+  /** How text is stored; who reads the bucket cannot choose. */
+  readonly contentEncoding: ContentEncoding;
+}
+
+export type ContentEncoding = 'identity' | 'gzip' | 'br';
+
+const CONCURRENCY = 8;
+/** A note of what is done costs a request as a file does. */
+const CHECKPOINT_FILES = 50;
+const LEDGER_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+const PROBE = '.pharos-probe';
+
+const ENCODERS: Readonly<Record<ContentEncoding, (body: Uint8Array) => Promise<Uint8Array>>> = {
+  identity: async (body) => body,
+  gzip: (body) => promisify(gzip)(body, { level: 9 }),
+  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+};
+
+/** Objects below the prefix that somebody else put there are left alone. */
+export function createS3Store(options: S3StoreOptions, deps: S3Deps): TargetStore {
+  const client = createS3Client(options, deps);
+  const { prefix, contentEncoding } = options;
+  const place = `${client.place}/${prefix}`;
+  // Not every server knows conditions for writing; one that says so is not asked again.
+  let knowsConditions = true;
+
+  async function writeLedger(path: string, text: string, version?: string | null): Promise<string> {
+    const isConditional = version !== undefined && version !== '' && knowsConditions;
+    const condition = version === null ? { 'if-none-match': '*' } : { 'if-match': version ?? '' };
+    try {
+      const { etag } = await client.request({
+        method: 'PUT',
+        key: prefix + path,
+        headers: { ...LEDGER_HEADERS, ...(isConditional ? condition : {}) },
+        body: Buffer.from(text),
+      });
+      return etag;
+    } catch (error) {
+      if (!isConditional || !isStatusError(error)) throw error;
+      if (error.context['status'] === 501) {
+        knowsConditions = false;
+        return writeLedger(path, text, version);
+      }
+      if (error.code !== 'TARGET_BUSY') throw error;
+      // Our own write may have arrived although its answer did not.
+      const there = await readLedger(path);
+      if (there?.text === text) return there.version;
+      throw busyError(place);
+    }
+  }
+
+  async function readLedger(path: string): Promise<{ readonly text: string; readonly version: string } | null> {
+    const { status, etag, body } = await client.request({ method: 'GET', key: prefix + path, accept: [404] });
+    if (status !== 404) return { text: body.toString('utf8'), version: etag };
+    if (body.includes('<Code>NoSuchBucket</Code>')) throw noBucketError(place);
+    return null;
+  }
+
+  async function remove(path: string): Promise<void> {
+    await client.request({ method: 'DELETE', key: prefix + path, accept: [404] });
+  }
+
+  return {
+    kind: 's3',
+    place,
+    settings: contentEncoding === 'identity' ? '' : ` ${contentEncoding}`,
+    concurrency: CONCURRENCY,
+    checkpointFiles: CHECKPOINT_FILES,
+    readLedger,
+    writeLedger,
+    put: async (file) => {
+      const { body, headers } = await stored(file, contentEncoding);
+      await client.request({ method: 'PUT', key: prefix + file.path, headers, body });
+      return body.length;
+    },
+    remove,
+    probe: async () => {
+      try {
+        await readLedger('.pharos.json');
+        await client.request({
+          method: 'PUT',
+          key: `${prefix}${PROBE}`,
+          headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+          body: Buffer.from('Pharos was here.\n'),
+        });
+        await remove(PROBE);
+      } catch (error) {
+        throw isStatusError(error) ? error : new StatusError({ code: 'TARGET_REFUSED', message: messageOf(error) });
+      }
+    },
+    close: client.close,
+  };
+}
+
+async function stored(
+  file: StaticFile,
+  encoding: ContentEncoding,
+): Promise<{ readonly body: Uint8Array; readonly headers: Readonly<Record<string, string>> }> {
+  const { contentType, cacheControl } = file;
+  const plain = await file.read();
+  const isEncoded = encoding !== 'identity' && isWorthCompressing(contentType, plain.length);
+  return {
+    body: isEncoded ? await ENCODERS[encoding](plain) : plain,
+    headers: {
+      'content-type': contentType,
+      'cache-control': cacheControl,
+      ...(isEncoded ? { 'content-encoding': encoding } : {}),
+    },
+  };
+}
+
+function noBucketError(place: string): StatusError {
+  return new StatusError({
+    code: 'TARGET_REFUSED',
+    message: `${place}: there is no such bucket. Create it, or check output.s3.bucket and output.s3.endpoint.`,
+    context: { status: 404, s3: 'NoSuchBucket' },
+  });
+}

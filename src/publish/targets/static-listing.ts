@@ -1,0 +1,234 @@
+/** What a static host gets of what is published by now: public pages, sealed ones, and the site's own files. */
+
+import { hash, randomUUID } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { PUBLIC_CACHE } from '../answer-headers.ts';
+import { digestOf } from '../file-entry.ts';
+import { filesFolder, publishedSlugs, type ReleaseFolders, releaseFolder, servedRelease } from '../releases/folders.ts';
+import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
+import { SITE_SLUG } from '../site-release.ts';
+import { headersFile, redirectsFile } from './host-files.ts';
+import { badgesOf, type PageLock, sealedPage } from './page-extras.ts';
+import { NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';
+
+export interface ListingOptions {
+  readonly folders: ReleaseFolders;
+  /** What seals pages, by slug; other gated pages are left out. */
+  readonly sealed: ReadonlyMap<string, PageLock>;
+  /** `_headers` and `_redirects`; null: this host reads neither. */
+  readonly hostFiles: { readonly isHttps: boolean } | null;
+}
+
+export interface StaticPage {
+  /** `_site` for the site's own files. */
+  readonly slug: string;
+  /** As long as it stays, so does every file. */
+  readonly mark: string;
+  readonly isSealed: boolean;
+  /** Whole paths, each once. Nothing is drawn yet. */
+  readonly files: () => readonly StaticFile[];
+}
+
+export interface StaticSite {
+  /** The site's own files last: they link to everything else. */
+  readonly pages: readonly StaticPage[];
+  /** Public, but what is in them cannot be read: what a host has of them stays. */
+  readonly unreadable: ReadonlySet<string>;
+  /** On this disk and not for a static host. */
+  readonly gated: readonly string[];
+  /** Whole paths that a page has or had, by its release; to be removed where no ledger tells. */
+  readonly pathsOf: (slug: string) => readonly string[];
+}
+
+export interface StaticListing {
+  /** A look at the links and at what changed since the last one; a page that did not change is not read. */
+  readonly look: () => StaticSite;
+}
+
+interface Known {
+  readonly slug: string;
+  readonly number: number;
+  /** Which manifest it was made from. */
+  readonly from: string;
+  readonly mark: string;
+  readonly access: ReleaseAccess;
+  readonly customDomain: string | null;
+}
+
+/** Makes the listing over a data folder. Between two looks it remembers a few words of each page. */
+export function createStaticListing({ folders, sealed, hostFiles }: ListingOptions): StaticListing {
+  const known = new Map<string, Known>();
+  const seals = new Map<string, { readonly from: string; readonly mark: string }>();
+
+  function lookAt(slug: string, number: number): Known | null {
+    const from = stampOf(folders, slug, number);
+    const before = known.get(slug);
+    if (before?.from === from) return before;
+    known.delete(slug);
+    const manifest = readManifest(folders, slug, number);
+    if (manifest === null) return null;
+    const { access, customDomain } = manifest;
+    const found = { slug, number, from, mark: digestOf([LISTING_FORMAT, manifest]).slice(0, 32), access, customDomain };
+    known.set(slug, found);
+    return found;
+  }
+
+  /** A new mark whenever the page or its password changed, and in every process: what is sealed is never the same bytes. */
+  function sealedMark({ slug, from }: Known, lock: PageLock): string {
+    const key = `${from} ${lock.password.reveal()}`;
+    const before = seals.get(slug);
+    if (before?.from === key) return before.mark;
+    const mark = randomUUID();
+    seals.set(slug, { from: key, mark });
+    return mark;
+  }
+
+  function toPage(page: Known): StaticPage {
+    const { slug, mark } = page;
+    return { slug, mark, isSealed: false, files: () => publicFiles(folders, page) };
+  }
+
+  function toSealedPage(page: Known, lock: PageLock): StaticPage {
+    const mark = sealedMark(page, lock);
+    return { slug: page.slug, mark, isSealed: true, files: () => [sealedFile(folders, page, { lock, mark })] };
+  }
+
+  function toSitePage(site: Known, others: readonly Known[]): StaticPage {
+    const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others);
+    return {
+      slug: SITE_SLUG,
+      mark: digestOf([site.mark, texts]).slice(0, 32),
+      isSealed: false,
+      files: () => [...texts.map(textFile), ...publicFiles(folders, site, others)],
+    };
+  }
+
+  return {
+    look: () => {
+      const unreadable = new Set<string>();
+      const gated: string[] = [];
+      const open: Known[] = [];
+      const closed: StaticPage[] = [];
+      for (const slug of publishedSlugs(folders)) {
+        const served = servedRelease(folders, slug);
+        const found = served === null ? null : lookAt(slug, served.number);
+        const lock = sealed.get(slug);
+        if (served?.isPublic === true) {
+          if (found?.access === 'public') open.push(found);
+          else unreadable.add(slug);
+        } else if (found?.access === 'password' && lock !== undefined) closed.push(toSealedPage(found, lock));
+        else gated.push(slug);
+      }
+      const others = open.filter(({ slug }) => slug !== SITE_SLUG);
+      const site = open.filter(({ slug }) => slug === SITE_SLUG).map((found) => toSitePage(found, others));
+      return {
+        pages: [...others.map(toPage), ...closed, ...site],
+        unreadable,
+        gated,
+        pathsOf: (slug) => pathsOnDisk(folders, slug),
+      };
+    },
+  };
+}
+
+/** Grows with what is listed of a release, so that hosts get what a newer version adds. */
+const LISTING_FORMAT = 1;
+
+/** Which manifest is there: numbers begin anew when a page is withdrawn and comes back. */
+function stampOf(folders: ReleaseFolders, slug: string, number: number): string {
+  const file = statSync(join(releaseFolder(folders, slug, number), 'manifest.json'), { throwIfNoEntry: false });
+  return `${number} ${file?.ino ?? ''} ${file?.mtimeMs ?? ''} ${file?.size ?? ''}`;
+}
+
+/** @param others pages that the site's own files tell of: once one of them is closed, these must not leave either */
+function publicFiles(folders: ReleaseFolders, { slug, number }: Known, others: readonly Known[] = []): StaticFile[] {
+  const manifest = readManifest(folders, slug, number);
+  if (manifest === null) throw new ReleaseGoneError(slug);
+  const prefix = prefixOf(slug);
+  const source = filesFolder(folders, slug, number);
+  const guarded = async (read: () => Uint8Array | Promise<Uint8Array>): Promise<Uint8Array> => {
+    for (const page of [slug, ...others.map((other) => other.slug)])
+      if (servedRelease(folders, page)?.isPublic !== true) throw new NoLongerPublicError(page);
+    return read();
+  };
+  const files = Object.entries(manifest.files).map(
+    ([path, { sha256, contentType }]): StaticFile => ({
+      path: prefix + path,
+      identity: sha256,
+      contentType,
+      cacheControl: PUBLIC_CACHE,
+      stage: stageOf(path, contentType),
+      read: () => guarded(() => bodyOf(join(source, path), slug)),
+    }),
+  );
+  const badges = slug === SITE_SLUG ? [] : badgesOf(folders, manifest);
+  return [
+    ...files,
+    ...badges.map((badge) => ({ ...badge, path: prefix + badge.path, read: () => guarded(badge.read) })),
+  ];
+}
+
+function sealedFile(
+  folders: ReleaseFolders,
+  { slug, number }: Known,
+  { lock, mark }: { readonly lock: PageLock; readonly mark: string },
+): StaticFile {
+  return {
+    path: `${slug}/index.html`,
+    identity: mark,
+    contentType: 'text/html; charset=utf-8',
+    cacheControl: PUBLIC_CACHE,
+    stage: 'index',
+    read: async () => {
+      const manifest = readManifest(folders, slug, number);
+      if (manifest === null) throw new ReleaseGoneError(slug);
+      return sealedPage(folders, manifest, lock);
+    },
+  };
+}
+
+function hostTexts(isHttps: boolean, pages: readonly Known[]): (readonly [string, string])[] {
+  const domains = pages.flatMap(({ slug, customDomain }) =>
+    customDomain === null ? [] : [{ slug, domain: customDomain }],
+  );
+  const redirects = redirectsFile(domains);
+  return [['_headers', headersFile(isHttps)], ...(redirects === null ? [] : [['_redirects', redirects] as const])];
+}
+
+function textFile([path, text]: readonly [string, string]): StaticFile {
+  const contentType = 'text/plain; charset=utf-8';
+  return {
+    path,
+    identity: hash('sha256', text, 'hex'),
+    contentType,
+    cacheControl: PUBLIC_CACHE,
+    stage: 'data',
+    read: async () => Buffer.from(text),
+  };
+}
+
+function pathsOnDisk(folders: ReleaseFolders, slug: string): readonly string[] {
+  const manifest = currentManifest(folders, slug);
+  if (manifest === null) return [];
+  const paths = Object.keys(manifest.files);
+  try {
+    return [...paths, ...badgesOf(folders, manifest).map(({ path }) => path)].map((path) => prefixOf(slug) + path);
+  } catch {
+    // Its data cannot be read; what its manifest lists is what is known of it.
+    return paths.map((path) => prefixOf(slug) + path);
+  }
+}
+
+function prefixOf(slug: string): string {
+  return slug === SITE_SLUG ? '' : `${slug}/`;
+}
+
+function bodyOf(file: string, slug: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new ReleaseGoneError(slug);
+    throw error;
+  }
+}
