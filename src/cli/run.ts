@@ -139,6 +139,8 @@ function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Que
           addedTasks.push(task);
         }
       }
+      // What is not heard from turns stale meanwhile, and the page has to say so.
+      news.soon();
       return true;
     },
   };

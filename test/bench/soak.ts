@@ -218,7 +218,7 @@ function tell({ answers, failures, unmarked, memoryMb, faults, staleTimes }: Fin
   const third = Math.floor(warm.length / 3);
   const first = median(warm.slice(0, third));
   const last = median(warm.slice(-third));
-  const slope = slopeOf(warm) / (SAMPLE_MS / 60_000);
+  const slope = (slopeOf(warm) * memoryMb.length) / MINUTES;
   console.log(
     `memory: ${first.toFixed(0)} MB once warm, ${last.toFixed(0)} MB at the end (${slope.toFixed(2)} MB a minute by least squares), highest ${Math.max(...memoryMb).toFixed(0)} MB`,
   );

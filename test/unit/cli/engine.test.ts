@@ -262,6 +262,18 @@ describe('the engine', () => {
     expect((await second.report).publish?.pages).toHaveLength(1);
   });
 
+  it('publishes what turned stale with every tick of the schedule, also while nothing answers', async () => {
+    const { engine, passes, published, finish } = rig();
+    engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    for (let tick = 1; tick <= 2; tick += 1) {
+      engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+      await expect.poll(() => published).toHaveLength(tick);
+    }
+    finish();
+    await engine.idle();
+    expect(passes).toHaveLength(1);
+  });
+
   it('publishes in the end what could not be published before, and tells of it', async () => {
     const { engine, published, troubles, answer, breakPublish } = rig();
     const run = engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
