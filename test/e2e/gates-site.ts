@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { request as requestSecurely } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
@@ -111,8 +112,17 @@ export interface GatesSite {
   readonly close: () => Promise<void>;
 }
 
-/** @param withOut also writes the site for a static host, into `out` */
-export async function startGatesSite({ withOut }: { readonly withOut: boolean }): Promise<GatesSite> {
+export interface GatesSiteInit {
+  /** Also writes the site for a static host, into `out`. */
+  readonly withOut: boolean;
+  /** What visitors are told; it is always reached at 127.0.0.1 too. */
+  readonly siteUrl?: string;
+}
+
+export async function startGatesSite({
+  withOut,
+  siteUrl = 'http://127.0.0.1:4321',
+}: GatesSiteInit): Promise<GatesSite> {
   const folder = temporaryFolder();
   const sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
   const { server, mails } = await mailSink();
@@ -139,7 +149,7 @@ export async function startGatesSite({ withOut }: { readonly withOut: boolean })
   writeFileSync(
     join(folder.path, 'pharos.yaml'),
     stringify({
-      site: { url: 'http://127.0.0.1:4321', name: 'Site' },
+      site: { url: siteUrl, name: 'Site' },
       server: { trustedProxyHops: 1 },
       schedule: '0 0 1 1 *',
       upstreams,
@@ -190,11 +200,22 @@ function filesOf(data: string, slug: string): readonly string[] {
   return Object.keys(manifest.files);
 }
 
-/** Asks as written: paths are not tidied up, redirects are not followed. */
-function send(url: string, agent: Agent, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Answer> {
-  const { origin } = new URL(url);
+/** Asks as written: paths are not tidied up, redirects are not followed, certificates of tests are taken for good. */
+export function send(
+  url: string,
+  agent: Agent | undefined,
+  { method = 'GET', headers = {}, body }: Ask = {},
+): Promise<Answer> {
+  const { origin, protocol } = new URL(url);
+  const options = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(protocol === 'https:' ? { servername: headers['host'] ?? '', rejectUnauthorized: false } : {}),
+    method,
+    path: url.slice(origin.length),
+    headers,
+  };
   return new Promise((resolve, reject) => {
-    const sent = request(origin, { agent, method, path: url.slice(origin.length), headers }, (response) => {
+    const sent = (protocol === 'https:' ? requestSecurely : request)(origin, options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
