@@ -57,6 +57,8 @@ export interface Pharos {
   readonly targets: TargetKeeper;
   /** Told of every run, for the operators' pages that are open. */
   readonly events: OpsEvents;
+  /** Whether sign-in mails are printed instead of sent. */
+  readonly printsMail: boolean;
   /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
   readonly draw: Renderer['render'];
   /**
@@ -220,6 +222,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     get publisher() {
       return site.publisher;
     },
+    printsMail: options.printsMail,
     store,
     folders,
     http,

@@ -176,11 +176,16 @@ async function exportFacts({ config, store }: Pharos, redact: (text: string) => 
   );
 }
 
-async function mailFacts({ config, store }: Pharos, pages: readonly ResolvedPage[], now: EpochMs): Promise<MailFacts> {
+async function mailFacts(
+  { config, store, printsMail }: Pharos,
+  pages: readonly ResolvedPage[],
+  now: EpochMs,
+): Promise<MailFacts> {
   const { smtp, from } = config.access;
   return {
     isNeeded: pages.some(({ definition }) => definition.access === 'email-domain'),
-    isConfigured: smtp !== undefined && from !== undefined,
+    isConfigured: printsMail || (smtp !== undefined && from !== undefined),
+    isPrinted: printsMail,
     waiting: await mailsWaiting(store.database, now),
   };
 }

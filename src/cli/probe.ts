@@ -1,6 +1,7 @@
 /** Asks one upstream once: is it there, does it know us, and does its clock agree with ours? */
 
 import { isStatusError, messageOf } from '../errors.ts';
+import { readControl } from '../store/upstream-control.ts';
 import { createQuota } from '../sync/quota.ts';
 import { createRunner } from '../sync/runner.ts';
 import type { Upstream } from '../sync/upstream.ts';
@@ -26,6 +27,8 @@ export async function probeUpstream(
   { http, store }: Pick<Pharos, 'http' | 'store'>,
   upstream: Upstream,
 ): Promise<ProbeRow> {
+  // A probe asks less than a pass; how much a pass asks is known from the last one.
+  const { listCalls: known } = await readControl(store.database, upstream.id);
   const runner = createRunner(
     {
       upstreamId: upstream.id,
@@ -41,18 +44,19 @@ export async function probeUpstream(
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory }));
     const tally = runner.tally();
+    const listCalls = Math.max(known, tally.listCalls);
     return {
       ...base,
       isOk: true,
       summary: probe.summary,
       code: null,
-      warnings: [...probe.warnings, ...scheduleWarnings(upstream, tally.listCalls)],
+      warnings: [...probe.warnings, ...scheduleWarnings(upstream, listCalls)],
       monitorsTotal: probe.monitorsTotal,
       detailAgeMaxMs:
         probe.monitorsTotal === null
           ? null
           : detailAgeMaxMs(upstream.limits, {
-              listCallsPerPass: tally.listCalls,
+              listCallsPerPass: listCalls,
               intervalMs: upstream.intervalMs,
               monitorsTotal: probe.monitorsTotal,
             }),

@@ -1,5 +1,6 @@
 /** The server's own addresses below `/-/`. */
 
+import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
 import type { OwnAnswer, OwnRequest } from './front-door.ts';
@@ -24,9 +25,14 @@ export interface OwnRoutesOptions {
   /** Why pages are not published or not fresh; empty when all is well. */
   readonly unreadiness: () => Promise<readonly string[]>;
   readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
+  /** How long `?wait=1` waits for a report; default nine minutes. */
+  readonly waitMs?: number;
   /** The operators' page; `rest` is the path behind `ops`. */
   readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<OwnAnswer | null>;
 }
+
+/** Longer than slow upstreams and a full publish take, and than a client should hang on. */
+const WAIT_MS = 9 * 60_000;
 
 const RebuildSchema = z.strictObject({ page: z.string().max(256).optional() });
 
@@ -86,9 +92,27 @@ async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<
   const page = body.data.page ?? null;
   if (page !== null && !options.hasPage(page)) return json(404, { message: 'There is no such page.' });
   const { id, report } = options.submit(page, request.clientAddress);
-  if (request.query.get('wait') === null)
+  if ((request.query.get('wait') ?? '0') === '0')
     return json(202, { run: id, message: 'A run is queued; add ?wait=1 to wait for its report.' });
-  return json(200, { run: id, report: await report });
+  try {
+    const ended = await within(options.waitMs ?? WAIT_MS, report);
+    if (ended !== null) return json(200, { run: id, report: ended });
+    return json(202, { run: id, message: 'The run is still under way; /-/ops and the log tell how it ends.' });
+  } catch {
+    // The engine has told the log, which lets no secret out.
+    return json(503, { run: id, message: 'The run ended without a report; the log says why, under its id.' });
+  }
+}
+
+/** Null: it takes longer. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  const timeout = new AbortController();
+  const late = wait(ms, null, { signal: timeout.signal, ref: false }).catch(() => null);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    timeout.abort();
+  }
 }
 
 function servesOnly(): OwnAnswer {

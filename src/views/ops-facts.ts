@@ -86,6 +86,8 @@ export interface MailFacts {
   /** Whether a page needs mails at all. */
   readonly isNeeded: boolean;
   readonly isConfigured: boolean;
+  /** The sandbox sends none. */
+  readonly isPrinted: boolean;
   readonly waiting: number;
 }
 

@@ -223,6 +223,7 @@ function sizeWords(bytes: number, format: Format): string {
 function mailWords({ mail }: OpsFacts): string {
   if (!mail.isNeeded) return 'No page asks for e-mail addresses.';
   if (!mail.isConfigured) return 'No mail server is configured: nobody can be sent a link.';
+  if (mail.isPrinted) return 'Sign-in mails are printed where Pharos was started, not sent.';
   return mail.waiting === 0
     ? 'No mail waits.'
     : `${mail.waiting} ${mail.waiting === 1 ? 'mail waits' : 'mails wait'} to be taken by the mail server.`;

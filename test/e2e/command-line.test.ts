@@ -82,6 +82,22 @@ describe('the command line', () => {
     expect(result.status).toBe(0);
   });
 
+  it('tells by what passes really ask, once there was one, how fresh details stay', async () => {
+    const ages = async (): Promise<number> => {
+      const { upstreams } = JSON.parse((await run('check', '--json')).stdout) as {
+        upstreams: { upstream: string; detailAgeMaxMs: number }[];
+      };
+      return upstreams.find(({ upstream }) => upstream === 'edge')?.detailAgeMaxMs ?? 0;
+    };
+    // Several lists instead of the one call of a probe leave fewer requests for details.
+    const limited = 'auth: x-api-key\n    limits: { perMinute: 60, perHour: 360 }';
+    configure(`${sandbox.configText().replace('auth: x-api-key', limited)}data: ./data-probed\n`);
+    const guessed = await ages();
+    expect((await run('sync')).status).toBe(0);
+    expect(await ages()).toBeGreaterThan(guessed);
+    configure(sandbox.configText());
+  });
+
   it('syncs into the store and prints the report', async () => {
     const result = await run('sync', '--json');
     expect(result.status).toBe(0);

@@ -154,6 +154,24 @@ describe('triggers of a running server', () => {
     expect(new Set(runs.map(({ run }) => run)).size).toBeLessThan(100);
   });
 
+  it('waits for the report when asked to, and goes on when whoever asked goes away', async () => {
+    const rebuild = (signal?: AbortSignal): Promise<Response> =>
+      fetch(`${pharos.url}/-/rebuild?wait=1`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const answer = await rebuild();
+    const { run, report } = (await answer.json()) as { run: string; report: { id: string; pass: object } };
+    expect([answer.status, report.id]).toEqual([200, run]);
+
+    const before = await passes();
+    sandbox.faults.set('server-monitor', { name: 'slow', delayMs: 1_000, times: 1 });
+    await expect(rebuild(AbortSignal.timeout(200))).rejects.toThrow();
+    expect(await eventually(passes, (count) => count > before)).toBe(before + 1);
+    expect((await rebuild()).status).toBe(200);
+  });
+
   it('gives metrics in the text format, with stable names and no secret', async () => {
     const answer = await fetch(`${pharos.url}/-/metrics`);
     const text = await answer.text();

@@ -14,7 +14,7 @@ export interface RebuildOptions {
   readonly quiet?: boolean;
 }
 
-/** A pass over slow upstreams and a full publish may take this long. */
+/** The server answers before, with what it knows by then. */
 const WAIT_MS = 10 * 60_000;
 
 /** Asks the running server to pull and publish now, waits, and prints its report. */
@@ -40,7 +40,10 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
       cause,
     });
   });
-  const body = (await answer.body.json().catch(() => null)) as { report?: RunReport; message?: string } | null;
+  const body = (await answer.body.json().catch(() => null)) as {
+    report?: RunReport;
+    message?: string;
+  } | null;
   progress.end();
   if (answer.statusCode !== 200 || body?.report === undefined) {
     throw new StatusError({

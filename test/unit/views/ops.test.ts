@@ -59,7 +59,12 @@ describe('the operators’ page in words', () => {
     const [edge] = opsFacts().upstreams;
     const [acme] = opsFacts().pages;
     const well = { upstreams: edge ? [edge] : [], pages: acme ? [acme] : [], pagesTotal: 1, unpublishedTotal: 0 };
-    const calm = { ...well, problems: [], exports: [], mail: { isNeeded: false, isConfigured: false, waiting: 0 } };
+    const calm = {
+      ...well,
+      problems: [],
+      exports: [],
+      mail: { isNeeded: false, isConfigured: false, isPrinted: false, waiting: 0 },
+    };
     expect(view(calm).sentence).toBe('All is well: the upstream is fresh, the page is published.');
     expect(view(calm).shell.state).toBe('operational');
     expect(view({ ...calm, unpublishedTotal: 7 }).sentence).toBe('One thing needs a look.');

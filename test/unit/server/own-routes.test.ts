@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../../src/model/time.ts';
+import type { OwnRequest } from '../../../src/server/front-door.ts';
+import { createOwnRoutes } from '../../../src/server/own-routes.ts';
+
+/** What a rebuild is answered when its run ends like this. */
+async function rebuilt(report: Promise<{ hasFailed: boolean }>, query: string): Promise<[number, unknown]> {
+  report.catch(() => undefined);
+  const routes = createOwnRoutes({
+    guard: { check: async () => ({ kind: 'right' }) },
+    canRun: true,
+    now: () => toEpochMs(0),
+    submit: () => ({ id: 'run-1', report }),
+    hasPage: () => true,
+    hooks: async () => ({ kind: 'idle' }),
+    unreadiness: async () => [],
+    metrics: async () => ({ text: '', contentType: 'text/plain' }),
+    ops: async () => null,
+    waitMs: 50,
+  });
+  const request: OwnRequest = {
+    method: 'POST',
+    path: 'rebuild',
+    query: new URLSearchParams(query),
+    headers: { authorization: 'Bearer right' },
+    clientAddress: '192.0.2.1',
+    isSecure: false,
+    isSiteHost: true,
+    body: async () => Buffer.from(''),
+  };
+  const answer = await routes(request);
+  return [answer?.status ?? 0, JSON.parse(String(answer?.body))];
+}
+
+describe('a rebuild', () => {
+  const never = new Promise<{ hasFailed: boolean }>(() => undefined);
+
+  it('is answered at once with the id of its run, unless the report is waited for', async () => {
+    for (const query of ['', 'wait=0'])
+      expect(await rebuilt(never, query)).toEqual([202, expect.objectContaining({ run: 'run-1' })]);
+    expect(await rebuilt(Promise.resolve({ hasFailed: false }), 'wait=1')).toEqual([
+      200,
+      { run: 'run-1', report: { hasFailed: false } },
+    ]);
+  });
+
+  it('keeps nobody waiting for ever, and says that the run goes on', async () => {
+    const [status, body] = await rebuilt(never, 'wait=1');
+    expect(status).toBe(202);
+    expect(body).toEqual({ run: 'run-1', message: expect.stringContaining('still under way') });
+  });
+
+  it('says which run ended without a report, and not why', async () => {
+    const [status, body] = await rebuilt(Promise.reject(new Error('CANARY')), 'wait=1');
+    expect(status).toBe(503);
+    expect(body).toEqual({ run: 'run-1', message: expect.stringContaining('the log says why') });
+    expect(JSON.stringify(body)).not.toContain('CANARY');
+  });
+});
