@@ -12,7 +12,7 @@ const EndpointSchema = z
   .url({ protocol: /^https?$/, error: 'expected an http(s) address, such as https://s3.eu-central-1.amazonaws.com' })
   .refine((text) => {
     const url = URL.parse(text);
-    return url === null || url.protocol === 'https:' || LOOPBACK.test(url.hostname);
+    return url === null || url.protocol !== 'http:' || LOOPBACK.test(url.hostname);
   }, 'expected https: only a server on this machine may be reached without')
   .refine((text) => {
     const url = URL.parse(text);

@@ -1,5 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DISK } from '../../src/publish/releases/disk.ts';
+import { switchTo } from '../../src/publish/releases/switch.ts';
 import { addressOf } from '../../src/publish/targets/s3-client.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { S3_KEYS, type S3Fault, type S3Server, startS3Server } from '../helpers/s3-server.ts';
@@ -460,6 +462,39 @@ describe('a bucket with faults', () => {
       expect(await s3Target(s3, folders).update()).toMatchObject({ result: 'current' });
       expect([end, new Map(siteKeys(s3).map((key) => [key, s3.text(key)]))]).toEqual([end, whole]);
     }
+  });
+
+  it('keeps nothing of a page that turns private after an upload that broke off, wherever that was', async () => {
+    await publishSite(folders, 'site', ['acme']);
+    for (let end = 2; end <= 14; end += Math.max(1, Math.round(2 / SCALE))) {
+      s3.objects.clear();
+      await publishPage(folders, 'two', { parts: ['b', 'c'] });
+      let left = end;
+      s3.fault = () => {
+        left -= 1;
+        return left < 0 ? { kind: 'cut' } : null;
+      };
+      expect([end, (await s3Target(s3, folders).update()).result]).toEqual([end, 'failed']);
+      s3.fault = () => null;
+      await closeGate(folders, 'acme');
+      await publishPage(folders, 'private', { access: 'password', parts: [] });
+      expect(await s3Target(s3, folders).update()).toMatchObject({ result: 'current', warnings: [] });
+      expect([end, siteKeys(s3).filter((key) => key.startsWith('acme/'))]).toEqual([end, []]);
+    }
+  });
+
+  it('shows an older release wholly when it is rolled back to after an upload that broke off', async () => {
+    const old = await publishPage(folders, 'one');
+    await s3Target(s3, folders).update();
+    const before = new Map(siteKeys(s3).map((key) => [key, s3.text(key)]));
+    await publishPage(folders, 'two');
+    s3.fault = ({ key }) => (key === 'acme/index.html' ? { kind: 'cut' } : null);
+    expect(await s3Target(s3, folders).update()).toMatchObject({ result: 'failed' });
+    expect(s3.text('acme/favicon.svg')).toContain('two');
+    s3.fault = () => null;
+    await switchTo({ disk: DISK, folders }, { slug: 'acme', number: old.number, isPublic: true });
+    expect(await s3Target(s3, folders).update()).toMatchObject({ result: 'current' });
+    expect(new Map(siteKeys(s3).map((key) => [key, s3.text(key)]))).toEqual(before);
   });
 
   it('gets after a crash only what it has not, but for the files since the last note', async () => {

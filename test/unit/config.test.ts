@@ -147,3 +147,72 @@ describe('a secret', () => {
     ]);
   });
 });
+
+describe('output', () => {
+  const S3 = {
+    endpoint: 'https://s3.eu-central-1.amazonaws.com',
+    bucket: 'pages',
+    accessKeyId: '${ID}',
+    secretAccessKey: '${KEY}',
+  };
+  const environment = { ID: 'AKID-0001', KEY: 'secret-0001' };
+  const textOf = (s3: object): string => `${SITE}output: { s3: ${JSON.stringify({ ...S3, ...s3 })} }\n`;
+  const s3Of = (s3: object = {}) => load(textOf(s3), environment).output.s3;
+
+  it('is nothing unless configured, and a folder is relative to the file', () => {
+    expect(load(SITE).output).toEqual({ sealed: false });
+    expect(load(`${SITE}output: { folder: ../srv/status }\n`).output.folder).toBe('/srv/status');
+  });
+
+  it('takes keys from the environment only, and keeps them closed', () => {
+    const config = load(textOf({}), environment);
+    expect(config.output.s3?.secretAccessKey.reveal()).toBe('secret-0001');
+    expect([...config.secrets].toSorted()).toEqual(['AKID-0001', 'secret-0001']);
+    expect(JSON.stringify(config)).not.toMatch(/secret-0001|AKID-0001/);
+    expect(faultsOf(textOf({ secretAccessKey: 'in-clear', sessionToken: 'in-clear' }), environment)).toEqual([
+      expect.stringContaining('output.s3.secretAccessKey: a secret may not stand in the file'),
+      expect.stringContaining('output.s3.sessionToken: a secret may not stand in the file'),
+    ]);
+  });
+
+  it.each([
+    ['https://s3.eu-central-1.amazonaws.com', 'eu-central-1'],
+    ['https://s3.dualstack.us-west-2.amazonaws.com', 'us-west-2'],
+    ['https://s3.us-west-004.backblazeb2.com', 'us-west-004'],
+    ['https://0123456789abcdef.r2.cloudflarestorage.com', 'auto'],
+    ['http://127.0.0.1:9000', 'us-east-1'],
+    ['https://minio.example.com/api', 'us-east-1'],
+  ])('knows from %s that the region is %s', (endpoint, region) => {
+    expect(s3Of({ endpoint })?.region).toBe(region);
+    expect(s3Of({ endpoint, region: 'mars-1' })?.region).toBe('mars-1');
+  });
+
+  it('ends a prefix with a slash', () => {
+    expect(['', 'status', 'a/b/'].map((prefix) => s3Of({ prefix })?.prefix)).toEqual(['', 'status/', 'a/b/']);
+  });
+
+  it.each([
+    [{ endpoint: 'http://minio.example.com' }, 'output.s3.endpoint: expected https'],
+    [{ endpoint: 'ftp://x' }, 'output.s3.endpoint: expected an http(s) address'],
+    [{ endpoint: 'https://user:pw@s3.example.com' }, 'output.s3.endpoint: expected an address without user'],
+    [{ endpoint: 'https://s3.example.com/?x=1' }, 'output.s3.endpoint: expected an address without user'],
+    [{ bucket: 'Pages_1' }, 'output.s3.bucket: expected the name of a bucket'],
+    [{ bucket: '192.168.0.1' }, 'output.s3.bucket: expected a name'],
+    [{ bucket: 'a..b' }, 'output.s3.bucket: expected a name'],
+    [{ prefix: '../up' }, 'output.s3.prefix: a prefix has no . or ..'],
+    [{ prefix: '/root' }, 'output.s3.prefix: expected a path without /'],
+    [{ prefix: 'a b' }, 'output.s3.prefix: expected letters'],
+    [{ region: 'EU WEST' }, 'output.s3.region: expected a region'],
+    [{ addressing: 'virtual-host', bucket: 'a.b' }, 'output.s3.addressing: certificates do not cover'],
+    [{ contentEncoding: 'zstd' }, 'output.s3.contentEncoding'],
+  ])('refuses %j by its path, with what is expected', (s3, message) => {
+    expect(faultsOf(textOf(s3), environment)).toEqual([expect.stringContaining(message)]);
+  });
+
+  it.each(['./data', './data/site', '.', 'data/../data/x'])(
+    'refuses %s as folder, where private pages are',
+    (folder) => {
+      expect(faultsOf(`${SITE}output: { folder: "${folder}" }\n`)).toEqual([expect.stringContaining('output.folder')]);
+    },
+  );
+});

@@ -60,8 +60,6 @@ export function headersFile(isHttps: boolean): string {
       '/*',
       { ...EVERY_ANSWER, ...(isHttps ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}) },
     ],
-    ...['', 'index.html', '404.html'].map((path) => [`/${path}`, html('')] as const),
-    ...SITE_DATA.map((path) => [`/${path}`, data] as const),
     ...DOCUMENT_FOLDERS.map((folder) => [`/:page/${folder}`, html(folder)] as const),
     // In the folder of badges that name is taken by the rule of badges.
     ...DOCUMENT_FOLDERS.filter((folder) => folder !== 'badges/').map(
@@ -70,6 +68,9 @@ export function headersFile(isHttps: boolean): string {
     ['/:page/404.html', html('')],
     ...DATA.map((path) => [`/:page/${path}`, data] as const),
     ...BADGES.map((path) => [`/:page/${path}`, badge] as const),
+    // After the pages, whose addresses one host takes for the same with and without a slash.
+    ...['', 'index.html', '404.html'].map((path) => [`/${path}`, html('')] as const),
+    ...SITE_DATA.map((path) => [`/${path}`, data] as const),
   ];
   return `${rules.map(([pattern, headers]) => [pattern, ...Object.entries(headers).map(([name, value]) => `  ${titled(name)}: ${value}`)].join('\n')).join('\n')}\n`;
 }

@@ -1,0 +1,173 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/model/time.ts';
+import { createTarget } from '../../src/publish/targets/create-target.ts';
+import { createFolderStore } from '../../src/publish/targets/folder-store.ts';
+import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
+import type { Target } from '../../src/publish/targets/target.ts';
+import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
+import { closeSmallSites, createSmallSite } from '../helpers/small-site.ts';
+import { closeGate, publishPage, publishSite, withdrawPage } from './targets-fixture.ts';
+
+describe('a folder for static hosts', () => {
+  let folders: TestFolders;
+  let out: string;
+  beforeEach(() => {
+    folders = testFolders();
+    out = join(mkdtempSync(join(tmpdir(), 'pharos-out-')), 'site');
+  });
+  afterEach(async () => {
+    await closeSmallSites();
+    folders.remove();
+    rmSync(join(out, '..'), { recursive: true, force: true });
+  });
+
+  const target = (over: Partial<ListingOptions> = {}): Target =>
+    createTarget({
+      store: createFolderStore(out),
+      listing: createStaticListing({ folders, sealed: new Map(), hostFiles: { isHttps: true }, ...over }),
+    });
+  const files = (): string[] =>
+    readdirSync(out, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(out.length + 1))
+      .filter((path) => !path.startsWith('.pharos'))
+      .toSorted();
+  const read = (path: string): string => readFileSync(join(out, path), 'utf8');
+  const lock = (password: string) => ({ password: { reveal: () => password }, locale: 'en' });
+
+  it('holds the public pages, the site, and what hosts read', async () => {
+    await publishPage(folders, 'one', { parts: ['a'], customDomain: 'status.acme.example' });
+    await publishPage(folders, 'hidden', { slug: 'vault', access: 'password' });
+    await publishSite(folders, 'site', ['acme']);
+    expect(await target().update()).toMatchObject({ result: 'current', place: out, filesWritten: 10 });
+    expect(files()).toEqual([
+      '404.html',
+      '_headers',
+      '_redirects',
+      'acme/api/v2/summary.json',
+      'acme/components/a/feed.json',
+      'acme/components/a/index.html',
+      'acme/favicon.svg',
+      'acme/index.html',
+      'index.html',
+      'robots.txt',
+    ]);
+    expect(read('_redirects')).toContain('https://status.acme.example/*');
+  });
+
+  it('gets only what changed, loses what is gone with its folders, and keeps what is of others', async () => {
+    await publishPage(folders, 'one');
+    await publishPage(folders, 'one', { slug: 'beta' });
+    const kept = target();
+    await kept.update();
+    writeFileSync(join(out, 'acme', 'notes.txt'), 'theirs');
+    await publishPage(folders, 'two', { parts: ['a'] });
+    expect(await kept.update()).toMatchObject({ filesWritten: 5, filesRemoved: 2, filesKept: 7 });
+    await withdrawPage(folders, 'beta');
+    expect(await kept.update()).toMatchObject({ filesWritten: 0, filesRemoved: 7 });
+    expect(existsSync(join(out, 'beta'))).toBe(false);
+    expect(existsSync(join(out, 'acme', 'components', 'b'))).toBe(false);
+    expect(read('acme/notes.txt')).toBe('theirs');
+  });
+
+  it('is mended by the next build when files were taken away', async () => {
+    await publishPage(folders, 'one');
+    await target().update();
+    rmSync(join(out, 'acme', 'index.html'));
+    expect(await target().update()).toMatchObject({ result: 'current', filesWritten: 1 });
+    expect(read('acme/index.html')).toContain('one');
+  });
+
+  it('loses a page that turned private, also where the note of the site is gone', async () => {
+    await publishPage(folders, 'one');
+    await target().update();
+    rmSync(join(out, '.pharos.json'));
+    await closeGate(folders, 'acme');
+    await publishPage(folders, 'secret', { access: 'password' });
+    await target().update();
+    expect(files()).toEqual([]);
+  });
+
+  it('holds a sealed page as one file that says nothing, and nothing of it in the clear from before', async () => {
+    await publishPage(folders, 'CANARY public');
+    await target().update();
+    await closeGate(folders, 'acme');
+    await publishPage(folders, 'CANARY private', { access: 'password' });
+    const sealed = new Map([['acme', lock('open sesame')]]);
+    const kept = target({ sealed, hostFiles: null });
+    expect(await kept.update()).toMatchObject({ result: 'current', filesWritten: 1, filesRemoved: 7 });
+    expect(files()).toEqual(['acme/index.html']);
+    expect(read('acme/index.html')).not.toContain('CANARY');
+    const first = read('acme/index.html');
+    expect(await kept.update()).toMatchObject({ filesWritten: 0 });
+    await publishPage(folders, 'CANARY next', { access: 'password' });
+    expect(await kept.update()).toMatchObject({ filesWritten: 1 });
+    expect(read('acme/index.html')).not.toBe(first);
+    expect(await target({ hostFiles: null }).update()).toMatchObject({ filesRemoved: 1 });
+    expect(files()).toEqual([]);
+  }, 30_000);
+
+  it('keeps what it has of a page whose release cannot be read here', async () => {
+    const { number } = await publishPage(folders, 'one');
+    const kept = target();
+    await kept.update();
+    writeFileSync(join(folders.releases, 'acme', String(number), 'manifest.json'), '{');
+    const report = await kept.update();
+    expect(report).toMatchObject({ result: 'current', filesRemoved: 0 });
+    expect(report.warnings.join()).toContain('acme cannot be read here');
+    expect(read('acme/index.html')).toContain('one');
+  });
+
+  it.skipIf(process.getuid?.() === 0)(
+    'says which folder cannot be written (not as root, who can write all)',
+    async () => {
+      await publishPage(folders, 'one');
+      await target().update();
+      chmodSync(out, 0o500);
+      await publishPage(folders, 'two');
+      const report = await target().update();
+      chmodSync(out, 0o700);
+      expect(report).toMatchObject({ result: 'failed' });
+      expect(report.message).toContain(out);
+    },
+  );
+
+  it('says that a folder cannot be made where a file is', async () => {
+    await publishPage(folders, 'one');
+    writeFileSync(out, 'a file');
+    const report = await target().update();
+    expect(report).toMatchObject({ result: 'failed' });
+    expect(report.message).toContain(`The folder ${out} cannot be written`);
+  });
+
+  it('gets badges as files, and sends again only those that look different', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    await site.pass();
+    const { run, publisher } = site.publisher();
+    await run();
+    await publisher.settled();
+    const kept = createTarget({
+      store: createFolderStore(out),
+      listing: createStaticListing({ folders: site.folders, sealed: new Map(), hostFiles: null }),
+    });
+    expect(await kept.update()).toMatchObject({ result: 'current' });
+    const badges = files().filter((path) => /badges\/[^/]+\.(svg|json|png)$/.test(path));
+    expect(badges).toContain('acme/badges/status.svg');
+    expect(badges).toContain('acme/components/c1/badges/uptime-90d.png');
+    expect(read('acme/badges/status.svg')).toContain('operational');
+    const before = new Map(files().map((path) => [path, readFileSync(join(out, path))]));
+    site.upstream('acme').states[1] = 'degraded';
+    site.clock.now = toEpochMs(site.clock.now + 1_000);
+    await site.pass();
+    await run();
+    const report = await kept.update();
+    const changed = files().filter((path) => before.get(path)?.equals(readFileSync(join(out, path))) !== true);
+    expect(changed).toContain('acme/badges/status.svg');
+    expect(changed).toContain('acme/components/c1/badges/status.png');
+    expect(changed.filter((path) => /components\/c0\/badges\/status|badges\/incidents/.test(path))).toEqual([]);
+    expect(report.filesWritten).toBe(changed.length);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { BADGE_HEADERS } from '../../../src/badges/files.ts';
+import { filesOf } from '../../../src/publish/files.ts';
+import { siteFilesOf } from '../../../src/publish/site-files.ts';
+import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
+import { fileAnswer } from '../../../src/server/file-answer.ts';
+import type { OpenRelease } from '../../../src/server/release-reader.ts';
+import { outage } from '../../helpers/page-scenes.ts';
+
+const POLICY = "default-src 'none';script-src 'sha256-x'";
+
+type Rule = readonly [pattern: string, headers: Readonly<Record<string, string>>];
+
+function parse(text: string): Rule[] {
+  const rules: [string, Record<string, string>][] = [];
+  for (const line of text.trimEnd().split('\n')) {
+    if (!line.startsWith(' ')) {
+      rules.push([line, {}]);
+      continue;
+    }
+    const [, name = '', value = ''] = /^ {2}([\w-]+): (.+)$/.exec(line) ?? [];
+    const headers = rules.at(-1)?.[1];
+    if (headers !== undefined) headers[name.toLowerCase()] = value;
+  }
+  return rules;
+}
+
+/** As its documentation says: a splat is anything, a placeholder anything but a slash, and values of a name are joined. */
+function onCloudflare(rules: readonly Rule[], address: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [pattern, own] of rules) {
+    const expression = pattern.replace(/[.]/g, '\\.').replace(/\*/g, '.*').replace(/:\w+/g, '[^/]+');
+    if (!new RegExp(`^${expression}$`).test(address)) continue;
+    for (const [name, value] of Object.entries(own))
+      headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return headers;
+}
+
+/** As its own tool for development does: a slash at the end makes no difference, and the last rule that matches counts. */
+function onNetlify(rules: readonly Rule[], address: string): Record<string, string> {
+  const matching = rules.filter(([pattern]) => {
+    const parts = pattern.split('/').filter((part) => part !== '');
+    const body = parts
+      .map((part, index) => {
+        if (part.startsWith(':')) return '/([^/]+)';
+        if (part === '*') return index === parts.length - 1 ? '(/?|/.*)' : '/(.*)';
+        return `/${part.replaceAll('.', '\\.')}`;
+      })
+      .join('');
+    return new RegExp(parts.length === 0 ? '^/$' : `^${body}/?$`).test(address);
+  });
+  return Object.assign({}, ...matching.map(([, headers]) => headers)) as Record<string, string>;
+}
+
+function served(path: string, contentType: string): Record<string, string> {
+  const csp = contentType.startsWith('text/html') ? POLICY : null;
+  const record = { key: '', sha256: 'x'.repeat(64), bytes: 1, contentType, csp, twins: [] };
+  const release = { manifest: { files: { [path]: record } }, read: () => Buffer.from('x') } as unknown as OpenRelease;
+  const answer = fileAnswer(release, { path, isPublic: true, headers: {} });
+  return answer?.headers as Record<string, string>;
+}
+
+function expected(path: string, contentType: string): Record<string, string | undefined> {
+  const isBadge = /(^|\/)badges\/[^/]+$/.test(path) && !path.endsWith('.html');
+  const headers = isBadge
+    ? Object.fromEntries(Object.entries(BADGE_HEADERS).map(([name, value]) => [name.toLowerCase(), value]))
+    : served(path, contentType);
+  return {
+    'cache-control': headers['cache-control'],
+    'access-control-allow-origin': headers['access-control-allow-origin'],
+    // What documents may do, they say themselves.
+    'content-security-policy': headers['content-security-policy']?.replace(`${POLICY}; `, ''),
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'cross-origin',
+    'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  };
+}
+
+describe('_headers', () => {
+  const text = headersFile(true);
+  const rules = parse(text);
+  const page = outage();
+  const pageFiles = filesOf(page, { badges: true });
+  const site = { url: 'https://status.example', name: 'Example', home: null, timezone: 'UTC', locale: 'en' };
+  const siteFiles = siteFilesOf({ site, pages: [], home: null });
+  const addresses = [
+    ...pageFiles.map(({ path, contentType }) => ({ path, contentType, address: `/acme/${path}` })),
+    ...siteFiles.map(({ path, contentType }) => ({ path, contentType, address: `/${path}` })),
+  ].flatMap((file) => {
+    const folder = { ...file, address: file.address.replace(/index\.html$/, '') };
+    // Where the gallery is, a rule for every file of the folder is meant for badges.
+    return file.path === 'badges/index.html' || folder.address === file.address ? [folder] : [folder, file];
+  });
+
+  it.each([
+    ['Cloudflare Pages', onCloudflare],
+    ['Netlify', onNetlify],
+  ])('give every file on %s the headers that our own server gives it', (_host, headersOn) => {
+    expect(addresses.length).toBeGreaterThan(200);
+    const wrong = addresses.flatMap(({ path, contentType, address }) => {
+      const headers = headersOn(rules, address);
+      const want = expected(path, contentType);
+      return Object.keys(want)
+        .filter((name) => headers[name] !== want[name])
+        .map((name) => `${address} ${name}: ${headers[name]} instead of ${want[name]}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('stay below the limits of Cloudflare Pages, however many pages there are', () => {
+    expect(rules.length).toBeLessThanOrEqual(100);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(2_000);
+    expect(rules.filter(([pattern]) => pattern.split('*').length > 2)).toEqual([]);
+  });
+
+  it('let nobody frame anything but embed pages', () => {
+    for (const headersOn of [onCloudflare, onNetlify]) {
+      expect(headersOn(rules, '/acme/embed/')['content-security-policy']).toBe('frame-ancestors *');
+      expect(headersOn(rules, '/acme/')['content-security-policy']).toBe("frame-ancestors 'none'");
+    }
+  });
+
+  it('tell browsers to stay with https only where the site is there', () => {
+    expect(headersFile(false)).not.toContain('Strict-Transport-Security');
+  });
+});
+
+describe('_redirects', () => {
+  it('map domains of pages to their folders, and are not there without any', () => {
+    expect(redirectsFile([])).toBeNull();
+    expect(redirectsFile([{ domain: 'status.acme.example', slug: 'acme' }])).toBe(
+      'https://status.acme.example/* /acme/:splat 200!\n',
+    );
+  });
+});
