@@ -130,6 +130,8 @@ export interface DeployedBefore {
   readonly data: string;
   /** Domains of single pages, and where the files of each are below site/public. */
   readonly domains?: Readonly<Record<string, string>>;
+  /** What else is different. */
+  readonly changes?: readonly (readonly [string, string])[];
 }
 
 /** deploy/nginx.conf as it is, but for names, ports and paths. */
@@ -138,6 +140,7 @@ export async function startDeployedNginx({
   pharosPort,
   data,
   domains = {},
+  changes = [],
 }: DeployedBefore): Promise<RunningProxy> {
   mkdirSync(folder, { recursive: true });
   const [port, plainPort] = [await freePort(), await freePort()];
@@ -158,6 +161,7 @@ export async function startDeployedNginx({
     ['server_name status.example.com;', `server_name status.example.com ${Object.keys(domains).join(' ')};`],
     ['listen 80 ', `listen 127.0.0.1:${plainPort} `],
     ['listen 443 ', `listen 127.0.0.1:${port} `],
+    ...changes,
   ]).replaceAll(/^\s*listen \[::\].*$/gm, '');
   return startNginx({ http, folder, port, scheme: 'https' });
 }
