@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { configReference, referenceSections } from '../../scripts/config-reference.ts';
-import { programOf } from '../../src/cli/main.ts';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
@@ -14,6 +12,7 @@ import { toEpochMs } from '../../src/model/time.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
+import { faultOf } from '../helpers/command-fault.ts';
 import { codeBlocks, documents, innerLinks, ROOT, shellLines, shellWords } from '../helpers/documents.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
@@ -121,40 +120,15 @@ describe('configurations in documents', () => {
   });
 });
 
-/** What the words of a command line mean: null, or what is wrong with them. */
-function faultOf(words: readonly string[], isSentence = false): string | null {
-  let command: Command = programOf(() => undefined);
-  const rest = [...words];
-  for (let next = rest[0]; next !== undefined; next = rest[0]) {
-    const child = command.commands.find((one) => one.name() === next);
-    if (child === undefined) break;
-    command = child;
-    rest.shift();
-  }
-  if (command.commands.length > 0) return `${words.join(' ')}: there is no such command`;
-  // What a value must be is for the command itself: N and DIR stand for one.
-  for (const option of command.options) option.argParser((value) => value);
-  const { operands, unknown } = command.parseOptions(rest);
-  if (unknown.length > 0) return `${words.join(' ')}: there is no ${unknown[0]}`;
-  const required = command.registeredArguments.filter((argument) => argument.required).length;
-  // A command that is only named, in a sentence, has none.
-  const isNamed = rest.length === 0 && isSentence;
-  return operands.length < required && !isNamed ? `${words.join(' ')}: an argument is missing` : null;
-}
-
-describe('commands in sentences, tables and other files', () => {
+describe('commands in sentences and tables', () => {
   it('are commands that there are, with options that they take', () => {
     const inline = DOCUMENTS.flatMap(({ text }) =>
       [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`(?:npx )?(pharos [a-z][^`]*)`/g)].map(
         ([, code = '']) => code,
       ),
     );
-    const inFiles = BLOCKS.filter(({ language }) => ['ini', 'dockerfile'].includes(language)).flatMap(({ text }) =>
-      [...text.replaceAll(/[[\]",]+/g, ' ').matchAll(/bin\/pharos\.js (.+)$/gm)].map(([, args]) => `pharos ${args}`),
-    );
     expect(inline.length).toBeGreaterThan(30);
-    expect(inFiles).toHaveLength(2);
-    const faults = [...inline, ...inFiles].map((code) => {
+    const faults = inline.map((code) => {
       const words = shellWords(code.replaceAll(/[[\]]/g, '')).slice(1);
       return faultOf(words, true);
     });
@@ -165,13 +139,6 @@ describe('commands in sentences, tables and other files', () => {
     expect(faultOf(['frobnicate'])).toContain('no such command');
     expect(faultOf(['build', '--into', 'x'])).toContain('no --into');
     expect(faultOf(['backup'])).toContain('an argument is missing');
-  });
-
-  it('copy only files that there are into a container', () => {
-    const copies = BLOCKS.filter(({ language }) => language === 'dockerfile').flatMap(({ text }) =>
-      [...text.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' ')),
-    );
-    expect(copies.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
   });
 });
 
