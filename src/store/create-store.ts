@@ -57,8 +57,10 @@ export function createStore(database: Database): Store {
         );
       }),
     detailFetchedAt: async (upstreamId) => {
-      const rows = await database.all('SELECT monitor, fetched_at FROM detail WHERE monitor LIKE ?', [
-        `${upstreamId}/%`,
+      // Every id that begins so; 0 follows the slash.
+      const rows = await database.all('SELECT monitor, fetched_at FROM detail WHERE monitor >= ? AND monitor < ?', [
+        `${upstreamId}/`,
+        `${upstreamId}0`,
       ]);
       return new Map(
         rows.map((row) => [String(row['monitor']).slice(upstreamId.length + 1), Number(row['fetched_at']) as EpochMs]),

@@ -1,16 +1,16 @@
 /** SQLite through node:sqlite: one connection that writes, one that reads, WAL, every commit on disk. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { isStatusError, messageOf, StatusError } from '../errors.ts';
 import type { Database, Row, SqlValue, Writer } from './database.ts';
+import { migrationsAfter } from './migrations.ts';
 
 /** Older libraries can corrupt a WAL database when two connections checkpoint at once (sqlite.org/wal.html#walresetbug). */
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 /** How long a writer of another process is waited for. */
 const BUSY_TIMEOUT_MS = 5_000;
-const MIGRATIONS = join(import.meta.dirname, 'migrations');
 
 export interface OpenedSqlite {
   readonly database: Database;
@@ -118,23 +118,12 @@ function requireVersion(version: string): void {
 /** Applies each numbered file once, in order, each in a transaction of its own. Forward only. */
 export function migrate(connection: DatabaseSync): void {
   const current = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
-  const names = readdirSync(MIGRATIONS)
-    .filter((entry) => entry.endsWith('.sql'))
-    .sort();
-  if (current > names.length) {
-    throw new StatusError({
-      code: 'STORE_UNAVAILABLE',
-      message: `The database has version ${current}, made by a newer Pharos; this one knows ${names.length}. Run the newer one, or restore a backup from before the upgrade.`,
-    });
-  }
-  for (const name of names) {
-    const version = Number.parseInt(name, 10);
-    if (version <= current) continue;
+  for (const { version, sql } of migrationsAfter(current)) {
     connection.exec('BEGIN IMMEDIATE');
     try {
       // Another process may have done it while this one waited for the lock.
       if (Number(connection.prepare('PRAGMA user_version').get()?.['user_version']) < version) {
-        connection.exec(readFileSync(join(MIGRATIONS, name), 'utf8'));
+        connection.exec(sql());
         connection.exec(`PRAGMA user_version = ${version}`);
       }
       connection.exec('COMMIT');

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Incident,
   type Learned,
@@ -13,8 +10,14 @@ import {
 } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
 import { type Store, subjects } from '../../src/store/store.ts';
+import {
+  BEGIN_TIMEOUT_MS,
+  DATABASES,
+  startDatabases,
+  type TestDatabase,
+  type TestDatabases,
+} from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));
 const at = (minutes: number) => toEpochMs(T0 + minutes * MINUTE_MS);
@@ -54,8 +57,9 @@ const WINDOW: Maintenance = {
   updates: [],
 };
 
-describe('what changed in the store', () => {
-  let folder: string;
+describe.each(DATABASES)('what changed in the store over %s', (kind) => {
+  let databases: TestDatabases;
+  let database: TestDatabase;
   let store: Store;
   let minute = 0;
 
@@ -70,16 +74,17 @@ describe('what changed in the store', () => {
     minute += 1;
   }
 
+  beforeAll(async () => {
+    databases = await startDatabases(kind);
+  }, BEGIN_TIMEOUT_MS);
+  afterAll(() => databases.stop());
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'pharos-changes-'));
-    store = createStore(openSqlite(join(folder, 'pharos.db'), T0).database);
+    database = await databases.fresh();
+    store = createStore(database.open());
     minute = 0;
     await learn({});
   });
-  afterEach(async () => {
-    await store.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => database.drop());
 
   const revision = async (): Promise<number> => (await store.changesSince(0)).revision;
 
@@ -106,7 +111,7 @@ describe('what changed in the store', () => {
   });
 
   it('is seen by a process that opened the database before', async () => {
-    const other = createStore(openSqlite(join(folder, 'pharos.db'), T0).database);
+    const other = createStore(database.open());
     const before = (await other.changesSince(0)).revision;
     await learn({ monitors: [monitor(API, 'major_outage'), monitor(WEB)] });
     expect((await other.changesSince(before)).monitors).toEqual([API]);

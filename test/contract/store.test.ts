@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Incident,
   type Learned,
@@ -14,6 +14,13 @@ import { DAY_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import type { PassCommit, Store } from '../../src/store/store.ts';
+import {
+  BEGIN_TIMEOUT_MS,
+  DATABASES,
+  startDatabases,
+  type TestDatabase,
+  type TestDatabases,
+} from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));
 const at = (minutes: number) => toEpochMs(T0 + minutes * MINUTE_MS);
@@ -62,19 +69,20 @@ function commit(minutes: number, learned: Partial<Learned>, over: Partial<PassCo
   };
 }
 
-describe('the store', () => {
-  let folder: string;
+describe.each(DATABASES)('the store over %s', (kind) => {
+  let databases: TestDatabases;
+  let database: TestDatabase;
   let store: Store;
-  const open = () => openSqlite(join(folder, 'pharos.db'), T0);
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'pharos-store-'));
-    store = createStore(open().database);
+  beforeAll(async () => {
+    databases = await startDatabases(kind);
+  }, BEGIN_TIMEOUT_MS);
+  afterAll(() => databases.stop());
+  beforeEach(async () => {
+    database = await databases.fresh();
+    store = createStore(database.open());
   });
-  afterEach(async () => {
-    await store.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => database.drop());
 
   it('lets an open span last to the last good answer, so that a pass without changes writes no span', async () => {
     await store.commitPass(commit(0, { monitors: [monitor(API, 'operational')] }, { continuity: 'broken' }));
@@ -211,6 +219,27 @@ describe('the store', () => {
     ]);
   });
 
+  it('names a stored document that does not parse', async () => {
+    await store.commitPass(commit(0, { monitors: [monitor(API, 'operational')] }, { continuity: 'broken' }));
+    await store.database.transaction((tx) => tx.run(`UPDATE monitor SET document = '{"id":3}'`));
+    await expect(store.monitors()).rejects.toMatchObject({ code: 'STORE_CORRUPT' });
+  });
+});
+
+describe('the store in a SQLite file', () => {
+  let folder: string;
+  let store: Store;
+  const open = () => openSqlite(join(folder, 'pharos.db'), T0);
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'pharos-store-'));
+    store = createStore(open().database);
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
   it('moves a damaged file aside, says where, and begins anew', async () => {
     await store.close();
     writeFileSync(
@@ -232,11 +261,5 @@ describe('the store', () => {
     const copy = createStore(openSqlite(join(folder, 'copy.db'), T0).database);
     expect([...(await copy.monitors()).keys()]).toEqual([API]);
     await copy.close();
-  });
-
-  it('names a stored document that does not parse', async () => {
-    await store.commitPass(commit(0, { monitors: [monitor(API, 'operational')] }, { continuity: 'broken' }));
-    await store.database.transaction((tx) => tx.run(`UPDATE monitor SET document = '{"id":3}'`));
-    await expect(store.monitors()).rejects.toMatchObject({ code: 'STORE_CORRUPT' });
   });
 });

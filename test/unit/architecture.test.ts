@@ -32,6 +32,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   aws4fetch: ['publish/targets/s3-client.ts'],
   'node-cron': ['sync/schedule.ts'],
   'node:sqlite': ['store/sqlite.ts'],
+  pg: ['store/postgres'],
   nodemailer: ['access/'],
   satori: ['badges/', 'publish/social-image.ts'],
 };

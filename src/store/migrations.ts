@@ -1,0 +1,34 @@
+/** The numbered files that bring a database of either kind to the latest version. Forward only. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StatusError } from '../errors.ts';
+
+const FOLDER = join(import.meta.dirname, 'migrations');
+
+export interface Migration {
+  readonly version: number;
+  /** Read when it is applied. */
+  readonly sql: () => string;
+}
+
+/**
+ * What a database of version `current` still needs, in order.
+ *
+ * @throws STORE_UNAVAILABLE when a newer Pharos made it; its context has `schema`
+ */
+export function migrationsAfter(current: number): readonly Migration[] {
+  const names = readdirSync(FOLDER)
+    .filter((entry) => entry.endsWith('.sql'))
+    .sort();
+  if (current > names.length) {
+    throw new StatusError({
+      code: 'STORE_UNAVAILABLE',
+      message: `The database has version ${current}, made by a newer Pharos; this one knows ${names.length}. Run the newer one, or restore a backup from before the upgrade.`,
+      context: { schema: current },
+    });
+  }
+  return names
+    .map((name) => ({ version: Number.parseInt(name, 10), sql: () => readFileSync(join(FOLDER, name), 'utf8') }))
+    .filter(({ version }) => version > current);
+}
