@@ -156,13 +156,15 @@ function leavingPages({ site, memory }: Run): string[] {
 async function takeAway({ store, site, memory, tally }: Run, slug: string): Promise<boolean> {
   const ledger = await store.readLedger(pageLedgerPath(slug));
   const files = ledger === null ? null : parsePageLedger(slug, ledger.text);
-  // Without a ledger, what its release has now is the best guess at what was there.
-  const mayBeThere = ledger !== null || memory.pages.has(slug) || memory.doubts === 'unreadable';
-  const paths = files === null ? (mayBeThere ? site.pathsOf(slug) : []) : [...files.keys()];
-  if (files === null && memory.pages.has(slug))
+  // Nothing is put before a ledger lists it: a page that was never whole and has none is not there.
+  const isLost = files === null && (ledger !== null || memory.pages.get(slug)?.isWhole === true);
+  if (isLost)
     tally.warnings.push(
       `It is not known which files of ${slug} are there; look below ${slug}/ yourself, since that page is not public any more.`,
     );
+  // What its release has by now is the best guess at what was there.
+  const guessed = isLost || memory.doubts === 'unreadable' ? site.pathsOf(slug) : [];
+  const paths = files === null ? guessed : [...files.keys()];
   await eachOf(paths, store.concurrency, async (path) => {
     await store.remove(path);
     tally.filesRemoved += 1;
