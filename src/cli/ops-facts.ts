@@ -95,6 +95,9 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
         unpublishedTotal: served.filter(({ current }) => current === null).length,
         problems: state.resolved.problems.map(({ slug, message }) => ({ slug, message: redact(message) })),
         exports: await exportFacts(pharos, redact),
+        targets: pharos.targets
+          .reports()
+          .flatMap(({ place, message }) => (message === null ? [] : [{ place, message: redact(message) }])),
         mail: await mailFacts(pharos, pages, now),
         audit: (await audit.entries(AUDIT_SHOWN)).map((entry) => ({
           ...entry,

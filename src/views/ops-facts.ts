@@ -19,6 +19,8 @@ export interface OpsFacts {
   /** Pages that are defined and not published, in words. */
   readonly problems: readonly { readonly slug: string; readonly message: string }[];
   readonly exports: readonly ExportFacts[];
+  /** Folders and buckets that are not up to date; those that are well are not listed. */
+  readonly targets: readonly TargetFacts[];
   readonly mail: MailFacts;
   /** Newest first. */
   readonly audit: readonly AuditFacts[];
@@ -80,6 +82,13 @@ export interface ExportFacts {
   readonly sent: number;
   readonly rejected: number;
   readonly lastError: string | null;
+}
+
+export interface TargetFacts {
+  /** A path, or the address of a bucket. */
+  readonly place: string;
+  /** Why not, with what helps. */
+  readonly message: string;
 }
 
 export interface MailFacts {

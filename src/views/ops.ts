@@ -145,6 +145,7 @@ function attentionOf(facts: OpsFacts): string[] {
     ...facts.exports
       .filter(({ rejected, lastError }) => rejected > 0 || lastError !== null)
       .map(({ id }) => `Export ${id} has events that were not taken.`),
+    ...facts.targets.map(({ place, message }) => `Output ${place} is not up to date: ${message}`),
     ...(facts.mail.isNeeded && !facts.mail.isConfigured
       ? ['A page asks for e-mail addresses, but access.smtp and access.from are not configured.']
       : []),

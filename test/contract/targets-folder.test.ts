@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
+import { DISK } from '../../src/publish/releases/disk.ts';
+import { switchTo } from '../../src/publish/releases/switch.ts';
 import { createTarget } from '../../src/publish/targets/create-target.ts';
 import { createFolderStore } from '../../src/publish/targets/folder-store.ts';
 import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
@@ -119,6 +121,14 @@ describe('a folder for static hosts', () => {
     expect(report).toMatchObject({ result: 'current', filesRemoved: 0 });
     expect(report.warnings.join()).toContain('acme cannot be read here');
     expect(read('acme/index.html')).toContain('one');
+  });
+
+  it('holds nothing of a release behind a gate, even where a link on this disk says that it is public', async () => {
+    const { number } = await publishPage(folders, 'CANARY', { access: 'password' });
+    await publishSite(folders, 'site', []);
+    await switchTo({ disk: DISK, folders }, { slug: 'acme', number, isPublic: true });
+    await target().update();
+    expect(files().filter((path) => path.startsWith('acme/'))).toEqual([]);
   });
 
   it.skipIf(process.getuid?.() === 0)(

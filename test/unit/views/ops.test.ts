@@ -55,6 +55,11 @@ describe('the operators’ page in words', () => {
     expect(many.pagesHidden).toBe(198);
   });
 
+  it('asks for a look at folders and buckets that are not up to date', () => {
+    const { attention } = view({ targets: [{ place: 's3://pages/', message: 'no answer in time.' }] });
+    expect(attention).toContain('Output s3://pages/ is not up to date: no answer in time.');
+  });
+
   it('says that all is well only when nothing needs a look', () => {
     const [edge] = opsFacts().upstreams;
     const [acme] = opsFacts().pages;
