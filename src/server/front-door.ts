@@ -66,8 +66,16 @@ export interface FrontDoorOptions {
 }
 
 const HSTS = 'max-age=31536000; includeSubDomains';
+/** Who takes no byte of an answer for this long, or twice as long after taking some, is cut off; streams are not. */
+const READER_PATIENCE_MS = 10_000;
 const NEVER_CACHED = 'private, no-store';
 const PLAIN = 'text/plain; charset=utf-8';
+
+/** What is said to requests that never became one. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+};
 
 /** Makes the server; the caller listens and closes. */
 export function createFrontDoor(options: FrontDoorOptions): Server {
@@ -90,8 +98,9 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       });
     },
   );
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n');
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    const status = UNREADABLE[code ?? ''] ?? '400 Bad Request';
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n`);
   });
   return server;
 }
@@ -102,7 +111,7 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
   const reply = (result: FileAnswer | OwnAnswer): void => send(options, response, result, request.method === 'HEAD');
   if (address.kind === 'refused')
     return reply(plain(address.status, address.status === 421 ? 'This host is not served here.' : 'Bad request.'));
-  const query = new URLSearchParams(target.slice(target.indexOf('?') + 1 || target.length));
+  const query = queryOf(target);
   if (address.kind === 'own')
     return reply((await ownAnswer(options, request, { address, query })) ?? plain(404, 'Not found.'));
   const method = request.method ?? 'GET';
@@ -124,6 +133,13 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
   }
   if (method !== 'GET' && method !== 'HEAD') return reply(notAllowed());
   reply(await pageAnswer(options, request, { address, query }));
+}
+
+const NO_QUERY = new URLSearchParams();
+
+function queryOf(target: string): URLSearchParams {
+  const start = target.indexOf('?');
+  return start === -1 ? NO_QUERY : new URLSearchParams(target.slice(start + 1));
 }
 
 async function ownAnswer(
@@ -293,17 +309,31 @@ function send(
     response.end();
     return;
   }
-  response.writeHead(result.status, {
-    ...EVERY_ANSWER,
-    ...(options.isHttpsSite ? { 'strict-transport-security': HSTS } : {}),
-    ...result.headers,
-  });
+  response.writeHead(result.status, headerLines(result.headers, options.isHttpsSite));
   if ('stream' in result && result.stream !== undefined) {
     result.stream(response);
     return;
   }
+  response.setTimeout(READER_PATIENCE_MS, () => response.destroy());
   if (isHead || result.body === null) response.end();
   else response.end(result.body);
+}
+
+/** Headers as they are written, kept for those that are answered with again: names and values in turns. */
+const linesOverHttp = new WeakMap<OutgoingHttpHeaders, readonly string[]>();
+const linesOverHttps = new WeakMap<OutgoingHttpHeaders, readonly string[]>();
+
+function headerLines(headers: OutgoingHttpHeaders, isHttpsSite: boolean): string[] {
+  const known = isHttpsSite ? linesOverHttps : linesOverHttp;
+  const found = known.get(headers);
+  // Node only reads the list; it asks for one that may be written.
+  if (found !== undefined) return found as string[];
+  const all = { ...EVERY_ANSWER, ...(isHttpsSite ? { 'strict-transport-security': HSTS } : {}), ...headers };
+  const lines = Object.entries(all).flatMap(([name, value]) =>
+    [value ?? []].flat().flatMap((one) => [name, String(one)]),
+  );
+  known.set(headers, lines);
+  return lines;
 }
 
 function plain(status: number, text: string): OwnAnswer {
