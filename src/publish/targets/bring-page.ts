@@ -1,0 +1,74 @@
+/** Writes one page to a target. Before a file is touched, the ledger says that it may be there in any version. */
+
+import { isStatusError } from '../../errors.ts';
+import { type PageFiles, pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
+import { ReleaseGoneError, STAGES, type StaticFile } from './static-file.ts';
+import type { StaticPage } from './static-listing.ts';
+import { eachOf, type Run, stampOf, wordsOf } from './target-run.ts';
+
+/** One page with everything it has. What fails of it alone is told, and leaves the others their turn. */
+export async function bringPage(run: Run, page: StaticPage): Promise<void> {
+  const { memory, tally } = run;
+  try {
+    const files = await bringFiles(run, page);
+    memory.pages.set(page.slug, { mark: page.mark, files, isSealed: page.isSealed, isWhole: true });
+  } catch (error) {
+    const isOfPage = error instanceof ReleaseGoneError || (isStatusError(error) && error.context['isOfFile'] === true);
+    if (!isOfPage) throw error;
+    tally.failures.push(wordsOf(error));
+  }
+}
+
+async function bringFiles(run: Run, { slug, files: list }: StaticPage): Promise<number> {
+  const { store, tally } = run;
+  const ledgerPath = pageLedgerPath(slug);
+  const ledger = await store.readLedger(ledgerPath);
+  const read = ledger === null ? null : parsePageLedger(slug, ledger.text);
+  if (ledger !== null && read === null)
+    tally.warnings.push(`${ledgerPath} there cannot be understood: all of ${slug} is written again.`);
+  const there: PageFiles = read ?? new Map();
+  const files = list();
+  const isThere = ({ path, identity }: StaticFile): boolean =>
+    there.get(path) === stampOf(run, identity) && (!run.isThorough || store.has?.(path) !== false);
+  const missing = files.filter((file) => !isThere(file));
+  const listed = new Set(files.map(({ path }) => path));
+  const gone = [...there.keys()].filter((path) => !listed.has(path));
+  tally.filesKept += files.length - missing.length;
+  if (missing.length === 0 && gone.length === 0 && read !== null) return files.length;
+  for (const { path } of missing) there.set(path, '');
+  const note = async (): Promise<void> => void (await store.writeLedger(ledgerPath, pageLedgerText(there)));
+  await note();
+  try {
+    await putAll(run, missing, { there, note });
+    for (const path of gone) {
+      await store.remove(path);
+      there.delete(path);
+      tally.filesRemoved += 1;
+    }
+  } catch (error) {
+    // What was done so far need not be done again. Should this fail as well, the first failure is the one to tell.
+    await note().catch(() => undefined);
+    throw error;
+  }
+  await note();
+  return files.length;
+}
+
+async function putAll(
+  run: Run,
+  missing: readonly StaticFile[],
+  { there, note }: { readonly there: PageFiles; readonly note: () => Promise<void> },
+): Promise<void> {
+  const { store, tally } = run;
+  for (const stage of STAGES) {
+    const files = missing.filter((file) => file.stage === stage);
+    for (let from = 0; from < files.length; from += store.checkpointFiles) {
+      if (from > 0) await note();
+      await eachOf(files.slice(from, from + store.checkpointFiles), store.concurrency, async (file) => {
+        tally.bytesWritten += await store.put(file);
+        tally.filesWritten += 1;
+        there.set(file.path, stampOf(run, file.identity));
+      });
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** One update of a target: what it works with, and what it counts. */
+
+import { messageOf } from '../../errors.ts';
+import type { PageEntries } from './ledger.ts';
+import { NoLongerPublicError, ReleaseGoneError } from './static-file.ts';
+import type { StaticSite } from './static-listing.ts';
+import type { TargetStore } from './target.ts';
+
+/** What is known of the target between two runs. */
+export interface Memory {
+  readonly pages: PageEntries;
+  /** Of the site ledger; null: there is none. */
+  version: string | null;
+  /** Until the ledger is written: there is none, or none that can be understood, so gated pages may be there unlisted. */
+  doubts: 'none' | 'missing' | 'unreadable';
+}
+
+export interface Tally {
+  filesWritten: number;
+  filesKept: number;
+  filesRemoved: number;
+  bytesWritten: number;
+  readonly warnings: string[];
+  readonly failures: string[];
+}
+
+export interface Run {
+  readonly store: TargetStore;
+  readonly site: StaticSite;
+  readonly memory: Memory;
+  readonly tally: Tally;
+  /** Every file is compared, also of pages that seem to be there. */
+  readonly isThorough: boolean;
+}
+
+/** What the ledger says of a file: what it is, and how it is stored. */
+export function stampOf({ store }: Run, identity: string): string {
+  return `${identity.slice(0, 40)}${store.settings}`;
+}
+
+/** Several at a time. After the first failure nothing more is begun, and what is under way is waited for. */
+export async function eachOf<Item>(
+  items: readonly Item[],
+  concurrency: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const todo = items.values();
+  let failure: { readonly error: unknown } | null = null;
+  const hand = async (): Promise<void> => {
+    for (const item of todo) {
+      if (failure !== null) return;
+      try {
+        await work(item);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, hand));
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+}
+
+/** What went wrong, for the report. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof NoLongerPublicError || error instanceof ReleaseGoneError)
+    return `Stopped half-way, since ${error.message}; the next run goes on.`;
+  return messageOf(error);
+}
