@@ -71,7 +71,7 @@ export async function certificateFinding(siteUrl: string, now: EpochMs): Promise
       : warning(
           name,
           'site.url is plain http: passwords and sessions travel in clear',
-          'Put a proxy with TLS in front and write https:// in site.url (docs/install.md).',
+          'Put a proxy with TLS in front and write https:// in site.url (docs/deploy.md).',
         );
   }
   const seen = await certificateOf(url);
