@@ -85,6 +85,8 @@ export interface Access {
    * does not exist. Null: no page of the site has a gate, so the ordinary 404 gives nothing away.
    */
   readonly denied: (request: DeniedRequest) => Promise<GateResponse | null>;
+  /** Shows pages that are known to be public before the store can be asked of any; `setPages` then knows them all. */
+  readonly showPublic: (slugs: readonly string[]) => void;
   /**
    * Pages as resolved from configuration and upstreams; called whenever they change. Sessions of changed gates end at
    * once; a page whose gate is new or changed is closed to everybody until the promise resolves.

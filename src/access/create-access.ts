@@ -116,6 +116,7 @@ export function createAccess(options: AccessOptions): Access {
       const places = { base: safeBase(base), to: returnToOf(path) };
       return documents.answer({ status: 404, step: 'sign-in', kinds: gates.kinds(), ...places });
     },
+    showPublic: gates.showPublic,
     setPages: gates.setPages,
     pageOf: (slug) => gates.find(slug)?.gated ?? null,
     allowsBadge: badgeTokens.allows,

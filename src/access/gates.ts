@@ -13,6 +13,8 @@ export interface KnownPage {
 }
 
 export interface Gates {
+  /** @see Access.showPublic */
+  readonly showPublic: (slugs: readonly string[]) => void;
   /** @see Access.setPages */
   readonly setPages: (pages: readonly AccessPage[]) => Promise<void>;
   readonly find: (slug: string) => KnownPage | null;
@@ -90,6 +92,20 @@ export function createGates(database: Database, random: RandomBytes): Gates {
       const mine = last.then(() => settle(wanted));
       last = mine.catch(() => undefined);
       return mine;
+    },
+    showPublic: (slugs) => {
+      for (const slug of slugs) {
+        const page: AccessPage = {
+          slug,
+          title: slug,
+          locale: 'en',
+          url: '/',
+          access: 'public',
+          password: null,
+          emailDomains: [],
+        };
+        pages.set(slug, { page, gated: { slug, gate: { kind: 'public' } } });
+      }
     },
     find: (slug) => pages.get(slug) ?? null,
     kinds: () => kinds,

@@ -1,6 +1,5 @@
 /** The composition root: everything that a command needs, built from a configuration. Nothing imports this but commands. */
 
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Access, AccessPage } from '../access/access.ts';
@@ -11,6 +10,7 @@ import type { Config } from '../config/load.ts';
 import { messageOf } from '../errors.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions.ts';
+import { lastPublicPages } from '../publish/last-published.ts';
 import { createPublisher, type Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
 import { loadRenderer, type Renderer } from '../publish/renderer.ts';
@@ -23,7 +23,6 @@ import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createOpsEvents, type OpsEvents } from '../server/ops-events.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
-import { openSqlite } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createHttp, type Http } from '../sync/http.ts';
 import { type PassOptions, runPass } from '../sync/pass.ts';
@@ -35,6 +34,7 @@ import { drawingWith } from './drawing.ts';
 import { createEngine, type Engine, type RunReport } from './engine.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
+import { openStore, storePlace } from './open-store.ts';
 import { createPageTeam } from './page-team.ts';
 import type { Progress } from './progress.ts';
 import { upstreamLine } from './report-text.ts';
@@ -76,6 +76,8 @@ export interface Pharos {
   readonly addresses: () => SiteAddresses;
   /** Reads the pages from the store and tells the gates; also without a pass. */
   readonly refreshPages: (now: EpochMs) => Promise<SiteState>;
+  /** Serves the public pages that are on disk, until the store can be read. */
+  readonly showLastPublished: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -83,6 +85,8 @@ export interface ComposeOptions {
   readonly log: Log;
   /** False: nothing is drawn (`pharos sync`, `pharos check`, `pharos serve`). */
   readonly isPublishing: boolean;
+  /** True: it goes on for good, and waits for a database server that cannot be reached. Default: false. */
+  readonly isLasting?: boolean;
   readonly onReport?: (report: RunReport) => void;
   /** Told of each upstream that answered, and that pages are being published. */
   readonly progress?: Progress;
@@ -99,14 +103,8 @@ export const sleep = (ms: number): Promise<void> => wait(ms);
 /** Opens the store and builds what the command asks for; `close` gives everything back. */
 export async function compose(first: Config, options: ComposeOptions): Promise<Pharos> {
   const { log } = options;
-  const databaseFile = join(first.data, 'pharos.db');
-  const { database, damagedFile } = openSqlite(databaseFile, now());
-  if (damagedFile !== null) {
-    log.error(
-      { damagedFile },
-      'The database was damaged. It was moved aside and a new one was begun; the published pages stay, the upstreams are asked again. To bring history back, restore a backup.',
-    );
-  }
+  const place = storePlace(first);
+  const database = await openStore(place, { log, now: now(), isLasting: options.isLasting ?? false });
   const store = createStore(database);
   const folders = releaseFolders(first.data);
   // Stopping waits for no quota and no slow answer.
@@ -151,7 +149,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       ...drawingWith(renderer),
       siteFilesOf,
       takeTouched: memory.takeTouched,
-      team: createPageTeam({ databaseFile, folders }),
+      team: createPageTeam({ store: place, folders }),
       now,
       sleep,
       onError: (error) => log.error(messageOf(error)),
@@ -255,6 +253,16 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       };
     },
     refreshPages,
+    showLastPublished: () => {
+      const { pages } = live.config();
+      const slugs = lastPublicPages(folders, pages);
+      access.showPublic(slugs);
+      customDomains = new Map(
+        pages.flatMap(({ slug, custom_domain: domain }) =>
+          domain === undefined || !slugs.includes(slug) ? [] : [[domain, slug]],
+        ),
+      );
+    },
     close: async () => {
       stopping.abort();
       await targets.close();

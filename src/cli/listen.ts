@@ -1,7 +1,7 @@
 /** Opens the front door over a composed Pharos. */
 
 import type { AddressInfo } from 'node:net';
-import { messageOf, StatusError } from '../errors.ts';
+import { isStatusError, messageOf, StatusError } from '../errors.ts';
 import { currentNumber } from '../publish/releases/folders.ts';
 import { createBadgeDesk } from '../server/badge-desk.ts';
 import { createFrontDoor } from '../server/front-door.ts';
@@ -21,13 +21,15 @@ export interface Door {
 }
 
 const CLOSE_PATIENCE_MS = 5_000;
+/** Until the store can be read at last. */
+const STORE_LOOK_EVERY_MS = 2_000;
 
 /** Listens; what is published is served from this moment. */
 export async function listen(
   pharos: Pharos,
   { log, port, host }: { log: Log; port: number; host: string },
 ): Promise<Door> {
-  await pharos.refreshPages(now());
+  const stopLooking = await showPages(pharos, log);
   const reader = createReleaseReader(pharos.folders);
   const server = createFrontDoor({
     addresses: pharos.addresses,
@@ -70,12 +72,32 @@ export async function listen(
     url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
     close: () =>
       new Promise((resolve) => {
+        stopLooking();
         pharos.events.close();
         server.close(() => resolve());
         server.closeIdleConnections();
         setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
       }),
   };
+}
+
+/** The pages as the store has them; as long as it cannot be read, those that were published last. Gives what stops trying. */
+async function showPages(pharos: Pharos, log: Log): Promise<() => void> {
+  try {
+    await pharos.refreshPages(now());
+    return () => undefined;
+  } catch (error) {
+    if (!isStatusError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
+    log.error(messageOf(error));
+  }
+  pharos.showLastPublished();
+  const looking = setInterval(() => {
+    pharos.refreshPages(now()).then(
+      () => clearInterval(looking),
+      () => undefined,
+    );
+  }, STORE_LOOK_EVERY_MS);
+  return () => clearInterval(looking);
 }
 
 function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {
@@ -112,7 +134,11 @@ function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {
       metrics.hookTaken(result.kind);
       return result;
     },
-    unreadiness: () => unreadinessOf(pharos),
+    unreadiness: () =>
+      unreadinessOf(pharos).catch((error: unknown) => {
+        if (isStatusError(error)) return ['the database cannot be read'];
+        throw error;
+      }),
     metrics: async () => ({ text: await metrics.text(await gaugesOf(pharos)), contentType: metrics.contentType }),
     ops: routes,
   });

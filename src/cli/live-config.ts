@@ -58,6 +58,7 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
       config = {
         ...next,
         data: config.data,
+        store: config.store,
         server: { ...next.server, host: config.server.host, port: config.server.port },
         access: { ...next.access, sessionHours: config.access.sessionHours },
       };
@@ -69,9 +70,10 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
 }
 
 /** What is decided at the start of the process, by its name in the file. */
-function fixedOf({ data, server, access }: Config): Readonly<Record<string, unknown>> {
+function fixedOf({ data, store, server, access }: Config): Readonly<Record<string, unknown>> {
   return {
     data,
+    'store.url': store?.url.reveal(),
     'server.host': server.host,
     'server.port': server.port,
     'access.sessionHours': access.sessionHours,

@@ -6,10 +6,11 @@ import { StatusError } from '../errors.ts';
 import type { PageTask, PreparedPage } from '../publish/page-release.ts';
 import type { PageTeam } from '../publish/publisher.ts';
 import type { ReleaseFolders } from '../publish/releases/folders.ts';
+import type { StorePlace } from './open-store.ts';
 
 /** What a thread is begun with. */
 export interface PageWorkerData {
-  readonly databaseFile: string;
+  readonly store: StorePlace;
   readonly folders: ReleaseFolders;
 }
 

@@ -6,13 +6,13 @@ import { preparePage } from '../publish/page-release.ts';
 import { DISK } from '../publish/releases/disk.ts';
 import { loadRenderer } from '../publish/renderer.ts';
 import { createStore } from '../store/create-store.ts';
-import { openSqliteReader } from '../store/sqlite.ts';
 import { drawingWith } from './drawing.ts';
+import { openStoreReader } from './open-store.ts';
 import type { PageWorkerAnswer, PageWorkerData, PageWorkerRequest } from './page-team.ts';
 
-const { databaseFile, folders } = workerData as PageWorkerData;
+const { store, folders } = workerData as PageWorkerData;
 const deps = {
-  store: createStore(openSqliteReader(databaseFile)),
+  store: createStore(openStoreReader(store)),
   folders,
   disk: DISK,
   ...drawingWith(await loadRenderer()),

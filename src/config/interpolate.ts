@@ -10,6 +10,9 @@ const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const SECRET_KEY =
   /^(password|apiKey|token|tokens|secret|secrets|secretAccessKey|accessKeyId|sessionToken|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
 
+/** Addresses that carry a password. */
+const SECRET_PATHS: ReadonlySet<string> = new Set(['store.url']);
+
 export interface Interpolated {
   readonly value: unknown;
   readonly issues: readonly ConfigIssue[];
@@ -70,10 +73,10 @@ export function interpolate(
     if (Array.isArray(value)) return value.map((item, index) => walk(item, `${path}[${index}]`, isSecret));
     if (value !== null && typeof value === 'object') {
       return Object.fromEntries(
-        Object.entries(value).map(([key, item]) => [
-          key,
-          walk(item, path === '' ? key : `${path}.${key}`, isSecret || SECRET_KEY.test(key)),
-        ]),
+        Object.entries(value).map(([key, item]) => {
+          const itemPath = path === '' ? key : `${path}.${key}`;
+          return [key, walk(item, itemPath, isSecret || SECRET_KEY.test(key) || SECRET_PATHS.has(itemPath))];
+        }),
       );
     }
     return value;

@@ -12,6 +12,7 @@ import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/theme.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
+import { StoreUrlSchema } from './store-url.ts';
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
 /** Addresses of the server itself and of files beside the pages. */
@@ -223,7 +224,11 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         .prefault({}),
       data: z.string().default('./data').describe('Folder of the database and the published files.'),
       store: z
-        .undefined({ error: 'Postgres is not supported yet: leave store out, and Pharos keeps a SQLite file in data' })
+        .strictObject({
+          url: StoreUrlSchema.describe(
+            'postgres://user:password@host:5432/database, for several nodes; docs/postgres.md. Default: a SQLite file in data.',
+          ),
+        })
         .optional(),
       schedule: ScheduleSchema.default('* * * * *').describe('When upstreams are asked: cron in UTC.'),
       retentionDays: z.int().min(91).default(400).describe('How long history is kept.'),

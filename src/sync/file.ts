@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { isStatusError, messageOf, StatusError } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import { HTTP_LIMITS, type HttpAnswer, type HttpQuestion } from './http.ts';
-import { parseJson } from './json.ts';
+import { parseJson, plainText } from './json.ts';
 
 /** Posts by hand are tens or hundreds; more is a wrong folder. */
 const FILES_MAX = 10_000;
@@ -41,7 +41,7 @@ export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Pr
 async function readOne(path: string, reads: HttpQuestion['reads']): Promise<unknown> {
   requireSize(path, (await stat(path)).size);
   const bytes = await readFile(path);
-  if (reads === 'text') return new TextDecoder().decode(bytes).toWellFormed();
+  if (reads === 'text') return plainText(new TextDecoder().decode(bytes));
   const parsed = parseJson(bytes);
   if (!parsed.isValid) throw unreadable(path, `it ${parsed.reason}`);
   return parsed.value;
@@ -56,7 +56,7 @@ async function readFolder(path: string): Promise<readonly { readonly name: strin
   for (const name of names.sort()) {
     bytesTotal += (await stat(join(path, name))).size;
     requireSize(path, bytesTotal);
-    files.push({ name, text: new TextDecoder().decode(await readFile(join(path, name))).toWellFormed() });
+    files.push({ name, text: plainText(new TextDecoder().decode(await readFile(join(path, name)))) });
   }
   return files;
 }

@@ -37,7 +37,7 @@ const NINE = 0x39;
 /**
  * The value of a UTF-8 JSON document; a byte order mark is passed over.
  *
- * Strings are cut at 64 Ki characters, lone surrogates become U+FFFD, keys named `__proto__` are left out, and integers
+ * Strings are cut at 64 Ki characters, lone surrogates and NUL become U+FFFD, keys named `__proto__` are left out, and integers
  * that a number cannot hold exactly come as strings of their digits, so that two ids never become one.
  *
  * Never throws, also not for want of stack.
@@ -129,5 +129,10 @@ function clean(value: unknown): unknown {
 }
 
 function cleanString(value: string): string {
-  return (value.length > STRING_CHARS_MAX ? value.slice(0, STRING_CHARS_MAX) : value).toWellFormed();
+  return plainText(value.length > STRING_CHARS_MAX ? value.slice(0, STRING_CHARS_MAX) : value);
+}
+
+/** Text that any store and any page can hold: what is half a character, or the NUL that ends text elsewhere, is U+FFFD. */
+export function plainText(value: string): string {
+  return value.toWellFormed().replaceAll('\0', '\uFFFD');
 }

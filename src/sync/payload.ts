@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { dropBody, readBody } from './body.ts';
 import type { HttpQuestion } from './http.ts';
 import { shapeError } from './http-faults.ts';
-import { parseJson } from './json.ts';
+import { parseJson, plainText } from './json.ts';
 
 export interface WireAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -46,7 +46,7 @@ export async function readPayload({ headers, body }: WireAnswer, rules: PayloadR
 /** @param isEndKnown  false: the body ends where the connection does, so that a cut looks like an end */
 function readText(bytes: Buffer, isEndKnown: boolean, place: string): string {
   if (!isEndKnown) throw shapeError(place, 'nothing tells whether the text is complete');
-  return new TextDecoder().decode(bytes).toWellFormed();
+  return plainText(new TextDecoder().decode(bytes));
 }
 
 function readJson(bytes: Buffer, isEndKnown: boolean, place: string): unknown {

@@ -89,7 +89,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
       onError: (error) => {
         throw error;
       },
-      ...(init.isTeamed === true ? { team: createPageTeam({ databaseFile, folders }) } : {}),
+      ...(init.isTeamed === true ? { team: createPageTeam({ store: { file: databaseFile }, folders }) } : {}),
       ...overrides,
     });
     publishers.push(publisher);

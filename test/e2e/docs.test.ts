@@ -75,7 +75,19 @@ describe('references', () => {
 });
 
 describe('configurations in documents', () => {
-  const KEYS = ['site', 'server', 'data', 'schedule', 'upstreams', 'exports', 'pages', 'output', 'access', 'operators'];
+  const KEYS = [
+    'site',
+    'server',
+    'data',
+    'store',
+    'schedule',
+    'upstreams',
+    'exports',
+    'pages',
+    'output',
+    'access',
+    'operators',
+  ];
 
   /** What stands for something that is left out: a place in an address, a value, or more keys. */
   const complete = (text: string): string =>
@@ -93,7 +105,10 @@ describe('configurations in documents', () => {
     const lists = isList ? value.map((upstream) => ({ upstreams: [upstream] })) : [value as Record<string, unknown>];
     return lists.flatMap((part) => {
       const config = stringify({ site: { url: 'https://status.example.com' }, ...part });
-      const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [name, 'smtp://value']);
+      const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [
+        name,
+        name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value',
+      ]);
       try {
         parseConfig({ text: config, file: null, folder: ROOT }, CONNECTORS, Object.fromEntries(names));
         return [];

@@ -94,6 +94,19 @@ describe('the configuration', () => {
     expect(fault('{ "--pharos-ink": "url(https://evil.test)" }')).toContain('css_variables.--pharos-ink');
   });
 
+  it('takes the address of a Postgres database as a secret, and no other address', () => {
+    const url = 'postgres://pharos:pw-canary@db.example.com/pharos';
+    const config = load(`${SITE}store: { url: "\${DB}" }\n`, { DB: url });
+    expect(config.store?.url.reveal()).toBe(url);
+    expect(inspect(config, { depth: 9 }).replace(/secrets: Set.*/, '')).not.toContain('canary');
+    expect(config.secrets).toContain(url);
+    expect(faultsOf(`${SITE}store: { url: "${url}" }\n`)[0]).toMatch(/^store\.url: a secret may not stand in the file/);
+    for (const other of ['mysql://db/x', 'pharos.db', 'https://db.example.com'])
+      expect(faultsOf(`${SITE}store: { url: "\${DB}" }\n`, { DB: other })[0]).toContain(
+        'store.url: expected postgres://',
+      );
+  });
+
   it('never fails open: a gate without its means is refused', () => {
     expect(faultsOf(`${SITE}pages: [{ slug: a, access_type: password }]\n`)[0]).toMatch(/pages\[0\]\.password/);
     expect(faultsOf(`${SITE}pages: [{ slug: a, access_type: email-domain }]\n`)[0]).toMatch(/auth_email_domains/);

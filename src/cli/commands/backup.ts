@@ -12,6 +12,11 @@ export interface BackupOptions {
 /** A consistent copy of the database, also while the server runs. */
 export async function backup(file: string, options: BackupOptions): Promise<number> {
   const config = requireConfig(options.config);
+  if (config.store !== undefined) {
+    throw new UsageError(
+      'The database is on a Postgres server: copy it with pg_dump --format=custom --file=FILE "$DATABASE_URL" (docs/postgres.md).',
+    );
+  }
   const target = resolve(file);
   if (existsSync(target)) throw new UsageError(`${target} is there already; a backup never writes over a file.`);
   const source = join(config.data, 'pharos.db');

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
+import { copyTables } from '../../store/copy.ts';
+import { openPostgres } from '../../store/postgres.ts';
 import { openSqlite } from '../../store/sqlite.ts';
 import { compose, now, type Pharos } from '../compose.ts';
 import { EXIT_DONE } from '../exit.ts';
@@ -35,7 +37,7 @@ export async function preview(options: PreviewOptions): Promise<number> {
   const data = mkdtempSync(join(tmpdir(), 'pharos-preview-'));
   try {
     progress.doing('drawing a copy');
-    await copyDatabase(config.data, data);
+    await copyDatabase(config, data);
     const pharos = await compose(previewConfig(config, data), { log, isPublishing: true, printsMail: true });
     const door = await listen(pharos, { log, port: options.port ?? 0, host: '127.0.0.1' });
     pharos.setSiteUrl(door.url);
@@ -54,7 +56,8 @@ export async function preview(options: PreviewOptions): Promise<number> {
   }
 }
 
-async function copyDatabase(from: string, to: string): Promise<void> {
+async function copyDatabase({ store, data: from }: Config, to: string): Promise<void> {
+  if (store !== undefined) return copyServer(store.url.reveal(), to);
   const file = join(from, 'pharos.db');
   if (!existsSync(file)) return;
   const { database } = openSqlite(file, now());
@@ -65,11 +68,23 @@ async function copyDatabase(from: string, to: string): Promise<void> {
   }
 }
 
+/** What a Postgres server holds, as a file of its own. */
+async function copyServer(url: string, to: string): Promise<void> {
+  const server = openPostgres(url);
+  const { database } = openSqlite(join(to, 'pharos.db'), now());
+  try {
+    await copyTables(server, database);
+  } finally {
+    await Promise.all([server.close(), database.close()]);
+  }
+}
+
 /** The same site with nobody to ask, nothing to send and nobody to take orders from. */
 function previewConfig(config: Config, data: string): Config {
   return {
     ...config,
     data,
+    store: undefined,
     schedule: NEVER,
     exports: [],
     operators: {},

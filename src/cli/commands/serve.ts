@@ -22,7 +22,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const config = requireConfig(options.config);
   const secrets = new Set(config.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  const pharos = await compose(config, { log, isPublishing: false, isLasting: true, printsMail: false });
   const door = await listen(pharos, {
     log,
     port: options.port ?? config.server.port,

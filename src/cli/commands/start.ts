@@ -41,6 +41,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   const pharos = await compose(config, {
     log,
     isPublishing: true,
+    isLasting: true,
     printsMail: options.sandbox !== null,
     onReport: (report) => {
       logReport(log, report);

@@ -45,6 +45,10 @@ describe('JSON of somebody we do not trust', () => {
     expect(read('{"\\ud800":1}')).toEqual({ '\ufffd': 1 });
   });
 
+  test('a NUL, which not every store can keep, becomes a replacement character', () => {
+    expect(read('{"a\\u0000":"b\\u0000c"}')).toEqual({ 'a\ufffd': 'b\ufffdc' });
+  });
+
   test('bytes that are no UTF-8 become replacement characters', () => {
     expect(read(Buffer.from([0x22, 0xff, 0x61, 0x22]))).toBe('\ufffda');
   });
