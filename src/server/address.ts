@@ -62,21 +62,19 @@ function hostName(host: string | undefined): string | null {
   return match?.[1] === undefined ? null : match[1].toLowerCase().replace(/\.$/, '');
 }
 
+/** A segment that begins with a dot, `.` and `..` among them; `.well-known` alone may. */
+const DOT_SEGMENT = /(?:^|\/)\.(?!well-known(?:\/|$))/;
+
 function plainPath(target: string): string | null {
   if (!target.startsWith('/')) return null;
-  const raw = target.split('?', 1)[0] ?? '';
+  const query = target.indexOf('?');
+  const raw = query === -1 ? target : target.slice(0, query);
   let path: string;
   try {
-    path = decodeURIComponent(raw);
+    path = raw.includes('%') ? decodeURIComponent(raw) : raw;
   } catch {
     return null;
   }
   if (path.length > 2_048 || !/^[\w\-./~@:+,=!]*$/.test(path) || path.includes('//')) return null;
-  if (
-    path
-      .split('/')
-      .some((segment) => segment === '.' || segment === '..' || (segment.startsWith('.') && segment !== '.well-known'))
-  )
-    return null;
-  return path;
+  return DOT_SEGMENT.test(path) ? null : path;
 }

@@ -68,21 +68,26 @@ export function badgeAddressOf(path: string): BadgeAddress | null {
 /** Makes the desk. What it draws is kept under the release it was drawn from. */
 export function createBadgeDesk(): BadgeDesk {
   const cache = createBadgeCache<Promise<Drawn | null>>(DRAWN_MAX);
-  const parsed = new WeakMap<OpenRelease, BadgeData>();
-  const dataOf = (release: OpenRelease): BadgeData => {
+  const parsed = new WeakMap<OpenRelease, Opened>();
+  let openedCount = 0;
+  const openedOf = (release: OpenRelease): Opened => {
     const known = parsed.get(release);
     if (known !== undefined) return known;
     const { onDemand } = release.data() as { onDemand: BadgeData };
-    parsed.set(release, onDemand);
-    return onDemand;
+    openedCount += 1;
+    const opened = { id: openedCount, data: onDemand };
+    parsed.set(release, opened);
+    return opened;
   };
   return {
     draw: async (release, request) => {
-      const data = dataOf(release);
+      const { id, data } = openedOf(release);
       const isStale = request.now > data.staleAfter;
       const { address, query } = request;
-      const options = parseBadgeQuery(query);
-      const key = JSON.stringify([release.slug, release.manifest.number, isStale, address, options]);
+      const options = query.size === 0 ? PLAIN : parseBadgeQuery(query);
+      const asked = options === PLAIN ? '' : JSON.stringify(options);
+      // No part but the last has a space in it.
+      const key = `${id} ${isStale} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
       const drawn = await cache.get(key, () => drawFrom(data, { address, options, isStale }));
       return drawn === null ? missing() : answerOf(drawn, request);
     },
@@ -90,10 +95,22 @@ export function createBadgeDesk(): BadgeDesk {
   };
 }
 
+/** What most ask: a badge as the page has it. */
+const PLAIN = parseBadgeQuery(new URLSearchParams());
+
+/** Data of a release, and a number of its own: those of releases begin anew when a page was withdrawn and comes back. */
+interface Opened {
+  readonly id: number;
+  readonly data: BadgeData;
+}
+
+/** A badge with every answer that it can be: made once, since thousands are given. */
 interface Drawn {
-  readonly body: Buffer;
-  readonly contentType: string;
   readonly etag: string;
+  readonly whole: FileAnswer;
+  readonly notModified: FileAnswer;
+  /** For one visitor only. */
+  readonly private: FileAnswer;
 }
 
 async function drawFrom(
@@ -115,8 +132,19 @@ async function drawFrom(
     { kind: badge.kind, format: file.format },
     mergeBadgeOptions(badge.options, options),
   );
-  const bytes = Buffer.from(body);
-  return { body: bytes, contentType, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
+  return answersWith(Buffer.from(body), contentType);
+}
+
+function answersWith(body: Buffer, contentType: string): Drawn {
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const headers = { ...PUBLIC_HEADERS, etag };
+  const content = { 'content-type': contentType, 'content-length': body.length };
+  return {
+    etag,
+    whole: { status: 200, headers: { ...headers, ...content }, body },
+    notModified: { status: 304, headers, body: null },
+    private: { status: 200, headers: { ...SESSION_HEADERS, vary: 'Cookie', ...content }, body },
+  };
 }
 
 function subjectOf({ subjects }: BadgeData, { scope, id }: BadgeAddress): BadgeSubject | null {
@@ -125,17 +153,9 @@ function subjectOf({ subjects }: BadgeData, { scope, id }: BadgeAddress): BadgeS
 }
 
 function answerOf(drawn: Drawn, { isPublic, ifNoneMatch }: BadgeRequest): FileAnswer {
-  const { body, contentType, etag } = drawn;
-  if (!isPublic)
-    return {
-      status: 200,
-      headers: { ...SESSION_HEADERS, vary: 'Cookie', 'content-type': contentType, 'content-length': body.length },
-      body,
-    };
-  const headers = { ...PUBLIC_HEADERS, etag };
-  if (ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag) === true)
-    return { status: 304, headers, body: null };
-  return { status: 200, headers: { ...headers, 'content-type': contentType, 'content-length': body.length }, body };
+  if (!isPublic) return drawn.private;
+  const isKnown = ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === drawn.etag) === true;
+  return isKnown ? drawn.notModified : drawn.whole;
 }
 
 function missing(): FileAnswer {

@@ -26,19 +26,59 @@ export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnsw
   const range = single(request.headers['range']);
   // Ranges are of the file as it is: a range of a twin would mean something else to a client that decodes.
   const encoding = range === undefined ? negotiate(record, single(request.headers['accept-encoding'])) : null;
-  const headers = headersOf(record, request, encoding);
-  const etag = headers['etag'];
-  if (typeof etag === 'string' && matches(single(request.headers['if-none-match']), etag)) {
-    return { status: 304, headers: without(headers, ['content-type', 'content-encoding']), body: null };
-  }
+  const head = headOf(release, record, { path: request.path, isPublic: request.isPublic, encoding });
+  if (head.etag !== null && matches(single(request.headers['if-none-match']), head.etag)) return head.notModified;
   const body = release.read(request.path, encoding);
-  if (range !== undefined) return rangeAnswer(range, body, headers);
-  return { status: 200, headers: { ...headers, 'content-length': body.length }, body };
+  if (range !== undefined) return rangeAnswer(range, body, head.headers);
+  // A twin may be replaced by a smaller one meanwhile.
+  if (head.whole['content-length'] !== body.length) head.whole = { ...head.headers, 'content-length': body.length };
+  return { status: 200, headers: head.whole, body };
+}
+
+/** What answers with one file in one encoding have in common, made once: the same objects each time. */
+interface Head {
+  readonly etag: string | null;
+  readonly headers: OutgoingHttpHeaders;
+  readonly notModified: FileAnswer;
+  /** With the length of the file as it was sent the last time. */
+  whole: OutgoingHttpHeaders;
+}
+
+/** About two kilobytes each; beyond that all are made anew. */
+const HEADS_MAX = 4_096;
+let heads = new WeakMap<OpenRelease, Map<string, Head>>();
+let headCount = 0;
+
+function headOf(
+  release: OpenRelease,
+  record: FileRecord,
+  { path, isPublic, encoding }: Pick<FileRequest, 'path' | 'isPublic'> & { readonly encoding: Compression | null },
+): Head {
+  // No path has a space in it.
+  const key = `${path} ${encoding ?? ''}${isPublic ? '' : ' gated'}`;
+  const known = heads.get(release)?.get(key);
+  if (known !== undefined) return known;
+  if (headCount >= HEADS_MAX) {
+    heads = new WeakMap();
+    headCount = 0;
+  }
+  const headers = headersOf(record, { path, isPublic }, encoding);
+  const etag = headers['etag'];
+  const head: Head = {
+    etag: typeof etag === 'string' ? etag : null,
+    headers,
+    notModified: { status: 304, headers: without(headers, ['content-type', 'content-encoding']), body: null },
+    whole: headers,
+  };
+  const ofRelease = heads.get(release) ?? new Map<string, Head>();
+  heads.set(release, ofRelease.set(key, head));
+  headCount += 1;
+  return head;
 }
 
 function headersOf(
   record: FileRecord,
-  { isPublic, path }: FileRequest,
+  { isPublic, path }: Pick<FileRequest, 'isPublic' | 'path'>,
   encoding: Compression | null,
 ): OutgoingHttpHeaders {
   const common = {

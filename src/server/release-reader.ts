@@ -1,7 +1,7 @@
 /** Reads files of the releases being served. The link on disk decides, so a switch by any process is seen at once. */
 
 import { readFileSync, readlinkSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { COMPRESSIONS, type Compression, suffixOf } from '../publish/compress.ts';
 import {
   filesFolder,
@@ -34,6 +34,7 @@ export interface ReleaseReader {
 export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number = HOT_BYTES_MAX): ReleaseReader {
   const releases = new Map<string, { readonly target: string; readonly release: OpenRelease }>();
   const hot = createHotSet(hotBytesMax);
+  return { open: oncePerTurn(openNow) };
 
   function targetOf(slug: string): string | null {
     for (const site of [folders.publicSite, folders.privateSite]) {
@@ -46,26 +47,38 @@ export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number
     return null;
   }
 
-  return {
-    open: (slug) => {
-      const target = targetOf(slug);
-      if (target === null) {
-        releases.delete(slug);
-        return null;
-      }
-      const known = releases.get(slug);
-      if (known?.target === target) return known.release;
-      const manifest = readableManifest(folders, slug);
-      if (manifest === null) return null;
-      const release: OpenRelease = {
-        slug,
-        manifest,
-        read: (path, encoding) => hot(placeOf(folders, manifest, path) + (encoding === null ? '' : suffixOf(encoding))),
-        data: () => readData(folders, slug, manifest.number),
-      };
-      releases.set(slug, { target, release });
-      return release;
-    },
+  function openNow(slug: string): OpenRelease | null {
+    const target = targetOf(slug);
+    if (target === null) {
+      releases.delete(slug);
+      return null;
+    }
+    const known = releases.get(slug);
+    if (known?.target === target) return known.release;
+    const manifest = readableManifest(folders, slug);
+    if (manifest === null) return null;
+    const placeOf = placesOf(folders, manifest);
+    const release: OpenRelease = {
+      slug,
+      manifest,
+      read: (path, encoding) => hot(placeOf(path) + (encoding === null ? '' : suffixOf(encoding))),
+      data: () => readData(folders, slug, manifest.number),
+    };
+    releases.set(slug, { target, release });
+    return release;
+  }
+}
+
+/** Requests that came together, in one turn of the event loop, share one look at the disk; the next turn looks again. */
+function oncePerTurn<Value>(look: (key: string) => Value): (key: string) => Value {
+  const seen = new Map<string, { readonly value: Value }>();
+  return (key) => {
+    const known = seen.get(key);
+    if (known !== undefined) return known.value;
+    if (seen.size === 0) setImmediate(() => seen.clear());
+    const value = look(key);
+    seen.set(key, { value });
+    return value;
   };
 }
 
@@ -85,12 +98,15 @@ function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
   return (access === 'public') === isPublic;
 }
 
-/** Where a file really is: the same for every release that shares its folder. */
-function placeOf(folders: ReleaseFolders, { slug, number, folders: ids }: Manifest, path: string): string {
-  const id = ids[dirname(path)];
-  return id === undefined
-    ? join(filesFolder(folders, slug, number), path)
-    : join(poolFolder(folders, slug), id, basename(path));
+/** Where each file of a release really is: the same for every release that shares its folder. */
+function placesOf(folders: ReleaseFolders, { slug, number, folders: ids }: Manifest): (path: string) => string {
+  const root = filesFolder(folders, slug, number);
+  const pool = poolFolder(folders, slug);
+  return (path) => {
+    const end = path.lastIndexOf('/');
+    const id = end === -1 ? undefined : ids[path.slice(0, end)];
+    return id === undefined ? `${root}/${path}` : `${pool}/${id}/${path.slice(end + 1)}`;
+  };
 }
 
 function createHotSet(bytesMax: number): (path: string) => Buffer {
@@ -119,6 +135,26 @@ function createHotSet(bytesMax: number): (path: string) => Buffer {
 /** The best twin of a file for an Accept-Encoding header; null: as it is. */
 export function negotiate(record: FileRecord, acceptEncoding: string | undefined): Compression | null {
   if (acceptEncoding === undefined || record.twins.length === 0) return null;
+  for (const encoding of preferences(acceptEncoding)) if (record.twins.includes(encoding)) return encoding;
+  return null;
+}
+
+/** Browsers send a handful of different ones; what others make up is read anew each time. */
+const PREFERENCES_MAX = 64;
+const PREFERENCE_LENGTH_MAX = 64;
+const knownPreferences = new Map<string, readonly Compression[]>();
+
+function preferences(acceptEncoding: string): readonly Compression[] {
+  const known = knownPreferences.get(acceptEncoding);
+  if (known !== undefined) return known;
+  const read = readPreferences(acceptEncoding);
+  if (acceptEncoding.length <= PREFERENCE_LENGTH_MAX && knownPreferences.size < PREFERENCES_MAX)
+    knownPreferences.set(acceptEncoding, read);
+  return read;
+}
+
+/** What is accepted, liked best first; of what is liked alike, ours first. */
+function readPreferences(acceptEncoding: string): readonly Compression[] {
   const accepted = new Map<string, number>();
   for (const part of acceptEncoding.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.trim().split(/\s*;\s*/);
@@ -126,9 +162,5 @@ export function negotiate(record: FileRecord, acceptEncoding: string | undefined
     accepted.set(name, quality === undefined ? 1 : Number(quality));
   }
   const qualityOf = (encoding: Compression): number => accepted.get(encoding) ?? accepted.get('*') ?? 0;
-  let best: Compression | null = null;
-  for (const encoding of COMPRESSIONS) {
-    if (record.twins.includes(encoding) && qualityOf(encoding) > (best === null ? 0 : qualityOf(best))) best = encoding;
-  }
-  return best;
+  return COMPRESSIONS.filter((encoding) => qualityOf(encoding) > 0).toSorted((a, b) => qualityOf(b) - qualityOf(a));
 }
