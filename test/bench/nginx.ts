@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 
 export const hasNginx: boolean = spawnSync('nginx', ['-v']).error === undefined;
@@ -51,7 +51,7 @@ export async function startNginx(folder: string, files: readonly NginxFile[]): P
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const exited = new Promise<void>((done) => child.once('exit', () => done()));
-  await untilAnswered(port);
+  await untilOpen(port);
   return {
     port,
     stop: () => {
@@ -86,14 +86,14 @@ function freePort(): Promise<number> {
   });
 }
 
-async function untilAnswered(port: number): Promise<void> {
+async function untilOpen(port: number): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
-    try {
-      await fetch(`http://127.0.0.1:${port}/`).then((answer) => answer.arrayBuffer());
-      return;
-    } catch {
-      await new Promise((wait) => setTimeout(wait, 50));
-    }
+    const isOpen = await new Promise<boolean>((done) => {
+      const socket = connect(port, '127.0.0.1', () => done(true)).once('error', () => done(false));
+      socket.once('connect', () => socket.destroy());
+    });
+    if (isOpen) return;
+    await new Promise((wait) => setTimeout(wait, 50));
   }
-  throw new Error('nginx did not begin to answer');
+  throw new Error('nginx did not begin to listen');
 }
