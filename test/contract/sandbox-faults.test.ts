@@ -56,8 +56,8 @@ describe('faults of the connection', () => {
   });
 
   it('drip: sends single bytes', async () => {
-    sandbox.faults.set('server-monitor', { name: 'drip', delayMs: 20 });
-    const { text, ended } = await raw('/test', 250);
+    sandbox.faults.set('server-monitor', { name: 'drip', delayMs: 100 });
+    const { text, ended } = await raw('/test', 1_200);
     expect(ended).toBe(false);
     expect(bodyOf(text).length).toBeGreaterThan(2);
     expect(bodyOf(text).length).toBeLessThan(20);
