@@ -195,6 +195,9 @@ describe('private pages, from outside', () => {
           const cell = `${method} ${address} as ${who}`;
           expect(leaks(answer, inside, address), cell).toEqual([]);
           expect([200, 206, 304, 500, 502, 503].includes(answer.status), `${cell}: ${answer.status}`).toBe(false);
+          // A refusal that a cache kept would also be shown to who may see the page.
+          if (method !== 'OPTIONS') expect(answer.headers['cache-control'], cell).toBe('private, no-store');
+          if (answer.status === 404) expectUncacheable(answer, cell);
         }
       }
     }
@@ -262,7 +265,10 @@ describe('private pages, from outside', () => {
       ]) {
         const answer = await site.ask(path, { headers: { host } });
         expect(answer.status, `${host}${path}`).toBe(404);
-        expect(leaks(answer, null, host.toLowerCase() + path), `${host}${path}`).toEqual([]);
+        for (const [method, ask] of Object.entries(METHODS)) {
+          const one = await site.ask(path, { ...ask, headers: { ...ask.headers, host } });
+          expect(leaks(one, null, host.toLowerCase() + path), `${method} ${host}${path}`).toEqual([]);
+        }
       }
       const inside = await site.ask('/', { headers: { host, cookie: cookies.password } });
       expect(inside.body).toContain(CANARY.password);
