@@ -100,6 +100,7 @@ function outcomeWords(item: UpstreamReport): string {
 }
 
 function pageTable({ pages, problems }: PublishReport): string {
+  if (pages.length === 0 && problems.length === 0) return 'No page has news.';
   const rows = pages.map((page) => [
     nameOf(page.slug),
     paint(PAGE_TONES[page.kind], page.kind),

@@ -38,6 +38,7 @@ interface Findings {
   readonly failures: string[];
   readonly unmarked: string[];
   readonly memoryMb: number[];
+  readonly heapMb: number[];
   faults: number;
   staleTimes: number;
 }
@@ -70,7 +71,15 @@ export async function run(): Promise<void> {
     )}schedule: "*/${SCHEDULE_MS / 1_000} * * * * *"\n`;
   writeFileSync(file, config);
   const pharos = await startPharos(['start', '--port', '0', '--quiet'], { cwd: folder.path, env });
-  const found: Findings = { answers: [], failures: [], unmarked: [], memoryMb: [], faults: 0, staleTimes: 0 };
+  const found: Findings = {
+    answers: [],
+    failures: [],
+    unmarked: [],
+    memoryMb: [],
+    heapMb: [],
+    faults: 0,
+    staleTimes: 0,
+  };
   try {
     await untilReady(pharos);
     const until = performance.now() + MINUTES * 60_000;
@@ -166,13 +175,19 @@ async function breakThings(
 interface Look {
   readonly stale: ReadonlySet<string>;
   readonly memoryMb: number;
+  readonly heapMb: number;
 }
 
 async function look(pharos: RunningPharos): Promise<Look> {
   const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
   const stale = [...text.matchAll(/^pharos_upstream_stale\{upstream="(\w+)"\} 1$/gm)].map(([, id = '']) => id);
-  const [, bytes = ''] = /^pharos_process_resident_memory_bytes (\S+)$/m.exec(text) ?? [];
-  return { stale: new Set(stale), memoryMb: Number(bytes) / 2 ** 20 };
+  const megabytes = (name: string): number =>
+    Number(new RegExp(`^pharos_${name}_bytes (\\S+)$`, 'm').exec(text)?.[1]) / 2 ** 20;
+  return {
+    stale: new Set(stale),
+    memoryMb: megabytes('process_resident_memory'),
+    heapMb: megabytes('nodejs_heap_size_used'),
+  };
 }
 
 /** Compares what Pharos knows of its upstreams with what the page says, and looks at its memory. */
@@ -185,6 +200,7 @@ async function watch(pharos: RunningPharos, { found, isOn }: Going): Promise<voi
     };
     const after = await look(pharos);
     found.memoryMb.push(before.memoryMb);
+    found.heapMb.push(before.heapMb);
     for (const [id, names] of Object.entries(COMPONENTS)) {
       if (!before.stale.has(id)) {
         since.delete(id);
@@ -196,17 +212,20 @@ async function watch(pharos: RunningPharos, { found, isOn }: Going): Promise<voi
       const ms = performance.now() - startedAt;
       // One that answered just now may be on the page before the metrics are asked again.
       if (!after.stale.has(id) || ms < MARKED_MS_MAX) continue;
-      const green = page.components.filter(
-        (one) => names.includes(one.name) && (!one.stale || one.state !== 'unknown'),
+      // An outage that is known stays one, what was well is unknown; either says that it is not current.
+      const wrong = page.components.filter(
+        (one) => names.includes(one.name) && (!one.stale || !['unknown', 'major_outage'].includes(one.state)),
       );
-      for (const { name, state } of green)
-        found.unmarked.push(`${name} is ${state}, ${id} stale for ${Math.round(ms)} ms`);
+      for (const { name, state, stale } of wrong)
+        found.unmarked.push(
+          `${name} is ${state}, ${stale ? 'stale' : 'as if current'}, ${id} stale for ${Math.round(ms)} ms`,
+        );
     }
     await pause(SAMPLE_MS);
   }
 }
 
-function tell({ answers, failures, unmarked, memoryMb, faults, staleTimes }: Findings): void {
+function tell({ answers, failures, unmarked, memoryMb, heapMb, faults, staleTimes }: Findings): void {
   const sorted = answers.toSorted((a, b) => a - b);
   const share = (ratio: number): string => `${(sorted[Math.floor(ratio * (sorted.length - 1))] ?? 0).toFixed(1)} ms`;
   const total = answers.length + failures.length;
@@ -214,18 +233,40 @@ function tell({ answers, failures, unmarked, memoryMb, faults, staleTimes }: Fin
   console.log(
     `pages: ${total} asked, ${((100 * (total - failures.length)) / total).toFixed(3)} % served; half within ${share(0.5)}, 99 % within ${share(0.99)}, longest ${share(1)}`,
   );
-  const warm = memoryMb.slice(Math.floor(memoryMb.length * WARM_SHARE));
-  const third = Math.floor(warm.length / 3);
-  const first = median(warm.slice(0, third));
-  const last = median(warm.slice(-third));
-  const slope = (slopeOf(warm) * memoryMb.length) / MINUTES;
-  console.log(
-    `memory: ${first.toFixed(0)} MB once warm, ${last.toFixed(0)} MB at the end (${slope.toFixed(2)} MB a minute by least squares), highest ${Math.max(...memoryMb).toFixed(0)} MB`,
-  );
+  const memory = growthOf(memoryMb, 0.5);
+  // What is left after a collection is the least that was seen.
+  const heap = growthOf(heapMb, 0.1);
+  console.log(`memory: ${growthText(memory)}, highest ${Math.max(...memoryMb).toFixed(0)} MB`);
+  console.log(`heap after collections: ${growthText(heap)}`);
   console.log(`stale pages not marked within one pass, or green: ${unmarked.length}`);
-  const isFlat = last <= first * GROWTH_RATIO_MAX;
+  const isFlat = [memory, heap].every(({ first, last }) => last <= first * GROWTH_RATIO_MAX);
   for (const line of [...failures.slice(0, 5), ...unmarked.slice(0, 5)]) console.log(`  ${line}`);
   if (failures.length > 0 || unmarked.length > 0 || !isFlat) process.exitCode = 1;
+}
+
+interface Growth {
+  /** Of the first and the last third once warm, MB. */
+  readonly first: number;
+  readonly last: number;
+  /** Of the line that fits best, MB a minute. */
+  readonly slope: number;
+}
+
+/** @param quantile which figure stands for a third: 0.5 its median, 0.1 one of its least */
+function growthOf(figures: readonly number[], quantile: number): Growth {
+  const warm = figures.slice(Math.floor(figures.length * WARM_SHARE));
+  const third = Math.floor(warm.length / 3);
+  const of = (part: readonly number[]): number =>
+    part.toSorted((a, b) => a - b)[Math.floor(part.length * quantile)] ?? 0;
+  return {
+    first: of(warm.slice(0, third)),
+    last: of(warm.slice(-third)),
+    slope: (slopeOf(warm) * figures.length) / MINUTES,
+  };
+}
+
+function growthText({ first, last, slope }: Growth): string {
+  return `${first.toFixed(0)} MB once warm, ${last.toFixed(0)} MB at the end (${slope.toFixed(2)} MB a minute by least squares)`;
 }
 
 /** Of the straight line that fits best, by sample. */
@@ -234,10 +275,6 @@ function slopeOf(figures: readonly number[]): number {
   const mean = figures.reduce((sum, figure) => sum + figure, 0) / figures.length;
   const spread = figures.reduce((sum, _figure, at) => sum + (at - middle) ** 2, 0);
   return figures.reduce((sum, figure, at) => sum + (at - middle) * (figure - mean), 0) / spread;
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0;
 }
 
 function pause(ms: number): Promise<void> {

@@ -121,6 +121,9 @@ function findingsText(findings: readonly Finding[]): string {
     const [tone, sign] = SIGNS[result];
     return [`${paint(tone, sign)} ${name}: ${plain(message)}`, ...(remedy === null ? [] : [`    → ${remedy}`])];
   });
-  const count = (wanted: Finding['result']): number => findings.filter(({ result }) => result === wanted).length;
-  return [...lines, '', `${count('fault')} faults, ${count('warning')} warnings.`].join('\n');
+  const counted = (wanted: 'fault' | 'warning'): string => {
+    const count = findings.filter(({ result }) => result === wanted).length;
+    return count === 0 ? `no ${wanted}` : count === 1 ? `1 ${wanted}` : `${count} ${wanted}s`;
+  };
+  return [...lines, '', `Found: ${counted('fault')}, ${counted('warning')}.`].join('\n');
 }

@@ -48,7 +48,7 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
   if (answer.statusCode !== 200 || body?.report === undefined) {
     throw new StatusError({
       code: 'UPSTREAM_REFUSED',
-      message: `The server at ${base} answered ${answer.statusCode}: ${body?.message ?? 'no reason given'}.`,
+      message: `The server at ${base} answered ${answer.statusCode}: ${body?.message ?? 'no reason given.'}`,
     });
   }
   print(options.json === true, body.report, runText(body.report));
