@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StatusError } from '../errors.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
@@ -79,6 +79,7 @@ function folderId(folders: ReleaseFolders): string {
   if (!existsSync(file)) {
     const id = randomUUID();
     const draft = `${file}.${id}`;
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(draft, id);
     try {
       linkSync(draft, file);
