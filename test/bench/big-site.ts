@@ -250,3 +250,21 @@ function incidentsOf(init: BigSiteInit): Incident[] {
     };
   });
 }
+
+/** An incident as anybody would list it, for generators that are not ours. */
+export type ListedIncident = Pick<Incident, 'id' | 'title' | 'impact' | 'updates'> & {
+  readonly startedAt: string;
+  readonly endedAt: string;
+};
+
+export function listedIncidentsOf(init: BigSiteInit): ListedIncident[] {
+  const iso = (at: EpochMs | null): string => (at === null ? '' : new Date(at).toISOString());
+  return incidentsOf(init).map(({ id, title, impact, updates, startedAt, endedAt }) => ({
+    id,
+    title,
+    impact,
+    updates,
+    startedAt: iso(startedAt),
+    endedAt: iso(endedAt),
+  }));
+}

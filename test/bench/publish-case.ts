@@ -44,6 +44,8 @@ export interface Change {
 export interface PublishFigures {
   readonly htmlFiles: number;
   readonly files: number;
+  /** Of all files, without their twins. */
+  readonly bytes: number;
   readonly fillSeconds: number;
   readonly publishSeconds: number;
   /** Until pictures are drawn, too. */
@@ -246,13 +248,17 @@ async function partly(task: PublishCase): Promise<Partial<PublisherOptions>> {
   return { filesOf: await filesOfCase(task) };
 }
 
-function countFiles({ folders }: BigSite, { pages }: PublishCase): Pick<PublishFigures, 'files' | 'htmlFiles'> {
-  const counts = { files: 0, htmlFiles: 0 };
+function countFiles(
+  { folders }: BigSite,
+  { pages }: PublishCase,
+): Pick<PublishFigures, 'files' | 'htmlFiles' | 'bytes'> {
+  const counts = { files: 0, htmlFiles: 0, bytes: 0 };
   for (let page = 0; page < pages; page += 1) {
     const slug = `customer-${page}`;
-    const paths = Object.keys(readManifest(folders, slug, currentNumber(folders, slug) ?? 0)?.files ?? {});
-    counts.files += paths.length;
-    counts.htmlFiles += paths.filter((path) => path.endsWith('.html')).length;
+    const files = Object.entries(readManifest(folders, slug, currentNumber(folders, slug) ?? 0)?.files ?? {});
+    counts.files += files.length;
+    counts.htmlFiles += files.filter(([path]) => path.endsWith('.html')).length;
+    counts.bytes += files.reduce((sum, [, { bytes }]) => sum + bytes, 0);
   }
   return counts;
 }

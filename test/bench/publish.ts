@@ -51,7 +51,11 @@ export async function run(): Promise<void> {
 async function tellSites(folder: string): Promise<void> {
   const medians: { readonly pages: number; readonly p50: number; readonly p95: number }[] = [];
   for (const pages of PAGES) {
-    const figures = await measured({ folder, pages, fullPages: pages <= FULL_PAGES ? pages : FULL_PAGES_OF_LARGER });
+    const figures = await publishInProcess({
+      folder,
+      pages,
+      fullPages: pages <= FULL_PAGES ? pages : FULL_PAGES_OF_LARGER,
+    });
     if (pages <= FULL_PAGES) tellWhole(pages, figures);
     else
       console.log(
@@ -62,7 +66,10 @@ async function tellSites(folder: string): Promise<void> {
   tellGrowth(medians);
 }
 
-async function measured(task: Partial<PublishCase> & Pick<PublishCase, 'pages' | 'folder'>): Promise<PublishFigures> {
+/** Fills and publishes a site in a process of its own, set up as one that stays. */
+export async function publishInProcess(
+  task: Partial<PublishCase> & Pick<PublishCase, 'pages' | 'folder'>,
+): Promise<PublishFigures> {
   const whole = { components: COMPONENTS, incidents: 0, fullPages: task.pages, changes: CHANGES, warmUps: WARM_UPS };
   const child = fork(join(import.meta.dirname, 'publish-case.ts'), [JSON.stringify({ ...whole, ...task })], {
     execArgv: [...FLAGS],
@@ -131,7 +138,7 @@ async function tellIncidents(folder: string): Promise<void> {
   let before: { readonly incidents: number; readonly seconds: number } | null = null;
   for (const incidents of INCIDENTS) {
     // Two pages: the second one warms the process up.
-    const { publishSeconds, files, peakMb } = await measured({ folder, pages: 2, incidents, changes: 0 });
+    const { publishSeconds, files, peakMb } = await publishInProcess({ folder, pages: 2, incidents, changes: 0 });
     judge({
       name: `one page with ${number(incidents)} incidents, everything`,
       figure: publishSeconds,
