@@ -1,0 +1,106 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/model/time.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
+import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+const folder = temporaryFolder();
+const nodes = new Map<string, RunningPharos>();
+let server: PgliteServer;
+let sandbox: Sandbox;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  [server, sandbox] = await Promise.all([
+    startPglite(),
+    startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true, serverMonitor: { limits: null } }),
+  ]);
+  env = { ...sandbox.environment(), DATABASE_URL: server.url };
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([...nodes.values()].map((node) => node.stop()));
+  await sandbox?.stop();
+  await server?.stop();
+  folder.remove();
+});
+
+const cwdOf = (name: string): string => join(folder.path, name);
+
+function configure(name: string): void {
+  const limited = 'auth: x-api-key\n    limits: { perMinute: 600, perHour: 20000 }';
+  const text = sandbox.configText({ include: ['server-monitor'] }).replace('auth: x-api-key', limited);
+  mkdirSync(cwdOf(name));
+  writeFileSync(
+    join(cwdOf(name), 'pharos.yaml'),
+    `${text}store: { url: "\${DATABASE_URL}" }\nschedule: "*/2 * * * * *"\n`,
+  );
+}
+
+async function begin(name: string): Promise<RunningPharos> {
+  const node = await startPharos(['start', '--port', '0'], { cwd: cwdOf(name), env });
+  nodes.set(name, node);
+  return node;
+}
+
+const statusOf = async (node: RunningPharos, path: string): Promise<number> =>
+  (await fetch(`${node.url}${path}`)).status;
+const isReady = (node: RunningPharos): Promise<number> =>
+  eventually(
+    () => statusOf(node, '/-/ready'),
+    (status) => status === 200,
+  );
+
+async function tells(node: RunningPharos, words: string): Promise<boolean> {
+  const read = async (): Promise<string> => (await fetch(`${node.url}/acme/api/v2/summary.json`)).text();
+  return (await eventually(read, (text) => text.includes(words))).includes(words);
+}
+
+it('keeps two nodes with data folders of their own current, outlives its server, and tells no password', async () => {
+  configure('a');
+  configure('b');
+  const [a, b] = await Promise.all([begin('a'), begin('b')]);
+  expect(await Promise.all([isReady(a), isReady(b)])).toEqual([200, 200]);
+  sandbox.world.force('website', 'down');
+  expect(await Promise.all([tells(a, 'major_outage'), tells(b, 'major_outage')])).toEqual([true, true]);
+
+  const backup = await runPharos(['backup', 'copy.db'], { cwd: cwdOf('a'), env });
+  expect([backup.status, backup.stderr]).toEqual([2, expect.stringContaining('pg_dump')]);
+
+  await server.goAway();
+  expect(await statusOf(a, '/acme/')).toBe(200);
+  expect(
+    await eventually(
+      () => statusOf(a, '/-/ready'),
+      (status) => status === 503,
+    ),
+  ).toBe(503);
+  expect(await b.stop()).toBe(0);
+  const again = await begin('b');
+  expect(await statusOf(again, '/acme/')).toBe(200);
+  expect(await statusOf(again, '/partners/')).toBe(404);
+  expect(await statusOf(again, '/-/ready')).toBe(503);
+  // What needs the database and is done once says so and ends.
+  const sync = await runPharos(['sync'], { cwd: cwdOf('a'), env });
+  expect([sync.status, sync.stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
+
+  sandbox.world.force('website', null);
+  await server.comeBack();
+  expect(await Promise.all([isReady(a), isReady(again)])).toEqual([200, 200]);
+  const isUp = async (node: RunningPharos): Promise<boolean> =>
+    !(
+      await eventually(
+        async () => (await fetch(`${node.url}/acme/api/v2/summary.json`)).text(),
+        (text) => !text.includes('major_outage'),
+      )
+    ).includes('major_outage');
+  expect(await Promise.all([isUp(a), isUp(again)])).toEqual([true, true]);
+  expect(await statusOf(again, '/partners/')).toBe(404);
+  expect((await (await fetch(`${again.url}/partners/`)).text()).includes('password')).toBe(true);
+
+  const said = [a, b, again].map((node) => node.stderr() + node.stdout()).join('');
+  expect(said).not.toContain('secret-canary');
+  expect(said).toContain('What was published last is served meanwhile');
+}, 120_000);
