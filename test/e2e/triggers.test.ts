@@ -20,14 +20,20 @@ describe('triggers of a running server', () => {
   let token: string;
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    sandbox = await startSandbox({
+      port: 0,
+      now: () => toEpochMs(Date.now()),
+      isCalm: true,
+      // Hundreds of rebuilds: none is to wait for a quota.
+      serverMonitor: { limits: null },
+    });
     const env: Record<string, string> = { ...sandbox.environment(), ...HOOKS };
     token = env['PHAROS_TOKEN'] ?? '';
     const config = sandbox
       .configText({ include: ['server-monitor'] })
       .replace(
         'auth: x-api-key',
-        'auth: x-api-key\n    hook: { header: X-Hook, secrets: ["${HOOK_OLD}", "${HOOK_NEW}"] }',
+        'auth: x-api-key\n    limits: { perMinute: 100000, perHour: 100000 }\n    hook: { header: X-Hook, secrets: ["${HOOK_OLD}", "${HOOK_NEW}"] }',
       );
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
     pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
