@@ -27,14 +27,16 @@ export async function migratePostgres(client: pg.ClientBase, begin: string): Pro
   await client.query('COMMIT');
 }
 
-async function versionOf(client: pg.ClientBase): Promise<number> {
+/** Which version the tables have; 0: there are none. */
+export async function versionOf(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query("SELECT to_regclass('schema_version') IS NOT NULL AS known");
   if (rows[0]?.known !== true) return 0;
   const { rows: versions } = await client.query('SELECT MAX(version) AS version FROM schema_version');
   return Number(versions[0]?.version ?? 0);
 }
 
-async function requireServer(client: pg.ClientBase): Promise<void> {
+/** @throws STORE_UNAVAILABLE when it is too old, or keeps text otherwise than we do */
+export async function requireServer(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query(
     "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding",
   );

@@ -1,20 +1,18 @@
 /** Postgres through pg: transactions one after the other over all nodes, reads beside them from the same pool. */
 
 import { createHash } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { StatusError } from '../errors.ts';
 import type { Database, SqlValue, Writer } from './database.ts';
 import { numbered } from './postgres-dialect.ts';
-import { isDisconnection, placeOf, unavailable } from './postgres-fault.ts';
+import { placeOf, unavailable } from './postgres-fault.ts';
 import { migratePostgres } from './postgres-migrate.ts';
+import { connected, createPool } from './postgres-pool.ts';
 
 /** A pass, its readers and the gates; a server takes 100 connections unless told otherwise. */
 const POOL_SIZE = 5;
-const CONNECT_TIMEOUT_MS = 5_000;
 /** An unreachable server is not asked by every request that comes in. */
 const RETRY_AFTER_MS = 1_000;
-/** Past the server's own limits: only for a server that is silent. */
-const SILENCE_MAX_MS = 60_000;
 /** Rows sent ahead of their answers. */
 const ROWS_AHEAD = 1_000;
 /** Fewer rows are not worth a statement that the server keeps. */
@@ -29,13 +27,6 @@ const WRITE_LOCK = 0x70_68_61_72_6f_73;
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '30s';
   SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
-
-const INT8 = 20;
-const NUMERIC = 1_700;
-const TYPES: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) =>
-    oid === INT8 || oid === NUMERIC ? (text: string) => Number(text) : pg.types.getTypeParser(oid, format),
-};
 
 export interface PostgresOptions {
   /** Connections that are open at most. Default: 5. */
@@ -126,49 +117,6 @@ export function openPostgres(url: string, { poolSize = POOL_SIZE }: PostgresOpti
       await pool.end();
     },
   };
-}
-
-function createPool(url: string, size: number): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: withSslWordsOfLibpq(url),
-    application_name: 'pharos',
-    max: size,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: SILENCE_MAX_MS,
-    keepAlive: true,
-    pipeline: true,
-    types: TYPES,
-  });
-  // A connection that dies takes its statements with it, and they tell; a process does not end for that.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
-}
-
-/** `sslmode=require` asks for encryption and `verify-full` for a certificate too, as in every other tool. */
-function withSslWordsOfLibpq(url: string): string {
-  const parsed = new URL(url);
-  if (parsed.searchParams.has('sslmode')) parsed.searchParams.set('uselibpqcompat', 'true');
-  return parsed.href;
-}
-
-/**
- * Does `task` on a connection, which the caller then has and gives back. Once more on another one when that of the pool
- * turns out to be dead; one on which something failed is closed.
- */
-async function connected<T>(
-  pool: pg.Pool,
-  task: (client: pg.PoolClient) => Promise<T>,
-): Promise<{ readonly client: pg.PoolClient; readonly result: T }> {
-  for (let isSecond = false; ; isSecond = true) {
-    const client = await pool.connect();
-    try {
-      return { client, result: await task(client) };
-    } catch (error) {
-      client.release(true);
-      if (isSecond || !isDisconnection(error)) throw error;
-    }
-  }
 }
 
 /** A transaction in which a statement failed is undone by the server, which says so and fails nothing. */

@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/model/time.ts';
 import { takeLease } from '../../src/store/lease.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/store/postgres.ts';
+import { probePostgres } from '../../src/store/postgres-probe.ts';
+import { createQuota } from '../../src/sync/quota.ts';
+import { windowsOf } from '../../src/sync/windows.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
 
@@ -81,7 +85,7 @@ describe('Postgres', () => {
   it('gives a lease to one of two nodes, and nothing of theirs is lost between a look and a write', async () => {
     const nodes = [open(), open()];
     const leases = await Promise.all(
-      nodes.map((node) => takeLease(node, { name: 'pass/edge', now: 1_000 as never, ttlMs: 60_000 })),
+      nodes.map((node) => takeLease(node, { name: 'pass/edge', now: toEpochMs(1_000), ttlMs: 60_000 })),
     );
     expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
     const addOne = (node: PostgresDatabase) =>
@@ -91,6 +95,16 @@ describe('Postgres', () => {
       });
     await Promise.all(Array.from({ length: 40 }, (_, turn) => addOne(nodes[turn % 2] ?? open())));
     expect(await nodes[0]?.all('SELECT value FROM revision')).toEqual([{ value: 40 }]);
+  });
+
+  it('grants two nodes together exactly as many requests as there are', async () => {
+    const windows = windowsOf({ perMinute: 20, perHour: 1_000 });
+    const quotas = [open(), open()].map((node) => createQuota(node, () => 0.5));
+    const asked = Array.from({ length: 30 }, (_, turn) =>
+      quotas[turn % 2]?.reserve('edge', windows, toEpochMs(1_000_000)),
+    );
+    const granted = (await Promise.all(asked)).filter((answer) => answer?.granted === true);
+    expect(granted).toHaveLength(20);
   });
 
   it('says without its password that the server is gone, lives on, and goes on by itself when it is back', async () => {
@@ -114,6 +128,17 @@ describe('Postgres', () => {
     await database.transaction((tx) => tx.run('INSERT INTO upstream (id) VALUES (?)', ['svc']));
     await new Promise((wait) => setTimeout(wait, 1_100));
     expect(await late.all('SELECT id FROM upstream ORDER BY id')).toEqual([{ id: 'edge' }, { id: 'svc' }]);
+  });
+
+  it('tells the doctor its version and its time, and is changed by no look', async () => {
+    expect(await probePostgres(server.url)).toEqual({
+      version: expect.stringMatching(/^\d\d/),
+      clockMs: expect.any(Number),
+      isCurrent: true,
+    });
+    await server.goAway();
+    await expect(probePostgres(server.url)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await server.comeBack();
   });
 
   it('asks for TLS when the address says so', async () => {

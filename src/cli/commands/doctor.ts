@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../config/load.ts';
 import { compose, now, type Pharos } from '../compose.ts';
+import { databaseServerFindings } from '../doctor/database-server.ts';
 import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
 import { folderFindings, versionFindings } from '../doctor/machine.ts';
 import { certificateFinding, domainFinding, smtpFinding } from '../doctor/network.ts';
@@ -30,7 +31,12 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   const config = requireConfig(options.config);
   const progress = createProgress(options.quiet ?? options.json ?? false);
   try {
-    const here = [...versionFindings(), ...settingFindings(config), ...folderFindings(config.data)];
+    const here = [
+      ...versionFindings(),
+      ...settingFindings(config),
+      ...folderFindings(config.data, config.store === undefined),
+      ...(config.store !== undefined && !options.network ? [skipped('database', 'its server is not asked')] : []),
+    ];
     const isSound = !here.some(
       ({ name, result }) => result === 'fault' && (name === 'database' || name === 'data folder'),
     );
@@ -47,13 +53,16 @@ export async function doctor(options: DoctorOptions): Promise<number> {
 
 /** @param isSound whether the data folder may be opened: a damaged database is not touched */
 async function networkFindings(config: Config, isSound: boolean, progress: Progress): Promise<Finding[]> {
-  const hasDatabase = isSound && existsSync(join(config.data, 'pharos.db'));
+  const { store } = config;
+  const server = store === undefined ? null : await databaseServerFindings(store.url.reveal(), now);
+  const hasDatabase = isSound && (server === null ? existsSync(join(config.data, 'pharos.db')) : server.isCurrent);
   const elsewhere = hasDatabase ? null : mkdtempSync(join(tmpdir(), 'pharos-doctor-'));
   const log = createLog({ isQuiet: true, secrets: config.secrets });
-  const pharos = await compose(
-    { ...config, data: elsewhere ?? config.data },
-    { log, isPublishing: false, printsMail: true },
-  );
+  const pharos = await compose(elsewhere === null ? config : { ...config, data: elsewhere, store: undefined }, {
+    log,
+    isPublishing: false,
+    printsMail: true,
+  });
   try {
     progress.doing('asking around');
     const { pages } = (await pharos.siteState(now())).resolved;
@@ -66,7 +75,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
       ...domains.map((domain) => domainFinding(domain, siteHost)),
       ...pharos.upstreams.map((upstream) => upstreamFindings(pharos, upstream)),
     ]);
-    return found.flat();
+    return [...(server?.findings ?? []), ...found.flat()];
   } finally {
     await pharos.close();
     if (elsewhere !== null) rmSync(elsewhere, { recursive: true, force: true });

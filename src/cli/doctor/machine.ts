@@ -50,8 +50,12 @@ export function versionFindings(): Finding[] {
   ];
 }
 
-/** Whether the folder can do what publishing does to it. Leaves nothing behind. */
-export function folderFindings(data: string): Finding[] {
+/**
+ * Whether the folder can do what publishing does to it. Leaves nothing behind.
+ *
+ * @param hasDatabase whether the database is in it
+ */
+export function folderFindings(data: string, hasDatabase: boolean): Finding[] {
   const name = 'data folder';
   let probe: string;
   try {
@@ -73,7 +77,8 @@ export function folderFindings(data: string): Finding[] {
     symlinkSync('a', join(probe, 'c'));
     symlinkSync('b', join(probe, 'd'));
     renameSync(join(probe, 'd'), join(probe, 'c'));
-    return [ok(name, `${data} can be written and knows links`), spaceFinding(data), ...databaseFindings(data)];
+    const database = hasDatabase ? databaseFindings(data) : [];
+    return [ok(name, `${data} can be written and knows links`), spaceFinding(data), ...database];
   } catch (error) {
     return [
       fault(
