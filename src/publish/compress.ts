@@ -104,7 +104,12 @@ const inZstd = promisify<Uint8Array, ZstdOptions, Buffer>(zstdCompress);
 const inGzip = promisify<Uint8Array, ZlibOptions, Buffer>(gzip);
 
 function smaller(body: Uint8Array, twins: readonly Twin[]): readonly Twin[] {
-  return twins.filter(({ bytes }) => bytes.length < body.length);
+  return twins.filter(({ bytes }) => bytes.length < body.length).map(alone);
+}
+
+/** A compressor hands out the beginning of a block of 16 kB, which would stay as a whole until the twin is written. */
+function alone({ encoding, bytes }: Twin): Twin {
+  return bytes.length < bytes.buffer.byteLength / 2 ? { encoding, bytes: Uint8Array.from(bytes) } : { encoding, bytes };
 }
 
 function brotliOptions(bytes: number, quality: number): BrotliOptions {

@@ -24,7 +24,7 @@ export interface FileEntry {
    * do, whatever else changes in the model. Cheaper than the view where that is dear.
    */
   readonly key: string;
-  /** Plain data that JSON can hold. Computed once, when first asked for. */
+  /** Plain data that JSON can hold. Computed when first asked for, and kept until it is drawn. */
   readonly view: unknown;
   /** Takes more than a few milliseconds; better drawn after the rest is published. */
   readonly isSlow: boolean;
@@ -47,7 +47,11 @@ export interface FileEntryInit<View> {
 
 /** An entry whose view and key are computed when first asked for. */
 export function fileEntry<View>(init: FileEntryInit<View>): FileEntry {
-  const view = once(init.view);
+  let made: { readonly value: View } | null = null;
+  const view = (): View => {
+    made ??= { value: init.view() };
+    return made.value;
+  };
   const key = once(() => digestOf((init.inputs ?? view)()));
   return {
     path: init.path,
@@ -61,7 +65,10 @@ export function fileEntry<View>(init: FileEntryInit<View>): FileEntry {
       return view();
     },
     draw: async (renderer) => {
-      const drawn = await init.draw(view(), renderer);
+      const shown = view();
+      // Views of a large page take hundreds of megabytes together; nobody looks at one again once it is drawn.
+      made = null;
+      const drawn = await init.draw(shown, renderer);
       return typeof drawn === 'string' || drawn instanceof Uint8Array ? { body: drawn, csp: null } : drawn;
     },
   };
