@@ -1,6 +1,6 @@
 /** One run: upstreams are asked side by side, and what they answer is published without waiting for the slowest. */
 
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, MINUTE_MS } from '../model/time.ts';
 import type { Publisher, PublishReport } from '../publish/publisher.ts';
 import type { SiteState } from '../publish/site-state.ts';
 import type { Store } from '../store/store.ts';
@@ -54,6 +54,10 @@ export interface RunOutcome {
   readonly publish: PublishReport | null;
 }
 
+/** While it still waits for its own upstreams, or is this young, a run asks on schedule what has answered. */
+const SCHEDULED_MS_MAX = MINUTE_MS;
+/** Urgent questions keep a run going that waits anyway; an older one ends, and they wait for that. */
+const URGENT_MS_MAX = 5 * MINUTE_MS;
 /** Upstreams that are well answer together; one publish for all of them is cheaper than one for each. */
 const GATHER_MS = 250;
 
@@ -84,7 +88,20 @@ function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Que
   /** Asked once more when their answer is in. */
   const queued = new Map<string, { isManual: boolean; isUrgent: boolean }>();
   const added: UpstreamReport[] = [];
-  const addedTasks: Promise<void>[] = [];
+  const addedTasks = new Set<Promise<void>>();
+  const startedAt = deps.now();
+
+  /** What went wrong with one of them; a fault of ours. */
+  let fault: { readonly error: unknown } | null = null;
+
+  function add(task: Promise<void>): void {
+    const kept = task
+      .catch((error: unknown) => {
+        fault ??= { error };
+      })
+      .finally(() => addedTasks.delete(kept));
+    addedTasks.add(kept);
+  }
 
   function answered(id: string): void {
     waitedFor.delete(id);
@@ -119,25 +136,24 @@ function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Que
       });
       // However it ends, nothing of it goes on beside the next run.
       await own.catch(() => undefined);
-      await Promise.allSettled(addedTasks);
-      await Promise.all(addedTasks);
+      while (addedTasks.size > 0) await Promise.allSettled(addedTasks);
+      if (fault !== null) throw fault.error;
       const report = await own;
       return added.length === 0
         ? report
         : { ...report, endedAt: deps.now(), upstreams: [...report.upstreams, ...added] };
     },
     askMore: ({ upstreams, isManual, isUrgent }) => {
-      if (waitedFor.size === 0) return false;
-      for (const id of upstreams) {
+      const ageMs = deps.now() - startedAt;
+      const isWaiting = waitedFor.size > 0 || addedTasks.size > 0;
+      if (!isWaiting || (isUrgent && ageMs >= URGENT_MS_MAX)) return false;
+      const isAsking = isUrgent || waitedFor.size > 0 || ageMs < SCHEDULED_MS_MAX;
+      for (const id of isAsking ? upstreams : []) {
         const waiting = queued.get(id);
         if (waiting !== undefined) {
           waiting.isManual ||= isManual;
           waiting.isUrgent ||= isUrgent;
-        } else if (isUrgent || !answers.has(id)) {
-          const task = askOnce(id, { isManual, isUrgent });
-          task.catch(() => undefined);
-          addedTasks.push(task);
-        }
+        } else if (isUrgent || !answers.has(id)) add(askOnce(id, { isManual, isUrgent }));
       }
       // What is not heard from turns stale meanwhile, and the page has to say so.
       news.soon();

@@ -19,6 +19,8 @@ interface Rig {
   readonly finish: () => void;
   /** Upstreams that are being asked at this moment. */
   readonly asked: () => readonly string[];
+  /** Lets time pass. */
+  readonly later: (ms: number) => void;
   /** Makes the next publish fail. */
   readonly breakPublish: () => void;
 }
@@ -34,6 +36,7 @@ function rig({ fails = false, isNew = [] as readonly string[] } = {}): Rig {
   const asked: { readonly id: string; readonly answer: () => void }[] = [];
   let isOpen = false;
   let isBroken = false;
+  let elapsed = 0;
   const at = toEpochMs(0);
   const times = new Map(ALL.filter((id) => !isNew.includes(id)).map((id) => [id, { monitorsAt: at, incidentsAt: at }]));
   const engine = createEngine({
@@ -42,7 +45,7 @@ function rig({ fails = false, isNew = [] as readonly string[] } = {}): Rig {
       retain: async () => 0,
       upstreamTimes: async () => times,
     } as unknown as Store,
-    now: () => at,
+    now: () => toEpochMs(elapsed),
     upstreamIds: () => ALL,
     pass: async (upstreams, { isManual, onReport }) => {
       passes.push({ upstreams, isManual: isManual ?? false });
@@ -95,6 +98,9 @@ function rig({ fails = false, isNew = [] as readonly string[] } = {}): Rig {
       for (const { answer } of asked.splice(0)) answer();
     },
     asked: () => asked.map(({ id }) => id).toSorted(),
+    later: (ms) => {
+      elapsed += ms;
+    },
     breakPublish: () => {
       isBroken = true;
     },
@@ -260,6 +266,34 @@ describe('the engine', () => {
     expect(fresh.published).toEqual([]);
     await fresh.answer('svc');
     expect((await second.report).publish?.pages).toHaveLength(1);
+  });
+
+  it('asks and publishes as well while it waits for nothing but what was asked within it, and ends in time', async () => {
+    const { engine, passes, published, answer, asked, later } = rig();
+    const run = engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    await answer('edge');
+    engine.submit({ trigger: 'schedule', upstreams: ['edge', 'svc'] });
+    await settle();
+    await answer('svc');
+    expect(asked()).toEqual(['edge']);
+    expect(engine.submit(pull('svc')).id).toBe(run.id);
+    await settle();
+    await answer('svc');
+    expect(published).toEqual([null]);
+    // It grows no further by the schedule when it is old, and still says what turned stale.
+    later(2 * 60_000);
+    expect(engine.submit({ trigger: 'schedule', upstreams: ['svc'] }).id).toBe(run.id);
+    await settle();
+    expect(asked()).toEqual(['edge']);
+    await expect.poll(() => published).toHaveLength(2);
+    later(10 * 60_000);
+    expect(engine.submit(pull('svc')).id).not.toBe(run.id);
+    await answer('edge');
+    await run.report;
+    await settle();
+    await answer('svc');
+    await engine.idle();
+    expect(passes.map(({ upstreams }) => upstreams)).toEqual([['edge', 'svc'], ['edge'], ['svc'], ['svc']]);
   });
 
   it('publishes what turned stale with every tick of the schedule, also while nothing answers', async () => {
