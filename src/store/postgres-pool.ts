@@ -40,20 +40,20 @@ function withSslWordsOfLibpq(url: string): string {
 }
 
 /**
- * Does `task` on a connection, which the caller then has and gives back. Once more on another one when that of the pool
- * turns out to be dead; one on which something failed is closed.
+ * Does `task` on a connection, which the caller then has and gives back. Again on another one when that of the pool turns
+ * out to be dead: after the server was restarted all of them are. One on which something failed is closed.
  */
 export async function connected<T>(
   pool: pg.Pool,
   task: (client: pg.PoolClient) => Promise<T>,
 ): Promise<{ readonly client: pg.PoolClient; readonly result: T }> {
-  for (let isSecond = false; ; isSecond = true) {
+  for (let left = pool.options.max; ; left -= 1) {
     const client = await pool.connect();
     try {
       return { client, result: await task(client) };
     } catch (error) {
       client.release(true);
-      if (isSecond || !isDisconnection(error)) throw error;
+      if (left === 0 || !isDisconnection(error)) throw error;
     }
   }
 }
