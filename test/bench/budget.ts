@@ -19,6 +19,7 @@ export interface MissedBudget {
 /** Prints the figure, the budget, their ratio and whether it is kept; a missed one is also told to the parent process. */
 export function judge({ name, figure, unit, atMost = null, atLeast = null, remark = '' }: Judged): boolean {
   const budget = atMost ?? atLeast;
+  // A figure that is none keeps no budget.
   const isKept = budget === null || (atMost === null ? figure >= budget : figure <= budget);
   const promised =
     budget === null

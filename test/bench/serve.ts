@@ -122,7 +122,7 @@ function tell(
   });
   if (theirs.length === 0) return;
   judge({
-    name: '  beside one nginx worker',
+    name: `${name}, beside one nginx worker`,
     figure: perSecond(ours) / perSecond(theirs),
     unit: '×',
     atLeast: hasWrk ? shareMin : null,

@@ -6,6 +6,7 @@ import { toEpochMs } from '../../src/model/time.ts';
 import { compileRenderer } from '../../src/publish/renderer.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { judge, number } from './budget.ts';
 
 const FIRST_PAGE_MS_MAX = 5_000;
 const IDLE_MB_MAX = 200;
@@ -19,13 +20,21 @@ export async function run(): Promise<void> {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) times.push(await firstPageMs());
   times.sort((a, b) => a - b);
-  console.log(
-    `first page of the sandbox, median of ${ROUNDS}: ${Math.round(times[2] ?? 0)} ms (${Math.round(times[0] ?? 0)} to ${Math.round(times.at(-1) ?? 0)}); budget ${FIRST_PAGE_MS_MAX} ms`,
-  );
+  judge({
+    name: `first page of the sandbox, median of ${ROUNDS}`,
+    figure: times[Math.floor(ROUNDS / 2)] ?? Number.NaN,
+    unit: 'ms',
+    atMost: FIRST_PAGE_MS_MAX,
+    remark: `${number(times[0] ?? Number.NaN)} to ${number(times.at(-1) ?? Number.NaN)}`,
+  });
   const { idleMb, peakMb } = await idleMemory();
-  console.log(
-    `resident memory with ${MONITORS} monitors, idle: ${idleMb} MB (highest ${peakMb} MB); budget ${IDLE_MB_MAX} MB`,
-  );
+  judge({
+    name: `resident memory with ${MONITORS} monitors, idle`,
+    figure: idleMb,
+    unit: 'MB',
+    atMost: IDLE_MB_MAX,
+    remark: `highest ${peakMb} MB`,
+  });
 }
 
 async function firstPageMs(): Promise<number> {
