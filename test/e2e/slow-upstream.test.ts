@@ -60,7 +60,8 @@ describe('an upstream that hangs', () => {
   it('holds back neither what others answered nor a notification, and all of it is one run', async () => {
     const [name, key] = ['CDN', 'cdn'] as const;
     expect(await stateOf(name)).toBe('operational');
-    const runsBefore = await runsTotal();
+    // Pages are ready a moment before the first run has ended.
+    const runsBefore = await eventually(runsTotal, (count) => count === 1);
     sandbox.faults.set('uptime', { name: 'slow', delayMs: SLOW_MS });
 
     sandbox.world.force(key, 'down');
