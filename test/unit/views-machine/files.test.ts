@@ -117,7 +117,7 @@ describe('the files of a page', () => {
     }
   });
 
-  it('compute nothing before it is asked for, and a view once', async () => {
+  it('compute nothing before it is asked for, a view once, and let go of it when it is drawn', async () => {
     let views = 0;
     const entry = fileEntry({
       path: 'x',
@@ -132,10 +132,11 @@ describe('the files of a page', () => {
     });
     const { key } = entry;
     expect([views, key.length]).toEqual([0, 64]);
-    expect([await entry.draw(noHtml), await entry.draw(noHtml), entry.view]).toEqual([
-      { body: '1', csp: null },
-      { body: '1', csp: null },
+    expect([entry.view, entry.view, await entry.draw(noHtml), await entry.draw(noHtml)]).toEqual([
       { views: 1 },
+      { views: 1 },
+      { body: '1', csp: null },
+      { body: '2', csp: null },
     ]);
   });
 });
