@@ -1,13 +1,13 @@
 /**
- * What follows a publish when there is time: pictures, which take a tenth of a second each, in releases of their own,
- * and twins compressed as far as they go, in place of the quick ones.
+ * What follows a publish when there is time: the files that the news left as they were and pictures, which take a tenth
+ * of a second each, in releases of their own; and twins compressed as far as they go, in place of the quick ones.
  */
 
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { suffixOf, twinsBest } from './compress.ts';
-import type { PagePublisher, PageTeam, PlannedTask, WithFence } from './page-publisher.ts';
+import { type PagePublisher, type PageTeam, type PlannedTask, TEAM_MIN, type WithFence } from './page-publisher.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, filesFolder, NEXT_TWIN, poolFolder, type ReleaseFolders } from './releases/folders.ts';
 import type { Manifest } from './releases/manifest.ts';
@@ -17,16 +17,20 @@ export interface BackgroundDeps {
   readonly folders: ReleaseFolders;
   readonly pages: PagePublisher;
   readonly withFence: WithFence;
+  /** Resolves when no run publishes: what follows never competes with news. */
+  readonly idle: () => Promise<unknown>;
+  /** When something last happened, on the clock of `performance.now()`. */
+  readonly newsAt: () => number;
   readonly team: PageTeam | null;
   readonly onError: (error: unknown) => void;
 }
 
 export interface BackgroundWork {
-  /** Slow files of a page wait to be drawn. */
-  readonly addSlow: (task: PlannedTask) => void;
+  /** Files of a page wait to be drawn. */
+  readonly addRest: (task: PlannedTask) => void;
   /** What a release has that the one before had not was compressed quickly. */
   readonly addTwins: (manifest: Manifest, previous: Manifest | null) => void;
-  /** Resolves when no slow file waits any more. */
+  /** Resolves when no file waits any more. */
   readonly settled: () => Promise<void>;
   /** Resolves when nothing goes on; what waits is dropped. */
   readonly close: () => Promise<void>;
@@ -36,11 +40,13 @@ export interface BackgroundWork {
 const TWINS_SHARE = 0.1;
 /** Releases whose twins wait; beyond that the oldest stay as they are. */
 const TWINS_MAX = 2_000;
+/** After news, more may follow: the last percent of bytes can wait until nothing has happened for this long. */
+const CALM_MS = 2_000;
 /** In smaller files there is nothing to gain. */
 const TWINS_BYTES_MIN = 4_096;
 
 export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
-  const slow = new Map<string, PlannedTask>();
+  const rest = new Map<string, PlannedTask>();
   const twins = new Map<string, readonly [manifest: Manifest, paths: readonly string[]]>();
   const closing = new AbortController();
   let working: Promise<void> | null = null;
@@ -50,19 +56,32 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const pause = (ms: number): Promise<void> =>
     setTimeout(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
 
-  async function drawSlow(): Promise<void> {
-    for (const [slug, task] of slow) {
+  /** Resolves when no run publishes and nothing has happened for a while. */
+  async function calm(): Promise<void> {
+    for (;;) {
+      await deps.idle();
+      const left = deps.newsAt() + CALM_MS - performance.now();
+      if (left <= 0 || closing.signal.aborted) return;
+      await pause(left);
+    }
+  }
+
+  async function drawRest(): Promise<void> {
+    await deps.idle();
+    const team = rest.size >= TEAM_MIN ? deps.team : null;
+    for (const [slug, task] of rest) {
       if (closing.signal.aborted) break;
-      slow.delete(slug);
+      rest.delete(slug);
       const served = currentNumber(deps.folders, slug);
       try {
-        await deps.pages.publish({ ...task, mode: 'slow' }, deps.withFence, deps.team);
+        await deps.pages.publish({ ...task, mode: 'rest' }, deps.withFence, team);
       } catch (error) {
-        // News came first and has its own slow files waiting: nothing is lost and nothing failed.
+        // News came first and has its own files waiting: nothing is lost and nothing failed.
         if (currentNumber(deps.folders, slug) === served) deps.onError(error);
       }
+      await deps.idle();
     }
-    await deps.team?.rest();
+    await team?.rest();
   }
 
   async function compressBest(): Promise<void> {
@@ -70,6 +89,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
       twins.delete(slug);
       for (const path of paths) {
         if (closing.signal.aborted || currentNumber(deps.folders, slug) !== manifest.number) break;
+        await calm();
         const started = performance.now();
         await improveTwins(deps, manifest, path).catch(deps.onError);
         await pause((performance.now() - started) * (1 / TWINS_SHARE - 1));
@@ -78,9 +98,9 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   }
 
   return {
-    addSlow: (task) => {
-      slow.set(task.page.definition.slug, task);
-      working ??= drawSlow().finally(() => {
+    addRest: (task) => {
+      rest.set(task.page.definition.slug, task);
+      working ??= drawRest().finally(() => {
         working = null;
       });
     },

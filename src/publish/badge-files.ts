@@ -80,7 +80,7 @@ function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, 
     path: `${folder}${BADGES_PATH}${badgeFileName(name, format)}`,
     contentType: TYPES[format],
     kind: `badge${format}`,
-    isSlow: format === '.png' || kind === 'card',
+    pace: format === '.png' || kind === 'card' ? 'slow' : 'at-once',
     // A card says several things; what it says of the present is in its fields, the rest in its subject.
     view: () => (kind === 'card' ? { options, subject: subject() } : badgeFields(subject(), kind, options)),
     draw: async () => (await badgeFile(subject(), { kind, format }, options)).body,

@@ -34,8 +34,8 @@ const SUFFIXES: Readonly<Record<Compression, string>> = { br: '.br', gzip: '.gz'
 const BYTES_MIN = 1_024;
 const TEXT =
   /^(text\/|image\/svg\+xml|application\/(json|feed\+json|atom\+xml|rss\+xml|xml|javascript|schema\+json|manifest\+json))/;
-/** Handing a smaller body to another thread takes longer than compressing it. */
-const OWN_THREAD_BYTES_MAX = 8 * 1_024;
+/** Handing a smaller body to another thread, and what it brings back, costs this one as much as compressing it. */
+const OWN_THREAD_BYTES_MAX = 40 * 1_024;
 
 /** Whether twins of such a file pay. */
 export function isWorthCompressing(contentType: string, bytes: number): boolean {
@@ -43,30 +43,45 @@ export function isWorthCompressing(contentType: string, bytes: number): boolean 
 }
 
 /** Levels that keep a change within its time budget: about two milliseconds of one core for a page of 50 components. */
-const FAST = { br: 5, gzip: 6, zstd: 6 } as const;
+const FAST = { br: 5, gzip: 6, zstd: 3 } as const;
+/** Half the cost, for thousands of files at once; a tenth larger until there is time for the best. */
+const BULK = { br: 4, gzip: 6, zstd: 3 } as const;
 /** As small as it gets, at a hundred times the cost. */
 const BEST = { br: 11, gzip: 9, zstd: 19 } as const;
 type Levels = Readonly<Record<Compression, number>>;
 
 /** Twins at the level of a change; those that are no smaller than the body are left out. */
 export function twinsFast(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
-  if (body.length <= OWN_THREAD_BYTES_MAX) return Promise.resolve(twinsAtOnce(contentType, body));
-  return twinsBeside(contentType, body, FAST);
+  if (body.length <= OWN_THREAD_BYTES_MAX) return Promise.resolve(twinsNow(contentType, body, FAST));
+  return twinsBeside(contentType, body);
 }
 
-/** The same twins without other threads, for a process that has work on all cores. */
-export function twinsAtOnce(contentType: string, body: Uint8Array): readonly Twin[] {
+/** Twins without other threads, for a process that has work on all cores. `isFirstView`: of what visitors see first. */
+export function twinsAtOnce(
+  contentType: string,
+  body: Uint8Array,
+  { isFirstView }: { readonly isFirstView: boolean },
+): readonly Twin[] {
+  return twinsNow(contentType, body, isFirstView ? FAST : BULK);
+}
+
+function twinsNow(contentType: string, body: Uint8Array, levels: Levels): readonly Twin[] {
   if (!isWorthCompressing(contentType, body.length)) return [];
   return smaller(body, [
-    { encoding: 'br', bytes: brotliCompressSync(body, brotliOptions(body.length, FAST.br)) },
-    { encoding: 'zstd', bytes: zstdCompressSync(body, zstdOptions(FAST.zstd)) },
-    { encoding: 'gzip', bytes: gzipSync(body, gzipOptions(FAST.gzip)) },
+    { encoding: 'br', bytes: brotliCompressSync(body, brotliOptions(body.length, levels.br)) },
+    { encoding: 'zstd', bytes: zstdCompressSync(body, zstdOptions(levels.zstd)) },
+    { encoding: 'gzip', bytes: gzipSync(body, gzipOptions(levels.gzip)) },
   ]);
 }
 
-/** Twins as small as they get, in another thread: a tenth of a second for a page. */
-export function twinsBest(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
-  return twinsBeside(contentType, body, BEST);
+/** Twins as small as they get: up to a second for a page, one after the other, so that one other thread is busy at most. */
+export async function twinsBest(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
+  if (!isWorthCompressing(contentType, body.length)) return [];
+  return smaller(body, [
+    { encoding: 'br', bytes: await inBrotli(body, brotliOptions(body.length, BEST.br)) },
+    { encoding: 'zstd', bytes: await inZstd(body, zstdOptions(BEST.zstd)) },
+    { encoding: 'gzip', bytes: await inGzip(body, gzipOptions(BEST.gzip)) },
+  ]);
 }
 
 /** Bodies being compressed at once: a compressor takes its megabytes when it is made, not when a thread is free for it. */
@@ -74,23 +89,23 @@ const BODIES_AT_ONCE = 4;
 let bodiesUnderWay = 0;
 const waiting: (() => void)[] = [];
 
-async function twinsBeside(contentType: string, body: Uint8Array, levels: Levels): Promise<readonly Twin[]> {
+async function twinsBeside(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
   if (!isWorthCompressing(contentType, body.length)) return [];
   if (bodiesUnderWay >= BODIES_AT_ONCE) await new Promise<void>((next) => waiting.push(next));
   bodiesUnderWay += 1;
   try {
-    return await twinsNow(body, levels);
+    return await twinsInThreads(body);
   } finally {
     bodiesUnderWay -= 1;
     waiting.shift()?.();
   }
 }
 
-async function twinsNow(body: Uint8Array, levels: Levels): Promise<readonly Twin[]> {
+async function twinsInThreads(body: Uint8Array): Promise<readonly Twin[]> {
   const [br, zstd, gzipped] = await Promise.all([
-    inBrotli(body, brotliOptions(body.length, levels.br)),
-    inZstd(body, zstdOptions(levels.zstd)),
-    inGzip(body, gzipOptions(levels.gzip)),
+    inBrotli(body, brotliOptions(body.length, FAST.br)),
+    inZstd(body, zstdOptions(FAST.zstd)),
+    inGzip(body, gzipOptions(FAST.gzip)),
   ]);
   return smaller(body, [
     { encoding: 'br', bytes: br },

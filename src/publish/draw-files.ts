@@ -11,10 +11,10 @@ export type VersionedRenderer = PageRenderer & { readonly version: string };
 export interface DrawOptions {
   readonly renderer: VersionedRenderer;
   /**
-   * `quick`: slow files stay as they were, or wait where they never were. `slow`: nothing but those is drawn.
-   * `all`: everything at once.
+   * `news`: nothing but what goes at once; the rest stays as it was. `quick`: everything but slow files. `rest`: nothing
+   * but what those two leave. `all`: everything.
    */
-  readonly which: 'quick' | 'slow' | 'all';
+  readonly which: 'news' | 'quick' | 'rest' | 'all';
   /** True: all cores have work, so nothing is handed to another thread. */
   readonly isBulk: boolean;
 }
@@ -22,7 +22,7 @@ export interface DrawOptions {
 export interface DrawnFiles {
   readonly files: readonly ReleaseFile[];
   readonly filesDrawn: number;
-  /** Whether slow files were left as they were, or left out. */
+  /** Whether files were left as they were, or left out. */
   readonly hasWaiting: boolean;
 }
 
@@ -36,18 +36,25 @@ export async function drawFiles(
   let hasWaiting = false;
   for (const entry of entries) {
     const last = previous?.files[entry.path];
-    const isFixed = options.which === 'slow' && !entry.isSlow;
-    const key = isFixed ? last?.key : digestOf([options.renderer.version, entry.kind, entry.key]);
+    const isKept = last !== undefined && isLeft(entry, options.which);
+    const key = isKept ? last.key : digestOf([options.renderer.version, entry.kind, entry.key]);
     const isSame = key === last?.key;
-    const isWaiting = !isSame && options.which === 'quick' && entry.isSlow;
-    hasWaiting ||= isWaiting;
-    if (key === undefined || (isWaiting && last === undefined)) continue;
+    const isWaiting = !isSame && entry.pace === 'slow' && (options.which === 'news' || options.which === 'quick');
+    // What the news leaves is not even looked at: whether it changed, the rest will tell.
+    hasWaiting ||= isWaiting || (isKept && options.which === 'news');
+    if (isWaiting && last === undefined) continue;
     if (isSame || isWaiting) making.push({ entry, drawing: null });
     // Twins are made in other threads while the next file is drawn in this one.
     else making.push({ entry, drawing: { key, ...compressed(entry, await entry.draw(options.renderer), options) } });
   }
   const files = await Promise.all(making.map(toFile));
   return { files, filesDrawn: files.filter(({ drawn }) => drawn !== null).length, hasWaiting };
+}
+
+/** Whether a file that is there stays as it is, whatever it shows. */
+function isLeft({ pace }: FileEntry, which: DrawOptions['which']): boolean {
+  if (which === 'news') return pace !== 'at-once';
+  return which === 'rest' && pace === 'at-once';
 }
 
 interface Making {
@@ -60,9 +67,11 @@ interface Making {
   } | null;
 }
 
-function compressed({ contentType }: FileEntry, { body, csp }: Drawn, { isBulk }: DrawOptions) {
+function compressed({ contentType, kind }: FileEntry, { body, csp }: Drawn, { isBulk }: DrawOptions) {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const twins = isBulk ? twinsAtOnce(contentType, bytes) : twinsFast(contentType, bytes);
+  const twins = isBulk
+    ? twinsAtOnce(contentType, bytes, { isFirstView: kind === 'status-page' })
+    : twinsFast(contentType, bytes);
   // Waited for at the end; a failure is reported there.
   if (twins instanceof Promise) twins.catch(() => undefined);
   return { csp, body: bytes, twins };

@@ -13,6 +13,12 @@ export interface Drawn {
   readonly csp: string | null;
 }
 
+/**
+ * When a file is drawn. `at-once`: with the news. `after-news`: figures over long periods, which stay as they were until
+ * the news is out; a page that has none yet gets them with the rest. `slow`: more than a few milliseconds, always later.
+ */
+export type Pace = 'at-once' | 'after-news' | 'slow';
+
 export interface FileEntry {
   /** Below the page's own address, as a file: `api/v2/summary.json`, `incidents/x/index.html`. */
   readonly path: string;
@@ -26,8 +32,7 @@ export interface FileEntry {
   readonly key: string;
   /** Plain data that JSON can hold. Computed when first asked for, and kept until it is drawn. */
   readonly view: unknown;
-  /** Takes more than a few milliseconds; better drawn after the rest is published. */
-  readonly isSlow: boolean;
+  readonly pace: Pace;
   draw(renderer: PageRenderer): Promise<Drawn>;
 }
 
@@ -38,7 +43,8 @@ export interface FileEntryInit<View> {
   /** Everything the view is computed from; by default the view itself. */
   readonly inputs?: () => unknown;
   readonly view: () => View;
-  readonly isSlow?: boolean;
+  /** Default: `at-once`. */
+  readonly pace?: Pace;
   readonly draw: (
     view: View,
     renderer: PageRenderer,
@@ -57,7 +63,7 @@ export function fileEntry<View>(init: FileEntryInit<View>): FileEntry {
     path: init.path,
     contentType: init.contentType,
     kind: init.kind,
-    isSlow: init.isSlow ?? false,
+    pace: init.pace ?? 'at-once',
     get key() {
       return key();
     },

@@ -30,7 +30,7 @@ import { notFoundView } from '../views/not-found.ts';
 import { reportIndexView, reportView } from '../views/report.ts';
 import { statusPageView } from '../views/status-page.ts';
 import { uptimeCalendarView } from '../views/uptime-calendar.ts';
-import { digestOf, type FileEntry, fileEntry } from './file-entry.ts';
+import { digestOf, type FileEntry, fileEntry, type Pace } from './file-entry.ts';
 import type { PageFacts } from './page-facts.ts';
 
 const HTML_TYPE = 'text/html; charset=utf-8';
@@ -102,6 +102,7 @@ function freshnessOf({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel
 
 function uptimeFile({ atBeat, frame, incidentHeads }: PageFacts): FileEntry {
   return htmlFile(UPTIME_PATH, 'uptime-calendar', {
+    pace: 'after-news',
     view: () => uptimeCalendarView(atBeat()),
     inputs: () => {
       const page = atBeat();
@@ -135,11 +136,13 @@ function historyFiles(facts: PageFacts): FileEntry[] {
 function reportFiles({ atBeat, frame, reportMonths, reportOf, eventsTouching }: PageFacts): FileEntry[] {
   return [
     htmlFile(REPORTS_PATH, 'report-index', {
+      pace: 'after-news',
       view: () => reportIndexView(atBeat(), reportMonths()),
       inputs: () => [frame(), reportMonths()],
     }),
     ...reportMonths().map((month) =>
       htmlFile(reportPath(month), 'report', {
+        pace: 'after-news',
         view: () => reportView(atBeat(), month),
         inputs: () => [
           frame(),
@@ -155,6 +158,7 @@ function reportFiles({ atBeat, frame, reportMonths, reportOf, eventsTouching }: 
 interface HtmlFileInit<Kind extends ViewKind> {
   readonly view: () => ViewByKind[Kind];
   readonly inputs?: () => unknown;
+  readonly pace?: Pace;
 }
 
 /** A file that is a view drawn as HTML; `path` is its folder. */

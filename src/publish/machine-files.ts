@@ -15,7 +15,7 @@ import { v2Documents } from '../views/v2/documents.ts';
 import { calendarText } from './calendar-text.ts';
 import { faviconSvg } from './favicon.ts';
 import { atomText, jsonFeedText, rssText } from './feed-text.ts';
-import { type FileEntry, fileEntry, once } from './file-entry.ts';
+import { type FileEntry, fileEntry, once, type Pace } from './file-entry.ts';
 import type { PageFacts } from './page-facts.ts';
 import { csvText, jsonText } from './serialise.ts';
 import { llmsText, robotsText, sitemapText } from './site-text.ts';
@@ -32,7 +32,7 @@ export function machineFiles(facts: PageFacts): FileEntry[] {
   return [
     ...v2Files(model),
     jsonFile('api/state.json', () => stateDocument(model)),
-    jsonFile('api/uptime.json', () => uptimeDocument(model)),
+    jsonFile('api/uptime.json', () => uptimeDocument(model), 'after-news'),
     jsonFile('build.json', () => buildDocument(model, packageJson.version)),
     ...reportFiles(facts),
     ...pictureFiles(model),
@@ -59,11 +59,12 @@ function reportFiles({ reportMonths, reportOf }: PageFacts): FileEntry[] {
   return reportMonths().flatMap((month) => {
     const view = () => reportOf(month);
     return [
-      jsonFile(`${reportPath(month)}report.json`, view),
+      jsonFile(`${reportPath(month)}report.json`, view, 'after-news'),
       fileEntry({
         path: `${reportPath(month)}report.csv`,
         contentType: 'text/csv; charset=utf-8',
         kind: 'report-csv',
+        pace: 'after-news',
         view,
         draw: (report) => csvText(reportRows(report)),
       }),
@@ -85,7 +86,7 @@ function pictureFiles(model: PageModel): FileEntry[] {
     path: 'og.png',
     contentType: 'image/png',
     kind: 'social-image',
-    isSlow: true,
+    pace: 'slow',
     view: () => socialView(model),
     draw: socialImage,
   });
@@ -108,6 +109,7 @@ function indexFiles(model: PageModel): FileEntry[] {
       path: 'sitemap.xml',
       contentType: 'application/xml; charset=utf-8',
       kind: 'sitemap',
+      pace: 'after-news',
       view: () => sitemapView(model),
       draw: sitemapText,
     }),
@@ -115,6 +117,7 @@ function indexFiles(model: PageModel): FileEntry[] {
       path: 'llms.txt',
       contentType: TEXT_TYPE,
       kind: 'llms',
+      pace: 'after-news',
       view: () => llmsView(model),
       draw: llmsText,
     }),
@@ -122,8 +125,8 @@ function indexFiles(model: PageModel): FileEntry[] {
 }
 
 /** A file that is its view as JSON. */
-export function jsonFile(path: string, view: () => unknown): FileEntry {
-  return fileEntry({ path, contentType: JSON_TYPE, kind: 'json', view, draw: jsonText });
+export function jsonFile(path: string, view: () => unknown, pace: Pace = 'at-once'): FileEntry {
+  return fileEntry({ path, contentType: JSON_TYPE, kind: 'json', view, pace, draw: jsonText });
 }
 
 function feedFiles(model: PageModel): FileEntry[] {

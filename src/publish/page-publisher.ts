@@ -9,6 +9,9 @@ import { currentNumber, servedRelease } from './releases/folders.ts';
 import type { Manifest } from './releases/manifest.ts';
 import { switchTo } from './releases/switch.ts';
 
+/** Fewer pages are prepared sooner than threads begin. */
+export const TEAM_MIN = 24;
+
 /** Threads that prepare pages. */
 export interface PageTeam {
   /** How many prepare at the same time. */

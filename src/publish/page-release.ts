@@ -20,9 +20,9 @@ export interface PageTask {
   readonly state: Pick<SiteState, 'now' | 'announcements' | 'sources'>;
   /**
    * `news`: nothing is looked at unless something happened or a beat is due. `whole`: every file is compared.
-   * `slow`: the slow files of the release being served.
+   * `rest`: what the release being served left for later.
    */
-  readonly mode: 'news' | 'whole' | 'slow';
+  readonly mode: 'news' | 'whole' | 'rest';
   /** Of the release being served; null: none, or one that cannot be read. */
   readonly previous: Manifest | null;
   readonly isBulk: boolean;
@@ -37,8 +37,8 @@ export interface PreparedPage {
   readonly dueAt: number;
   readonly filesDrawn: number;
   readonly filesTotal: number;
-  /** Whether slow files of it wait. */
-  readonly hasSlow: boolean;
+  /** Whether files of it wait. */
+  readonly hasWaiting: boolean;
 }
 
 /** What the index of pages shows of a page, beside its definition. */
@@ -76,7 +76,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
       manifest: null,
       filesDrawn: 0,
       filesTotal: Object.keys(task.previous.files).length,
-      hasSlow: false,
+      hasWaiting: false,
     };
   const entries = deps.filesOf(model, task.page);
   const input = {
@@ -89,12 +89,12 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     data: () =>
       JSON.stringify({ summary: prepared.summary, onDemand: deps.dataOf(model, task.page) } satisfies ReleaseData),
   };
-  const which = task.mode === 'slow' ? 'slow' : 'quick';
+  const which = task.mode === 'rest' ? 'rest' : isPlainNews(task, { eventKey, entries }) ? 'news' : 'quick';
   const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {
     previous: task.previous,
     draw: { renderer: deps.renderer, which, isBulk: task.isBulk },
   });
-  return { ...prepared, manifest, filesDrawn, filesTotal: entries.length, hasSlow: hasWaiting };
+  return { ...prepared, manifest, filesDrawn, filesTotal: entries.length, hasWaiting };
 }
 
 /** News is shown as of now; without any, figures are computed to the last beat, so that a pass without news rewrites nothing. */
@@ -104,7 +104,7 @@ export function modelFor(
 ): { readonly model: PageModel; readonly eventKey: string } {
   const { previous } = task;
   const { now } = task.state;
-  if (task.mode === 'slow' && previous !== null)
+  if (task.mode === 'rest' && previous !== null)
     return { model: modelAsOf(inputs, toEpochMs(previous.asOf)), eventKey: previous.eventKey };
   const model = modelAsOf(inputs, now);
   const eventKey = eventKeyOf(model, task.page);
@@ -129,6 +129,16 @@ function isUnmoved(
     previous.access === accessOf(task.page) &&
     previous.customDomain === task.page.definition.customDomain
   );
+}
+
+/** Something happened and nothing was taken away; what names a thing that is to be seen no more is never left for later. */
+function isPlainNews(
+  { mode, previous }: PageTask,
+  { eventKey, entries }: { readonly eventKey: string; readonly entries: readonly FileEntry[] },
+): boolean {
+  if (mode !== 'news' || previous === null || previous.eventKey === eventKey) return false;
+  const paths = new Set(entries.map(({ path }) => path));
+  return Object.keys(previous.files).every((path) => paths.has(path));
 }
 
 function dueAfter(inputs: UndatedInputs, { page, state: { now } }: PageTask): number {
@@ -163,14 +173,15 @@ export async function releaseOf(
     Object.keys(previous.files).length === files.length;
   if (isSame) return { manifest: null, filesDrawn, hasWaiting };
   try {
-    const manifest = await writeRelease(deps, { ...rest, files, data: data() }, previous);
+    const completes = draw.which === 'rest' ? (previous?.number ?? null) : null;
+    const manifest = await writeRelease(deps, { ...rest, completes, files, data: data() }, previous);
     return { manifest, filesDrawn, hasWaiting };
   } catch (error) {
     if (!(error instanceof DamagedReleaseError)) throw error;
     // Nothing of the last release can be relied on, so everything is drawn anew.
     return releaseOf(deps, input, {
       previous: null,
-      draw: { ...draw, which: draw.which === 'slow' ? 'all' : draw.which },
+      draw: { ...draw, which: draw.which === 'rest' ? 'all' : draw.which },
     });
   }
 }

@@ -7,7 +7,13 @@ import { messageOf } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import type { ResolvedSite } from './definitions.ts';
-import { createPagePublisher, type PagePublisher, type PageTeam, type PlannedTask } from './page-publisher.ts';
+import {
+  createPagePublisher,
+  type PagePublisher,
+  type PageTeam,
+  type PlannedTask,
+  TEAM_MIN,
+} from './page-publisher.ts';
 import type { PageReleaseDeps, PageSummary } from './page-release.ts';
 import { type Fence, withPublishLease } from './publish-lease.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
@@ -48,9 +54,6 @@ export interface Publisher {
   readonly close: () => Promise<void>;
 }
 
-/** Fewer pages are published sooner than threads begin. */
-const BULK_MIN = 24;
-
 /** What one run works with. */
 interface Run {
   readonly state: SiteState;
@@ -61,6 +64,8 @@ interface Memory {
   readonly pages: Map<string, { readonly summary: PageSummary; readonly dueAt: number }>;
   /** Pages with news that are not published yet. */
   readonly pending: Set<string>;
+  /** When a page last had news, on the clock of `performance.now()`. */
+  newsAt: number;
   /** For which definitions pages that are no more were withdrawn. */
   withdrawnFor: ResolvedSite | null;
   isFirstRun: boolean;
@@ -85,12 +90,26 @@ export function createPublisher(init: PublisherOptions): Publisher {
     last = mine.catch(() => undefined);
     return mine;
   };
+  const memory: Memory = {
+    pages: new Map(),
+    pending: new Set(),
+    newsAt: -Infinity,
+    withdrawnFor: null,
+    isFirstRun: true,
+  };
   const parts: Parts = {
     options,
     pages,
-    memory: { pages: new Map(), pending: new Set(), withdrawnFor: null, isFirstRun: true },
+    memory,
     site: createSitePublisher(options, pages),
-    background: createBackgroundWork({ ...options, pages, withFence: exclusively, team: options.team ?? null }),
+    background: createBackgroundWork({
+      ...options,
+      pages,
+      withFence: exclusively,
+      idle: () => last,
+      newsAt: () => memory.newsAt,
+      team: options.team ?? null,
+    }),
   };
   return {
     publish: async (state, { slug } = {}) => {
@@ -117,6 +136,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
 /** News first, then what was never looked at, then what is due. */
 function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | undefined): PlannedTask[] {
   for (const touched of options.takeTouched()) memory.pending.add(touched);
+  if (memory.pending.size > 0) memory.newsAt = performance.now();
   const { now, announcements, sources } = state;
   const rankOf = (page: string): number | null => {
     if (slug !== undefined) return slug === page ? 0 : null;
@@ -143,7 +163,7 @@ async function publishAll(parts: Parts, run: Run, tasks: readonly PlannedTask[])
   memory.isFirstRun = false;
   await closeGates(options, run, tasks);
   const reports = await withdrawOthers(parts, run);
-  const team = tasks.length >= BULK_MIN ? (options.team ?? null) : null;
+  const team = tasks.length >= TEAM_MIN ? (options.team ?? null) : null;
   if (team === null) reports.push(...(await takeFrom(parts, run, { todo: tasks.values(), team })));
   else {
     // One page and the root of the site come first, so that visitors do not wait for all the others.
@@ -173,7 +193,7 @@ async function takeFrom(
       const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
       memory.pending.delete(slug);
       memory.pages.set(slug, { summary, dueAt });
-      if (published.hasSlow) background.addSlow(task);
+      if (published.hasWaiting) background.addRest(task);
       if (manifest !== null) background.addTwins(manifest, previous);
       reports.push(
         pageReport(slug, manifest === null ? 'unchanged' : 'published', {

@@ -32,9 +32,11 @@ export async function rollbackTo(
     const served = servedRelease(folders, slug);
     if (served === null) throw notFound(slug, 'nothing of it is published');
     const numbers = releaseNumbers(folders, slug);
+    // The same news without its figures and pictures is no step back.
+    const completed = readManifest(folders, slug, served.number)?.completes ?? null;
     const wanted =
       release === null
-        ? numbers.filter((number) => number < served.number).toReversed()
+        ? numbers.filter((number) => number < served.number && number !== completed).toReversed()
         : numbers.filter((number) => number === release);
     const manifest = wanted
       .map((number) => readManifest(folders, slug, number))

@@ -93,7 +93,7 @@ describe('a publisher whose process is killed', () => {
         // Without pictures, which take longer than all the rest.
         const { run } = site.publisher({
           filesOf: (model, page) =>
-            filesOf(model, { badges: false, badge: pageBadges(page) }).filter(({ isSlow }) => !isSlow),
+            filesOf(model, { badges: false, badge: pageBadges(page) }).filter(({ pace }) => pace !== 'slow'),
         });
         expect((await run()).pages.filter(({ kind }) => kind === 'failed')).toEqual([]);
         expect(expectWhole(site, 'acme')?.asOf).toBe(site.clock.now);

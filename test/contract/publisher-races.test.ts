@@ -227,14 +227,29 @@ describe('rolling back', () => {
 
   it('goes to the one before by default, and the next news goes on from there', async () => {
     const { site, run, deps } = await withReleases(3);
-    const [before = 0, last = 0] = releaseNumbers(site.folders, 'acme').slice(-2);
-    await rollbackTo(deps, { slug: 'acme', release: null });
-    expect(currentNumber(site.folders, 'acme')).toBe(before);
+    const last = currentNumber(site.folders, 'acme') ?? 0;
+    const stateServed = () => JSON.parse(site.served('acme', 'api/state.json')).state;
+    const pictureServed = () => site.served('acme', 'og.png');
+    const [state, picture] = [stateServed(), pictureServed()];
+    // The release before is the same news without its picture: no step back.
+    expect(readManifest(site.folders, 'acme', last)?.completes).toBe(last - 1);
+    expect((await rollbackTo(deps, { slug: 'acme', release: null })).number).toBe(last - 2);
+    expect(stateServed()).not.toBe(state);
+    expect(pictureServed()).not.toBe(picture);
     site.upstream('acme').states[1] = 'major_outage';
     await site.pass();
     expect(publishedBy(await run())).toEqual(['acme']);
     expect(currentNumber(site.folders, 'acme')).toBe(last + 1);
-    expect(JSON.parse(site.served('acme', 'api/state.json')).state).toBe('partial_outage');
+    expect(stateServed()).toBe('partial_outage');
+  });
+
+  it('keeps releases that differ, not the halves of one', async () => {
+    const { site } = await withReleases(7);
+    const manifests = releaseNumbers(site.folders, 'acme').map((number) => readManifest(site.folders, 'acme', number));
+    expect(manifests).toHaveLength(5);
+    // Of the news being served both halves stay, for whoever is just reading the first one.
+    expect(new Set(manifests.map((manifest) => manifest?.eventKey)).size).toBe(2);
+    expect(new Set(manifests.map((manifest) => manifest?.asOf)).size).toBe(4);
   });
 
   it('refuses what is gone, damaged, not there, or drawn for everybody while the page has a gate', async () => {

@@ -296,6 +296,92 @@ describe('pictures', () => {
   });
 });
 
+describe('figures over long periods', () => {
+  afterEach(closeSmallSites);
+
+  const FIGURES = ['uptime/index.html', 'api/uptime.json', 'sitemap.xml', 'reports/index.html'];
+  const keysOf = (site: SmallSite, paths: readonly string[] = FIGURES) =>
+    paths.map((path) => currentManifest(site.folders, 'acme')?.files[path]?.key);
+
+  it('are there from the first release on, wait for nothing but news, and follow it', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    await site.pass();
+    const { run, publisher } = site.publisher();
+    await run();
+    const first = keysOf(site);
+    expect(first).not.toContain(undefined);
+    await publisher.settled();
+    expect(keysOf(site)).toEqual(first);
+
+    site.upstream('acme').states[0] = 'major_outage';
+    later(site, SECOND_MS);
+    await site.pass();
+    await run();
+    const news = currentManifest(site.folders, 'acme');
+    expect(keysOf(site)).toEqual(first);
+    expect(site.served('acme', 'index.html')).toContain('major_outage');
+    await publisher.settled();
+    const rest = currentManifest(site.folders, 'acme');
+    expect(rest).toMatchObject({ completes: news?.number, asOf: news?.asOf, eventKey: news?.eventKey });
+    expect(keysOf(site, FIGURES.slice(0, 2)).filter((key) => first.includes(key))).toEqual([]);
+    expect(JSON.parse(site.served('acme', 'api/uptime.json')).as_of).toBe(new Date(site.clock.now).toISOString());
+  });
+
+  it('do not wait when something is taken away, so that nothing of it is served any more', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    const secret = incidentOf('acme', { id: 'i1', title: 'Codename Zebra', startedAt: SITE_START });
+    site.upstream('acme').incidents = [secret];
+    await site.pass();
+    const { run, publisher } = site.publisher();
+    await run();
+    await publisher.settled();
+    const naming = () =>
+      Object.entries(servedTree(site.folders.publicSite, 'acme'))
+        .filter(([path, text]) => !/\.(br|gz|zst|png)$/.test(path) && Buffer.from(text, 'base64').includes('Zebra'))
+        .map(([path]) => path);
+    expect(naming()).toContain('uptime/index.html');
+    site.upstream('acme').incidents = [{ ...secret, monitors: [], pages: ['elsewhere'] }];
+    later(site, SECOND_MS);
+    await site.pass();
+    await run();
+    expect(naming()).toEqual([]);
+  });
+
+  it('that could not follow are tried again with the next news', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    await site.pass();
+    const plain = plainRenderer();
+    const faults: unknown[] = [];
+    let isBroken = false;
+    const { run, publisher } = site.publisher({
+      renderer: {
+        ...plain,
+        render: (kind, view) =>
+          isBroken && kind === 'uptime-calendar' ? Promise.reject(new Error('no')) : plain.render(kind, view),
+      },
+      onError: (fault) => faults.push(fault),
+    });
+    await run();
+    await publisher.settled();
+    const [first] = keysOf(site);
+    const turn = async (state: 'major_outage' | 'degraded') => {
+      site.upstream('acme').states[0] = state;
+      later(site, SECOND_MS);
+      await site.pass();
+      await run();
+      await publisher.settled();
+    };
+    isBroken = true;
+    await turn('major_outage');
+    expect(faults).toEqual([expect.objectContaining({ code: 'PUBLISH_FAILED' })]);
+    expect(keysOf(site)[0]).toBe(first);
+    expect(site.served('acme', 'index.html')).toContain('major_outage');
+    isBroken = false;
+    await turn('degraded');
+    expect(keysOf(site)[0]).not.toBe(first);
+  });
+});
+
 describe('a page that goes behind a gate', () => {
   afterEach(closeSmallSites);
 

@@ -143,6 +143,46 @@ describe('releases', () => {
     expect(new Set(readdirSync(join(folders.releases, 'acme', 'folders')))).toEqual(needed);
   });
 
+  it('take over the links to folders that stay, as the same inode where the system can', async () => {
+    await publish(wholeFiles('one'));
+    const linkOf = (name: string) => {
+      const manifest = currentManifest(folders, 'acme');
+      const place = join(folders.releases, 'acme', 'folders', manifest?.folders['components'] ?? '', name);
+      return { inode: lstatSync(place).ino, target: readlinkSync(place) };
+    };
+    const [a, b] = [linkOf('a'), linkOf('b')];
+    const changed = [
+      ...wholeFiles('one')
+        .slice(0, 3)
+        .map(({ path }) => kept(path)),
+      kept('favicon.svg'),
+    ];
+    await publish([
+      ...changed,
+      drawn('components/a/index.html', htmlOf('two a', 2_000)),
+      kept('components/b/index.html'),
+    ]);
+    expect(linkOf('a').target).not.toBe(a.target);
+    expect(linkOf('b').target).toBe(b.target);
+    if (process.platform === 'linux') expect(linkOf('b').inode).toBe(b.inode);
+
+    const refusing = {
+      ...DISK,
+      link: (from: string, to: string) => {
+        if (lstatSync(from).isSymbolicLink()) throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+        DISK.link(from, to);
+      },
+    };
+    await publish(
+      [...changed, drawn('components/a/index.html', htmlOf('three a', 2_000)), kept('components/b/index.html')],
+      { disk: refusing },
+    );
+    expect(linkOf('b').target).toBe(b.target);
+    expect(linkOf('b').inode).not.toBe(b.inode);
+    expect(served('components/b/index.html')).toContain('one b');
+    expect(served('components/a/index.html')).toContain('three a');
+  });
+
   it('keep their data for drawing on demand', async () => {
     await publish(wholeFiles('one'), { over: { data: '{"summary":1,"onDemand":{"a":2}}' } });
     expect(readData(folders, 'acme', 1)).toEqual({ summary: 1, onDemand: { a: 2 } });

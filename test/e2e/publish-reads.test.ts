@@ -51,22 +51,29 @@ data: ./data
 upstreams: [{ id: acme, kind: server-monitor, baseUrl: "http://127.0.0.1:9", apiKey: "\${KEY}" }]
 `,
     );
-    const { run } = site.publisher({
-      // Without pictures, which come in releases of their own.
+    const { run, publisher } = site.publisher({
+      // Without pictures, which take longer than all the rest.
       filesOf: (model, page) =>
-        filesOf(model, { badges: false, badge: pageBadges(page) }).filter(({ isSlow }) => !isSlow),
+        filesOf(model, { badges: false, badge: pageBadges(page) }).filter(({ pace }) => pace !== 'slow'),
     });
-    /** Which publishes had these bytes at that path. */
-    const publishesOf = new Map<string, number[]>();
+    /** Which releases had these bytes at that path. */
+    const releasesOf = new Map<string, number[]>();
+    const note = (): void => {
+      const manifest = currentManifest(site.folders, 'acme');
+      for (const [path, { sha256 }] of Object.entries(manifest?.files ?? {})) {
+        const key = `${path} ${sha256}`;
+        releasesOf.set(key, [...(releasesOf.get(key) ?? []), manifest?.number ?? 0]);
+      }
+    };
     const publish = async (count: number): Promise<void> => {
       site.clock.now = toEpochMs(site.clock.now + SECOND_MS);
       site.upstream('acme').states[0] = count % 2 === 0 ? 'operational' : 'major_outage';
       await site.pass();
       expect(publishedBy(await run())).toContain('acme');
-      for (const [path, { sha256 }] of Object.entries(currentManifest(site.folders, 'acme')?.files ?? {})) {
-        const key = `${path} ${sha256}`;
-        publishesOf.set(key, [...(publishesOf.get(key) ?? []), count]);
-      }
+      note();
+      // The figures that the news left follow in a release of their own.
+      await publisher.settled();
+      note();
     };
     await publish(0);
     const pharos = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env: { KEY: 'never-sent' } });
@@ -110,15 +117,15 @@ upstreams: [{ id: acme, kind: server-monitor, baseUrl: "http://127.0.0.1:9", api
     for (const reads of readers) {
       const newest = new Map<string, number>();
       for (const { path, status, sha256 } of reads) {
-        const publishes = publishesOf.get(`${FILES[path] ?? path} ${sha256}`);
-        if (status !== 200 || publishes === undefined)
+        const releases = releasesOf.get(`${FILES[path] ?? path} ${sha256}`);
+        if (status !== 200 || releases === undefined)
           throw new Error(`/acme/${path} answered ${status} with bytes of no release`);
         // The same bytes may come again: what was read is the first of them that is not older than what was read before.
         const since = newest.get(path) ?? 0;
-        const publishNumber = publishes.find((one) => one >= since);
-        if (publishNumber === undefined) throw new Error(`/acme/${path} went back to publish ${publishes.at(-1)}`);
-        newest.set(path, publishNumber);
-        seen.add(publishNumber);
+        const release = releases.find((one) => one >= since);
+        if (release === undefined) throw new Error(`/acme/${path} went back to release ${releases.at(-1)}`);
+        newest.set(path, release);
+        seen.add(release);
       }
     }
     // They did read while it changed.

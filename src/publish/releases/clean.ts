@@ -38,14 +38,32 @@ export function prune(
   const pooled = namesIn(pool);
   const current = currentNumber(folders, slug);
   const numbers = releaseNumbers(folders, slug);
-  const others = numbers.filter((number) => number !== current);
-  const old = new Set(others.slice(0, Math.max(0, others.length - (RELEASES_KEPT - 1))));
+  const old = new Set(outdated(numbers, { current, manifestOf }));
   for (const number of old) disk.remove(releaseFolder(folders, slug, number));
   const kept = numbers.filter((number) => !old.has(number)).map(manifestOf);
   // Of a kept release that cannot be read nobody knows which folders it links to.
   if (kept.includes(null)) return;
   const needed = new Set(kept.flatMap((manifest) => Object.values(manifest?.folders ?? {})));
   for (const id of pooled) if (!needed.has(id)) disk.remove(join(pool, id));
+}
+
+/**
+ * Those beyond the number that is kept. A release that a later one only completed, with the figures and pictures that the
+ * news had left, is nothing to go back to; but the one before the one being served stays, for whoever is just reading it.
+ */
+function outdated(
+  numbers: readonly number[],
+  {
+    current,
+    manifestOf,
+  }: { readonly current: number | null; readonly manifestOf: (number: number) => Manifest | null },
+): number[] {
+  const completedBy = new Map(numbers.map((number) => [manifestOf(number)?.completes ?? null, number]));
+  const completed = numbers.filter(
+    (number) => number !== current && completedBy.has(number) && completedBy.get(number) !== current,
+  );
+  const others = numbers.filter((number) => number !== current && !completed.includes(number));
+  return [...completed, ...others.slice(0, Math.max(0, others.length - (RELEASES_KEPT - 1)))];
 }
 
 /** Removes a release that was never switched to; folders that only it links to go at the next `prune`. */

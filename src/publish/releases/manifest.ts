@@ -27,6 +27,8 @@ const ManifestSchema = z.object({
   /** Digest of everything whose change is an event: states, incidents, maintenances, definitions, settings. */
   eventKey: z.string(),
   customDomain: z.string().nullable(),
+  /** The release of the same news that this one only completes, with what that had left for later; null: none. */
+  completes: z.number().nullable().default(null),
   /** Files by path, as in addresses. */
   files: z.record(z.string(), FileRecordSchema),
   /** Id of each folder below the root, by its path. */

@@ -31,6 +31,8 @@ export interface ReleaseInput {
   readonly asOf: number;
   readonly eventKey: string;
   readonly customDomain: string | null;
+  /** Default: null. */
+  readonly completes?: number | null;
   readonly files: readonly ReleaseFile[];
   /** JSON for what the server draws on demand. */
   readonly data: string;
@@ -146,16 +148,12 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     writing.disk.makeFolder(target);
     batch.touch(target);
     for (const file of node.files) files[file.path] = placeFile(writing, file, join(target, basename(file.path)));
-    for (const child of node.children)
-      writing.disk.symlink(
-        relative(target, join(poolFolder(folders, input.slug), ids[child] ?? '')),
-        join(target, basename(child)),
-      );
+    for (const child of node.children) leadTo(writing, { path, child, id: ids[child] ?? '' }, target);
   }
   const data = Buffer.from(input.data);
-  const { slug, access, asOf, eventKey, customDomain } = input;
+  const { slug, access, asOf, eventKey, customDomain, completes = null } = input;
   const manifest: Manifest = {
-    ...{ format: 2, slug, number, access, asOf, eventKey, customDomain },
+    ...{ format: 2, slug, number, access, asOf, eventKey, customDomain, completes },
     files: Object.fromEntries(input.files.map(({ path }) => [path, files[path] as FileRecord])),
     folders: ids,
     dataSha256: sha256Of(data),
@@ -218,13 +216,36 @@ function placeFile(writing: Writing, { path, drawn }: ReleaseFile, target: strin
   };
 }
 
-function linkFile({ disk, folders, input, previous }: Writing, path: string, target: string): FileRecord {
+/**
+ * Makes the link by which a folder holds another. One that is as it was is taken over from the last release as the same
+ * inode: a page of two hundred components has two hundred of them, and making and removing that many at each change is
+ * what ext4 is slowest at. A system that gives symbolic links no second name gets a new one.
+ */
+function leadTo(
+  { disk, folders, input, previous }: Writing,
+  { path, child, id }: { readonly path: string; readonly child: string; readonly id: string },
+  target: string,
+): void {
+  const place = join(target, basename(child));
+  if (previous?.folders[child] === id) {
+    try {
+      disk.link(join(placeOf(folders, previous, path), basename(child)), place);
+      return;
+    } catch {
+      // It is made below, and where that fails too, the reason is told.
+    }
+  }
+  disk.symlink(relative(target, join(poolFolder(folders, input.slug), id)), place);
+}
+
+/** Where a release has one of its folders, `''` the root. */
+function placeOf(folders: ReleaseFolders, { slug, number, folders: ids }: Manifest, path: string): string {
+  return path === '' ? filesFolder(folders, slug, number) : join(poolFolder(folders, slug), ids[path] ?? '');
+}
+
+function linkFile({ disk, folders, previous }: Writing, path: string, target: string): FileRecord {
   const record = lastRecord(previous, path);
-  const folder = parentOf(path);
-  const source =
-    folder === ''
-      ? filesFolder(folders, input.slug, previous?.number ?? 0)
-      : join(poolFolder(folders, input.slug), previous?.folders[folder] ?? '');
+  const source = previous === null ? '' : placeOf(folders, previous, parentOf(path));
   try {
     for (const suffix of ['', ...record.twins.map(suffixOf)])
       disk.link(join(source, basename(path) + suffix), target + suffix);
