@@ -44,8 +44,8 @@ export function isWorthCompressing(contentType: string, bytes: number): boolean 
 
 /** Levels that keep a change within its time budget: about two milliseconds of one core for a page of 50 components. */
 const FAST = { br: 5, gzip: 6, zstd: 3 } as const;
-/** Half the cost, for thousands of files at once; a tenth larger until there is time for the best. */
-const BULK = { br: 4, gzip: 6, zstd: 3 } as const;
+/** Half the cost, for hundreds of files at once; a tenth larger until there is time for the best. */
+const BULK = { br: 3, gzip: 1, zstd: 1 } as const;
 /** As small as it gets, at a hundred times the cost. */
 const BEST = { br: 11, gzip: 9, zstd: 19 } as const;
 type Levels = Readonly<Record<Compression, number>>;
@@ -56,13 +56,13 @@ export function twinsFast(contentType: string, body: Uint8Array): Promise<readon
   return twinsBeside(contentType, body);
 }
 
-/** Twins without other threads, for a process that has work on all cores. `isFirstView`: of what visitors see first. */
+/** Twins without other threads, for a process that has work on all cores, and for one of many files. */
 export function twinsAtOnce(
   contentType: string,
   body: Uint8Array,
-  { isFirstView }: { readonly isFirstView: boolean },
+  { isOfMany }: { readonly isOfMany: boolean },
 ): readonly Twin[] {
-  return twinsNow(contentType, body, isFirstView ? FAST : BULK);
+  return twinsNow(contentType, body, isOfMany ? BULK : FAST);
 }
 
 function twinsNow(contentType: string, body: Uint8Array, levels: Levels): readonly Twin[] {

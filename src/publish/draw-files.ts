@@ -26,6 +26,11 @@ export interface DrawnFiles {
   readonly hasWaiting: boolean;
 }
 
+/** More than a change draws: a page is published as a whole, and its files are compressed more quickly. */
+const CHANGED_FILES_MAX = 32;
+/** What visitors see first stays within the first packets, however much there is to do. */
+const FIRST_VIEW = 'status-page';
+
 /** Keys are compared first, so that a view that did not change is neither drawn nor compressed nor written. */
 export async function drawFiles(
   entries: readonly FileEntry[],
@@ -34,6 +39,7 @@ export async function drawFiles(
 ): Promise<DrawnFiles> {
   const making: Making[] = [];
   let hasWaiting = false;
+  let filesDrawn = 0;
   for (const entry of entries) {
     const last = previous?.files[entry.path];
     const isKept = last !== undefined && isLeft(entry, options.which);
@@ -45,10 +51,13 @@ export async function drawFiles(
     if (isWaiting && last === undefined) continue;
     if (isSame || isWaiting) making.push({ entry, drawing: null });
     // Twins are made in other threads while the next file is drawn in this one.
-    else making.push({ entry, drawing: { key, ...compressed(entry, await entry.draw(options.renderer), options) } });
+    else {
+      filesDrawn += 1;
+      const how = { isBulk: options.isBulk, isOfMany: filesDrawn > CHANGED_FILES_MAX && entry.kind !== FIRST_VIEW };
+      making.push({ entry, drawing: { key, ...compressed(entry, await entry.draw(options.renderer), how) } });
+    }
   }
-  const files = await Promise.all(making.map(toFile));
-  return { files, filesDrawn: files.filter(({ drawn }) => drawn !== null).length, hasWaiting };
+  return { files: await Promise.all(making.map(toFile)), filesDrawn, hasWaiting };
 }
 
 /** Whether a file that is there stays as it is, whatever it shows. */
@@ -67,11 +76,13 @@ interface Making {
   } | null;
 }
 
-function compressed({ contentType, kind }: FileEntry, { body, csp }: Drawn, { isBulk }: DrawOptions) {
+function compressed(
+  { contentType }: FileEntry,
+  { body, csp }: Drawn,
+  { isBulk, isOfMany }: { readonly isBulk: boolean; readonly isOfMany: boolean },
+) {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const twins = isBulk
-    ? twinsAtOnce(contentType, bytes, { isFirstView: kind === 'status-page' })
-    : twinsFast(contentType, bytes);
+  const twins = isBulk || isOfMany ? twinsAtOnce(contentType, bytes, { isOfMany }) : twinsFast(contentType, bytes);
   // Waited for at the end; a failure is reported there.
   if (twins instanceof Promise) twins.catch(() => undefined);
   return { csp, body: bytes, twins };

@@ -12,6 +12,7 @@ const FIRST_PAGE_MS_MAX = 5_000;
 const IDLE_MB_MAX = 200;
 const ROUNDS = 5;
 const MONITORS = 1_000;
+const PAGES = 20;
 /** After the first pass and its work are over. */
 const IDLE_AFTER_MS = 20_000;
 
@@ -27,14 +28,16 @@ export async function run(): Promise<void> {
     atMost: FIRST_PAGE_MS_MAX,
     remark: `${number(times[0] ?? Number.NaN)} to ${number(times.at(-1) ?? Number.NaN)}`,
   });
-  const { idleMb, peakMb } = await idleMemory();
-  judge({
-    name: `resident memory with ${MONITORS} monitors, idle`,
-    figure: idleMb,
-    unit: 'MB',
-    atMost: IDLE_MB_MAX,
-    remark: `highest ${peakMb} MB`,
-  });
+  for (const pages of [PAGES, 1]) {
+    const { idleMb, peakMb } = await idleMemory(pages);
+    judge({
+      name: `resident memory, idle, ${number(MONITORS)} monitors on ${pages === 1 ? 'a single page' : `${pages} pages`}`,
+      figure: idleMb,
+      unit: 'MB',
+      atMost: IDLE_MB_MAX,
+      remark: `highest ${number(peakMb)} MB`,
+    });
+  }
 }
 
 async function firstPageMs(): Promise<number> {
@@ -48,7 +51,7 @@ async function firstPageMs(): Promise<number> {
   return took;
 }
 
-async function idleMemory(): Promise<{ idleMb: number; peakMb: number }> {
+async function idleMemory(pages: number): Promise<{ idleMb: number; peakMb: number }> {
   const folder = temporaryFolder();
   const sandbox = await startSandbox({
     port: 0,
@@ -58,7 +61,7 @@ async function idleMemory(): Promise<{ idleMb: number; peakMb: number }> {
     serverMonitor: { limits: null },
   });
   const config = sandbox.configText({ include: ['server-monitor'], hasPages: false });
-  writeFileSync(join(folder.path, 'pharos.yaml'), config);
+  writeFileSync(join(folder.path, 'pharos.yaml'), `${config}${pagesText(pages)}`);
   const pharos = await startPharos(['start', '--port', '0', '--quiet'], {
     cwd: folder.path,
     env: sandbox.environment(),
@@ -73,6 +76,20 @@ async function idleMemory(): Promise<{ idleMb: number; peakMb: number }> {
   await sandbox.stop();
   folder.remove();
   return result;
+}
+
+/** As many monitors on each page; the first one is where the root leads. */
+function pagesText(count: number): string {
+  const size = MONITORS / count;
+  const pages = Array.from({ length: count }, (_, page) => ({
+    slug: page === 0 ? 'acme' : `page-${page}`,
+    title: `Page ${page + 1}`,
+    components: Array.from({ length: size }, (__, at) => ({
+      type: 'monitor',
+      monitor: `edge/${page * size + at + 1}`,
+    })),
+  }));
+  return `pages: ${JSON.stringify(pages)}\n`;
 }
 
 async function page(pharos: RunningPharos, path: string): Promise<void> {

@@ -38,7 +38,7 @@ export function htmlOf(name: string, bytes = 0): string {
 export function drawn(path: string, body: string | Uint8Array, key = 'k'): ReleaseFile {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const contentType = contentTypeOf(path);
-  const twins: readonly Twin[] = twinsAtOnce(contentType, bytes, { isFirstView: true });
+  const twins: readonly Twin[] = twinsAtOnce(contentType, bytes, { isOfMany: false });
   return { path, drawn: { key, contentType, csp: null, body: bytes, twins } satisfies DrawnFile };
 }
 
