@@ -67,21 +67,19 @@ export function twinsAtOnce(
 
 function twinsNow(contentType: string, body: Uint8Array, levels: Levels): readonly Twin[] {
   if (!isWorthCompressing(contentType, body.length)) return [];
-  return smaller(body, [
-    { encoding: 'br', bytes: brotliCompressSync(body, brotliOptions(body.length, levels.br)) },
-    { encoding: 'zstd', bytes: zstdCompressSync(body, zstdOptions(levels.zstd)) },
-    { encoding: 'gzip', bytes: gzipSync(body, gzipOptions(levels.gzip)) },
-  ]);
+  const twins = COMPRESSIONS.map((encoding) => ({
+    encoding,
+    bytes: COMPRESSORS[encoding].now(body, levels[encoding]),
+  }));
+  return smaller(body, twins);
 }
 
 /** Twins as small as they get: up to a second for a page, one after the other, so that one other thread is busy at most. */
 export async function twinsBest(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
   if (!isWorthCompressing(contentType, body.length)) return [];
-  return smaller(body, [
-    { encoding: 'br', bytes: await inBrotli(body, brotliOptions(body.length, BEST.br)) },
-    { encoding: 'zstd', bytes: await inZstd(body, zstdOptions(BEST.zstd)) },
-    { encoding: 'gzip', bytes: await inGzip(body, gzipOptions(BEST.gzip)) },
-  ]);
+  const twins: Twin[] = [];
+  for (const encoding of COMPRESSIONS) twins.push(await besideThis(body, encoding, BEST));
+  return smaller(body, twins);
 }
 
 /** Bodies being compressed at once: a compressor takes its megabytes when it is made, not when a thread is free for it. */
@@ -94,29 +92,41 @@ async function twinsBeside(contentType: string, body: Uint8Array): Promise<reado
   if (bodiesUnderWay >= BODIES_AT_ONCE) await new Promise<void>((next) => waiting.push(next));
   bodiesUnderWay += 1;
   try {
-    return await twinsInThreads(body);
+    return smaller(body, await Promise.all(COMPRESSIONS.map((encoding) => besideThis(body, encoding, FAST))));
   } finally {
     bodiesUnderWay -= 1;
     waiting.shift()?.();
   }
 }
 
-async function twinsInThreads(body: Uint8Array): Promise<readonly Twin[]> {
-  const [br, zstd, gzipped] = await Promise.all([
-    inBrotli(body, brotliOptions(body.length, FAST.br)),
-    inZstd(body, zstdOptions(FAST.zstd)),
-    inGzip(body, gzipOptions(FAST.gzip)),
-  ]);
-  return smaller(body, [
-    { encoding: 'br', bytes: br },
-    { encoding: 'zstd', bytes: zstd },
-    { encoding: 'gzip', bytes: gzipped },
-  ]);
+/** In another thread. */
+async function besideThis(body: Uint8Array, encoding: Compression, levels: Levels): Promise<Twin> {
+  return { encoding, bytes: await COMPRESSORS[encoding].beside(body, levels[encoding]) };
+}
+
+interface Compressor {
+  readonly now: (body: Uint8Array, level: number) => Buffer;
+  readonly beside: (body: Uint8Array, level: number) => Promise<Buffer>;
 }
 
 const inBrotli = promisify<Uint8Array, BrotliOptions, Buffer>(brotliCompress);
 const inZstd = promisify<Uint8Array, ZstdOptions, Buffer>(zstdCompress);
 const inGzip = promisify<Uint8Array, ZlibOptions, Buffer>(gzip);
+
+const COMPRESSORS: Readonly<Record<Compression, Compressor>> = {
+  br: {
+    now: (body, level) => brotliCompressSync(body, brotliOptions(body.length, level)),
+    beside: (body, level) => inBrotli(body, brotliOptions(body.length, level)),
+  },
+  zstd: {
+    now: (body, level) => zstdCompressSync(body, zstdOptions(level)),
+    beside: (body, level) => inZstd(body, zstdOptions(level)),
+  },
+  gzip: {
+    now: (body, level) => gzipSync(body, { level }),
+    beside: (body, level) => inGzip(body, { level }),
+  },
+};
 
 function smaller(body: Uint8Array, twins: readonly Twin[]): readonly Twin[] {
   return twins.filter(({ bytes }) => bytes.length < body.length).map(alone);
@@ -142,8 +152,4 @@ function brotliOptions(bytes: number, quality: number): BrotliOptions {
 
 function zstdOptions(level: number): ZstdOptions {
   return { params: { [constants.ZSTD_c_compressionLevel]: level } };
-}
-
-function gzipOptions(level: number): ZlibOptions {
-  return { level };
 }
