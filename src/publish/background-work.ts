@@ -4,13 +4,13 @@
  */
 
 import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { suffixOf, twinsBest } from './compress.ts';
 import { type PagePublisher, type PageTeam, type PlannedTask, TEAM_MIN, type WithFence } from './page-publisher.ts';
 import type { Disk } from './releases/disk.ts';
-import { currentNumber, filesFolder, NEXT_TWIN, poolFolder, type ReleaseFolders } from './releases/folders.ts';
-import type { Manifest } from './releases/manifest.ts';
+import { currentNumber, NEXT_TWIN, type ReleaseFolders } from './releases/folders.ts';
+import { type Manifest, placesOf } from './releases/manifest.ts';
 
 export interface BackgroundDeps {
   readonly disk: Disk;
@@ -135,17 +135,14 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
 
 /** Puts smaller twins of a file in place of those that are there; what they unpack to is the same. */
 async function improveTwins({ disk, folders }: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
-  const { slug, number } = manifest;
   const record = manifest.files[path];
-  const folder = dirname(path) === '.' ? null : manifest.folders[dirname(path)];
-  if (record === undefined || folder === undefined) return;
-  const place = folder === null ? filesFolder(folders, slug, number) : join(poolFolder(folders, slug), folder);
-  const file = join(place, basename(path));
+  if (record === undefined) return;
+  const file = placesOf(folders, manifest)(path);
   try {
     for (const { encoding, bytes } of await twinsBest(record.contentType, readFileSync(file))) {
       const twin = file + suffixOf(encoding);
       if (!record.twins.includes(encoding) || bytes.length >= statSync(twin).size) continue;
-      const next = join(folders.releases, slug, NEXT_TWIN);
+      const next = join(folders.releases, manifest.slug, NEXT_TWIN);
       disk.remove(next);
       const batch = disk.batch();
       batch.write(next, bytes);

@@ -3,15 +3,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMPRESSIONS, type Compression, suffixOf } from '../publish/compress.ts';
-import {
-  filesFolder,
-  poolFolder,
-  type ReleaseFolders,
-  releaseNumbers,
-  type ServedRelease,
-  servedRelease,
-} from '../publish/releases/folders.ts';
-import { type FileRecord, type Manifest, readData, readManifest } from '../publish/releases/manifest.ts';
+import { type ReleaseFolders, releaseNumbers, type ServedRelease, servedRelease } from '../publish/releases/folders.ts';
+import { type FileRecord, type Manifest, placesOf, readData, readManifest } from '../publish/releases/manifest.ts';
 
 /** Bytes of file contents kept in memory. */
 const HOT_BYTES_MAX = 64 * 1024 * 1024;
@@ -96,17 +89,6 @@ function readableManifest(folders: ReleaseFolders, slug: string): Manifest | nul
 
 function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
   return (access === 'public') === isPublic;
-}
-
-/** Where each file of a release really is: the same for every release that shares its folder. */
-function placesOf(folders: ReleaseFolders, { slug, number, folders: ids }: Manifest): (path: string) => string {
-  const root = filesFolder(folders, slug, number);
-  const pool = poolFolder(folders, slug);
-  return (path) => {
-    const end = path.lastIndexOf('/');
-    const id = end === -1 ? undefined : ids[path.slice(0, end)];
-    return id === undefined ? `${root}/${path}` : `${pool}/${id}/${path.slice(end + 1)}`;
-  };
 }
 
 function createHotSet(bytesMax: number): (path: string) => Buffer {

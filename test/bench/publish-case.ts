@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { drawingWith } from '../../src/cli/drawing.ts';
 import type { State } from '../../src/model/state.ts';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { TEAM_MIN } from '../../src/publish/page-publisher.ts';
 import type { Publisher, PublisherOptions, PublishReport } from '../../src/publish/publisher.ts';
 import { type Batch, DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber } from '../../src/publish/releases/folders.ts';
@@ -57,8 +58,6 @@ export interface PublishFigures {
   readonly changes: readonly Change[];
 }
 
-/** Fewer do not pay for threads; `publisher.ts` has the same number. */
-const TEAM_MIN = 24;
 /** Between two changes on the clock of the site: so little that no page is due for its heartbeat meanwhile. */
 const STEP_MS = 10;
 

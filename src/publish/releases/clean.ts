@@ -38,9 +38,10 @@ export function prune(
   const pooled = namesIn(pool);
   const current = currentNumber(folders, slug);
   const numbers = releaseNumbers(folders, slug);
-  const old = new Set(outdated(numbers, { current, manifestOf }));
+  const manifests = new Map(numbers.map((number) => [number, manifestOf(number)]));
+  const old = new Set(outdated(manifests, current));
   for (const number of old) disk.remove(releaseFolder(folders, slug, number));
-  const kept = numbers.filter((number) => !old.has(number)).map(manifestOf);
+  const kept = [...manifests].filter(([number]) => !old.has(number)).map(([, manifest]) => manifest);
   // Of a kept release that cannot be read nobody knows which folders it links to.
   if (kept.includes(null)) return;
   const needed = new Set(kept.flatMap((manifest) => Object.values(manifest?.folders ?? {})));
@@ -51,14 +52,9 @@ export function prune(
  * Those beyond the number that is kept. A release that a later one only completed, with the figures and pictures that the
  * news had left, is nothing to go back to; but the one before the one being served stays, for whoever is just reading it.
  */
-function outdated(
-  numbers: readonly number[],
-  {
-    current,
-    manifestOf,
-  }: { readonly current: number | null; readonly manifestOf: (number: number) => Manifest | null },
-): number[] {
-  const completedBy = new Map(numbers.map((number) => [manifestOf(number)?.completes ?? null, number]));
+function outdated(manifests: ReadonlyMap<number, Manifest | null>, current: number | null): number[] {
+  const numbers = [...manifests.keys()];
+  const completedBy = new Map([...manifests].map(([number, manifest]) => [manifest?.completes ?? null, number]));
   const completed = numbers.filter(
     (number) => number !== current && completedBy.has(number) && completedBy.get(number) !== current,
   );

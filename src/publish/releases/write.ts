@@ -8,7 +8,7 @@ import { suffixOf } from '../compress.ts';
 import { faultOfBody } from './check-body.ts';
 import type { Batch, Disk } from './disk.ts';
 import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
-import type { FileRecord, Manifest, ReleaseAccess } from './manifest.ts';
+import { type FileRecord, type Manifest, placesOf, type ReleaseAccess } from './manifest.ts';
 
 /** One file to be in the release. */
 export interface ReleaseFile {
@@ -52,6 +52,8 @@ interface Writing {
   readonly folders: ReleaseFolders;
   readonly input: ReleaseInput;
   readonly previous: Manifest | null;
+  /** Where the last release has a file or a link to a folder. Asked only for what it has. */
+  readonly lastPlaceOf: (path: string) => string;
   readonly number: number;
 }
 
@@ -70,7 +72,8 @@ export async function writeRelease(
   disk.makeFolder(pool);
   const number = claimNumber(disk, folders, { slug: input.slug, after: previous?.number ?? 0 });
   const batch = disk.batch();
-  const writing: Writing = { disk, batch, folders, input, previous, number };
+  const lastPlaceOf = previous === null ? (path: string): string => path : placesOf(folders, previous);
+  const writing: Writing = { disk, batch, folders, input, previous, lastPlaceOf, number };
   const made: string[] = [];
   try {
     const manifest = writeFiles(writing, made);
@@ -148,7 +151,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     writing.disk.makeFolder(target);
     batch.touch(target);
     for (const file of node.files) files[file.path] = placeFile(writing, file, join(target, basename(file.path)));
-    for (const child of node.children) leadTo(writing, { path, child, id: ids[child] ?? '' }, target);
+    for (const child of node.children) leadTo(writing, { child, id: ids[child] ?? '' }, target);
   }
   const data = Buffer.from(input.data);
   const { slug, access, asOf, eventKey, customDomain, completes = null } = input;
@@ -222,14 +225,14 @@ function placeFile(writing: Writing, { path, drawn }: ReleaseFile, target: strin
  * what ext4 is slowest at. A system that gives symbolic links no second name gets a new one.
  */
 function leadTo(
-  { disk, folders, input, previous }: Writing,
-  { path, child, id }: { readonly path: string; readonly child: string; readonly id: string },
+  { disk, folders, input, previous, lastPlaceOf }: Writing,
+  { child, id }: { readonly child: string; readonly id: string },
   target: string,
 ): void {
   const place = join(target, basename(child));
   if (previous?.folders[child] === id) {
     try {
-      disk.link(join(placeOf(folders, previous, path), basename(child)), place);
+      disk.link(lastPlaceOf(child), place);
       return;
     } catch {
       // It is made below, and where that fails too, the reason is told.
@@ -238,17 +241,10 @@ function leadTo(
   disk.symlink(relative(target, join(poolFolder(folders, input.slug), id)), place);
 }
 
-/** Where a release has one of its folders, `''` the root. */
-function placeOf(folders: ReleaseFolders, { slug, number, folders: ids }: Manifest, path: string): string {
-  return path === '' ? filesFolder(folders, slug, number) : join(poolFolder(folders, slug), ids[path] ?? '');
-}
-
-function linkFile({ disk, folders, previous }: Writing, path: string, target: string): FileRecord {
+function linkFile({ disk, previous, lastPlaceOf }: Writing, path: string, target: string): FileRecord {
   const record = lastRecord(previous, path);
-  const source = previous === null ? '' : placeOf(folders, previous, parentOf(path));
   try {
-    for (const suffix of ['', ...record.twins.map(suffixOf)])
-      disk.link(join(source, basename(path) + suffix), target + suffix);
+    for (const suffix of ['', ...record.twins.map(suffixOf)]) disk.link(lastPlaceOf(path) + suffix, target + suffix);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new DamagedReleaseError(path, error);
     throw error;
