@@ -1,11 +1,11 @@
-// How the pages are compiled. What they show comes in as a view (src/views); who calls them is src/publish/renderer.ts.
+// How the pages are compiled. What they show comes in as a view (src/views); who calls them is src/publish/draw/renderer.ts.
 import node from '@astrojs/node';
 import { defineConfig, passthroughImageService } from 'astro/config';
 
 /** The adapter in middleware mode, with an entry of ours that draws a view without a request over HTTP. */
 function adapter() {
   const integration = node({ mode: 'middleware', bodySizeLimit: 65_536, experimentalDisableStreaming: true });
-  const serverEntrypoint = new URL('./src/publish/renderer-entry.ts', import.meta.url);
+  const serverEntrypoint = new URL('./src/publish/draw/renderer-entry.ts', import.meta.url);
   const configDone = integration.hooks['astro:config:done'];
   integration.hooks['astro:config:done'] = (options) =>
     configDone?.({ ...options, setAdapter: (made) => options.setAdapter({ ...made, serverEntrypoint }) });
@@ -31,7 +31,7 @@ export default defineConfig({
     allowedDomains: [],
     actionBodySizeLimit: 1_024,
     serverIslandBodySizeLimit: 1_024,
-    // The publisher narrows this to what each page has: src/publish/policy.ts.
+    // The publisher narrows this to what each page has: src/publish/draw/policy.ts.
     csp: { algorithm: 'SHA-256', directives: ["default-src 'none'"] },
   },
   vite: { build: { sourcemap: false, assetsInlineLimit: 65_536, reportCompressedSize: false } },

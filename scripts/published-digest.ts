@@ -15,6 +15,8 @@ import { startSandbox } from '../src/sandbox/index.ts';
 const AT = toEpochMs(Date.parse('2026-11-21T09:13:00Z'));
 /** Made of the others, and compressed at levels that depend on how much there is to do. */
 const PRECOMPRESSED = /\.(?:br|gz|zst)$/;
+/** What a target remembers of what it holds; it names the version of the renderer. */
+const LEDGER = /\/\.pharos/;
 
 // The command line reads the clock of the process.
 Date.now = () => AT;
@@ -31,10 +33,10 @@ try {
   const status = await main(['build', '--out', 'out', '--quiet']);
   const lines = ['data/site/public', 'data/site/private', 'out']
     .flatMap((root) => filesBelow(join(folder, root)))
-    .filter((path) => !PRECOMPRESSED.test(path))
+    .filter((path) => !PRECOMPRESSED.test(path) && !LEDGER.test(path))
     .map((path) => `${digestOf(path)}  ${relative(folder, path)}\n`);
   writeFileSync(output, lines.join(''));
-  if (keepIn !== undefined) cpSync(folder, keepIn, { recursive: true });
+  if (keepIn !== undefined) cpSync(folder, keepIn, { recursive: true, dereference: true });
   process.exitCode = status;
 } finally {
   await sandbox.stop();

@@ -2,9 +2,9 @@
 
 import { canView, type GateResponse } from './access.ts';
 import { setCookie } from './cookies.ts';
+import { askForMail, signInByCode, signInByLink } from './email/sign-in-email.ts';
+import { signInByPassword } from './password/sign-in-password.ts';
 import { isSameOrigin, isSameOriginOrOpaque } from './same-origin.ts';
-import { askForMail, signInByCode, signInByLink } from './sign-in-email.ts';
-import { signInByPassword } from './sign-in-password.ts';
 import { goTo, presentedSession, show, type Visit } from './visit.ts';
 
 interface Route {

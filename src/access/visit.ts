@@ -2,15 +2,15 @@
 
 import type { Database, Writer } from '../store/database.ts';
 import type { Access, GateRequest, GateResponse } from './access.ts';
-import type { Attempts } from './attempts.ts';
+import type { Attempts } from './attempts/attempts.ts';
+import type { Turnstile } from './attempts/semaphore.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import type { RandomBytes } from './digest.ts';
-import type { Gates } from './gates.ts';
-import { GATE_HEADERS, type LoginDocuments, type LoginShape } from './login-documents.ts';
-import type { MailQueue } from './mail-queue.ts';
-import { returnToOf, safeBase } from './return-to.ts';
-import type { PresentedSession, Sessions } from './sessions.ts';
-import type { Turnstile } from './turnstile.ts';
+import type { MailQueue } from './email/mail-queue.ts';
+import type { Gates } from './gate/gates.ts';
+import { GATE_HEADERS, type LoginDocuments, type LoginShape } from './login/login-documents.ts';
+import { returnToOf, safeBase } from './login/return-to.ts';
+import type { PresentedSession, Sessions } from './sessions/sessions.ts';
 
 /** What the gates are made of. */
 export interface GateParts {

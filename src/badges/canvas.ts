@@ -5,11 +5,12 @@
  * number of badges can stand in one document: equal names always mean equal colours.
  */
 
-import { type Colour, inkOn, parseColour, toHex } from './colour.ts';
+import { inkOn, parseColour, toHex } from './colour.ts';
+import { solid } from './lettering/text.ts';
 import { createMemo, type Memo } from './memo.ts';
 import type { BadgeScheme } from './names.ts';
+import type { Colour } from './palette.ts';
 import type { Shape } from './shapes.ts';
-import { solid } from './text.ts';
 
 export interface Canvas {
   readonly scheme: BadgeScheme;

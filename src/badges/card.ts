@@ -1,15 +1,16 @@
 /** The card: name, state, uptime, response time and ninety days in one picture of 400 × 132. */
 
-import type { BadgeSubject } from '../views/badge.ts';
+import type { BadgeSubject } from '../views/badges/badge.ts';
 import { type Canvas, fill, inkFor, paintOf, styleElement } from './canvas.ts';
-import { type CardLine, drawLines } from './card-text.ts';
-import { type Colour, legibleOn } from './colour.ts';
+import { legibleOn } from './colour.ts';
 import { drawBars, drawSymbol } from './drawings.ts';
 import { badgeFields, type KindFields } from './kinds.ts';
+import { type CardLine, drawLines } from './lettering/card-text.ts';
+import { cleanText, escapeXml } from './lettering/text.ts';
 import type { BadgeOptions } from './options.ts';
+import type { Colour } from './palette.ts';
 import { INK_COLOUR, PANEL_COLOUR, PANEL_LINE_COLOUR, QUIET_COLOUR, STATE_COLOURS } from './palette.ts';
 import { SHAPES } from './shapes.ts';
-import { cleanText, escapeXml } from './text.ts';
 
 const WIDTH = 400;
 const HEIGHT = 132;

@@ -3,16 +3,7 @@
  * parsed value, so nothing that was given can end up in an attribute.
  */
 
-import { NAMED_COLOURS } from './palette.ts';
-
-/** `0xrrggbb`. */
-export type Rgb = number;
-
-/** A plate's colour on a light and on a dark ground. */
-export interface Colour {
-  readonly light: Rgb;
-  readonly dark: Rgb;
-}
+import { type Colour, NAMED_COLOURS, type Rgb } from './palette.ts';
 
 export const WHITE: Rgb = 0xffffff;
 export const BLACK: Rgb = 0x000000;

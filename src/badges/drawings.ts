@@ -2,7 +2,8 @@
 
 import type { State } from '../model/state.ts';
 import { type Canvas, fill, stroke } from './canvas.ts';
-import { type Colour, parseColour } from './colour.ts';
+import { parseColour } from './colour.ts';
+import type { Colour } from './palette.ts';
 import { STATE_COLOURS } from './palette.ts';
 
 /** Path data in a square of `size`; checked by whoever made it (`parsePathData`). */

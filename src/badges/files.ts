@@ -1,6 +1,6 @@
 /** Badges as files: every format, with the headers they are to be served with. */
 
-import type { BadgeSubject } from '../views/badge.ts';
+import type { BadgeSubject } from '../views/badges/badge.ts';
 import { badgeFields } from './kinds.ts';
 import type { BadgeFormat, BadgeKind, BadgeScheme } from './names.ts';
 import type { BadgeOptions } from './options.ts';

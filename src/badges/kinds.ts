@@ -4,7 +4,7 @@ import { formatUptime } from '../model/percent.ts';
 import type { State } from '../model/state.ts';
 import { DAY_MS } from '../model/time.ts';
 import type { UptimePeriod } from '../model/uptime.ts';
-import type { BadgeSubject } from '../views/badge.ts';
+import type { BadgeSubject } from '../views/badges/badge.ts';
 import type { BadgeSymbol } from './drawings.ts';
 import { formatCount, formatDuration, formatInstant } from './figures.ts';
 import type { BadgeKind } from './names.ts';

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { parseColour } from './colour.ts';
+import { parsePathData } from './lettering/path-data.ts';
 import { BADGE_KINDS, BADGE_SCHEMES, BADGE_STYLES, type BadgeKind, isBadgeKind, isBadgeName } from './names.ts';
-import { parsePathData } from './path-data.ts';
 
 export const LABEL_LENGTH_MAX = 64;
 

@@ -4,7 +4,15 @@
  */
 
 import type { State } from '../model/state.ts';
-import type { Colour } from './colour.ts';
+
+/** `0xrrggbb`. */
+export type Rgb = number;
+
+/** A plate's colour on a light and on a dark ground. */
+export interface Colour {
+  readonly light: Rgb;
+  readonly dark: Rgb;
+}
 
 export const STATE_COLOURS: Readonly<Record<State, Colour>> = {
   operational: { light: 0x1f7a49, dark: 0x4fbd84 },

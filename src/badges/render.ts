@@ -8,11 +8,11 @@
 import type { State } from '../model/state.ts';
 import { type Canvas, dip, fill, type Paint, paintOf, styleElement } from './canvas.ts';
 import { type BadgeSymbol, drawBars, drawLogo, drawSpark, drawSymbol, type Logo } from './drawings.ts';
-import { drawLettering, type Lettering, setText } from './lettering.ts';
+import { drawLettering, type Lettering, setText } from './lettering/lettering.ts';
+import { cleanText, escapeXml } from './lettering/text.ts';
 import type { BadgeScheme, BadgeStyle } from './names.ts';
 import { LABEL_COLOUR, PANEL_COLOUR, PANEL_LINE_COLOUR, STATE_COLOURS } from './palette.ts';
 import { inset, opening, platePath, SHAPES, type Stretch } from './shapes.ts';
-import { cleanText, escapeXml } from './text.ts';
 
 /** What a badge says and how. Text may be anything: it is cleaned, cut and escaped. */
 export interface BadgeFields {

@@ -1,8 +1,8 @@
 /** The outer forms of badges, in tenths of a pixel. */
 
+import { solid } from './lettering/text.ts';
 import { createMemo, type Memo } from './memo.ts';
 import type { BadgeStyle } from './names.ts';
-import { solid } from './text.ts';
 
 interface Form {
   readonly height: number;

@@ -3,10 +3,10 @@
 import { paintOf } from './canvas.ts';
 import { toHex } from './colour.ts';
 import type { KindFields } from './kinds.ts';
+import { cleanText } from './lettering/text.ts';
 import type { BadgeStyle } from './names.ts';
 import { LABEL_COLOUR, STATE_COLOURS } from './palette.ts';
 import type { BadgeFields } from './render.ts';
-import { cleanText } from './text.ts';
 
 /** Every key the endpoint knows and we use; it refuses unknown ones. */
 export interface ShieldsEndpoint {

@@ -8,8 +8,8 @@ import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
 import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/posts.ts';
-import { EXIT_DONE, EXIT_USAGE, reportFailure } from './exit.ts';
 import { addOperatorCommands } from './operator-commands.ts';
+import { EXIT_DONE, EXIT_USAGE, reportFailure } from './terminal/exit.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is

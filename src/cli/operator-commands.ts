@@ -3,8 +3,8 @@
 import { Argument, type Command } from 'commander';
 import { CONFIG, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
-import { completionScript, SHELLS, type Shell } from './completion.ts';
-import { EXIT_DONE } from './exit.ts';
+import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
+import { EXIT_DONE } from './terminal/exit.ts';
 
 /** Adds them to the program; `done` takes the exit status of the one that was called. */
 export function addOperatorCommands(program: Command, done: (status: number) => void): void {

@@ -9,7 +9,7 @@ import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
 import type { Limits } from '../sync/connector.ts';
-import { isThemeVariable, THEME_VARIABLES } from '../views/theme.ts';
+import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';

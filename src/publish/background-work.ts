@@ -6,8 +6,15 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { suffixOf, twinsBest } from './compress.ts';
-import { type PagePublisher, type PageTeam, type PlannedTask, TEAM_MIN, type WithFence } from './page-publisher.ts';
+import { twinsBest } from './draw/compress.ts';
+import {
+  type PagePublisher,
+  type PageTeam,
+  type PlannedTask,
+  TEAM_MIN,
+  type WithFence,
+} from './page/page-publisher.ts';
+import { suffixOf } from './releases/compressions.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, NEXT_TWIN, type ReleaseFolders } from './releases/folders.ts';
 import { type Manifest, placesOf } from './releases/manifest.ts';

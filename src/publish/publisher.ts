@@ -6,27 +6,27 @@
 import { messageOf } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
-import type { ResolvedSite } from './definitions.ts';
+import type { ResolvedSite } from './definitions/definitions.ts';
+import type { SiteState } from './definitions/site-state.ts';
 import {
   createPagePublisher,
   type PagePublisher,
   type PageTeam,
   type PlannedTask,
   TEAM_MIN,
-} from './page-publisher.ts';
-import type { PageReleaseDeps, PageSummary } from './page-release.ts';
-import { type Fence, withPublishLease } from './publish-lease.ts';
+} from './page/page-publisher.ts';
+import type { PageReleaseDeps, PageSummary } from './page/page-release.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
 import { removeOrphans } from './releases/clean.ts';
 import { DISK, type Disk } from './releases/disk.ts';
 import { publishedSlugs, servedRelease } from './releases/folders.ts';
+import { type Fence, withPublishLease } from './releases/publish-lease.ts';
 import { hideFromPublic, withdraw } from './releases/switch.ts';
-import { createSitePublisher, SITE_SLUG, type SiteFilesOf, type SitePublisher } from './site-release.ts';
-import type { SiteState } from './site-state.ts';
+import { createSitePublisher, SITE_SLUG, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
-export type { PageTeam } from './page-publisher.ts';
+export type { PageTeam } from './page/page-publisher.ts';
 export type { PageReport, PublishReport } from './publish-report.ts';
-export { SITE_SLUG, type SiteFilesInput } from './site-release.ts';
+export { SITE_SLUG, type SiteFilesInput } from './site/site-release.ts';
 
 export interface PublisherOptions extends Omit<PageReleaseDeps, 'disk'> {
   /** Default: the real one. */

@@ -2,7 +2,6 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EpochMs } from '../model/time.ts';
-import type { PagingShift } from './faults.ts';
 
 export const UPSTREAM_NAMES = [
   'server-monitor',
@@ -15,6 +14,13 @@ export const UPSTREAM_NAMES = [
 ] as const;
 /** The first part of the path names the upstream. */
 export type UpstreamName = (typeof UPSTREAM_NAMES)[number];
+
+/** Records that appear (newest first lists grow at the top) or vanish between two requests of a reader. */
+export interface PagingShift {
+  readonly direction: 'insert' | 'delete';
+  /** Requests answered since the fault was set. */
+  readonly step: number;
+}
 
 export interface Request {
   readonly method: string;

@@ -1,6 +1,6 @@
 /** What can be made to go wrong, per upstream. Tests and `POST /-/faults` use the same words. */
 
-import type { UpstreamName } from './exchange.ts';
+import type { PagingShift, UpstreamName } from './exchange.ts';
 
 /** Faults that need no figures. */
 export const FAULT_NAMES = [
@@ -57,13 +57,6 @@ export interface Fault {
   readonly isConflicting?: boolean;
   /** `paging-shift`: how records move with each request. Default `insert`. */
   readonly direction?: 'insert' | 'delete';
-}
-
-/** Records that appear (newest first lists grow at the top) or vanish between two requests of a reader. */
-export interface PagingShift {
-  readonly direction: 'insert' | 'delete';
-  /** Requests answered since the fault was set. */
-  readonly step: number;
 }
 
 export interface Faults {

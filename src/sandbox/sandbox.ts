@@ -13,7 +13,7 @@ import { createFaults, type Fault, type FaultBook, type Faults } from './faults.
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { createBackup } from './upstreams/backup.ts';
 import { createJourneys } from './upstreams/journeys.ts';
-import { createOpenstatus } from './upstreams/openstatus.ts';
+import { createOpenstatus } from './upstreams/openstatus/openstatus.ts';
 import { createPayroll } from './upstreams/payroll.ts';
 import { DOCUMENTED_LIMITS, type RequestLimits } from './upstreams/request-limits.ts';
 import { createServerMonitor } from './upstreams/server-monitor.ts';

@@ -13,16 +13,16 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { type Access, canView, type GateRequest, type GateResponse, NOBODY } from '../access/access.ts';
-import { clientAddressOf } from '../access/client-address.ts';
+import { clientAddressOf } from '../access/attempts/client-address.ts';
 import type { EpochMs } from '../model/time.ts';
-import { EVERY_ANSWER } from '../publish/answer-headers.ts';
-import { SITE_SLUG } from '../publish/site-release.ts';
+import { EVERY_ANSWER } from '../publish/releases/answer-headers.ts';
+import { SITE_SLUG } from '../publish/site/site-release.ts';
 import type { SignInResult } from '../store/audit.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
-import { type BadgeDesk, badgeAddressOf } from './badge-desk.ts';
-import { type FileAnswer, fileAnswer } from './file-answer.ts';
-import type { OpenRelease, ReleaseReader } from './release-reader.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
+import { type BadgeDesk, badgeAddressOf } from './visitors/badge-service.ts';
+import { type FileAnswer, fileAnswer } from './visitors/file-answer.ts';
+import type { OpenRelease, ReleaseReader } from './visitors/release-reader.ts';
 
 export interface OwnRequest {
   readonly method: string;

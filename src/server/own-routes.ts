@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
 import type { OwnAnswer, OwnRequest } from './front-door.ts';
-import type { HookResult } from './hooks.ts';
-import { bearerOf, type OperatorGuard, type Verdict } from './ops-guard.ts';
+import type { HookResult } from './hooks/hooks.ts';
+import { bearerOf, type OperatorGuard, type Verdict } from './operators/ops-guard.ts';
 
 export interface OwnRoutesOptions {
   readonly guard: OperatorGuard;

@@ -19,7 +19,6 @@ export {
   SNAPSHOT_PARTS,
   type SnapshotPart,
 } from '../model/observation.ts';
-export type { UpstreamReport } from './report.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
 export const PRIORITIES = ['list', 'incident', 'detail', 'backfill'] as const;

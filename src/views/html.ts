@@ -1,19 +1,19 @@
 /** Every kind of HTML page and the view it draws: the one list that routes, renderer and publisher share. */
 
-import type { BadgeGalleryView } from './badge-gallery.ts';
-import type { ComponentView } from './component.ts';
-import type { EmbedView } from './embed.ts';
-import type { HistoryView } from './history.ts';
-import type { IncidentView } from './incident.ts';
-import type { IndexOfPagesView } from './index-of-pages.ts';
-import type { LoginView } from './login.ts';
-import type { MaintenanceView } from './maintenance.ts';
-import type { NotFoundView } from './not-found.ts';
-import type { OpsView } from './ops.ts';
-import type { OpsSignInView } from './ops-sign-in.ts';
-import type { ReportIndexView, ReportView } from './report.ts';
-import type { StatusPageView } from './status-page.ts';
-import type { UptimeCalendarView } from './uptime-calendar.ts';
+import type { BadgeGalleryView } from './badges/badge-gallery.ts';
+import type { ComponentView } from './component/component.ts';
+import type { HistoryView } from './history/history.ts';
+import type { UptimeCalendarView } from './history/uptime-calendar.ts';
+import type { IncidentView } from './incident/incident.ts';
+import type { MaintenanceView } from './incident/maintenance.ts';
+import type { LoginView } from './login/login.ts';
+import type { OpsView } from './operators/ops.ts';
+import type { OpsSignInView } from './operators/ops-sign-in.ts';
+import type { EmbedView } from './page/embed.ts';
+import type { NotFoundView } from './page/not-found.ts';
+import type { StatusPageView } from './page/status-page.ts';
+import type { ReportIndexView, ReportView } from './report/report.ts';
+import type { IndexOfPagesView } from './site/index-of-pages.ts';
 
 export interface ViewByKind {
   readonly 'badge-gallery': BadgeGalleryView;

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { drawingWith } from '../../src/cli/drawing.ts';
-import { createPageTeam } from '../../src/cli/page-team.ts';
+import { drawingWith } from '../../src/app/workers/drawing.ts';
+import { createPageTeam } from '../../src/app/workers/worker-pool.ts';
 import {
   type Incident,
   type MonitorId,
@@ -17,14 +17,14 @@ import {
 import type { Span } from '../../src/model/span.ts';
 import type { State } from '../../src/model/state.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
+import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
+import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
+import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import { createPublisher, type Publisher, type PublisherOptions } from '../../src/publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
-import { loadRenderer } from '../../src/publish/renderer.ts';
-import { siteFilesOf } from '../../src/publish/site-files.ts';
-import { createSiteMemory } from '../../src/publish/site-memory.ts';
-import type { SiteState, SiteStateInputs } from '../../src/publish/site-state.ts';
+import { siteFilesOf } from '../../src/publish/site/site-files.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** 2026-11-21, 10:13 in Berlin. */

@@ -2,15 +2,15 @@
 
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { drawingWith } from '../../src/cli/drawing.ts';
+import { drawingWith } from '../../src/app/workers/drawing.ts';
 import type { State } from '../../src/model/state.ts';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
-import { TEAM_MIN } from '../../src/publish/page-publisher.ts';
+import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { TEAM_MIN } from '../../src/publish/page/page-publisher.ts';
 import type { Publisher, PublisherOptions, PublishReport } from '../../src/publish/publisher.ts';
 import { type Batch, DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber } from '../../src/publish/releases/folders.ts';
 import { readManifest } from '../../src/publish/releases/manifest.ts';
-import { loadRenderer } from '../../src/publish/renderer.ts';
 import { type BigSite, createBigSite } from './big-site.ts';
 
 export interface PublishCase {

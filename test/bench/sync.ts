@@ -13,10 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { connectorOf } from '../../src/sync/connectors/index.ts';
-import { createHttp } from '../../src/sync/http.ts';
-import { runPass } from '../../src/sync/pass.ts';
+import { createHttp } from '../../src/sync/http/http.ts';
+import { runPass } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
 
 const START = Date.UTC(2026, 10, 21, 9, 0, 0);

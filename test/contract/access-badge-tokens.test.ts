@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBadgeTokens } from '../../src/access/badge-tokens.ts';
+import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { PAGES, type Site, type SiteFolder, siteFolder, T0 } from './access-fixture.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SignInMail } from '../../src/access/sign-in-mail.ts';
+import type { SignInMail } from '../../src/access/email/sign-in-mail.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import {
   codeIn,

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import type { Access, AccessPage, GateRequest, GateResponse } from '../../src/access/access.ts';
 import { canView } from '../../src/access/access.ts';
 import { type AccessOptions, createAccess } from '../../src/access/create-access.ts';
-import type { SignInMail } from '../../src/access/sign-in-mail.ts';
+import type { SignInMail } from '../../src/access/email/sign-in-mail.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 
 export const T0 = toEpochMs(Date.UTC(2026, 5, 1, 9));
 export const PASSWORD = 'correct horse battery';

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccess } from '../../src/access/create-access.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { ORIGIN, PAGES, T0 } from './access-fixture.ts';
 
 export interface WorkerTask {

@@ -6,11 +6,11 @@ import { parse } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
 import type { FaultName, UpstreamName } from '../../src/sandbox/index.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { connectorOf } from '../../src/sync/connectors/index.ts';
-import { createHttp, type Http } from '../../src/sync/http.ts';
-import { runPass, type UpstreamReport } from '../../src/sync/pass.ts';
+import { createHttp, type Http } from '../../src/sync/http/http.ts';
+import { runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
 import { startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
 

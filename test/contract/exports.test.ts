@@ -10,9 +10,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createOutbox } from '../../src/store/outbox.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createHttp, type Http } from '../../src/sync/http.ts';
+import { createHttp, type Http } from '../../src/sync/http/http.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));
 

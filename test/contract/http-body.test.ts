@@ -3,7 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import zlib from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { createHttp, type Http, type HttpLimits, type HttpQuestion } from '../../src/sync/http.ts';
+import { createHttp, type Http, type HttpLimits } from '../../src/sync/http/http.ts';
+import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
 import { faultOf } from '../helpers/fault-of.ts';
 import { type RawServer, type Respond, reply, startRawServer } from '../helpers/raw-server.ts';
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { createHttp, type Http, type HttpOptions } from '../../src/sync/http.ts';
+import { createHttp, type Http, type HttpOptions } from '../../src/sync/http/http.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { faultOf } from '../helpers/fault-of.ts';
 import { type RawServer, reply, startRawServer } from '../helpers/raw-server.ts';

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { takeLease } from '../../src/store/lease.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   ask,
@@ -18,10 +18,10 @@ import {
   type PullContext,
   type Question,
 } from '../../src/sync/connector.ts';
-import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass.ts';
-import { createQuota } from '../../src/sync/quota.ts';
+import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
+import { createQuota } from '../../src/sync/quota/quota.ts';
+import { windowsOf } from '../../src/sync/quota/windows.ts';
 import type { Upstream } from '../../src/sync/upstream.ts';
-import { windowsOf } from '../../src/sync/windows.ts';
 import {
   noAnswer,
   type Say,
@@ -466,7 +466,7 @@ describe('two passes at once', () => {
 
   test('are one after the other when the first was killed: the next does not wait for it', async () => {
     const script = `
-      import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite.ts'))};
+      import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
       import { takeLease } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/lease.ts'))};
       const { database } = openSqlite(${JSON.stringify(join(folder, 'pharos.db'))}, 0);
       await takeLease(database, { name: 'pass/edge', now: ${clock.now()}, ttlMs: 180000 });

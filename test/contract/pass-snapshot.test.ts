@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { toMonitorId } from '../../src/model/observation.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type PassDeps, runPass, type UpstreamReport } from '../../src/sync/pass.ts';
-import { silenceMsOf } from '../../src/sync/snapshot.ts';
+import { type PassDeps, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
+import { silenceMsOf } from '../../src/sync/pass/snapshot.ts';
 import type { Upstream } from '../../src/sync/upstream.ts';
 import {
   noAnswer,

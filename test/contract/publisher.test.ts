@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.t
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
-import { HEARTBEAT_MS } from '../../src/publish/site-state.ts';
+import { HEARTBEAT_MS } from '../../src/views/model/heartbeat.ts';
 import { servedTree } from '../helpers/release-inputs.ts';
 import {
   closeSmallSites,
@@ -211,7 +211,7 @@ describe('the heartbeat of pages', () => {
     expect(Math.max(...perMinute)).toBeLessThan(pages.length / 4);
   });
 
-  it('leaves a page that says until when it may be believed, and that is later than its next beat', async () => {
+  it('leaves a page that says until when it may be believed, and that is later than its next heartbeat', async () => {
     const { site } = await published();
     const manifest = currentManifest(site.folders, 'acme');
     const { stale_after: staleAfter } = JSON.parse(site.served('acme', 'api/uptime.json')) as { stale_after: string };
@@ -458,7 +458,7 @@ describe('what goes wrong', () => {
       (folder) => rmSync(join(folder, 'files', 'components', 'c1', 'index.html')),
       (folder) => rmSync(join(folder, 'files', 'history'), { recursive: true }),
     ];
-    // Long enough after the first pass for components to be drawn at beats only.
+    // Long enough after the first pass for components to be drawn at heartbeats only.
     later(site, 2 * HEARTBEAT_MS);
     await site.pass();
     await site.publisher().run();
@@ -498,7 +498,7 @@ describe('what goes wrong', () => {
 });
 
 async function holdLease(site: SmallSite): Promise<() => Promise<void>> {
-  const { withPublishLease } = await import('../../src/publish/publish-lease.ts');
+  const { withPublishLease } = await import('../../src/publish/releases/publish-lease.ts');
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const { promise: held, resolve: hold } = Promise.withResolvers<void>();
   const task = withPublishLease(

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
-import { createQuota } from '../../src/sync/quota.ts';
-import { ARRIVAL_MS, spareWindowsOf, windowsOf } from '../../src/sync/windows.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { createQuota } from '../../src/sync/quota/quota.ts';
+import { ARRIVAL_MS, spareWindowsOf, windowsOf } from '../../src/sync/quota/windows.ts';
 
 const SCHEDULES = Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 const LIMITS = { perMinute: 4, perHour: 9 };
@@ -64,9 +64,9 @@ test(`two connections to one file keep both windows together, over ${SCHEDULES} 
 test('three real processes that ask at once get exactly as many grants as there are', async () => {
   open();
   const script = `
-    import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite.ts'))};
-    import { createQuota } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota.ts'))};
-    import { windowsOf } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/windows.ts'))};
+    import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
+    import { createQuota } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/quota.ts'))};
+    import { windowsOf } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/windows.ts'))};
     const { database } = openSqlite(${JSON.stringify(join(folder, 'pharos.db'))}, 0);
     const quota = createQuota(database, () => 0.5);
     let granted = 0;

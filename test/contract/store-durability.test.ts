@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { toMonitorId } from '../../src/model/observation.ts';
 import { MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 
 const CHILD = join(import.meta.dirname, '../helpers/passing-child.ts');
 const CACHE = join(import.meta.dirname, '../../dist/compile-cache');

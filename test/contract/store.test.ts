@@ -12,7 +12,7 @@ import {
 import type { State } from '../../src/model/state.ts';
 import { DAY_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { PassCommit, Store } from '../../src/store/store.ts';
 import {
   BEGIN_TIMEOUT_MS,

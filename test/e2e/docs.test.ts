@@ -10,7 +10,7 @@ import { parseConfig } from '../../src/config/load.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
+import { createMetrics } from '../../src/server/operators/metrics.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { faultOf } from '../helpers/command-fault.ts';
 import { codeBlocks, documents, innerLinks, ROOT, shellLines, shellWords } from '../helpers/documents.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sealPage } from '../../src/access/seal.ts';
+import { sealPage } from '../../src/access/sealed/seal.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 
 const sha = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;

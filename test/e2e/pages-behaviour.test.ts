@@ -1,10 +1,10 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type PageModel, toEpochMs } from '../../src/model/index.ts';
-import { loadRenderer, type Renderer } from '../../src/publish/renderer.ts';
-import { badgeGalleryView } from '../../src/views/badge-gallery.ts';
-import { embedView } from '../../src/views/embed.ts';
-import { statusPageView } from '../../src/views/status-page.ts';
+import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
+import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
+import { embedView } from '../../src/views/page/embed.ts';
+import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { type PageServer, pagesOf, render, servePages } from '../helpers/every-page.ts';
 import { AS_OF, ago } from '../helpers/page-model.ts';

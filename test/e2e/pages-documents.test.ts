@@ -1,8 +1,8 @@
 import { HtmlValidate } from 'html-validate';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadRenderer, type Renderer } from '../../src/publish/renderer.ts';
+import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { VIEW_KINDS } from '../../src/views/html.ts';
-import { statusPageView } from '../../src/views/status-page.ts';
+import { statusPageView } from '../../src/views/page/status-page.ts';
 import { CATALOGUES } from '../../src/views/words/index.ts';
 import { onePageOfEachKind, pagesOf, render, sceneStatusPages } from '../helpers/every-page.ts';
 import { calm, outage } from '../helpers/page-scenes.ts';

@@ -1,11 +1,11 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, type PageModel } from '../../src/model/index.ts';
-import { loadRenderer, type Renderer } from '../../src/publish/renderer.ts';
-import { componentView } from '../../src/views/component.ts';
-import { incidentView } from '../../src/views/incident.ts';
-import { maintenanceView } from '../../src/views/maintenance.ts';
-import { statusPageView } from '../../src/views/status-page.ts';
+import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
+import { componentView } from '../../src/views/component/component.ts';
+import { incidentView } from '../../src/views/incident/incident.ts';
+import { maintenanceView } from '../../src/views/incident/maintenance.ts';
+import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { type PageUnderTest, pagesOf, render, servePages } from '../helpers/every-page.ts';
 import { hostileTexts } from '../helpers/hostile-text.ts';

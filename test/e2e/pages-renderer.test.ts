@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isStatusError } from '../../src/errors.ts';
-import { compileRenderer, loadRenderer, type Renderer } from '../../src/publish/renderer.ts';
-import { incidentView } from '../../src/views/incident.ts';
-import { statusPageView } from '../../src/views/status-page.ts';
+import { compileRenderer, loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
+import { incidentView } from '../../src/views/incident/incident.ts';
+import { statusPageView } from '../../src/views/page/status-page.ts';
 import { outage } from '../helpers/page-scenes.ts';
 
 let renderer: Renderer;

@@ -5,8 +5,8 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
-import { pageBadges } from '../../src/publish/badge-data.ts';
-import { filesOf } from '../../src/publish/files.ts';
+import { pageBadges } from '../../src/publish/files/badge-data.ts';
+import { filesOf } from '../../src/publish/files/files.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { closeSmallSites, createSmallSite, publishedBy } from '../helpers/small-site.ts';

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Database } from '../../src/store/database.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openPostgres } from '../../src/store/postgres/postgres.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { type PgliteServer, startPglite } from './pglite-server.ts';
 
 export const DATABASES = ['SQLite', 'Postgres'] as const;

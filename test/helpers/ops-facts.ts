@@ -1,7 +1,7 @@
 /** Facts for the operators' page: everything at once, some of it in trouble. */
 
 import { toEpochMs } from '../../src/model/time.ts';
-import type { OpsFacts } from '../../src/views/ops-facts.ts';
+import type { OpsFacts } from '../../src/views/operators/ops-facts.ts';
 
 export const OPS_NOW = toEpochMs(Date.parse('2026-11-21T09:30:00Z'));
 const ago = (seconds: number) => toEpochMs(OPS_NOW - seconds * 1_000);

@@ -4,7 +4,7 @@ import { NOTHING_LEARNED, toMonitorId } from '../../src/model/observation.ts';
 import type { State } from '../../src/model/state.ts';
 import { MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 
 const [file = '', first = '0'] = process.argv.slice(2);
 const store = createStore(openSqlite(file, 0).database);

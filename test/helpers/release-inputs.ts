@@ -3,7 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { type Twin, twinsAtOnce } from '../../src/publish/compress.ts';
+import { type Twin, twinsAtOnce } from '../../src/publish/draw/compress.ts';
 import type { Disk } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import type { DrawnFile, ReleaseFile, ReleaseInput } from '../../src/publish/releases/write.ts';

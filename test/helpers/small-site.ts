@@ -17,8 +17,10 @@ import {
 } from '../../src/model/observation.ts';
 import type { State } from '../../src/model/state.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
-import { badgeData, pageBadges } from '../../src/publish/badge-data.ts';
-import { filesOf } from '../../src/publish/files.ts';
+import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
+import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
+import { badgeData, pageBadges } from '../../src/publish/files/badge-data.ts';
+import { filesOf } from '../../src/publish/files/files.ts';
 import {
   createPublisher,
   type Publisher,
@@ -26,11 +28,9 @@ import {
   type PublishReport,
 } from '../../src/publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
-import { siteFilesOf } from '../../src/publish/site-files.ts';
-import { createSiteMemory } from '../../src/publish/site-memory.ts';
-import type { SiteStateInputs } from '../../src/publish/site-state.ts';
+import { siteFilesOf } from '../../src/publish/site/site-files.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** 2026-11-21, Saturday morning. */

@@ -16,8 +16,9 @@ import {
   parseItems,
   type Question,
 } from '../../src/sync/connector.ts';
-import type { Http, HttpQuestion } from '../../src/sync/http.ts';
-import { statusError } from '../../src/sync/http-faults.ts';
+import type { Http } from '../../src/sync/http/http.ts';
+import { statusError } from '../../src/sync/http/http-faults.ts';
+import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
 import { bindUpstream, type Upstream, type UpstreamSettings } from '../../src/sync/upstream.ts';
 
 const MonitorSchema = z.object({ id: z.int(), state: z.enum(STATES) });

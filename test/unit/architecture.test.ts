@@ -10,10 +10,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: [],
   views: ['model'],
   badges: ['model', 'views'],
-  components: ['model', 'views', 'layouts', 'badges'],
-  layouts: ['model', 'views', 'components'],
-  pages: ['components', 'layouts', 'badges', 'publish/handed', 'views/html'],
-  config: ['model', 'errors', 'badges/options', 'views/theme', 'sync/connector', 'exports/options'],
+  components: ['model', 'views'],
+  layouts: ['model', 'views'],
+  pages: ['components', 'layouts', 'views'],
+  config: ['model', 'errors', 'badges/options', 'views/frame/theme', 'sync/connector', 'exports/options'],
   'sync/connectors': ['model', 'errors', 'sync/connector'],
   sync: ['model', 'errors', 'store'],
   store: ['model', 'errors'],
@@ -22,23 +22,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   publish: ['model', 'views', 'badges', 'errors', 'store', 'config', 'access'],
   server: ['model', 'errors', 'publish', 'access', 'badges', 'store', 'views'],
   sandbox: ['model', 'errors'],
+  app: ['*'],
   cli: ['*'],
   env: ['views', 'publish'],
 };
 
 /** Packages that only one place may import, so that it can be replaced or bounded there. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  undici: ['sync/http.ts', 'sync/http-faults.ts', 'publish/targets/s3-client.ts', 'cli/commands/rebuild.ts'],
+  undici: ['sync/http/http.ts', 'sync/http/http-faults.ts', 'publish/targets/s3-client.ts', 'cli/commands/rebuild.ts'],
   aws4fetch: ['publish/targets/s3-client.ts'],
-  'node-cron': ['sync/schedule.ts'],
-  'node:sqlite': ['store/sqlite.ts'],
+  'node-cron': ['sync/schedule/schedule.ts'],
+  'node:sqlite': ['store/sqlite/sqlite.ts'],
   pg: ['store/postgres'],
   nodemailer: ['access/'],
-  satori: ['badges/', 'publish/social-image.ts'],
+  satori: ['badges/', 'publish/files/social-image.ts'],
 };
 
 /** Places that may read the clock, chance or the environment; everything else is handed them. */
-const EDGES = ['cli/', 'config/load.ts', 'pages/', 'layouts/', 'components/'];
+const EDGES = ['app/', 'cli/', 'config/load.ts', 'layouts/', 'components/'];
+/** More files side by side than a newcomer reads through; what goes beyond gets folders by what it holds. */
+const FILES_MAX = 20;
 const FORBIDDEN_NAMES = ['utils', 'lib', 'common', 'shared', 'helpers'];
 
 interface Source {
@@ -53,13 +56,11 @@ function sources(folder: string): Source[] {
     .map((path) => ({ path: relative(SRC, path), text: readFileSync(path, 'utf8') }));
 }
 
-function importsOf({ text }: Source, isRunning = false): string[] {
+/** What a module imports, types included. */
+function importsOf({ text }: Source): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
-  const clean = isRunning
-    ? code.replace(/(?:^|\n)\s*(?:import|export)\s+type\b[^'"`;]*?from\s*['"][^'"]+['"]/g, '')
-    : code;
   return [
-    ...clean.matchAll(
+    ...code.matchAll(
       /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g,
     ),
   ].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
@@ -88,6 +89,35 @@ function isAllowed(from: string, target: string): boolean {
 }
 
 const all = sources(SRC);
+
+/** What each file imports of `src`. */
+function targetsByFile(): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    all.map((source) => [
+      source.path,
+      importsOf(source)
+        .map((specifier) => internalTarget(source, specifier))
+        .filter((target) => target !== null),
+    ]),
+  );
+}
+
+/** Circles of a graph, each as its way round. */
+function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (node: string, trail: readonly string[]): void => {
+    if (trail.includes(node)) {
+      circles.push([...trail.slice(trail.indexOf(node)), node].join(' -> '));
+      return;
+    }
+    if (done.has(node)) return;
+    for (const target of graph.get(node) ?? []) visit(target, [...trail, node]);
+    done.add(node);
+  };
+  for (const node of graph.keys()) visit(node, []);
+  return circles;
+}
 
 describe('the structure of src', () => {
   it('imports only what the table allows', () => {
@@ -119,11 +149,14 @@ describe('the structure of src', () => {
     expect(faults).toEqual([]);
   });
 
-  it('lets nothing import the command line', () => {
+  it.each([
+    ['cli', []],
+    ['app', ['cli']],
+  ])('lets nothing but %s itself and %j import it', (folder, users) => {
     const faults = all.filter(
       (source) =>
-        folderOf(source.path) !== 'cli' &&
-        importsOf(source).some((specifier) => internalTarget(source, specifier)?.startsWith('cli/')),
+        ![folder, ...users].includes(folderOf(source.path)) &&
+        importsOf(source).some((specifier) => internalTarget(source, specifier)?.startsWith(`${folder}/`)),
     );
     expect(faults.map((source) => source.path)).toEqual([]);
   });
@@ -138,28 +171,35 @@ describe('the structure of src', () => {
     expect(faults).toEqual([]);
   });
 
-  it('has no cycle among modules that run; types alone make none', () => {
-    const graph = new Map(
-      all.map((source) => [
-        source.path,
-        importsOf(source, true)
-          .map((specifier) => internalTarget(source, specifier))
-          .filter((target) => target !== null),
-      ]),
-    );
-    const done = new Set<string>();
-    const cycles: string[] = [];
-    const visit = (path: string, trail: readonly string[]): void => {
-      if (trail.includes(path)) {
-        cycles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
-        return;
+  it('has no circle of imports, types included', () => {
+    expect(circlesOf(targetsByFile())).toEqual([]);
+  });
+
+  it('has no circle among the folders that stand beside each other', () => {
+    const parents = new Set([...targetsByFile().keys()].map((path) => dirname(dirname(path))));
+    const circles = [...parents].flatMap((parent) => {
+      const childOf = (path: string): string | null => {
+        const below = relative(parent, path).split('/');
+        return below.length < 2 || below[0] === '..' ? null : (below[0] ?? null);
+      };
+      const graph = new Map<string, Set<string>>();
+      for (const [path, targets] of targetsByFile()) {
+        const from = childOf(path);
+        if (from === null) continue;
+        const others = targets.map(childOf).filter((to) => to !== null && to !== from);
+        graph.set(from, new Set([...(graph.get(from) ?? []), ...others.map(String)]));
       }
-      if (done.has(path)) return;
-      for (const target of graph.get(path) ?? []) visit(target, [...trail, path]);
-      done.add(path);
-    };
-    for (const path of graph.keys()) visit(path, []);
-    expect(cycles).toEqual([]);
+      return circlesOf(new Map([...graph].map(([from, to]) => [from, [...to]]))).map(
+        (circle) => `${parent}: ${circle}`,
+      );
+    });
+    expect(circles).toEqual([]);
+  });
+
+  it('has no folder with more files than can be looked over', () => {
+    const sizes = Map.groupBy(all, (source) => dirname(source.path));
+    const full = [...sizes].filter(([, files]) => files.length > FILES_MAX);
+    expect(full.map(([folder, files]) => `${folder}: ${files.length} files`)).toEqual([]);
   });
 
   it('reads the clock, chance and the environment at its edges only', () => {

@@ -1,9 +1,9 @@
+import { compose, now } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
 import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { createAudit } from '../../store/audit.ts';
-import { compose, now } from '../compose.ts';
-import { EXIT_DONE } from '../exit.ts';
-import { createLog } from '../log.ts';
-import { table } from '../table.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
+import { table } from '../terminal/table.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface AuditOptions {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { openSqlite } from '../../store/sqlite.ts';
-import { now } from '../compose.ts';
-import { EXIT_DONE, UsageError } from '../exit.ts';
+import { now } from '../../app/compose.ts';
+import { openSqlite } from '../../store/sqlite/sqlite.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { requireConfig } from './common.ts';
 
 export interface BackupOptions {

@@ -1,5 +1,5 @@
 import { renderBadge } from '../../badges/index.ts';
-import { EXIT_DONE, UsageError } from '../exit.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 
 export interface BadgeCommandOptions {
   readonly style?: string;

@@ -1,8 +1,8 @@
-import { createBadgeTokens } from '../../access/badge-tokens.ts';
-import { compose, now } from '../compose.ts';
-import { EXIT_DONE, UsageError } from '../exit.ts';
-import { createLog } from '../log.ts';
-import { table } from '../table.ts';
+import { createBadgeTokens } from '../../access/gate/badge-tokens.ts';
+import { compose, now } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import { table } from '../terminal/table.ts';
 import { requireConfig } from './common.ts';
 
 export interface BadgeTokenOptions {

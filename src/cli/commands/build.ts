@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
+import { compose, now, type Pharos } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { configuredTargets, folderTarget } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import type { Target, TargetReport } from '../../publish/targets/target.ts';
-import { compose, now, type Pharos } from '../compose.ts';
-import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
-import { createLog } from '../log.ts';
-import { plain } from '../paint.ts';
-import { createProgress } from '../progress.ts';
-import { runText } from '../report-text.ts';
-import { configuredTargets, folderTarget } from '../targets.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
+import { plain } from '../terminal/paint.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { runProgress, runText } from '../terminal/report-text.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface BuildOptions {
@@ -30,7 +30,7 @@ export async function build(options: BuildOptions): Promise<number> {
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
   const progress = createProgress(isQuiet);
-  const pharos = await compose(config, { log, isPublishing: true, printsMail: false, progress });
+  const pharos = await compose(config, { log, isPublishing: true, printsMail: false, progress: runProgress(progress) });
   try {
     const report = await pharos.engine.run({
       trigger: 'command',

@@ -1,13 +1,13 @@
+import { compose, now } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
+import { configuredTargets } from '../../app/targets.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import type { Target } from '../../publish/targets/target.ts';
-import { compose, now } from '../compose.ts';
-import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
-import { createLog } from '../log.ts';
-import { paint, plain } from '../paint.ts';
-import { type ProbeRow, probeUpstream } from '../probe.ts';
-import { createProgress } from '../progress.ts';
-import { table } from '../table.ts';
-import { configuredTargets } from '../targets.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
+import { paint, plain } from '../terminal/paint.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { table } from '../terminal/table.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface CheckOptions {

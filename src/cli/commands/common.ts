@@ -2,7 +2,7 @@
 
 import { type Config, findConfig, parseConfig } from '../../config/load.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
-import { UsageError } from '../exit.ts';
+import { UsageError } from '../terminal/exit.ts';
 
 /** The configuration a command works with; null when none was named and there is no pharos.yaml here. */
 export function loadConfig(named: string | undefined): Config | null {

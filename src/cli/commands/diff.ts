@@ -1,11 +1,11 @@
-import { loadRenderer } from '../../publish/renderer.ts';
-import { compose, now } from '../compose.ts';
-import { drawingWith } from '../drawing.ts';
-import { EXIT_DONE } from '../exit.ts';
-import { createLog } from '../log.ts';
-import { paint, plain } from '../paint.ts';
-import { type PagePlan, type Plan, planPublish } from '../plan.ts';
-import { createProgress } from '../progress.ts';
+import { compose, now } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { type PagePlan, type Plan, planPublish } from '../../app/plan.ts';
+import { drawingWith } from '../../app/workers/drawing.ts';
+import { loadRenderer } from '../../publish/draw/renderer.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
+import { paint, plain } from '../terminal/paint.ts';
+import { createProgress } from '../terminal/progress.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface DiffOptions {

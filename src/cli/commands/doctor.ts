@@ -1,18 +1,18 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compose, now, type Pharos } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
-import { compose, now, type Pharos } from '../compose.ts';
 import { databaseServerFindings } from '../doctor/database-server.ts';
 import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
 import { folderFindings, versionFindings } from '../doctor/machine.ts';
 import { certificateFinding, domainFinding, smtpFinding } from '../doctor/network.ts';
 import { settingFindings } from '../doctor/settings.ts';
-import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
-import { createLog } from '../log.ts';
-import { paint, plain } from '../paint.ts';
-import { type ProbeRow, probeUpstream } from '../probe.ts';
-import { createProgress, type Progress } from '../progress.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
+import { paint, plain } from '../terminal/paint.ts';
+import { createProgress, type Progress } from '../terminal/progress.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface DoctorOptions {

@@ -1,11 +1,11 @@
+import { compose, type Pharos } from '../../app/compose.ts';
+import { deliverAll, deliveryDeps } from '../../app/exports.ts';
+import { createLog } from '../../app/log.ts';
 import { pendingEvents } from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { createOutbox, OUTBOX_STATES } from '../../store/outbox.ts';
-import { compose, type Pharos } from '../compose.ts';
-import { EXIT_DONE, EXIT_FAILED } from '../exit.ts';
-import { deliverAll, deliveryDeps } from '../exports.ts';
-import { createLog } from '../log.ts';
-import { table } from '../table.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
+import { table } from '../terminal/table.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface ExportsOptions {

@@ -3,10 +3,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compose } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { probeUpstream } from '../../app/probe.ts';
 import { type Config, parseConfig } from '../../config/load.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
-import { compose } from '../compose.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../exit.ts';
 import { type Answers, draftOf, variablesOf } from '../init/draft.ts';
 import {
   type Asker,
@@ -15,9 +16,8 @@ import {
   type KindQuestions,
   type OptionQuestion,
 } from '../init/questions.ts';
-import { createLog } from '../log.ts';
-import { plain } from '../paint.ts';
-import { probeUpstream } from '../probe.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { plain } from '../terminal/paint.ts';
 
 export interface InitOptions {
   readonly out: string;

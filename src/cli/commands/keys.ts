@@ -1,10 +1,10 @@
+import { compose, now, sleep } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
 import type { Options } from '../../sync/connectors/uptime-service/calls.ts';
 import { revokeKey } from '../../sync/connectors/uptime-service/revoke.ts';
-import { createQuota } from '../../sync/quota.ts';
-import { createRunner } from '../../sync/runner.ts';
-import { compose, now, sleep } from '../compose.ts';
-import { EXIT_DONE, UsageError } from '../exit.ts';
-import { createLog } from '../log.ts';
+import { createRunner } from '../../sync/pass/runner.ts';
+import { createQuota } from '../../sync/quota/quota.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { requireConfig } from './common.ts';
 
 export interface RevokeOptions {

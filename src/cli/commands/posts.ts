@@ -2,6 +2,7 @@
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { now } from '../../app/compose.ts';
 import {
   ANNOUNCEMENT_LEVELS,
   type AnnouncementLevel,
@@ -15,8 +16,7 @@ import {
   newIncidentFile,
   newMaintenanceFile,
 } from '../../sync/connectors/markdown/write.ts';
-import { now } from '../compose.ts';
-import { EXIT_DONE, UsageError } from '../exit.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { loadConfig } from './common.ts';
 
 /** A file that is resolved needs an end, which whoever writes it adds with the last update. */

@@ -1,17 +1,17 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compose, now, type Pharos } from '../../app/compose.ts';
+import { listen } from '../../app/listen.ts';
+import { createLog, type Log } from '../../app/log.ts';
 import type { Config } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
 import { copyTables } from '../../store/copy.ts';
-import { openPostgres } from '../../store/postgres.ts';
-import { openSqlite } from '../../store/sqlite.ts';
-import { compose, now, type Pharos } from '../compose.ts';
-import { EXIT_DONE } from '../exit.ts';
-import { listen } from '../listen.ts';
-import { createLog, type Log } from '../log.ts';
-import { createProgress } from '../progress.ts';
-import { untilStopped } from '../signals.ts';
+import { openPostgres } from '../../store/postgres/postgres.ts';
+import { openSqlite } from '../../store/sqlite/sqlite.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { untilStopped } from '../terminal/signals.ts';
 import { requireConfig } from './common.ts';
 
 export interface PreviewOptions {

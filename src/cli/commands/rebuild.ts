@@ -1,9 +1,9 @@
 import { request } from 'undici';
+import type { RunReport } from '../../app/run/engine.ts';
 import { messageOf, StatusError } from '../../errors.ts';
-import type { RunReport } from '../engine.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../exit.ts';
-import { createProgress } from '../progress.ts';
-import { runText } from '../report-text.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { runText } from '../terminal/report-text.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface RebuildOptions {

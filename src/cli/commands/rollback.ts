@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
-import { rollbackTo } from '../../publish/rollback.ts';
-import { compose, now, sleep } from '../compose.ts';
-import { EXIT_DONE } from '../exit.ts';
-import { createLog } from '../log.ts';
+import { compose, now, sleep } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { rollbackTo } from '../../publish/releases/rollback.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface RollbackOptions {

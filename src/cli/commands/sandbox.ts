@@ -1,7 +1,7 @@
+import { now } from '../../app/compose.ts';
 import { startSandbox } from '../../sandbox/index.ts';
-import { now } from '../compose.ts';
-import { EXIT_DONE } from '../exit.ts';
-import { untilStopped } from '../signals.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
+import { untilStopped } from '../terminal/signals.ts';
 
 export interface SandboxCommandOptions {
   readonly port: number;

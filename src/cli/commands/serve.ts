@@ -1,10 +1,10 @@
+import { compose, now } from '../../app/compose.ts';
+import { listen } from '../../app/listen.ts';
+import { createLog } from '../../app/log.ts';
+import { createReload, onHangUp } from '../../app/reload.ts';
 import { messageOf } from '../../errors.ts';
-import { compose, now } from '../compose.ts';
-import { EXIT_DONE } from '../exit.ts';
-import { listen } from '../listen.ts';
-import { createLog } from '../log.ts';
-import { createReload, onHangUp } from '../reload.ts';
-import { untilStopped } from '../signals.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
+import { untilStopped } from '../terminal/signals.ts';
 import { loadConfig, requireConfig } from './common.ts';
 
 export interface ServeOptions {

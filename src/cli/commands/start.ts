@@ -1,18 +1,18 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { compose, now, type Pharos } from '../../app/compose.ts';
+import { deliverAll } from '../../app/exports.ts';
+import { listen } from '../../app/listen.ts';
+import { createLog, type Log } from '../../app/log.ts';
+import { createReload, onHangUp } from '../../app/reload.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
-import { compileRenderer } from '../../publish/renderer.ts';
+import { compileRenderer } from '../../publish/draw/renderer.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
-import { startSchedules } from '../../sync/schedule.ts';
-import { compose, now, type Pharos } from '../compose.ts';
-import { EXIT_DONE } from '../exit.ts';
-import { deliverAll } from '../exports.ts';
-import { listen } from '../listen.ts';
-import { createLog, type Log } from '../log.ts';
-import { createReload, onHangUp } from '../reload.ts';
-import { untilStopped } from '../signals.ts';
+import { startSchedules } from '../../sync/schedule/schedule.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
+import { untilStopped } from '../terminal/signals.ts';
 import { loadConfig } from './common.ts';
 
 export interface StartOptions {

@@ -1,8 +1,8 @@
-import { compose } from '../compose.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../exit.ts';
-import { createLog } from '../log.ts';
-import { createProgress } from '../progress.ts';
-import { runText } from '../report-text.ts';
+import { compose } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { runProgress, runText } from '../terminal/report-text.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface SyncOptions {
@@ -23,7 +23,12 @@ export async function sync(options: SyncOptions): Promise<number> {
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
   const progress = createProgress(isQuiet);
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false, progress });
+  const pharos = await compose(config, {
+    log,
+    isPublishing: false,
+    printsMail: false,
+    progress: runProgress(progress),
+  });
   try {
     const report = await pharos.engine.run({
       trigger: 'command',

@@ -2,7 +2,7 @@
 
 import { messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { type PostgresFacts, probePostgres } from '../../store/postgres-probe.ts';
+import { type PostgresFacts, probePostgres } from '../../store/postgres/probe.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
 /** Leases of nodes are told apart by their clocks, which should differ by far less than a lease lasts. */

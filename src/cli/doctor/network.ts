@@ -2,11 +2,11 @@
 
 import { lookup } from 'node:dns/promises';
 import { connect, type PeerCertificate } from 'node:tls';
-import { verifySmtp } from '../../access/mailer.ts';
+import { verifySmtp } from '../../access/email/mailer.ts';
+import { redact } from '../../app/log.ts';
 import type { Config } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
 import { DAY_MS, type EpochMs } from '../../model/time.ts';
-import { redact } from '../log.ts';
 import { type Finding, fault, ok, skipped, warning } from './finding.ts';
 
 const PATIENCE_MS = 4_000;

@@ -1,7 +1,7 @@
 /** What is asked for each kind of upstream, and how an answer is asked for on a terminal. */
 
 import { createInterface } from 'node:readline/promises';
-import { UsageError } from '../exit.ts';
+import { UsageError } from '../terminal/exit.ts';
 
 /** One option of an upstream. */
 export interface OptionQuestion {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { COMPRESSIONS } from '../compress.ts';
+import { COMPRESSIONS } from './compressions.ts';
 import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFolder } from './folders.ts';
 
 const FileRecordSchema = z.object({

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import type { Compression } from '../compress.ts';
-import { suffixOf } from '../compress.ts';
 import { faultOfBody } from './check-body.ts';
+import type { Compression } from './compressions.ts';
+import { suffixOf } from './compressions.ts';
 import type { Batch, Disk } from './disk.ts';
 import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
 import { type FileRecord, type Manifest, placesOf, type ReleaseAccess } from './manifest.ts';

@@ -4,13 +4,13 @@
  * a ledger says so; so after a crash at any point nothing is forgotten, and little is written twice.
  */
 
-import { SITE_SLUG } from '../site-release.ts';
-import { bringPage } from './bring-page.ts';
+import { SITE_SLUG } from '../site/site-release.ts';
 import { pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
+import { hideFromSite, leavingPages, takeAway } from './remove-files.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
-import { hideFromSite, leavingPages, takeAway } from './take-away.ts';
 import type { Target, TargetReport, TargetStore } from './target.ts';
 import { type Memory, type Run, type Tally, wordsOf } from './target-run.ts';
+import { bringPage } from './upload-page.ts';
 
 export interface TargetOptions {
   readonly store: TargetStore;

@@ -9,7 +9,7 @@
  *   read 2026-11
  */
 
-import { EVERY_ANSWER, frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../answer-headers.ts';
+import { EVERY_ANSWER, frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { BADGE_CACHE } from './page-extras.ts';
 
 /** Folders with a document in them, below a page. */

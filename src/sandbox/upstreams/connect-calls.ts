@@ -1,8 +1,8 @@
 /** What every list and every look-up of the real uptime service has in common. */
 
 import type { EpochMs } from '../../model/time.ts';
+import type { PagingShift } from '../exchange.ts';
 import { json, type Reply } from '../exchange.ts';
-import type { PagingShift } from '../faults.ts';
 import type { World } from '../world.ts';
 import { callError, domainError, rangeError } from './connect-errors.ts';
 

@@ -10,9 +10,9 @@ import {
   toEpochMs,
   toIso,
 } from '../../model/index.ts';
-import { incidentChangedAt, isOpen } from '../event-times.ts';
-import { firstHeardAt, NEVER, stateSince } from '../last-change.ts';
-import { shortId } from '../stable-id.ts';
+import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
+import { firstHeardAt, NEVER, stateSince } from '../model/last-change.ts';
+import { shortId } from '../text/stable-id.ts';
 import type { V2Component } from './types.ts';
 import { componentStatus } from './words.ts';
 

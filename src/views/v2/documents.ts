@@ -1,8 +1,8 @@
 /** The eight documents under `api/v2/`, each computed from the page's model alone. */
 
 import { type PageMaintenance, type PageModel, toIso } from '../../model/index.ts';
-import { isOpen } from '../event-times.ts';
-import { lastChangeAt } from '../last-change.ts';
+import { isOpen } from '../incident/event-times.ts';
+import { lastChangeAt } from '../model/last-change.ts';
 import { type V2ComponentSet, v2ComponentSet, v2PageId } from './components.ts';
 import { v2Incident } from './incidents.ts';
 import { v2Maintenance } from './maintenances.ts';

@@ -8,10 +8,10 @@ import {
   type PageModel,
   toIso,
 } from '../../model/index.ts';
-import { absoluteUrl } from '../absolute-url.ts';
-import { incidentPath } from '../addresses.ts';
-import { incidentChangedAt, isOpen } from '../event-times.ts';
-import { shortId } from '../stable-id.ts';
+import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
+import { absoluteUrl } from '../text/absolute-url.ts';
+import { incidentPath } from '../text/addresses.ts';
+import { shortId } from '../text/stable-id.ts';
 import { affectedComponents } from './affected-components.ts';
 import { type V2ComponentSet, v2PageId } from './components.ts';
 import type { V2Incident } from './types.ts';

@@ -7,10 +7,10 @@ import {
   type PageModel,
   toIso,
 } from '../../model/index.ts';
-import { absoluteUrl } from '../absolute-url.ts';
-import { maintenancePath } from '../addresses.ts';
-import { maintenanceChangedAt, maintenanceKnownSince } from '../event-times.ts';
-import { shortId } from '../stable-id.ts';
+import { maintenanceChangedAt, maintenanceKnownSince } from '../incident/event-times.ts';
+import { absoluteUrl } from '../text/absolute-url.ts';
+import { maintenancePath } from '../text/addresses.ts';
+import { shortId } from '../text/stable-id.ts';
 import { type V2ComponentSet, v2PageId } from './components.ts';
 import type { V2Maintenance } from './types.ts';
 import { type ToldUpdate, toldUpdates, v2Updates } from './updates.ts';

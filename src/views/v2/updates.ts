@@ -1,7 +1,7 @@
 /** What was said of an incident or a maintenance, in the Statuspage v2 shape. */
 
 import { type EpochMs, toIso, type Update } from '../../model/index.ts';
-import { shortId } from '../stable-id.ts';
+import { shortId } from '../text/stable-id.ts';
 import type { V2AffectedComponent, V2Update } from './types.ts';
 
 /** An update whose status is known to be one of its parent's words. */

@@ -1,7 +1,7 @@
 /** Our seven states in the five words of Statuspage, which has none for "not known": never green, never red. */
 
 import { isWorse, type PageModel, STATES_BY_IMPACT, type State } from '../../model/index.ts';
-import { isOpen } from '../event-times.ts';
+import { isOpen } from '../incident/event-times.ts';
 import type { V2ComponentStatus, V2Indicator, V2Status } from './types.ts';
 
 const COMPONENT_STATUS: Readonly<Record<State, V2ComponentStatus>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientAddressOf, clientNetworkOf } from '../../../src/access/client-address.ts';
+import { clientAddressOf, clientNetworkOf } from '../../../src/access/attempts/client-address.ts';
 
 describe('the address of a client', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createLoginDocuments } from '../../../src/access/login-documents.ts';
-import type { LoginPrompt } from '../../../src/access/login-prompt.ts';
-import { plainLogin } from '../../../src/access/plain-login.ts';
+import { createLoginDocuments } from '../../../src/access/login/login-documents.ts';
+import type { LoginPrompt } from '../../../src/access/login/login-prompt.ts';
+import { plainLogin } from '../../../src/access/login/plain-login.ts';
 
 const kinds = { hasPassword: true, hasEmail: true };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { returnToOf, safeBase } from '../../../src/access/return-to.ts';
+import { returnToOf, safeBase } from '../../../src/access/login/return-to.ts';
 
 const HOSTS = [
   'evil.test',

@@ -1,7 +1,7 @@
 import { hash, webcrypto } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { SEAL_ROUNDS, sealPage } from '../../../src/access/seal.ts';
+import { SEAL_ROUNDS, sealPage } from '../../../src/access/sealed/seal.ts';
 
 const PASSWORD = 'CANARY-password';
 const STYLE = 'body{color:CanvasText}';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimatedWidth, outlinePath, outlineWidth } from '../../../src/badges/outline.ts';
+import { estimatedWidth, outlinePath, outlineWidth } from '../../../src/badges/lettering/outline.ts';
 import { pathContours } from '../../helpers/path-points.ts';
 
 const TEXTS = [

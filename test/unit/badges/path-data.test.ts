@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PATH_LENGTH_MAX, parsePathData } from '../../../src/badges/path-data.ts';
+import { PATH_LENGTH_MAX, parsePathData } from '../../../src/badges/lettering/path-data.ts';
 
 test.each([
   ['M0 0L10,10z', 'M0 0L10 10z'],

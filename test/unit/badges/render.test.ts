@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type BadgeFields, renderBadge } from '../../../src/badges/index.ts';
+import { TEXT_LENGTH_MAX } from '../../../src/badges/lettering/text.ts';
 import { BADGE_SCHEMES, BADGE_STYLES } from '../../../src/badges/names.ts';
-import { TEXT_LENGTH_MAX } from '../../../src/badges/text.ts';
 import { STATES } from '../../../src/model/state.ts';
 
 const PLAIN: BadgeFields = { label: 'uptime 90d', message: '99.98%', color: 'operational' };
@@ -233,6 +233,6 @@ test('drawing a badge loads neither satori nor zod nor anything of Node', () => 
     }
   };
   visit(join(folder, 'index.ts'));
-  expect(seen).toContain(join(folder, 'outline.ts'));
+  expect(seen).toContain(join(folder, 'lettering/outline.ts'));
   expect(seen).not.toContain(join(folder, 'card.ts'));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cleanText, directionOf, escapeXml, TEXT_LENGTH_MAX } from '../../../src/badges/text.ts';
+import { cleanText, directionOf, escapeXml, TEXT_LENGTH_MAX } from '../../../src/badges/lettering/text.ts';
 import { awkwardTexts } from '../../helpers/awkward-text.ts';
 
 /** Char of XML 1.0, without the controls that it discourages. */

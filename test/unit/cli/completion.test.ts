@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { completionScript, SHELLS } from '../../../src/cli/completion.ts';
 import { programOf } from '../../../src/cli/main.ts';
+import { completionScript, SHELLS } from '../../../src/cli/terminal/completion.ts';
 
 const program = programOf(() => undefined);
 

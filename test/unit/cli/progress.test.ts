@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createProgress } from '../../../src/cli/progress.ts';
-import { table } from '../../../src/cli/table.ts';
+import { createProgress } from '../../../src/cli/terminal/progress.ts';
+import { table } from '../../../src/cli/terminal/table.ts';
 
 function stream(isTTY: boolean): { isTTY: boolean; columns: number; text: string; write: (text: string) => void } {
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/config/load.ts';
 import type { ComponentDefinition, MonitorObservation, PageDefinition } from '../../../src/model/observation.ts';
 import { toMonitorId } from '../../../src/model/observation.ts';
-import { resolvePages } from '../../../src/publish/definitions.ts';
+import { resolvePages } from '../../../src/publish/definitions/definitions.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 
 const SITE = {

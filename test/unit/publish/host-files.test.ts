@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { BADGE_HEADERS } from '../../../src/badges/files.ts';
-import { filesOf } from '../../../src/publish/files.ts';
-import { siteFilesOf } from '../../../src/publish/site-files.ts';
+import { filesOf } from '../../../src/publish/files/files.ts';
+import { siteFilesOf } from '../../../src/publish/site/site-files.ts';
 import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
-import { fileAnswer } from '../../../src/server/file-answer.ts';
-import type { OpenRelease } from '../../../src/server/release-reader.ts';
+import { fileAnswer } from '../../../src/server/visitors/file-answer.ts';
+import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
 import { outage } from '../../helpers/page-scenes.ts';
 
 const POLICY = "default-src 'none';script-src 'sha256-x'";

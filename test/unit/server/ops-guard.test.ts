@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Admission, Attempt } from '../../../src/access/attempts.ts';
+import type { Admission, Attempt } from '../../../src/access/attempts/attempts.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
-import { bearerOf, createOperatorGuard, isSame } from '../../../src/server/ops-guard.ts';
+import { bearerOf, createOperatorGuard, isSame } from '../../../src/server/operators/ops-guard.ts';
 
 const START = toEpochMs(1_000_000);
 const secret = (text: string) => ({ reveal: () => text });

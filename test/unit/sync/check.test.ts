@@ -7,7 +7,7 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../src/model/observation.ts';
-import { checkLearned, type Known, MONITORS_MAX } from '../../../src/sync/check.ts';
+import { checkLearned, type Known, MONITORS_MAX } from '../../../src/sync/pass/check.ts';
 
 const NOTHING_KNOWN: Known = { monitors: new Map(), pages: [], heldHash: null };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { reserveIn } from '../../../src/sync/quota.ts';
-import { sparePerPass, spareWindowsOf, windowsOf } from '../../../src/sync/windows.ts';
+import { reserveIn } from '../../../src/sync/quota/quota.ts';
+import { sparePerPass, spareWindowsOf, windowsOf } from '../../../src/sync/quota/windows.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const LIMITS = { perMinute: 60, perHour: 1_000 };

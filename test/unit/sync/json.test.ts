@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../../src/sync/json.ts';
+import { parseJson } from '../../../src/sync/http/json.ts';
 
 const parse = (text: string | Uint8Array) => parseJson(Buffer.from(text));
 const read = (text: string | Uint8Array): unknown => {

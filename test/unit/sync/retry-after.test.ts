@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
-import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../../../src/sync/retry-after.ts';
+import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../../../src/sync/http/retry-after.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 10, 21, 9, 0, 0));
 const wait = (value: string | readonly string[] | undefined, theirNow: number | null = null): number | null => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { intervalMsOf, nextRunAfter, startSchedules } from '../../../src/sync/schedule.ts';
+import { intervalMsOf, nextRunAfter, startSchedules } from '../../../src/sync/schedule/schedule.ts';
 
 const NOON = toEpochMs(Date.UTC(2026, 10, 21, 12, 0, 0));
 const iso = (text: string) => toEpochMs(Date.parse(text));

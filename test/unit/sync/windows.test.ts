@@ -8,7 +8,7 @@ import {
   sparePerPass,
   spareWindowsOf,
   windowsOf,
-} from '../../../src/sync/windows.ts';
+} from '../../../src/sync/quota/windows.ts';
 
 const SERVER_MONITOR = { perMinute: 60, perHour: 1_000 };
 const NONE = { perMinute: null, perHour: null };

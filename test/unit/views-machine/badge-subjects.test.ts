@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, type PageModel } from '../../../src/model/index.ts';
-import { badgeSubjects } from '../../../src/views/badge-subjects.ts';
+import { badgeSubjects } from '../../../src/views/badges/badge-subjects.ts';
 import { AS_OF, ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, outage, stale } from '../../helpers/page-scenes.ts';
 

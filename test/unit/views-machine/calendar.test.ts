@@ -1,8 +1,8 @@
 import ICAL from 'ical.js';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, type PageMaintenance, type PageModel } from '../../../src/model/index.ts';
-import { calendarText } from '../../../src/publish/calendar-text.ts';
-import { calendarView } from '../../../src/views/calendar.ts';
+import { calendarText } from '../../../src/publish/files/calendar-text.ts';
+import { calendarView } from '../../../src/views/feeds/calendar.ts';
 import { ago, componentModel, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, outage } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';

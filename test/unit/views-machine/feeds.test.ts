@@ -1,8 +1,8 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type PageModel } from '../../../src/model/index.ts';
-import { atomText, jsonFeedText, rssText } from '../../../src/publish/feed-text.ts';
-import { feedsOf } from '../../../src/views/feeds.ts';
+import { atomText, jsonFeedText, rssText } from '../../../src/publish/files/feed-text.ts';
+import { feedsOf } from '../../../src/views/feeds/feeds.ts';
 import { wordsOf } from '../../../src/views/words/index.ts';
 import { ago, componentModel, incident, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, longHistory, outage, rightToLeft } from '../../helpers/page-scenes.ts';

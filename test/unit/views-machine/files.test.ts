@@ -7,11 +7,11 @@ import {
   type TimelineSpan,
   toEpochMs,
 } from '../../../src/model/index.ts';
-import { fileEntry } from '../../../src/publish/file-entry.ts';
-import { filesOf } from '../../../src/publish/files.ts';
-import { machineFiles } from '../../../src/publish/machine-files.ts';
-import { pageFacts } from '../../../src/publish/page-facts.ts';
-import { sitemapView } from '../../../src/views/site-files.ts';
+import { fileEntry } from '../../../src/publish/files/file-entry.ts';
+import { filesOf } from '../../../src/publish/files/files.ts';
+import { machineFiles } from '../../../src/publish/files/machine-files.ts';
+import { pageFacts } from '../../../src/publish/files/page-facts.ts';
+import { sitemapView } from '../../../src/views/site/crawlers.ts';
 import { AS_OF, ago, componentModel, incident, maintenance } from '../../helpers/page-model.ts';
 import { calm, longHistory, manyComponents, outage } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/index.ts';
-import { ReportDocumentSchema, StateDocumentSchema } from '../../../src/publish/json-schemas.ts';
-import { csvText, jsonText } from '../../../src/publish/serialise.ts';
-import { reportDocument, reportRows } from '../../../src/views/report-data.ts';
-import { stateDocument } from '../../../src/views/state-json.ts';
+import { ReportDocumentSchema, StateDocumentSchema } from '../../../src/publish/files/json-schemas.ts';
+import { csvText, jsonText } from '../../../src/publish/files/serialise.ts';
+import { stateDocument } from '../../../src/views/json/state-json.ts';
+import { reportDocument, reportRows } from '../../../src/views/report/report-data.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, manyComponents, outage, stale } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage } from './hostile.ts';

@@ -1,8 +1,8 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
-import { siteIndexFiles } from '../../../src/publish/site-entries.ts';
-import { llmsText, robotsText, sitemapText } from '../../../src/publish/site-text.ts';
-import { llmsView, robotsView, type SitePage, sitemapView } from '../../../src/views/site-files.ts';
+import { llmsText, robotsText, sitemapText } from '../../../src/publish/files/crawler-text.ts';
+import { siteIndexFiles } from '../../../src/publish/site/site-files.ts';
+import { llmsView, robotsView, type SitePage, sitemapView } from '../../../src/views/site/crawlers.ts';
 import { type PageInit, pageModel } from '../../helpers/page-model.ts';
 import { calm, longHistory, outage } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';

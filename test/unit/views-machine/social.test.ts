@@ -1,10 +1,10 @@
 import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, STATES } from '../../../src/model/index.ts';
-import { faviconSvg, SIGNS } from '../../../src/publish/favicon.ts';
-import { socialImage } from '../../../src/publish/social-image.ts';
-import { DARK, LIGHT } from '../../../src/publish/social-palette.ts';
-import { socialView } from '../../../src/views/social.ts';
+import { faviconSvg, SIGNS } from '../../../src/publish/files/favicon.ts';
+import { socialImage } from '../../../src/publish/files/social-image.ts';
+import { DARK, LIGHT } from '../../../src/publish/files/social-palette.ts';
+import { socialView } from '../../../src/views/badges/social.ts';
 import { ago, componentModel, pageModel } from '../../helpers/page-model.ts';
 import { calm, longNames, outage, rightToLeft } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage } from './hostile.ts';

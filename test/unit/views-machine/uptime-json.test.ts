@@ -8,8 +8,8 @@ import {
   type TimelineSpan,
   toEpochMs,
 } from '../../../src/model/index.ts';
-import { UptimeDocumentSchema } from '../../../src/publish/json-schemas.ts';
-import { uptimeDocument } from '../../../src/views/uptime-json.ts';
+import { UptimeDocumentSchema } from '../../../src/publish/files/json-schemas.ts';
+import { uptimeDocument } from '../../../src/views/json/uptime-json.ts';
 import { AS_OF, ago, componentModel, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, longNames, manyComponents, outage, rightToLeft, stale } from '../../helpers/page-scenes.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State } from '../../../src/model/index.ts';
-import { shortId, uuidOf } from '../../../src/views/stable-id.ts';
+import { shortId, uuidOf } from '../../../src/views/text/stable-id.ts';
 import { sectionsOf } from '../../../src/views/v2/components.ts';
 import { v2Documents } from '../../../src/views/v2/documents.ts';
 import { pageStatus } from '../../../src/views/v2/words.ts';

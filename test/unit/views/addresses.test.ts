@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseOf, componentPath, historyPath, incidentPath, pathSegment } from '../../../src/views/addresses.ts';
+import { baseOf, componentPath, historyPath, incidentPath, pathSegment } from '../../../src/views/text/addresses.ts';
 
 describe('addresses', () => {
   it('keep plain ids and never climb out of their folder', () => {

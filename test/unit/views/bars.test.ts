@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State } from '../../../src/model/index.ts';
-import { barPaths } from '../../../src/views/bar-paths.ts';
-import { calendarPaths } from '../../../src/views/calendar-paths.ts';
-import { cellsOf, DAY_LETTERS, dayBarOf, daysOf, stateOfLetter } from '../../../src/views/day-bar.ts';
-import { contextOf } from '../../../src/views/shell.ts';
+import { barPaths } from '../../../src/views/days/bar-paths.ts';
+import { calendarPaths } from '../../../src/views/days/calendar-paths.ts';
+import { cellsOf, DAY_LETTERS, dayBarOf, daysOf, stateOfLetter } from '../../../src/views/days/day-bar.ts';
+import { contextOf } from '../../../src/views/frame/shell.ts';
 import { ago, componentModel, incident, pageModel, type Trouble } from '../../helpers/page-model.ts';
 
 function barWith(troubles: readonly Trouble[], incidents = [] as ReturnType<typeof incident>[], knownDays = 400) {

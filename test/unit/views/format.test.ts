@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, type Day, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
-import { formatOf } from '../../../src/views/format.ts';
+import { formatOf } from '../../../src/views/text/format.ts';
 
 const AT = toEpochMs(Date.parse('2026-03-29T00:30:00Z'));
 

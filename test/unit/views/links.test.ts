@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownPicture, safeLink } from '../../../src/views/links.ts';
+import { ownPicture, safeLink } from '../../../src/views/text/links.ts';
 
 const PAGE = 'https://status.acme.example/acme/';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/index.ts';
-import { addMonths, intervalOfMonth, monthOf, monthsOf } from '../../../src/views/months.ts';
+import { addMonths, intervalOfMonth, monthOf, monthsOf } from '../../../src/views/days/months.ts';
 import { ago, componentModel, incident, pageModel } from '../../helpers/page-model.ts';
 
 describe('months', () => {

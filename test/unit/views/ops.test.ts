@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
-import { opsView } from '../../../src/views/ops.ts';
-import type { OpsFacts, RunFacts } from '../../../src/views/ops-facts.ts';
+import { opsView } from '../../../src/views/operators/ops.ts';
+import type { OpsFacts, RunFacts } from '../../../src/views/operators/ops-facts.ts';
 import { OPS_NOW, opsFacts } from '../../helpers/ops-facts.ts';
 
 const ago = (seconds: number) => toEpochMs(OPS_NOW - seconds * 1_000);

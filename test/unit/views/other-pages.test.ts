@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
-import { badgeGalleryView } from '../../../src/views/badge-gallery.ts';
-import { componentView } from '../../../src/views/component.ts';
-import { embedView } from '../../../src/views/embed.ts';
-import { historyMonths, historyView } from '../../../src/views/history.ts';
-import { incidentView } from '../../../src/views/incident.ts';
-import { indexOfPagesView } from '../../../src/views/index-of-pages.ts';
-import { LOGIN_FAULTS, LOGIN_STEPS, type LoginInit, loginView } from '../../../src/views/login.ts';
-import { maintenanceView } from '../../../src/views/maintenance.ts';
-import { notFoundView } from '../../../src/views/not-found.ts';
-import { reportView } from '../../../src/views/report.ts';
-import { uptimeCalendarView } from '../../../src/views/uptime-calendar.ts';
+import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
+import { componentView } from '../../../src/views/component/component.ts';
+import { historyMonths, historyView } from '../../../src/views/history/history.ts';
+import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
+import { incidentView } from '../../../src/views/incident/incident.ts';
+import { maintenanceView } from '../../../src/views/incident/maintenance.ts';
+import { LOGIN_FAULTS, LOGIN_STEPS, type LoginInit, loginView } from '../../../src/views/login/login.ts';
+import { embedView } from '../../../src/views/page/embed.ts';
+import { notFoundView } from '../../../src/views/page/not-found.ts';
+import { reportView } from '../../../src/views/report/report.ts';
+import { indexOfPagesView } from '../../../src/views/site/index-of-pages.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, outage } from '../../helpers/page-scenes.ts';
 

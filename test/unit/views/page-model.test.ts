@@ -4,7 +4,7 @@ import { toMonitorId } from '../../../src/model/observation.ts';
 import type { PageSettings, SourceFreshness } from '../../../src/model/page.ts';
 import type { State } from '../../../src/model/state.ts';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
-import { type PageInputs, type PastInputs, pageModel } from '../../../src/views/page-model.ts';
+import { type PageInputs, type PastInputs, pageModel } from '../../../src/views/model/page-model.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 5, 1, 12));
 const earlier = (ms: number) => toEpochMs(NOW - ms);
@@ -146,7 +146,6 @@ function model(over: Partial<PageInputs> = {}) {
     announcements: [],
     sources: [fresh()],
     asOf: NOW,
-    heartbeatMs: 15 * MINUTE_MS,
     ...over,
   });
 }

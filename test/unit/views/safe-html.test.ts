@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dayMark, safeHtmlOfMarkdown } from '../../../src/views/safe-html.ts';
+import { dayMark, safeHtmlOfMarkdown } from '../../../src/views/text/safe-html.ts';
 
 describe('Markdown of updates', () => {
   it('becomes paragraphs, emphasis, lists, code and quotes', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { badgeSnippets } from '../../../src/views/snippets.ts';
+import { badgeSnippets } from '../../../src/views/badges/snippets.ts';
 
 const init = { address: 'https://s.example/acme/badges/status', href: 'https://s.example/acme/' };
 const textOf = (alt: string, language: string) =>

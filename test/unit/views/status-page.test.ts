@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State, toEpochMs } from '../../../src/model/index.ts';
-import { statusPageView } from '../../../src/views/status-page.ts';
+import { statusPageView } from '../../../src/views/page/status-page.ts';
 import { CATALOGUES } from '../../../src/views/words/index.ts';
 import {
   AS_OF,

@@ -19,8 +19,9 @@ import {
   type Question,
 } from '../../connector.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
+import type { Document } from './document.ts';
 import { type Origin, projectDocument } from './project.ts';
-import { type Document, FileDocumentSchema, FolderDocumentSchema, JsonDocumentSchema } from './read.ts';
+import { FileDocumentSchema, FolderDocumentSchema, JsonDocumentSchema } from './read.ts';
 
 const OptionsSchema = z
   .strictObject({

@@ -20,7 +20,7 @@ import {
   toSlug,
 } from '../page-words.ts';
 import { FlagSchema, NumberSchema, stateOf, toHost, toLink, uniqueById, uniqueMonitors } from '../wire.ts';
-import type { Document, Resource } from './read.ts';
+import type { Document, Resource } from './document.ts';
 import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
 
 export interface Origin {

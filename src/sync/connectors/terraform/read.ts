@@ -1,26 +1,8 @@
 /** `terraform show -json`, raw states and `.tf` files as one list of resources. Nothing is run and nothing is fetched. */
 
 import { z } from 'zod';
+import { type Document, type Hcl, HclSchema, type Resource } from './document.ts';
 import { resolveModule } from './resolve.ts';
-
-export interface Resource {
-  /** As Terraform writes it: `module.web.svc_http_monitor.api["eu"]`. */
-  readonly address: string;
-  readonly mode: 'managed' | 'data';
-  /** With its brand: `svc_http_monitor`. */
-  readonly type: string;
-  readonly name: string;
-  /** Null attributes are left out. */
-  readonly values: Readonly<Record<string, unknown>>;
-  /** Attributes that are set to something that cannot be seen here. */
-  readonly hidden: ReadonlySet<string>;
-}
-
-export interface Document {
-  readonly resources: readonly Resource[];
-  /** What could not be taken, by place. */
-  readonly notes: readonly { readonly place: string; readonly message: string }[];
-}
 
 const ModeSchema = z.enum(['managed', 'data']);
 const AttributesSchema = z.record(z.string(), z.unknown());
@@ -109,16 +91,6 @@ export const JsonDocumentSchema: z.ZodType<Document> = z.union([StateSchema, Sho
 function withoutNulls(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
 }
-
-/** What the HCL library makes of one file. */
-const BlocksSchema = z.record(z.string(), z.record(z.string(), z.array(AttributesSchema)));
-const HclSchema = z.object({
-  resource: BlocksSchema.default({}),
-  data: BlocksSchema.default({}),
-  variable: z.record(z.string(), z.array(AttributesSchema)).default({}),
-  locals: z.array(AttributesSchema).default([]),
-});
-export type Hcl = z.output<typeof HclSchema>;
 
 /** A folder of `.tf` files, read as one module. Parsing is asynchronous. */
 export const FolderDocumentSchema = z

@@ -1,6 +1,6 @@
 /** Expressions of `.tf` files, as far as they can be known without running anything: literals, variables, references. */
 
-import type { Document, Hcl, Resource } from './read.ts';
+import type { Document, Hcl, Resource } from './document.ts';
 
 /** An expression that only Terraform can evaluate. */
 const UNKNOWN = Symbol('unknown');

@@ -1,0 +1,154 @@
+/** Tries to get in, counted in the store over a sliding window, so that restarts and other processes share them. */
+
+import type { EpochMs } from '../../model/time.ts';
+import type { Database, Reader, Writer } from '../../store/database.ts';
+import { digest, newToken, type RandomBytes } from '../digest.ts';
+import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, type AttemptKind, MAILS_PER_ADDRESS_MAX } from '../limits.ts';
+import { clientNetworkOf } from './client-address.ts';
+
+export interface Attempt {
+  readonly kind: AttemptKind;
+  /** As in the address; counted alike whether there is such a page or not. */
+  readonly slug: string;
+  readonly clientAddress: string;
+  readonly now: EpochMs;
+}
+
+export type Admission =
+  | { readonly isAdmitted: true; readonly attempt: string }
+  | { readonly isAdmitted: false; readonly retryAfterMs: number };
+
+export interface Attempts {
+  /** Counts a try before it is evaluated, or says how long to wait. */
+  readonly admit: (attempt: Attempt) => Promise<Admission>;
+  /** Takes a try back that turned out right: a whole office may sign in from one address. */
+  readonly forgive: (attempt: string) => Promise<void>;
+  /** Prepares to count a mail to a mailbox; in the transaction, false says that it has had enough for now. */
+  readonly mailCounter: (mailbox: string) => Promise<(tx: Writer, now: EpochMs) => Promise<boolean>>;
+}
+
+interface Bucket {
+  readonly name: string;
+  readonly limit: number;
+}
+
+/** Makes the counters over the database; client and mail addresses are stored as salted hashes only. */
+export function createAttempts(database: Database, random: RandomBytes): Attempts {
+  let salt: Promise<string> | null = null;
+
+  async function saltOnce(): Promise<string> {
+    salt ??= loadSalt(database, random);
+    try {
+      return await salt;
+    } catch (error) {
+      salt = null;
+      throw error;
+    }
+  }
+
+  async function bucketsOf({ kind, slug, clientAddress }: Attempt): Promise<Buckets> {
+    const limits = ATTEMPT_LIMITS[kind];
+    const own = await saltOnce();
+    const client = clientNetworkOf(clientAddress);
+    const name = (...parts: string[]): string => digest(own, kind, ...parts);
+    return {
+      client: { name: name('client', slug, client), limit: limits.client },
+      everywhere: { name: name('everywhere', client), limit: limits.clientEverywhere },
+      firsts: { name: name('firsts', slug), limit: limits.firsts },
+      repeats: { name: name('repeats', slug), limit: limits.repeats },
+    };
+  }
+
+  return {
+    admit: async (attempt) => {
+      const buckets = await bucketsOf(attempt);
+      // Looked at before the write lock is asked for: refusing must stay cheap under a flood.
+      const early = await refusal(database, buckets, attempt.now);
+      if (early.retryAfterMs !== null) return { isAdmitted: false, retryAfterMs: early.retryAfterMs };
+      return database.transaction(async (tx): Promise<Admission> => {
+        const { retryAfterMs, counted } = await refusal(tx, buckets, attempt.now);
+        if (retryAfterMs !== null) return { isAdmitted: false, retryAfterMs };
+        const id = newToken(random);
+        await tx.runMany(
+          'INSERT INTO access_attempt (attempt, bucket, at) VALUES (?, ?, ?)',
+          counted.map((bucket) => [id, bucket.name, attempt.now]),
+        );
+        return { isAdmitted: true, attempt: id };
+      });
+    },
+    forgive: async (attempt) => {
+      await database.transaction((tx) => tx.run('DELETE FROM access_attempt WHERE attempt = ?', [attempt]));
+    },
+    mailCounter: async (mailbox) => {
+      const bucket: Bucket = { name: digest(await saltOnce(), 'mailbox', mailbox), limit: MAILS_PER_ADDRESS_MAX };
+      return async (tx, now) => {
+        if ((await waitOf(tx, bucket, now)) !== null) return false;
+        await tx.run('INSERT INTO access_attempt (attempt, bucket, at) VALUES (?, ?, ?)', [
+          newToken(random),
+          bucket.name,
+          now,
+        ]);
+        return true;
+      };
+    },
+  };
+}
+
+/** Tries older than the window count no more. */
+export async function forgetAttempts(tx: Writer, until: EpochMs): Promise<void> {
+  await tx.run('DELETE FROM access_attempt WHERE at <= ?', [until]);
+}
+
+interface Buckets {
+  readonly client: Bucket;
+  readonly everywhere: Bucket;
+  readonly firsts: Bucket;
+  readonly repeats: Bucket;
+}
+
+/** Which counters a try adds to, and the longest wait that one of them asks for. */
+async function refusal(
+  reader: Reader,
+  { client, everywhere, firsts, repeats }: Buckets,
+  now: EpochMs,
+): Promise<{ readonly retryAfterMs: number | null; readonly counted: readonly Bucket[] }> {
+  const isFirst = (await countOf(reader, client, now)) === 0;
+  const counted = [client, everywhere, isFirst ? firsts : repeats];
+  let retryAfterMs: number | null = null;
+  for (const bucket of counted) {
+    const wait = await waitOf(reader, bucket, now);
+    if (wait !== null) retryAfterMs = Math.max(retryAfterMs ?? 0, wait);
+  }
+  return { retryAfterMs, counted };
+}
+
+/** Null while there is room, else how long until there is (at least a second). */
+async function waitOf(reader: Reader, { name, limit }: Bucket, now: EpochMs): Promise<number | null> {
+  // The limit-th try counted from the newest: when it leaves the window, there is room again.
+  const rows = await reader.all(
+    'SELECT at FROM access_attempt WHERE bucket = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?',
+    [name, now - ATTEMPT_WINDOW_MS, limit - 1],
+  );
+  const at = rows[0]?.['at'];
+  if (at === undefined) return null;
+  return Math.min(Math.max(Number(at) + ATTEMPT_WINDOW_MS - now, 1_000), ATTEMPT_WINDOW_MS);
+}
+
+async function countOf(reader: Reader, { name }: Bucket, now: EpochMs): Promise<number> {
+  const rows = await reader.all('SELECT COUNT(*) AS n FROM access_attempt WHERE bucket = ? AND at > ?', [
+    name,
+    now - ATTEMPT_WINDOW_MS,
+  ]);
+  return Number(rows[0]?.['n'] ?? 0);
+}
+
+/** One salt for all processes: whichever comes first makes it. */
+async function loadSalt(database: Database, random: RandomBytes): Promise<string> {
+  return database.transaction(async (tx) => {
+    await tx.run("INSERT INTO access_salt (name, value) VALUES ('attempts', ?) ON CONFLICT (name) DO NOTHING", [
+      newToken(random),
+    ]);
+    const rows = await tx.all("SELECT value FROM access_salt WHERE name = 'attempts'");
+    return String(rows[0]?.['value']);
+  });
+}

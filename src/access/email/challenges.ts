@@ -1,0 +1,177 @@
+/** Requests for a mailed link: asked by one browser, answered once, within ten minutes. */
+
+import { randomInt } from 'node:crypto';
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import type { Row, Writer } from '../../store/database.ts';
+import { digest, newToken, type RandomBytes } from '../digest.ts';
+import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from '../limits.ts';
+
+export interface ChallengeInit {
+  readonly slug: string;
+  /** Of the gate; empty where there is none. */
+  readonly version: string;
+  readonly nonce: string;
+  readonly to: string;
+  /** Null: nobody is written to, and nothing will ever answer this request. */
+  readonly address: string | null;
+  /** Of the try that was counted for asking. */
+  readonly attempt: string;
+  readonly now: EpochMs;
+}
+
+/** Writes a request down: the same row whether a mail is owed or not. */
+export async function recordChallenge(tx: Writer, init: ChallengeInit, random: RandomBytes): Promise<void> {
+  await tx.run(
+    `INSERT INTO access_challenge (id, slug, version, nonce_hash, return_to, attempt, expires_at, address, mail_after)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      newToken(random),
+      init.slug,
+      init.version,
+      digest('nonce', init.nonce),
+      init.to,
+      init.attempt,
+      toEpochMs(init.now + LINK_LIFE_MS),
+      init.address,
+      init.now,
+    ],
+  );
+}
+
+export interface Redemption {
+  readonly slug: string;
+  /** Of the gate as it is: a request from before a change of the domains is void. */
+  readonly version: string;
+  /** From the cookie of the browser that asked. */
+  readonly nonce: string;
+  readonly now: EpochMs;
+}
+
+/** What a request that was answered leaves behind. */
+export interface Redeemed {
+  /** The way back. */
+  readonly to: string;
+  readonly attempt: string;
+}
+
+/** Uses a mailed link up; null when it is not valid (any more) for this page and browser. */
+export async function redeemLink(
+  tx: Writer,
+  { slug, version, nonce, now }: Redemption,
+  token: string,
+): Promise<Redeemed | null> {
+  const tokenHash = digest('link', token);
+  // One statement, so that of a hundred at once one wins.
+  const used = await tx.run(
+    `UPDATE access_challenge SET used_at = ?, address = NULL
+     WHERE token_hash = ? AND nonce_hash = ? AND slug = ? AND version = ? AND used_at IS NULL AND expires_at > ?`,
+    [now, tokenHash, digest('nonce', nonce), slug, version, now],
+  );
+  if (used !== 1) return null;
+  const [row] = await tx.all('SELECT return_to, attempt FROM access_challenge WHERE token_hash = ?', [tokenHash]);
+  return toRedeemed(row);
+}
+
+/** The same with the code from the mail. Every try counts against each request of this browser that is still open. */
+export async function redeemCode(
+  tx: Writer,
+  { slug, version, nonce, now }: Redemption,
+  code: string,
+): Promise<Redeemed | null> {
+  const nonceHash = digest('nonce', nonce);
+  const open = `nonce_hash = ? AND slug = ? AND version = ? AND used_at IS NULL AND expires_at > ? AND tries <= ${CODE_TRIES_MAX}`;
+  const values = [nonceHash, slug, version, now];
+  await tx.run(`UPDATE access_challenge SET tries = tries + 1 WHERE ${open}`, values);
+  const [row] = await tx.all(
+    `SELECT id, return_to, attempt FROM access_challenge WHERE code_hash = ? AND ${open} LIMIT 1`,
+    [codeHash(nonceHash, code), ...values],
+  );
+  if (row === undefined) return null;
+  const used = await tx.run(
+    'UPDATE access_challenge SET used_at = ?, address = NULL WHERE id = ? AND used_at IS NULL',
+    [now, String(row['id'])],
+  );
+  return used === 1 ? toRedeemed(row) : null;
+}
+
+/** What a mail carries. */
+export interface MailSecrets {
+  readonly token: string;
+  readonly code: string;
+}
+
+export function newMailSecrets(random: RandomBytes): MailSecrets {
+  return { token: newToken(random), code: String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0') };
+}
+
+/** A request whose mail is owed. */
+export interface OwedMail {
+  readonly id: string;
+  readonly slug: string;
+  readonly version: string;
+  readonly address: string;
+  readonly expiresAt: EpochMs;
+  readonly mailTries: number;
+}
+
+/**
+ * Takes on sending the mails that are due, oldest first; until `claimUntil` no other process does.
+ */
+export async function claimOwedMails(
+  tx: Writer,
+  { now, claimUntil, limit }: { readonly now: EpochMs; readonly claimUntil: EpochMs; readonly limit: number },
+): Promise<readonly OwedMail[]> {
+  const rows = await tx.all(
+    `SELECT id, slug, version, address, expires_at, mail_tries FROM access_challenge
+     WHERE address IS NOT NULL AND used_at IS NULL AND mail_after <= ? AND expires_at > ? ORDER BY mail_after, id LIMIT ${limit}`,
+    [now, now],
+  );
+  await tx.runMany(
+    'UPDATE access_challenge SET mail_after = ?, mail_tries = mail_tries + 1 WHERE id = ?',
+    rows.map((row) => [claimUntil, String(row['id'])]),
+  );
+  return rows.map(toOwedMail);
+}
+
+/** Makes the secrets of a mail valid, just before it goes out. */
+export async function armChallenge(tx: Writer, id: string, { token, code }: MailSecrets): Promise<void> {
+  const [row] = await tx.all('SELECT nonce_hash FROM access_challenge WHERE id = ?', [id]);
+  await tx.run('UPDATE access_challenge SET token_hash = ?, code_hash = ? WHERE id = ?', [
+    digest('link', token),
+    codeHash(String(row?.['nonce_hash']), code),
+    id,
+  ]);
+}
+
+/** The address is forgotten as soon as its mail is out, or given up. */
+export async function settleMail(tx: Writer, id: string): Promise<void> {
+  await tx.run('UPDATE access_challenge SET address = NULL WHERE id = ?', [id]);
+}
+
+export async function postponeMail(tx: Writer, id: string, until: EpochMs): Promise<void> {
+  await tx.run('UPDATE access_challenge SET mail_after = ? WHERE id = ?', [until, id]);
+}
+
+export async function forgetChallenges(tx: Writer, now: EpochMs): Promise<void> {
+  await tx.run('DELETE FROM access_challenge WHERE expires_at <= ?', [now]);
+}
+
+/** Few codes exist, but without the nonce (of which only a hash is stored) knowing one is of no use. */
+function codeHash(nonceHash: string, code: string): string {
+  return digest('code', nonceHash, code);
+}
+
+function toRedeemed(row: Row | undefined): Redeemed {
+  return { to: String(row?.['return_to'] ?? ''), attempt: String(row?.['attempt'] ?? '') };
+}
+
+function toOwedMail(row: Row): OwedMail {
+  return {
+    id: String(row['id']),
+    slug: String(row['slug']),
+    version: String(row['version']),
+    address: String(row['address']),
+    expiresAt: toEpochMs(Number(row['expires_at'])),
+    mailTries: Number(row['mail_tries']),
+  };
+}

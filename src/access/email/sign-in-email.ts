@@ -1,0 +1,82 @@
+/** Signing in with an e-mail address of an allowed domain: a mailed link or code, used in the browser that asked. */
+
+import type { Writer } from '../../store/database.ts';
+import type { GateResponse } from '../access.ts';
+import { readCookie, setCookie } from '../cookies.ts';
+import { isToken, newToken } from '../digest.ts';
+import { domainsOf } from '../gate/stored-gate.ts';
+import { LINK_LIFE_MS } from '../limits.ts';
+import { beginSession, goTo, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
+import { type Redeemed, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
+import { mailboxOf, parseEmailAddress } from './email-address.ts';
+
+/** Writes the request down and answers; whether there is a mail to send shows neither in the answer nor in its time. */
+export async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {
+  const { request, parts, to } = visit;
+  const { slug, clientAddress, isSecure, now } = request;
+  const admission = await parts.attempts.admit({ kind: 'mail', slug, clientAddress, now });
+  if (!admission.isAdmitted) return showLimited(visit, 'sign-in', admission.retryAfterMs);
+  const known = parts.gates.find(slug);
+  const gate = known?.gated.gate;
+  const email = parseEmailAddress(typed);
+  const isAllowed =
+    email !== null && known?.page.access === 'email-domain' && domainsOf(known.page).includes(email.domain);
+  const countMail = await parts.attempts.mailCounter(email === null ? typed : mailboxOf(email));
+  // A browser that asks twice keeps its nonce, so that the first mail still works.
+  const presented = readCookie(request.cookie, 'asking', isSecure);
+  const nonce = isToken(presented) ? presented : newToken(parts.random);
+  await parts.database.transaction(async (tx) => {
+    const isCounted = await countMail(tx, now);
+    const address = isAllowed && isCounted ? email.address : null;
+    const version = gate?.kind === 'email-domain' ? gate.version : '';
+    await recordChallenge(tx, { slug, version, nonce, to, address, attempt: admission.attempt, now }, parts.random);
+  });
+  parts.mails.deliverSoon();
+  const asking = setCookie({ role: 'asking', isSecure, value: nonce, maxAgeSeconds: LINK_LIFE_MS / 1_000 });
+  return goTo(visit, `login/sent/${to === '' ? '' : `?to=${encodeURIComponent(to)}`}`, [asking]);
+}
+
+/** The last step of a mailed link: by POST only, so that programs which open links in mails use nothing up. */
+export async function signInByLink(visit: Visit, token: string): Promise<GateResponse> {
+  const way = await redeem(visit, (tx, redemption) => redeemLink(tx, redemption, token));
+  if (way !== null) return way;
+  const fault = askingNonce(visit) === null ? 'other-browser' : 'expired';
+  return show(visit, { status: 403, step: fault === 'expired' ? 'sign-in' : 'sent', fault });
+}
+
+/** The same by the code in the mail, typed into the browser that asked. Tries are counted, wherever they come from. */
+export async function signInByCode(visit: Visit, typed: string): Promise<GateResponse> {
+  const { slug, clientAddress, now } = visit.request;
+  const { attempts } = visit.parts;
+  const admission = await attempts.admit({ kind: 'code', slug, clientAddress, now });
+  if (!admission.isAdmitted) return showLimited(visit, 'sent', admission.retryAfterMs);
+  const way = await redeem(visit, (tx, redemption) => redeemCode(tx, redemption, typed.replace(/[\s-]/g, '')));
+  if (way === null) return show(visit, { status: 403, step: 'sent', fault: 'wrong-code' });
+  await attempts.forgive(admission.attempt);
+  return way;
+}
+
+type Redeem = (
+  tx: Writer,
+  redemption: { slug: string; version: string; nonce: string; now: Visit['request']['now'] },
+) => Promise<Redeemed | null>;
+
+async function redeem(visit: Visit, use: Redeem): Promise<GateResponse | null> {
+  const { slug, now } = visit.request;
+  const nonce = askingNonce(visit);
+  const gate = visit.parts.gates.find(slug)?.gated.gate;
+  if (nonce === null) return null;
+  const version = gate?.kind === 'email-domain' ? gate.version : '';
+  const begun = await visit.parts.database.transaction(async (tx) => {
+    const redeemed = await use(tx, { slug, version, nonce, now });
+    return redeemed === null || version === '' ? null : { ...redeemed, id: await beginSession(tx, visit, version) };
+  });
+  if (begun === null) return null;
+  await visit.parts.attempts.forgive(begun.attempt);
+  return goTo(visit, begun.to, [sessionCookie(visit, begun.id)]);
+}
+
+function askingNonce({ request }: Visit): string | null {
+  const nonce = readCookie(request.cookie, 'asking', request.isSecure);
+  return isToken(nonce) ? nonce : null;
+}

@@ -1,0 +1,113 @@
+/** The gates as configured: in memory for decisions, and in the store for what must outlive a restart. */
+
+import { createHmac } from 'node:crypto';
+import type { Database } from '../../store/database.ts';
+import type { AccessPage, GatedPage } from '../access.ts';
+import { newToken, type RandomBytes } from '../digest.ts';
+import { HASHES_AT_ONCE } from '../limits.ts';
+import { forgetOtherGates, recordGate } from './stored-gate.ts';
+
+export interface KnownPage {
+  readonly page: AccessPage;
+  readonly gated: GatedPage;
+}
+
+export interface Gates {
+  /** @see Access.showPublic */
+  readonly showPublic: (slugs: readonly string[]) => void;
+  /** @see Access.setPages */
+  readonly setPages: (pages: readonly AccessPage[]) => Promise<void>;
+  readonly find: (slug: string) => KnownPage | null;
+  /** The kinds of gate that at least one page of the site has. */
+  readonly kinds: () => GateKinds;
+}
+
+export interface GateKinds {
+  readonly hasPassword: boolean;
+  readonly hasEmail: boolean;
+}
+
+export function createGates(database: Database, random: RandomBytes): Gates {
+  // Tells whether a gate changed without keeping its password; worthless outside this process.
+  const key = Buffer.from(random(32));
+  const pages = new Map<string, KnownPage>();
+  /** Fingerprint by slug of gates whose version is known. */
+  const settled = new Map<string, string>();
+  let kinds: GateKinds = { hasPassword: false, hasEmail: false };
+  let last: Promise<unknown> = Promise.resolve();
+
+  function fingerprint({ access, password, emailDomains }: AccessPage): string {
+    const secret = access === 'password' ? [password?.reveal()] : emailDomains.toSorted();
+    return createHmac('sha256', key)
+      .update(JSON.stringify([access, secret]))
+      .digest('base64url');
+  }
+
+  /** Shows the pages at once; whatever is behind a new or changed gate is closed until its version is known. */
+  function announce(wanted: readonly AccessPage[]): void {
+    const slugs = new Set(wanted.map(({ slug }) => slug));
+    for (const slug of [...pages.keys()].filter((known) => !slugs.has(known))) {
+      pages.delete(slug);
+      settled.delete(slug);
+    }
+    for (const page of wanted) {
+      const { slug, access } = page;
+      const known = pages.get(slug);
+      if (access !== 'public' && known !== undefined && settled.get(slug) === fingerprint(page)) {
+        pages.set(slug, { page, gated: known.gated });
+        continue;
+      }
+      settled.delete(slug);
+      const gate = access === 'public' ? ({ kind: access } as const) : { kind: access, version: newToken(random) };
+      pages.set(slug, { page, gated: { slug, gate } });
+    }
+    const has = (access: AccessPage['access']): boolean => wanted.some((page) => page.access === access);
+    kinds = { hasPassword: has('password'), hasEmail: has('email-domain') };
+  }
+
+  async function settle(wanted: readonly AccessPage[]): Promise<void> {
+    const gated = wanted.filter(({ access }) => access !== 'public');
+    await forgetOtherGates(database, new Set(gated.map(({ slug }) => slug)));
+    const todo = gated.values();
+    // Two hands take from one list: a password takes a tenth of a second of one core.
+    await Promise.all(Array.from({ length: HASHES_AT_ONCE }, () => settleEach(todo)));
+  }
+
+  async function settleEach(todo: Iterable<AccessPage>): Promise<void> {
+    for (const page of todo) {
+      const { slug, access } = page;
+      // A later call may have replaced or removed it while this one waited.
+      const isCurrent = (): boolean => pages.get(slug)?.page === page;
+      if (access === 'public' || !isCurrent() || settled.has(slug)) continue;
+      const version = await recordGate(database, page, random);
+      if (!isCurrent()) continue;
+      pages.set(slug, { page, gated: { slug, gate: { kind: access, version } } });
+      settled.set(slug, fingerprint(page));
+    }
+  }
+
+  return {
+    setPages: (wanted) => {
+      announce(wanted);
+      const mine = last.then(() => settle(wanted));
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+    showPublic: (slugs) => {
+      for (const slug of slugs) {
+        const page: AccessPage = {
+          slug,
+          title: slug,
+          locale: 'en',
+          url: '/',
+          access: 'public',
+          password: null,
+          emailDomains: [],
+        };
+        pages.set(slug, { page, gated: { slug, gate: { kind: 'public' } } });
+      }
+    },
+    find: (slug) => pages.get(slug) ?? null,
+    kinds: () => kinds,
+  };
+}

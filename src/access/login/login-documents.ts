@@ -1,0 +1,98 @@
+/** Documents of the gates as answers. Each is drawn once and filled in, so that answering takes the same time always. */
+
+import type { GateResponse } from '../access.ts';
+import { escapeHtml } from '../escape-html.ts';
+import type { GateKinds } from '../gate/gates.ts';
+import type { LoginHtml, LoginPrompt, RenderLogin } from './login-prompt.ts';
+import { plainLogin } from './plain-login.ts';
+
+/** Stand in for what differs between requests; letters and dashes survive any escaping. None begins another. */
+const PLACES = {
+  base: '/place-of-base/',
+  to: 'place-of-way-back',
+  username: 'place-of-username',
+  token: 'place-of-token',
+} as const;
+const ANY_PLACE = new RegExp(Object.values(PLACES).join('|'), 'g');
+
+export type LoginPlaces = Pick<LoginPrompt, 'base' | 'to'> & Partial<Pick<LoginPrompt, 'token'>>;
+export type LoginShape = Pick<LoginPrompt, 'step'> & Partial<Pick<LoginPrompt, 'fault' | 'minutes'>>;
+
+export interface LoginAnswerInit extends LoginShape, LoginPlaces {
+  readonly status: number;
+  readonly kinds: GateKinds;
+  readonly cookies?: readonly string[];
+  readonly retryAfterSeconds?: number;
+}
+
+export interface LoginDocuments {
+  readonly answer: (init: LoginAnswerInit) => Promise<GateResponse>;
+}
+
+/** Headers of every answer of the gates. */
+export const GATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
+  'cache-control': 'private, no-store',
+  vary: 'Cookie',
+});
+
+export function createLoginDocuments(
+  render: RenderLogin,
+  onError: (error: unknown, where: string) => void,
+): LoginDocuments {
+  const drawn = new Map<string, Promise<LoginHtml>>();
+
+  /** A document that cannot be drawn is plain for once, and tried again. */
+  async function draw(prompt: LoginPrompt, key: string): Promise<LoginHtml> {
+    try {
+      const document = await render(prompt);
+      if (!document.html.includes(PLACES.base)) throw new Error('the sign-in document has no form');
+      return document;
+    } catch (error) {
+      drawn.delete(key);
+      onError(error, `sign-in document ${prompt.step}`);
+      return plainLogin(prompt);
+    }
+  }
+
+  function templateOf(shape: Required<LoginShape>, kinds: GateKinds): Promise<LoginHtml> {
+    const key = JSON.stringify([shape, kinds]);
+    const known = drawn.get(key);
+    if (known !== undefined) return known;
+    const template = draw({ ...PLACES, ...shape, ...kinds }, key);
+    drawn.set(key, template);
+    return template;
+  }
+
+  return {
+    answer: async ({ status, kinds, step, fault = null, minutes = 10, base, to, token = '', ...init }) => {
+      const { html, csp } = await templateOf({ step, fault, minutes }, kinds);
+      const values: Readonly<Record<string, string>> = {
+        [PLACES.base]: base,
+        [PLACES.to]: to,
+        [PLACES.username]: usernameOf(base),
+        [PLACES.token]: token,
+      };
+      return {
+        status,
+        headers: {
+          ...GATE_HEADERS,
+          'content-type': 'text/html; charset=utf-8',
+          // A document cannot say itself who may frame it.
+          'content-security-policy': `${csp.replace(/;?\s*frame-ancestors[^;]*/, '')};frame-ancestors 'none'`,
+          'cross-origin-resource-policy': 'same-origin',
+          // A form of a page without a referrer posts `Origin: null`; only the page with a token in its address hides it.
+          'referrer-policy': step === 'confirm' ? 'no-referrer' : 'same-origin',
+          'x-robots-tag': 'noindex',
+          ...(init.retryAfterSeconds === undefined ? {} : { 'retry-after': String(init.retryAfterSeconds) }),
+          ...(init.cookies === undefined ? {} : { 'set-cookie': init.cookies }),
+        },
+        body: html.replace(ANY_PLACE, (place) => escapeHtml(values[place] ?? '')),
+      };
+    },
+  };
+}
+
+/** What password managers file a password under: the path of the page as the visitor sees it. */
+function usernameOf(base: string): string {
+  return base === '/' ? 'status' : base.replace(/^\/|\/$/g, '');
+}

@@ -1,0 +1,34 @@
+/** Signing in with the password of a page. */
+
+import type { GateResponse } from '../access.ts';
+import { DECOY_HASH, verifyPassword } from '../gate/password-hash.ts';
+import { readGate } from '../gate/stored-gate.ts';
+import { beginSession, goTo, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
+
+/**
+ * Compares a password with the hash of the page's, or with a decoy where there is no such page, at the same cost.
+ * Every try is counted before it is evaluated.
+ */
+export async function signInByPassword(visit: Visit, password: string): Promise<GateResponse> {
+  const { request, parts } = visit;
+  const { slug, clientAddress, now } = request;
+  const admission = await parts.attempts.admit({ kind: 'password', slug, clientAddress, now });
+  if (!admission.isAdmitted) return showLimited(visit, 'sign-in', admission.retryAfterMs);
+  const stored = await readGate(parts.database, slug);
+  const isOpenable = parts.gates.find(slug)?.page.access === 'password' && stored?.kind === 'password';
+  const hash = isOpenable ? stored.secret : DECOY_HASH;
+  const isRight = await parts.hashing.run(() => verifyPassword(password, hash));
+  if (isRight === null)
+    return show(visit, { status: 503, step: 'sign-in', fault: 'unavailable', retryAfterSeconds: 30 });
+  const id =
+    isRight && isOpenable
+      ? await parts.database.transaction(async (tx) => {
+          // The password may have been changed while this one was compared.
+          const current = await readGate(tx, slug);
+          return current?.version === stored.version ? beginSession(tx, visit, stored.version) : null;
+        })
+      : null;
+  if (id === null) return show(visit, { status: 403, step: 'sign-in', fault: 'wrong' });
+  await parts.attempts.forgive(admission.attempt);
+  return goTo(visit, visit.to, [sessionCookie(visit, id)]);
+}

@@ -1,0 +1,136 @@
+/**
+ * A page as one file that only its password opens, for hosts where nobody can be asked: encrypted here, decrypted by
+ * the visitor's browser. docs/gates.md says what this keeps and what it does not.
+ */
+
+import { hash, webcrypto } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { type RandomBytes, systemRandom } from '../digest.ts';
+import { escapeHtml } from '../escape-html.ts';
+import { OPENER, SEAL_STYLE } from './seal-opener.ts';
+
+/** The least that OWASP advises for PBKDF2 with SHA-256. */
+export const SEAL_ROUNDS = 600_000;
+const SALT_BYTES = 16;
+const IV_BYTES = 12;
+/** Sizes are rounded up to this, so that they tell little. */
+const PADDING_BYTES = 8_192;
+const INLINE = /<(style|script)\b([^>]*)>([\s\S]*?)<\/\1>/g;
+const POLICY = /<meta\s+http-equiv="?Content-Security-Policy"?\s+content="([^"]*)"\s*\/?>/i;
+
+/** What the file says before it is open. It names nothing that is inside. */
+export interface SealWords {
+  readonly lang: string;
+  readonly dir: 'ltr' | 'rtl';
+  readonly title: string;
+  readonly label: string;
+  readonly submit: string;
+  readonly working: string;
+  readonly wrong: string;
+  readonly noScript: string;
+  readonly noCrypto: string;
+}
+
+const ENGLISH: SealWords = {
+  lang: 'en',
+  dir: 'ltr',
+  title: 'This page is private',
+  label: 'Password',
+  submit: 'Show the page',
+  working: 'Opening …',
+  wrong: 'That is not the password.',
+  noScript: 'This page is encrypted. Your browser opens it with the password, for which it needs JavaScript.',
+  noCrypto: 'This browser cannot decrypt here. The page must be opened over https or from a file.',
+};
+
+export interface SealOptions {
+  readonly words?: SealWords;
+  readonly random?: RandomBytes;
+}
+
+/**
+ * Encrypts a drawn page: AES-256-GCM under a key that PBKDF2 makes of the password, 600,000 rounds of SHA-256.
+ *
+ * Styles and scripts inside work if the page's own policy allows them by hash, and nothing else does.
+ *
+ * @returns one HTML document that needs no other file and asks no server
+ */
+export async function sealPage(html: string, password: string, options: SealOptions = {}): Promise<string> {
+  const { words = ENGLISH, random = systemRandom } = options;
+  const { page, hashes } = withOwnPolicy(html, random);
+  const salt = Buffer.from(random(SALT_BYTES));
+  const iv = Buffer.from(random(IV_BYTES));
+  const key = await keyOf(password, salt);
+  const sealed = await webcrypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, await padded(page));
+  const parts = [salt, iv, Buffer.from(sealed)].map((bytes) => bytes.toString('base64'));
+  return documentOf(words, hashes, `1.${SEAL_ROUNDS}.${parts.join('.')}`);
+}
+
+async function keyOf(password: string, salt: Uint8Array<ArrayBuffer>): Promise<webcrypto.CryptoKey> {
+  const typed = new TextEncoder().encode(password.normalize('NFKC'));
+  const base = await webcrypto.subtle.importKey('raw', typed, 'PBKDF2', false, ['deriveKey']);
+  return webcrypto.subtle.deriveKey(
+    { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: SEAL_ROUNDS },
+    base,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt'],
+  );
+}
+
+/** Length, compressed page, zeros. */
+async function padded(page: string): Promise<Uint8Array<ArrayBuffer>> {
+  const packed = await promisify(gzip)(page, { level: 9 });
+  const bytes = new Uint8Array(Math.ceil((4 + packed.length) / PADDING_BYTES) * PADDING_BYTES);
+  new DataView(bytes.buffer).setUint32(0, packed.length);
+  bytes.set(packed, 4);
+  return bytes;
+}
+
+interface OwnPolicy {
+  readonly page: string;
+  readonly hashes: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * The policy of the page has to stand outside, where everybody reads it. So that its hashes give no hint of what is
+ * inside, each style and script that the page allows ends with a comment nobody can guess.
+ */
+function withOwnPolicy(html: string, random: RandomBytes): OwnPolicy {
+  const allowed = new Set(POLICY.exec(html)?.[1]?.match(/sha256-[\w+/=]+/g));
+  const hashes: Record<string, string[]> = { style: [], script: [] };
+  const page = html.replace(POLICY, '').replace(INLINE, (whole, tag: string, attributes: string, content: string) => {
+    if (!allowed.has(hashOf(content))) return whole;
+    const marked = `${content}\n/*${Buffer.from(random(SALT_BYTES)).toString('hex')}*/`;
+    hashes[tag]?.push(`'${hashOf(marked)}'`);
+    return `<${tag}${attributes}>${marked}</${tag}>`;
+  });
+  return { page, hashes };
+}
+
+function documentOf(words: SealWords, hashes: OwnPolicy['hashes'], sealed: string): string {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${[`'${hashOf(OPENER)}'`, ...(hashes['script'] ?? [])].join(' ')}`,
+    `style-src ${[`'${hashOf(SEAL_STYLE)}'`, ...(hashes['style'] ?? [])].join(' ')}`,
+    'img-src data:',
+    "form-action 'none'",
+    "base-uri 'none'",
+  ].join(';');
+  const say = (text: string): string => escapeHtml(text);
+  return `<!doctype html>
+<html lang="${say(words.lang)}" dir="${words.dir}"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex,nofollow"><meta name="referrer" content="no-referrer">
+<title>${say(words.title)}</title><style>${SEAL_STYLE}</style></head>
+<body><main><h1>${say(words.title)}</h1><noscript><p>${say(words.noScript)}</p></noscript>
+<form id="form" hidden><label for="password">${say(words.label)}</label><input id="password" type="password" autocomplete="current-password" required aria-describedby="said"><button>${say(words.submit)}</button></form>
+<p id="said" role="status" data-working="${say(words.working)}" data-wrong="${say(words.wrong)}" data-no-crypto="${say(words.noCrypto)}"></p></main>
+<script type="application/octet-stream" id="sealed">${sealed}</script><script>${OPENER}</script></body></html>
+`;
+}
+
+function hashOf(content: string): string {
+  return `sha256-${hash('sha256', content, 'base64')}`;
+}

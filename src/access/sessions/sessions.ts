@@ -1,0 +1,119 @@
+/** Sessions in the store: one random id in one cookie stands for every page a browser has signed in to. */
+
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import type { Database, Writer } from '../../store/database.ts';
+import { digest, isToken, newToken, type RandomBytes } from '../digest.ts';
+import { SESSION_MAX_MS, SESSION_TOUCH_MS } from '../limits.ts';
+
+/** The cookie as it came: its value, and whether it had the `__Host-` name. */
+export interface PresentedSession {
+  readonly id: string | null;
+  readonly isSecure: boolean;
+}
+
+export interface SessionGrant {
+  readonly slug: string;
+  readonly version: string;
+}
+
+export interface Sessions {
+  /** Gate version by slug of the pages that a session is signed in to, where gate and store still agree. */
+  readonly grantsOf: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<string, string>>;
+  /** Begins a session under a new id, takes over what the old one could see, and ends the old one. */
+  readonly begin: (
+    tx: Writer,
+    init: { readonly presented: PresentedSession; readonly grant: SessionGrant; readonly now: EpochMs },
+  ) => Promise<string>;
+  readonly end: (presented: PresentedSession) => Promise<void>;
+  /** Forgets sessions that idled out and grants that ended. */
+  readonly forgetExpired: (tx: Writer, now: EpochMs) => Promise<void>;
+}
+
+export interface SessionOptions {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  /** A session that is not used for so long ends. */
+  readonly idleMs: number;
+  /** For work that nobody waits for. */
+  readonly onError: (error: unknown, where: string) => void;
+}
+
+export function createSessions({ database, random, idleMs, onError }: SessionOptions): Sessions {
+  function touch(idHash: string, now: EpochMs): void {
+    database
+      .transaction((tx) =>
+        tx.run('UPDATE access_session SET seen_at = ? WHERE id_hash = ? AND seen_at < ?', [now, idHash, now]),
+      )
+      .catch((error: unknown) => onError(error, 'session'));
+  }
+
+  return {
+    grantsOf: async ({ id, isSecure }, now) => {
+      if (!isToken(id)) return new Map();
+      const idHash = digest('session', id);
+      const rows = await database.all(
+        `SELECT access_grant.slug, access_grant.version, seen_at FROM access_session
+         JOIN access_grant ON access_grant.session = id_hash
+         JOIN access_gate ON access_gate.slug = access_grant.slug AND access_gate.version = access_grant.version
+         WHERE id_hash = ? AND is_secure = ? AND seen_at > ? AND until_at > ?`,
+        [idHash, Number(isSecure), now - idleMs, now],
+      );
+      if (rows.some((row) => now - Number(row['seen_at']) >= Math.min(SESSION_TOUCH_MS, idleMs / 4)))
+        touch(idHash, now);
+      return new Map(rows.map((row) => [String(row['slug']), String(row['version'])]));
+    },
+    begin: async (tx, { presented, grant, now }) => {
+      const id = newToken(random);
+      const idHash = digest('session', id);
+      await tx.run('INSERT INTO access_session (id_hash, is_secure, seen_at) VALUES (?, ?, ?)', [
+        idHash,
+        Number(presented.isSecure),
+        now,
+      ]);
+      if (isToken(presented.id))
+        await takeOver(tx, { from: digest('session', presented.id), to: idHash, presented, now, idleMs });
+      await tx.run('DELETE FROM access_grant WHERE session = ? AND slug = ?', [idHash, grant.slug]);
+      await tx.run('INSERT INTO access_grant (session, slug, version, until_at) VALUES (?, ?, ?, ?)', [
+        idHash,
+        grant.slug,
+        grant.version,
+        toEpochMs(now + SESSION_MAX_MS),
+      ]);
+      return id;
+    },
+    end: async ({ id }) => {
+      if (!isToken(id)) return;
+      const idHash = digest('session', id);
+      await database.transaction((tx) => erase(tx, idHash));
+    },
+    forgetExpired: async (tx, now) => {
+      await tx.run('DELETE FROM access_session WHERE seen_at <= ?', [now - idleMs]);
+      await tx.run('DELETE FROM access_grant WHERE until_at <= ?', [now]);
+      await tx.run('DELETE FROM access_grant WHERE session NOT IN (SELECT id_hash FROM access_session)');
+      await tx.run('DELETE FROM access_session WHERE id_hash NOT IN (SELECT session FROM access_grant)');
+    },
+  };
+}
+
+interface Takeover {
+  readonly from: string;
+  readonly to: string;
+  readonly presented: PresentedSession;
+  readonly now: EpochMs;
+  readonly idleMs: number;
+}
+
+/** Grants keep the end they had: signing in to one page does not prolong another. */
+async function takeOver(tx: Writer, { from, to, presented, now, idleMs }: Takeover): Promise<void> {
+  await tx.run(
+    `UPDATE access_grant SET session = ? WHERE session IN
+       (SELECT id_hash FROM access_session WHERE id_hash = ? AND is_secure = ? AND seen_at > ?)`,
+    [to, from, Number(presented.isSecure), now - idleMs],
+  );
+  await erase(tx, from);
+}
+
+async function erase(tx: Writer, idHash: string): Promise<void> {
+  await tx.run('DELETE FROM access_grant WHERE session = ?', [idHash]);
+  await tx.run('DELETE FROM access_session WHERE id_hash = ?', [idHash]);
+}

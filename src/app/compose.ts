@@ -1,0 +1,354 @@
+/** The composition root: everything that a command needs, built from a configuration. Nothing imports this but commands. */
+
+import { setTimeout as wait } from 'node:timers/promises';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Access, AccessPage } from '../access/access.ts';
+import { createAccess } from '../access/create-access.ts';
+import { createPrintingMailer, createSmtpMailer } from '../access/email/mailer.ts';
+import type { SendMail } from '../access/email/sign-in-mail.ts';
+import type { Config } from '../config/load.ts';
+import { messageOf } from '../errors.ts';
+import { type EpochMs, toEpochMs } from '../model/time.ts';
+import type { ResolvedPage } from '../publish/definitions/definitions.ts';
+import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
+import type { SiteState } from '../publish/definitions/site-state.ts';
+import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
+import { createPublisher, type Publisher } from '../publish/publisher.ts';
+import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
+import { lastPublicPages } from '../publish/releases/last-published.ts';
+import { siteFilesOf } from '../publish/site/site-files.ts';
+import type { TargetReport } from '../publish/targets/target.ts';
+import type { SiteAddresses } from '../server/address.ts';
+import { createMetrics, type Metrics } from '../server/operators/metrics.ts';
+import { createOpsEvents, type OpsEvents } from '../server/operators/ops-events.ts';
+import { createAudit } from '../store/audit.ts';
+import { createStore } from '../store/create-store.ts';
+import type { Store } from '../store/store.ts';
+import { createHttp, type Http } from '../sync/http/http.ts';
+import { type PassOptions, runPass } from '../sync/pass/pass.ts';
+import type { UpstreamReport } from '../sync/pass/report.ts';
+import type { Upstream } from '../sync/upstream.ts';
+import { loginView } from '../views/login/login.ts';
+import { loginMail } from '../views/login/login-mail.ts';
+import { createLiveConfig } from './live-config.ts';
+import type { Log } from './log.ts';
+import { openStore, storePlace } from './open-store.ts';
+import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
+import { createEngine, type Engine, type RunReport } from './run/engine.ts';
+import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
+import { drawingWith } from './workers/drawing.ts';
+import { createPageTeam } from './workers/worker-pool.ts';
+
+export interface Pharos {
+  /** The one in force. */
+  readonly config: Config;
+  readonly store: Store;
+  readonly folders: ReleaseFolders;
+  readonly upstreams: readonly Upstream[];
+  readonly http: Http;
+  readonly engine: Engine;
+  /** Null: nothing is drawn. */
+  readonly publisher: Publisher | null;
+  readonly access: Access;
+  readonly metrics: Metrics;
+  readonly audit: AuditTrail;
+  /** Keeps what is configured as output current, once it is told of runs. */
+  readonly targets: TargetKeeper;
+  /** Told of every run, for the operators' pages that are open. */
+  readonly events: OpsEvents;
+  /** Whether sign-in mails are printed instead of sent. */
+  readonly printsMail: boolean;
+  /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
+  readonly draw: Renderer['render'];
+  /**
+   * Puts another configuration in force between two runs.
+   *
+   * @returns names of settings that differ and need a restart
+   * @throws CONFIG_INVALID with nothing changed
+   */
+  readonly reconfigure: (next: Config) => Promise<readonly string[]>;
+  /** What the store knows of the site. */
+  readonly siteState: (at: EpochMs) => Promise<SiteState>;
+  readonly siteUrl: () => string;
+  /** Once it is known on which port we listen, where the configuration left it open. */
+  readonly setSiteUrl: (url: string) => void;
+  readonly addresses: () => SiteAddresses;
+  /** Reads the pages from the store and tells the gates; also without a pass. */
+  readonly refreshPages: (now: EpochMs) => Promise<SiteState>;
+  /** Serves the public pages that are on disk, until the store can be read. */
+  readonly showLastPublished: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Told how a run goes on, for whoever waits for it. */
+export interface RunProgress {
+  readonly asking: (answered: number, total: number) => void;
+  readonly answered: (report: UpstreamReport) => void;
+  readonly publishing: (pagesTotal: number) => void;
+}
+
+export interface ComposeOptions {
+  readonly log: Log;
+  /** False: nothing is drawn (`pharos sync`, `pharos check`, `pharos serve`). */
+  readonly isPublishing: boolean;
+  /** True: it goes on for good, and waits for a database server that cannot be reached. Default: false. */
+  readonly isLasting?: boolean;
+  readonly onReport?: (report: RunReport) => void;
+  readonly progress?: RunProgress;
+  /** Prints sign-in mails instead of sending them. */
+  readonly printsMail: boolean;
+}
+
+/** The clock of the process. */
+export const now = (): EpochMs => toEpochMs(Date.now());
+
+/** Waits without keeping the process alive by itself. */
+export const sleep = (ms: number): Promise<void> => wait(ms);
+
+/** Opens the store and builds what the command asks for; `close` gives everything back. */
+export async function compose(first: Config, options: ComposeOptions): Promise<Pharos> {
+  const { log } = options;
+  const place = storePlace(first);
+  const database = await openStore(place, { log, now: now(), isLasting: options.isLasting ?? false });
+  const store = createStore(database);
+  const folders = releaseFolders(first.data);
+  // Stopping waits for no quota and no slow answer.
+  const stopping = new AbortController();
+  const http = createHttp();
+  const live = createLiveConfig(first, (config) => mailerOf(config, options));
+  const renderer = options.isPublishing ? await loadRenderer() : null;
+  const lazyRenderer = once(async () => renderer ?? (await loadRenderer()));
+  const draw: Renderer['render'] = async (kind, view) => (await lazyRenderer()).render(kind, view);
+  const access = createAccess({
+    database,
+    now,
+    sendMail: live.sendMail,
+    sessionHours: first.access.sessionHours,
+    onError: (error, where) => log.error({ where }, messageOf(error)),
+    renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
+    writeMail: loginMail,
+  });
+  let customDomains: ReadonlyMap<string, string> = new Map();
+
+  let gated: SiteState['resolved'] | null = null;
+  async function refreshPages(at: EpochMs): Promise<SiteState> {
+    const state = await site.memory.look(live.siteInputs(), at);
+    if (state.resolved === gated) return state;
+    const { pages } = state.resolved;
+    customDomains = new Map(
+      pages.flatMap(({ definition }) =>
+        definition.customDomain === null ? [] : [[definition.customDomain, definition.slug]],
+      ),
+    );
+    await access.setPages(pages.map(toAccessPage));
+    gated = state.resolved;
+    return state;
+  }
+
+  const beginSite = (): Site => {
+    const memory = createSiteMemory(store);
+    if (renderer === null) return { memory, publisher: null };
+    const publisher = createPublisher({
+      store,
+      folders,
+      ...drawingWith(renderer),
+      siteFilesOf,
+      takeTouched: memory.takeTouched,
+      team: createPageTeam({ store: place, folders }),
+      now,
+      sleep,
+      onError: (error) => log.error(messageOf(error)),
+    });
+    return { memory, publisher };
+  };
+  let site = beginSite();
+
+  const metrics = createMetrics(packageJson.version);
+  const events = createOpsEvents();
+  const audit = createAuditTrail({
+    audit: createAudit(database),
+    now,
+    key: () => live.config().operators.token ?? null,
+    isPage: (slug) => access.pageOf(slug) !== null,
+    onError: (error) => log.error(messageOf(error)),
+  });
+  const engine = createEngine({
+    store,
+    now,
+    upstreamIds: () => live.upstreams().map(({ id }) => id),
+    pass: (ids, passOptions) => {
+      const upstreams = live.upstreams().filter((upstream) => ids.includes(upstream.id));
+      const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal };
+      return runPass(upstreams, deps, telling(options.progress, upstreams.length, passOptions));
+    },
+    publisher: () => site.publisher,
+    retentionDays: () => live.config().retentionDays,
+    beforePublish: async (at) => {
+      const state = await refreshPages(at);
+      options.progress?.publishing(state.resolved.pages.length);
+      return state;
+    },
+    onQueued: (run, request) => {
+      audit.queued(run, request);
+      events.announce();
+    },
+    onStarted: events.announce,
+    onReport: (report) => {
+      countRun(metrics, report);
+      audit.ended(report);
+      events.announce();
+      options.onReport?.(report);
+    },
+    onTrouble: (error, run) => log.warn({ run }, messageOf(error)),
+    onError: (error, run) => {
+      log.error({ run }, messageOf(error));
+      audit.failed(run, messageOf(error));
+      events.announce();
+    },
+  });
+  const targets = createTargetKeeper({
+    config: live.config,
+    make: (config) => configuredTargets(config, { folders, now, siteUrl: live.siteUrl }),
+    onReport: (report, run) => {
+      logTarget(log, report, run);
+      metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
+      events.announce();
+    },
+  });
+  return {
+    get config() {
+      return live.config();
+    },
+    get upstreams() {
+      return live.upstreams();
+    },
+    get publisher() {
+      return site.publisher;
+    },
+    printsMail: options.printsMail,
+    store,
+    folders,
+    http,
+    engine,
+    access,
+    metrics,
+    audit,
+    events,
+    targets,
+    draw,
+    reconfigure: (next) =>
+      engine.between(async () => {
+        const restartNeeded = live.replace(next);
+        await site.publisher?.close();
+        // What was remembered follows from the old configuration; releases are compared as after a restart.
+        site = beginSite();
+        await refreshPages(now());
+        return restartNeeded;
+      }),
+    siteState: refreshPages,
+    siteUrl: live.siteUrl,
+    setSiteUrl: live.setSiteUrl,
+    addresses: () => {
+      const { hostname, pathname } = new URL(live.siteUrl());
+      return {
+        siteHost: hostname.toLowerCase(),
+        basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
+        home: live.config().site.home ?? null,
+        customDomains,
+      };
+    },
+    refreshPages,
+    showLastPublished: () => {
+      const { pages } = live.config();
+      const slugs = lastPublicPages(folders, pages);
+      access.showPublic(slugs);
+      customDomains = new Map(
+        pages.flatMap(({ slug, custom_domain: domain }) =>
+          domain === undefined || !slugs.includes(slug) ? [] : [[domain, slug]],
+        ),
+      );
+    },
+    close: async () => {
+      stopping.abort();
+      await targets.close();
+      await engine.idle();
+      await site.publisher?.close();
+      await access.close();
+      await audit.close();
+      await http.close();
+      await store.close();
+    },
+  };
+}
+
+function logTarget(log: Log, report: TargetReport, run: string): void {
+  const { kind: target, place, filesWritten: written, filesRemoved: removed, durationMs, message, warnings } = report;
+  for (const warning of warnings) log.warn({ run, target }, warning);
+  if (message !== null) log.error({ run, target, written, removed }, message);
+  else if (written + removed > 0)
+    log.info({ run, target, place, written, removed, ms: Math.round(durationMs) }, 'brought up to date');
+}
+
+/** What publishing remembers, and what publishes. */
+interface Site {
+  readonly memory: SiteMemory;
+  /** Null: nothing is drawn. */
+  readonly publisher: Publisher | null;
+}
+
+/** One promise for all; one that fails is forgotten. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+}
+
+/** The same, and the progress is told of each upstream as it answers. */
+function telling(progress: RunProgress | undefined, total: number, options: PassOptions): PassOptions {
+  if (progress === undefined) return options;
+  let answered = 0;
+  progress.asking(answered, total);
+  return {
+    ...options,
+    onReport: (report) => {
+      answered += 1;
+      progress.answered(report);
+      progress.asking(answered, total);
+      options.onReport?.(report);
+    },
+  };
+}
+
+function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {
+  const { slug, title, access, emailDomains } = definition;
+  if (access === 'closed') throw new Error(`the closed page ${slug} was to be published`);
+  return { slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
+}
+
+/** Without a mail server nobody can be sent a link; the page says so to nobody, the log says it to the operator. */
+function mailerOf(config: Config, { printsMail, log }: ComposeOptions): SendMail {
+  if (printsMail) return createPrintingMailer((text) => process.stdout.write(`\n${text}\n\n`));
+  const { smtp, from } = config.access;
+  if (smtp !== undefined && from !== undefined) return createSmtpMailer({ url: smtp.reveal(), from });
+  return async () => {
+    log.error('A sign-in mail cannot be sent: access.smtp and access.from are not configured.');
+    throw new Error('no mail server is configured');
+  };
+}
+
+function countRun(metrics: Metrics, report: RunReport): void {
+  metrics.runEnded({
+    trigger: report.trigger,
+    hasFailed: report.hasFailed,
+    seconds: (report.endedAt - report.startedAt) / 1_000,
+  });
+  for (const { upstreamId: id, kind, requestsUsed, itemsDropped } of report.pass?.upstreams ?? []) {
+    metrics.upstreamAsked({ id, kind, requestsUsed, itemsDropped });
+  }
+  for (const page of report.publish?.pages ?? []) metrics.pagePublished(page);
+}

@@ -1,0 +1,104 @@
+/** The configuration that is in force, and what follows from it; another may take its place while the process runs. */
+
+import type { SendMail } from '../access/email/sign-in-mail.ts';
+import type { Config } from '../config/load.ts';
+import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
+import { connectorOf } from '../sync/connectors/index.ts';
+import { intervalMsOf } from '../sync/schedule/schedule.ts';
+import { bindUpstream, type Upstream } from '../sync/upstream.ts';
+
+export interface LiveConfig {
+  readonly config: () => Config;
+  readonly upstreams: () => readonly Upstream[];
+  readonly siteUrl: () => string;
+  /** Once it is known on which port we listen, where the configuration left it open. */
+  readonly setSiteUrl: (url: string) => void;
+  readonly siteInputs: () => SiteStateInputs;
+  readonly sendMail: SendMail;
+  /**
+   * Puts another configuration in force. Upstreams that stay as they are go on from what they remember.
+   *
+   * @returns names of settings that differ and need a restart; they stay as they were
+   * @throws CONFIG_INVALID with nothing changed
+   */
+  readonly replace: (next: Config) => readonly string[];
+}
+
+/** @param mailerOf what sends mails under a configuration */
+export function createLiveConfig(first: Config, mailerOf: (config: Config) => SendMail): LiveConfig {
+  let config = first;
+  let bound = bindUpstreams(config, []);
+  let mailer = mailerOf(config);
+  let siteUrl = withoutSlash(config.site.url);
+  return {
+    config: () => config,
+    upstreams: () => bound.map(({ upstream }) => upstream),
+    siteUrl: () => siteUrl,
+    setSiteUrl: (url) => {
+      siteUrl = url;
+    },
+    siteInputs: () => ({
+      site: {
+        url: siteUrl,
+        name: config.site.name,
+        home: config.site.home ?? null,
+        timezone: config.site.timezone,
+        locale: config.site.locale,
+      },
+      pages: config.pages,
+      intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),
+    }),
+    sendMail: (mail) => mailer(mail),
+    replace: (next) => {
+      const nextBound = bindUpstreams(next, bound);
+      const kept = fixedOf(config);
+      const wanted = fixedOf(next);
+      const isMoved = next.site.url !== config.site.url;
+      bound = nextBound;
+      config = {
+        ...next,
+        data: config.data,
+        store: config.store,
+        server: { ...next.server, host: config.server.host, port: config.server.port },
+        access: { ...next.access, sessionHours: config.access.sessionHours },
+      };
+      mailer = mailerOf(config);
+      if (isMoved) siteUrl = withoutSlash(next.site.url);
+      return Object.keys(kept).filter((name) => kept[name] !== wanted[name]);
+    },
+  };
+}
+
+/** What is decided at the start of the process, by its name in the file. */
+function fixedOf({ data, store, server, access }: Config): Readonly<Record<string, unknown>> {
+  return {
+    data,
+    'store.url': store?.url.reveal(),
+    'server.host': server.host,
+    'server.port': server.port,
+    'access.sessionHours': access.sessionHours,
+  };
+}
+
+interface Bound {
+  /** Everything that the upstream was made from. */
+  readonly key: string;
+  readonly upstream: Upstream;
+}
+
+function bindUpstreams(config: Config, before: readonly Bound[]): readonly Bound[] {
+  return config.upstreams.map((entry) => {
+    const schedule = entry.schedule ?? config.schedule;
+    const key = JSON.stringify([entry.id, entry.kind, entry.options, entry.limits, schedule]);
+    const same = before.find((other) => other.key === key);
+    if (same !== undefined) return same;
+    const connector = connectorOf(entry.kind);
+    if (connector === undefined) throw new Error(`the configuration let the unknown kind ${entry.kind} pass`);
+    const { id, options, limits } = entry;
+    return { key, upstream: bindUpstream(connector, { id, options, limits, intervalMs: intervalMsOf(schedule) }) };
+  });
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

@@ -1,0 +1,41 @@
+/** Figures of the present, for `/-/metrics`. */
+
+import { mailsWaiting } from '../../access/email/mail-backlog.ts';
+import { currentNumber } from '../../publish/releases/folders.ts';
+import type { Gauges } from '../../server/operators/metrics.ts';
+import { createOutbox } from '../../store/outbox.ts';
+import { now, type Pharos } from '../compose.ts';
+import { healthOf, windowName } from './upstream-health.ts';
+
+export async function gaugesOf(pharos: Pharos): Promise<Gauges> {
+  const at = now();
+  const { store, config, engine, folders } = pharos;
+  const { sources, resolved } = await pharos.siteState(at);
+  const outbox = createOutbox(store.database);
+  const exported = await Promise.all(
+    config.exports.map(async ({ id }) =>
+      Object.entries(await outbox.counts(id)).map(([state, count]) => ({ id, state, count })),
+    ),
+  );
+  return {
+    upstreams: await Promise.all(
+      pharos.upstreams.map(async (upstream) => {
+        const { circuit, quota } = await healthOf(store.database, upstream, at);
+        const source = sources.find(({ upstreamId }) => upstreamId === upstream.id);
+        const heardAt = source?.monitorsAt ?? null;
+        return {
+          id: upstream.id,
+          ageSeconds: heardAt === null ? null : (at - heardAt) / 1_000,
+          isStale: source?.isMonitorsStale ?? true,
+          isAsked: circuit.kind !== 'open',
+          quota: quota.map((window) => ({ window: windowName(window), left: window.left })),
+        };
+      }),
+    ),
+    pagesDefined: resolved.pages.length,
+    pagesPublished: resolved.pages.filter(({ definition }) => currentNumber(folders, definition.slug) !== null).length,
+    runsWaiting: engine.underWay().filter(({ startedAt }) => startedAt === null).length,
+    mailsWaiting: await mailsWaiting(store.database, at),
+    exports: exported.flat(),
+  };
+}

@@ -1,0 +1,213 @@
+/** Gathers what operators are shown. Texts that came from elsewhere pass through the redaction of the log. */
+
+import packageJson from '../../../package.json' with { type: 'json' };
+import { mailsWaiting } from '../../access/email/mail-backlog.ts';
+import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
+import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
+import { currentNumber, releaseNumbers } from '../../publish/releases/folders.ts';
+import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
+import { createAudit } from '../../store/audit.ts';
+import { createOutbox } from '../../store/outbox.ts';
+import type { RunRecord } from '../../store/store.ts';
+import type { UpstreamReport } from '../../sync/pass/report.ts';
+import type { Upstream } from '../../sync/upstream.ts';
+import type {
+  ExportFacts,
+  MailFacts,
+  OpsFacts,
+  PageFacts,
+  RunFacts,
+  UpstreamFacts,
+} from '../../views/operators/ops-facts.ts';
+import type { Pharos } from '../compose.ts';
+import type { RunReport } from '../run/engine.ts';
+import { outcomeText } from '../run/outcome.ts';
+import { healthOf } from './upstream-health.ts';
+
+/** Those that say the same become one row, and the last error of each upstream is looked for in them. */
+const RUNS_LOOKED_AT = 60;
+const AUDIT_SHOWN = 30;
+/** What releases are made of is read from disk; a site of a thousand pages is looked through by address. */
+const PAGES_SHOWN = 100;
+const SIGN_IN_DAYS = 7;
+
+/** What a release's manifest is shown of; manifests of large pages are long, and releases never change. */
+type ReleaseSummary = Pick<NonNullable<PageFacts['release']>, 'number' | 'asOf' | 'filesTotal' | 'bytesTotal'> & {
+  readonly access: Manifest['access'];
+};
+
+export interface OpsFactsSource {
+  readonly facts: (now: EpochMs) => Promise<OpsFacts>;
+}
+
+/** Makes the source; it remembers what releases are made of. */
+export function createOpsFacts(pharos: Pharos, redact: (text: string) => string): OpsFactsSource {
+  const summaries = new Map<string, ReleaseSummary | null>();
+
+  function summaryOf(slug: string, number: number): ReleaseSummary | null {
+    const key = `${slug}/${number}`;
+    const known = summaries.get(key);
+    if (known !== undefined) return known;
+    const manifest = readManifest(pharos.folders, slug, number);
+    const summary = manifest === null ? null : summaryOfManifest(manifest);
+    summaries.set(key, summary);
+    return summary;
+  }
+
+  function pageFacts({ definition, settings }: ResolvedPage, current: number | null): PageFacts {
+    const { slug, title, access } = definition;
+    const others = releaseNumbers(pharos.folders, slug)
+      .filter((number) => number !== current)
+      .flatMap((number) => summaryOf(slug, number) ?? [])
+      .filter((summary) => summary.access === access)
+      .map(({ number, asOf }) => ({ number, asOf }))
+      .toReversed();
+    return {
+      slug,
+      title,
+      url: settings.url,
+      access: access === 'closed' ? 'password' : access,
+      release: current === null ? null : summaryOf(slug, current),
+      others,
+    };
+  }
+
+  return {
+    facts: async (now) => {
+      const { config, store, engine } = pharos;
+      const state = await pharos.siteState(now);
+      const records = await store.runs(RUNS_LOOKED_AT);
+      const reports = records.map(reportOf);
+      const audit = createAudit(store.database);
+      const { pages } = state.resolved;
+      const served = pages
+        .map((page) => ({ page, current: currentNumber(pharos.folders, page.definition.slug) }))
+        .toSorted((a, b) => Number(a.current !== null) - Number(b.current !== null));
+      return {
+        now,
+        version: packageJson.version,
+        siteName: config.site.name,
+        timezone: config.site.timezone,
+        canRun: pharos.publisher !== null,
+        upstreams: await Promise.all(
+          pharos.upstreams.map(async (upstream) => {
+            const source = state.sources.find(({ upstreamId }) => upstreamId === upstream.id);
+            const heard = { at: source?.monitorsAt ?? null, isStale: source?.isMonitorsStale ?? true };
+            return upstreamFacts(pharos, upstream, { now, reports, heard, redact });
+          }),
+        ),
+        runs: [...underWay(engine.underWay()), ...reports.map((report) => runFacts(report, redact))],
+        pages: served.slice(0, PAGES_SHOWN).map(({ page, current }) => pageFacts(page, current)),
+        pagesTotal: pages.length,
+        unpublishedTotal: served.filter(({ current }) => current === null).length,
+        problems: state.resolved.problems.map(({ slug, message }) => ({ slug, message: redact(message) })),
+        exports: await exportFacts(pharos, redact),
+        targets: pharos.targets
+          .reports()
+          .flatMap(({ place, message }) => (message === null ? [] : [{ place, message: redact(message) }])),
+        mail: await mailFacts(pharos, pages, now),
+        audit: (await audit.entries(AUDIT_SHOWN)).map((entry) => ({
+          ...entry,
+          outcome: entry.outcome === null ? null : redact(entry.outcome),
+        })),
+        signIns: await signInFacts(pharos, now),
+      };
+    },
+  };
+}
+
+function summaryOfManifest({ number, asOf, access, files }: Manifest): ReleaseSummary {
+  const records = Object.values(files);
+  return {
+    number,
+    asOf: toEpochMs(asOf),
+    access,
+    filesTotal: records.length,
+    bytesTotal: records.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/** A report as this version wrote it. One of another version shows what it has. */
+function reportOf({ report }: RunRecord): RunReport {
+  return JSON.parse(report) as RunReport;
+}
+
+function runFacts(report: RunReport, redact: (text: string) => string): RunFacts {
+  const { id, trigger, startedAt, endedAt, hasFailed } = report;
+  return { id, trigger, startedAt, endedAt, hasFailed, outcome: redact(outcomeText(report)) };
+}
+
+function underWay(runs: ReturnType<Pharos['engine']['underWay']>): RunFacts[] {
+  return runs.map((run) => ({ ...run, endedAt: null, hasFailed: false, outcome: '' })).toReversed();
+}
+
+interface UpstreamContext {
+  readonly now: EpochMs;
+  readonly reports: readonly RunReport[];
+  readonly heard: { readonly at: EpochMs | null; readonly isStale: boolean };
+  readonly redact: (text: string) => string;
+}
+
+async function upstreamFacts(
+  { store }: Pharos,
+  upstream: Upstream,
+  { now, reports, heard, redact }: UpstreamContext,
+): Promise<UpstreamFacts> {
+  const { circuit, quota } = await healthOf(store.database, upstream, now);
+  const passes = reports.flatMap((report) => {
+    const item = report.pass?.upstreams.findLast(({ upstreamId }) => upstreamId === upstream.id);
+    return item === undefined ? [] : [{ at: report.endedAt, item }];
+  });
+  const failed = passes.find(
+    (pass): pass is { at: EpochMs; item: UpstreamReport & { kind: 'failed' } } => pass.item.kind === 'failed',
+  );
+  const read = passes.find((pass) => pass.item.kind === 'ok');
+  return {
+    id: upstream.id,
+    kind: upstream.kind,
+    heardAt: heard.at,
+    intervalMs: upstream.intervalMs,
+    isStale: heard.isStale,
+    monitorsTotal: read?.item.monitorsTotal ?? null,
+    quota,
+    circuit,
+    lastError:
+      failed === undefined ? null : { at: failed.at, code: failed.item.code, message: redact(failed.item.message) },
+  };
+}
+
+async function exportFacts({ config, store }: Pharos, redact: (text: string) => string): Promise<ExportFacts[]> {
+  const outbox = createOutbox(store.database);
+  return Promise.all(
+    config.exports.map(async ({ id }) => {
+      const [counts, lastError] = await Promise.all([outbox.counts(id), outbox.lastError(id)]);
+      return { id, ...counts, lastError: lastError === null ? null : redact(lastError) };
+    }),
+  );
+}
+
+async function mailFacts(
+  { config, store, printsMail }: Pharos,
+  pages: readonly ResolvedPage[],
+  now: EpochMs,
+): Promise<MailFacts> {
+  const { smtp, from } = config.access;
+  return {
+    isNeeded: pages.some(({ definition }) => definition.access === 'email-domain'),
+    isConfigured: printsMail || (smtp !== undefined && from !== undefined),
+    isPrinted: printsMail,
+    waiting: await mailsWaiting(store.database, now),
+  };
+}
+
+async function signInFacts({ store }: Pharos, now: EpochMs): Promise<OpsFacts['signIns']> {
+  const counts = await createAudit(store.database).signIns(toEpochMs(now - (SIGN_IN_DAYS - 1) * DAY_MS));
+  const sum = (page: string, result: string): number =>
+    counts.filter((one) => one.page === page && one.result === result).reduce((total, { count }) => total + count, 0);
+  return [...new Set(counts.map(({ page }) => page))].toSorted().map((page) => ({
+    page,
+    signedIn: sum(page, 'signed_in'),
+    refused: sum(page, 'refused'),
+    limited: sum(page, 'limited'),
+  }));
+}

@@ -1,0 +1,95 @@
+/** What the next publish would change, found out without publishing: the keys of files are compared, nothing is drawn. */
+
+import type { State } from '../model/state.ts';
+import type { ResolvedPage } from '../publish/definitions/definitions.ts';
+import type { SiteState } from '../publish/definitions/site-state.ts';
+import { digestOf } from '../publish/fingerprint.ts';
+import { loadPageInputs } from '../publish/page/page-inputs.ts';
+import { modelFor, type PageReleaseDeps, type ReleaseData } from '../publish/page/page-release.ts';
+import { publishedSlugs } from '../publish/releases/folders.ts';
+import { currentManifest, type Manifest, readData } from '../publish/releases/manifest.ts';
+import { SITE_SLUG } from '../publish/site/site-release.ts';
+import type { Pharos } from './compose.ts';
+
+export interface Plan {
+  readonly pages: readonly PagePlan[];
+  /** Pages that would not be published, in words. */
+  readonly problems: readonly { readonly slug: string; readonly message: string }[];
+}
+
+export interface PagePlan {
+  readonly slug: string;
+  readonly kind: 'new' | 'changed' | 'unchanged' | 'withdrawn';
+  /** Where it differs from what is served: `state`, `gate` …, each as it is and as it would be. */
+  readonly facts: readonly { readonly name: string; readonly from: string | null; readonly to: string | null }[];
+  /** Paths of files. */
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+export interface PlanDeps extends Pick<PageReleaseDeps, 'renderer' | 'filesOf'> {
+  readonly pharos: Pick<Pharos, 'store' | 'folders'>;
+}
+
+/** Looks at every page as of the site's state. */
+export async function planPublish(deps: PlanDeps, state: SiteState): Promise<Plan> {
+  const { pages, problems } = state.resolved;
+  const planned: PagePlan[] = [];
+  for (const page of pages) planned.push(await planPage(deps, state, page));
+  return { pages: [...planned, ...withdrawnPages(deps, state)], problems };
+}
+
+async function planPage(
+  { pharos, renderer, filesOf }: PlanDeps,
+  state: SiteState,
+  page: ResolvedPage,
+): Promise<PagePlan> {
+  const { slug, access, customDomain } = page.definition;
+  const previous = currentManifest(pharos.folders, slug);
+  const inputs = await loadPageInputs(pharos.store, state, page);
+  const { model } = modelFor(inputs, { page, state, previous, mode: 'whole' });
+  const keys = new Map(
+    filesOf(model, page).map(({ path, kind, key }) => [path, digestOf([renderer.version, kind, key])]),
+  );
+  const before = previous?.files ?? {};
+  const added = [...keys.keys()].filter((path) => !Object.hasOwn(before, path));
+  const changed = [...keys].filter(([path, key]) => Object.hasOwn(before, path) && before[path]?.key !== key);
+  const removed = Object.keys(before).filter((path) => !keys.has(path));
+  const facts = [
+    { name: 'state', from: stateOf(pharos, previous), to: model.state },
+    { name: 'gate', from: previous?.access ?? null, to: access },
+    { name: 'custom domain', from: previous?.customDomain ?? null, to: customDomain },
+  ].filter(({ from, to }) => from !== to);
+  const isSame = facts.length + added.length + changed.length + removed.length === 0;
+  return {
+    slug,
+    kind: previous === null ? 'new' : isSame ? 'unchanged' : 'changed',
+    facts,
+    added: added.toSorted(),
+    changed: changed.map(([path]) => path).toSorted(),
+    removed: removed.toSorted(),
+  };
+}
+
+function stateOf({ folders }: PlanDeps['pharos'], manifest: Manifest | null): State | null {
+  if (manifest === null) return null;
+  try {
+    return (readData(folders, manifest.slug, manifest.number) as ReleaseData).summary.state;
+  } catch {
+    // A damaged release says nothing of its state; it is published anew.
+    return null;
+  }
+}
+
+/** Pages that are served and no longer defined. As long as an upstream has never answered, nothing is taken back. */
+function withdrawnPages({ pharos }: PlanDeps, { resolved, sources }: SiteState): PagePlan[] {
+  if (sources.some(({ monitorsAt }) => monitorsAt === null)) return [];
+  const kept = new Set([SITE_SLUG, ...resolved.pages.map(({ definition }) => definition.slug)]);
+  return publishedSlugs(pharos.folders)
+    .filter((slug) => !kept.has(slug))
+    .map((slug) => {
+      const removed = Object.keys(currentManifest(pharos.folders, slug)?.files ?? {}).toSorted();
+      return { slug, kind: 'withdrawn', facts: [], added: [], changed: [], removed };
+    });
+}

@@ -1,0 +1,116 @@
+/**
+ * Sets the lines of a card: satori lays them out with fonts that come along, and of what it draws only the outlines are
+ * kept, since its masks have ids that would clash where two cards stand in one document. satori and the fonts are loaded
+ * when the first card is drawn.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Font } from 'satori';
+import { type Canvas, fill } from '../canvas.ts';
+import type { Colour } from '../palette.ts';
+import { compactPath } from './compact-path.ts';
+import { cleanText, directionOf, escapeXml } from './text.ts';
+
+/** One line of text; too long for its width, it ends in an ellipsis. Measures in pixels. */
+export interface CardLine {
+  readonly text: string;
+  /** Which edge of the line lies at `x`. */
+  readonly edge: 'left' | 'right';
+  readonly x: number;
+  readonly top: number;
+  readonly width: number;
+  readonly size: number;
+  readonly weight: (typeof WEIGHTS)[number];
+  readonly colour: Colour;
+}
+
+const SUBSETS = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietnamese'] as const;
+const WEIGHTS = [500, 600] as const;
+
+/** What the subsets of the font draw: Latin, Greek, Cyrillic, their punctuation, and a few signs. */
+const COVERED =
+  /^[\u0020-\u0148\u014a-\u01c3\u01c5-\u024f\u0386-\u03ce\u0400-\u045f\u0490\u0491\u1ea0-\u1ef9\u2013\u2014\u2018-\u201a\u201c-\u201e\u2022\u2026\u20ac\u2122]*$/;
+
+/** The lines as SVG: outlines, and for scripts that the fonts do not have, text in the viewer's fonts. */
+export async function drawLines(
+  lines: readonly CardLine[],
+  canvas: Canvas,
+  size: { width: number; height: number },
+): Promise<string> {
+  const clean = lines.map((line) => ({ ...line, text: cleanText(line.text) })).filter(({ text }) => text !== '');
+  const covered = clean.filter(({ text }) => COVERED.test(text));
+  const others = clean.filter(({ text }) => !COVERED.test(text));
+  const { satori, fonts } = await library();
+  const svg = await satori(layOut(covered, size), { ...size, fonts });
+  const paths = Array.from(svg.matchAll(/<path fill="#([0-9a-f]{6})" d="([^"]+)"/g), ([, mark = '', path = '']) => {
+    const line = covered[Number.parseInt(mark, 16) - 1];
+    return line === undefined ? '' : `<path${fill(line.colour, canvas)} d="${compactPath(path)}"/>`;
+  });
+  return `<g transform="scale(.1)">${paths.join('')}</g>${others.map((line) => drawText(line, canvas)).join('')}`;
+}
+
+function drawText({ text, edge, x, top, size, weight, colour }: CardLine, canvas: Canvas): string {
+  const direction = directionOf(text);
+  // Start and end turn round with the direction, the edges of the card do not.
+  const anchor = (edge === 'left') === (direction === 'ltr') ? 'start' : 'end';
+  const font = `font-family="Inter,system-ui,sans-serif" font-size="${size}" font-weight="${weight}"`;
+  return `<text${fill(colour, canvas)} x="${x}" y="${top + size}" text-anchor="${anchor}" direction="${direction}" ${font}>${escapeXml(text)}</text>`;
+}
+
+type Style = Readonly<Record<string, string | number>>;
+
+/** An element as satori takes it, without JSX. */
+interface Box {
+  readonly type: 'div';
+  readonly props: { readonly style: Style; readonly children: string | readonly Box[] };
+}
+
+/** Every line is given its own number as its colour, to be told by it in what satori gives back. */
+function layOut(lines: readonly CardLine[], { width, height }: { width: number; height: number }): Box {
+  const children = lines.map(({ text, edge, x, top, size, weight, width: room }, index): Box => {
+    const style: Style = {
+      display: 'block',
+      position: 'absolute',
+      top,
+      left: edge === 'left' ? x : x - room,
+      width: room,
+      textAlign: edge,
+      fontSize: size,
+      fontWeight: weight,
+      lineHeight: 1.2,
+      whiteSpace: 'nowrap',
+      overflow: 'hidden',
+      textOverflow: 'ellipsis',
+      color: `#${(index + 1).toString(16).padStart(6, '0')}`,
+    };
+    return { type: 'div', props: { style, children: text } };
+  });
+  return { type: 'div', props: { style: { display: 'flex', position: 'relative', width, height }, children } };
+}
+
+let loading: ReturnType<typeof load> | null = null;
+
+/** Loaded once: satori keeps what it learned of a font by the identity of its bytes. */
+function library(): ReturnType<typeof load> {
+  loading ??= load().catch((error: unknown) => {
+    loading = null;
+    throw error;
+  });
+  return loading;
+}
+
+async function load() {
+  const { resolve } = createRequire(import.meta.url);
+  const [{ default: satori }, ...fonts] = await Promise.all([
+    import('satori'),
+    ...SUBSETS.flatMap((subset) =>
+      WEIGHTS.map(async (weight) => {
+        const data = await readFile(resolve(`@fontsource/inter/files/inter-${subset}-${weight}-normal.woff`));
+        // Each subset under a name of its own: of one name only one font is asked for a letter.
+        return { name: subset, weight, style: 'normal', data } satisfies Font;
+      }),
+    ),
+  ]);
+  return { satori, fonts };
+}

@@ -1,0 +1,30 @@
+/** Exit statuses, and how a failure becomes one. */
+
+import { isStatusError, messageOf } from '../../errors.ts';
+
+export const EXIT_DONE = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_USAGE = 2;
+
+/** The command line itself was wrong. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+/** Says what went wrong on standard error and returns the exit status that goes with it. */
+export function reportFailure(error: unknown, isJson: boolean): number {
+  const isUsage = error instanceof UsageError || (isStatusError(error) && error.code === 'CONFIG_INVALID');
+  if (isJson) {
+    const issues = isStatusError(error) ? error.issues : [];
+    process.stdout.write(
+      `${JSON.stringify({ ok: false, code: isStatusError(error) ? error.code : 'USAGE', message: messageOf(error), issues })}\n`,
+    );
+  }
+  process.stderr.write(`${messageOf(error)}\n`);
+  if (!isUsage && !isStatusError(error) && error instanceof Error && error.stack !== undefined)
+    process.stderr.write(`${error.stack}\n`);
+  return isUsage ? EXIT_USAGE : EXIT_FAILED;
+}

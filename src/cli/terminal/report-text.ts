@@ -1,0 +1,77 @@
+/** The report of a run in words, for a terminal. */
+
+import type { RunProgress } from '../../app/compose.ts';
+import type { RunReport } from '../../app/run/engine.ts';
+import { counted, pageName } from '../../app/run/outcome.ts';
+import type { PublishReport } from '../../publish/publish-report.ts';
+import type { UpstreamReport } from '../../sync/pass/report.ts';
+import { paint, plain } from './paint.ts';
+import type { Progress } from './progress.ts';
+import { table } from './table.ts';
+
+/** What one run did: a table of upstreams, a table of pages that changed, and what needs a look. */
+export function runText(report: RunReport): string {
+  const parts: string[] = [];
+  if (report.pass !== null) parts.push(upstreamTable(report.pass.upstreams));
+  if (report.publish !== null) parts.push(pageTable(report.publish));
+  return parts.join('\n\n');
+}
+
+function upstreamTable(upstreams: readonly UpstreamReport[]): string {
+  if (upstreams.length === 0) return 'No upstream is configured.';
+  const rows = upstreams.map((item) => [
+    item.upstreamId,
+    paint(UPSTREAM_TONES[item.kind], item.kind),
+    String(item.monitorsTotal),
+    String(item.requestsUsed),
+    `${Math.round(item.durationMs)} ms`,
+    outcomeWords(item),
+  ]);
+  const problems = upstreams.flatMap((item) =>
+    item.problems.map((problem) => plain(`  ${item.upstreamId} ${problem.place}: ${problem.message}`)),
+  );
+  return [table(['upstream', 'result', 'monitors', 'requests', 'time', ''], rows), ...problems].join('\n');
+}
+
+/** Tells a terminal how a run goes on. */
+export function runProgress(progress: Progress): RunProgress {
+  return {
+    asking: (answered, total) => progress.doing(`${answered} of ${total} upstreams answered`),
+    answered: (report) => progress.did(upstreamLine(report)),
+    publishing: (pagesTotal) => progress.doing(`publishing ${pagesTotal} pages`),
+  };
+}
+
+/** One upstream in one line, as it answers. */
+function upstreamLine(item: UpstreamReport): string {
+  return `${item.upstreamId} ${paint(UPSTREAM_TONES[item.kind], item.kind)} ${Math.round(item.durationMs)} ms: ${outcomeWords(item)}`;
+}
+
+const UPSTREAM_TONES = { ok: 'good', skipped: 'middling', failed: 'bad' } as const;
+const PAGE_TONES = { published: 'good', unchanged: 'faint', failed: 'bad', withdrawn: 'middling' } as const;
+
+function outcomeWords(item: UpstreamReport): string {
+  if (item.kind === 'skipped') return plain(item.reason);
+  if (item.kind === 'failed') return plain(`${item.code}: ${item.message}`);
+  const changed = Object.entries(item.changed)
+    .filter(([, ids]) => ids.length > 0)
+    .map(([what, ids]) => counted(ids.length, what));
+  const stale = item.stale.length === 0 ? '' : `; not read this time: ${item.stale.join(', ')}`;
+  return (changed.length === 0 ? 'no change' : `changed: ${changed.join(', ')}`) + stale;
+}
+
+function pageTable({ pages, problems }: PublishReport): string {
+  if (pages.length === 0 && problems.length === 0) return 'No page has news.';
+  const rows = pages.map((page) => [
+    pageName(page.slug),
+    paint(PAGE_TONES[page.kind], page.kind),
+    page.release === null ? '–' : String(page.release),
+    `${page.filesDrawn} of ${page.filesTotal}`,
+    `${Math.round(page.durationMs)} ms`,
+    plain(page.message ?? ''),
+  ]);
+  return [
+    table(['page', 'result', 'release', 'files drawn', 'time', ''], rows),
+    ...problems.map((problem) => plain(`  ${problem.slug}: ${problem.message}`)),
+  ].join('\n');
+}

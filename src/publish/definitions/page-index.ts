@@ -1,0 +1,52 @@
+/** Which pages show a thing: found by what they are about, so that news of one is looked up and not searched for. */
+
+import { type MonitorId, upstreamOf } from '../../model/observation.ts';
+import { type Subject, subjects } from '../../store/store.ts';
+import type { ResolvedPage } from './definitions.ts';
+
+export interface PageIndex {
+  readonly page: (slug: string) => ResolvedPage | undefined;
+  /** Slugs of the pages that a monitor, a component or an event of theirs shows on. */
+  readonly showing: (subject: Subject) => readonly string[];
+  /** Slugs of the pages whose data, or whose definition, comes from an upstream. */
+  readonly drawingOn: (upstreamId: string) => readonly string[];
+}
+
+/** Everything that a page is about: what its incidents and maintenances are found by. */
+export function subjectsOf({ definition }: ResolvedPage): readonly Subject[] {
+  return [
+    subjects.page(definition.id),
+    subjects.page(definition.slug),
+    ...definition.components.map(({ id }) => subjects.component(`${definition.id}/${id}`)),
+    ...monitorsOf(definition).map((id) => subjects.monitor(id)),
+  ];
+}
+
+/** The monitors of a page, each once. */
+export function monitorsOf({ components }: ResolvedPage['definition']): readonly MonitorId[] {
+  return [...new Set(components.flatMap(({ monitor }) => (monitor === null ? [] : [monitor])))];
+}
+
+export function indexPages(pages: readonly ResolvedPage[]): PageIndex {
+  const bySlug = new Map(pages.map((page) => [page.definition.slug, page]));
+  const bySubject = new Map<Subject, string[]>();
+  const byUpstream = new Map<string, string[]>();
+  for (const page of pages) {
+    const { slug, id } = page.definition;
+    for (const subject of subjectsOf(page)) add(bySubject, subject, slug);
+    const [definedBy = ''] = id.split('/');
+    for (const upstream of new Set([definedBy, ...monitorsOf(page.definition).map(upstreamOf)]))
+      add(byUpstream, upstream, slug);
+  }
+  return {
+    page: (slug) => bySlug.get(slug),
+    showing: (subject) => bySubject.get(subject) ?? [],
+    drawingOn: (upstreamId) => byUpstream.get(upstreamId) ?? [],
+  };
+}
+
+function add<Key>(map: Map<Key, string[]>, key: Key, slug: string): void {
+  const slugs = map.get(key);
+  if (slugs === undefined) map.set(key, [slug]);
+  else slugs.push(slug);
+}

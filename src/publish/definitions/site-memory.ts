@@ -1,0 +1,164 @@
+/**
+ * What this process remembers of the site between publishes. Each look costs as much as changed since the last one,
+ * whichever process changed it: the store numbers its commits, and everything else is remembered here.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { type Announcement, type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
+import type { SourceFreshness } from '../../model/page.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { type Changes, type Store, subjects } from '../../store/store.ts';
+import { digestOf } from '../fingerprint.ts';
+import { type KnownMonitor, type ResolvedSite, resolvePages } from './definitions.ts';
+import { indexPages, type PageIndex } from './page-index.ts';
+import { freshnessOf, type SiteState, type SiteStateInputs } from './site-state.ts';
+
+export interface SiteMemory {
+  /** Reads what changed; the first look reads everything. */
+  readonly look: (inputs: SiteStateInputs, now: EpochMs) => Promise<SiteState>;
+  /** The pages that something happened to since they were taken the last time; all of them at first. */
+  readonly takeTouched: () => ReadonlySet<string>;
+}
+
+/** Definitions, and what they were merged from. */
+interface Known {
+  readonly inputs: SiteStateInputs;
+  readonly definitions: readonly PageDefinition[];
+  readonly announcements: readonly Announcement[];
+  readonly resolved: ResolvedSite;
+  readonly index: PageIndex;
+  /** Digest of all that defines each page. */
+  readonly pageKeys: ReadonlyMap<string, string>;
+}
+
+/** Makes a memory that knows nothing yet. */
+export function createSiteMemory(store: Store): SiteMemory {
+  let revision = 0;
+  let known: Known | null = null;
+  /** Kept until definitions are made from it, also over a look that fails. */
+  let hasOtherMonitors = false;
+  const monitors = new Map<MonitorId, KnownMonitor>();
+  const staleness = new Map<string, string>();
+  let touched = new Set<string>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function look(inputs: SiteStateInputs, now: EpochMs): Promise<SiteState> {
+    const changes = await store.changesSince(revision);
+    await rememberMonitors(changes);
+    const before = known;
+    const isOutdated =
+      changes.hasNewDefinitions || hasOtherMonitors || before === null || isOther(before.inputs, inputs);
+    const current = isOutdated ? await define(before, { changes, inputs }) : before;
+    const sources = await readSources(inputs, now);
+    for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
+    for (const slug of redefined(before, current)) touched.add(slug);
+    for (const source of sources)
+      if (hasTurned(source)) for (const slug of current.index.drawingOn(source.upstreamId)) touched.add(slug);
+    known = current;
+    hasOtherMonitors = false;
+    revision = changes.revision;
+    return { now, site: inputs.site, resolved: current.resolved, announcements: current.announcements, sources };
+  }
+
+  /** Notes whether a monitor came, went, or changed in what definitions look at. */
+  async function rememberMonitors(changes: Changes): Promise<void> {
+    const found = known === null ? await store.monitors() : await store.monitorsById(changes.monitors);
+    for (const id of known === null ? found.keys() : changes.monitors) {
+      const monitor = found.get(id);
+      const earlier = monitors.get(id);
+      if (monitor?.name === earlier?.name && monitor?.isPublic === earlier?.isPublic) continue;
+      hasOtherMonitors = true;
+      if (monitor === undefined) monitors.delete(id);
+      else monitors.set(id, { id, name: monitor.name, isPublic: monitor.isPublic });
+    }
+  }
+
+  async function define(
+    before: Known | null,
+    { changes, inputs }: { changes: Changes; inputs: SiteStateInputs },
+  ): Promise<Known> {
+    const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
+    const upstreams = isNew ? await store.upstreams() : null;
+    const active = [...inputs.intervalMs.keys()].flatMap((id) => upstreams?.get(id) ?? []);
+    const definitions = before === null || isNew ? active.flatMap((record) => record.definitions) : before.definitions;
+    const announcements =
+      before === null || isNew ? active.flatMap((record) => record.announcements) : before.announcements;
+    const resolved = resolvePages({
+      site: inputs.site,
+      pages: inputs.pages,
+      upstreamDefinitions: definitions,
+      monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
+    });
+    return {
+      inputs,
+      definitions,
+      announcements,
+      resolved,
+      index: indexPages(resolved.pages),
+      pageKeys: new Map(
+        resolved.pages.map((page) => [page.definition.slug, digestOf([page.definition, page.settings, page.config])]),
+      ),
+    };
+  }
+
+  async function readSources(inputs: SiteStateInputs, now: EpochMs): Promise<readonly SourceFreshness[]> {
+    const times = await store.upstreamTimes();
+    return [...inputs.intervalMs].map(([id, intervalMs]) => freshnessOf(id, { times: times.get(id), intervalMs, now }));
+  }
+
+  /** Whether a source went stale, or came back, since the last look. */
+  function hasTurned({ upstreamId, isMonitorsStale, isIncidentsStale }: SourceFreshness): boolean {
+    const now = `${isMonitorsStale} ${isIncidentsStale}`;
+    const earlier = staleness.get(upstreamId);
+    staleness.set(upstreamId, now);
+    return earlier !== now;
+  }
+
+  return {
+    // One after the other: each goes on from what the one before remembered.
+    look: (inputs, now) => {
+      const mine = last.then(() => look(inputs, now));
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+    takeTouched: () => {
+      const taken = touched;
+      touched = new Set();
+      return taken;
+    },
+  };
+}
+
+/** Whether the configuration was read again and says something else. */
+function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
+  return (
+    before.pages !== inputs.pages ||
+    !isDeepStrictEqual([before.site, before.intervalMs], [inputs.site, inputs.intervalMs])
+  );
+}
+
+/** Pages that what changed shows on, by the definitions of before and of now. */
+function slugsOf(changes: Changes, knowns: readonly (Known | null)[]): string[] {
+  const about = [...changes.monitors.map((id) => subjects.monitor(id)), ...changes.subjects];
+  return knowns.flatMap((known) => (known === null ? [] : about.flatMap((subject) => known.index.showing(subject))));
+}
+
+/** Pages that are new or defined otherwise, and those that an announcement came to or left. */
+function redefined(before: Known | null, current: Known): string[] {
+  if (before === current) return [];
+  const slugs = [...current.pageKeys.keys()];
+  const changed = slugs.filter((slug) => before?.pageKeys.get(slug) !== current.pageKeys.get(slug));
+  const told = differing(before?.announcements ?? [], current.announcements);
+  const onAll = told.some(({ pages }) => pages === null);
+  return onAll ? slugs : [...changed, ...told.flatMap(({ pages }) => pages ?? [])];
+}
+
+function differing(before: readonly Announcement[], after: readonly Announcement[]): readonly Announcement[] {
+  if (before === after) return [];
+  const textsBefore = new Set(before.map((item) => JSON.stringify(item)));
+  const textsAfter = new Set(after.map((item) => JSON.stringify(item)));
+  return [
+    ...before.filter((item) => !textsAfter.has(JSON.stringify(item))),
+    ...after.filter((item) => !textsBefore.has(JSON.stringify(item))),
+  ];
+}

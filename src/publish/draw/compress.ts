@@ -1,0 +1,145 @@
+/** Pre-compressed twins of published files. */
+
+import { promisify } from 'node:util';
+import {
+  type BrotliOptions,
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  gzip,
+  gzipSync,
+  type ZlibOptions,
+  type ZstdOptions,
+  zstdCompress,
+  zstdCompressSync,
+} from 'node:zlib';
+import { COMPRESSIONS, type Compression } from '../releases/compressions.ts';
+
+export interface Twin {
+  readonly encoding: Compression;
+  readonly bytes: Uint8Array;
+}
+
+/** Below one packet there is nothing to gain. */
+const BYTES_MIN = 1_024;
+const TEXT =
+  /^(text\/|image\/svg\+xml|application\/(json|feed\+json|atom\+xml|rss\+xml|xml|javascript|schema\+json|manifest\+json))/;
+/** Handing a smaller body to another thread, and what it brings back, costs this one as much as compressing it. */
+const OWN_THREAD_BYTES_MAX = 40 * 1_024;
+
+/** Whether twins of such a file pay. */
+export function isWorthCompressing(contentType: string, bytes: number): boolean {
+  return bytes >= BYTES_MIN && TEXT.test(contentType);
+}
+
+/** Levels that keep a change within its time budget: about two milliseconds of one core for a page of 50 components. */
+const FAST = { br: 5, gzip: 6, zstd: 3 } as const;
+/** Half the cost, for hundreds of files at once; a tenth larger until there is time for the best. */
+const BULK = { br: 3, gzip: 1, zstd: 1 } as const;
+/** As small as it gets, at a hundred times the cost. */
+const BEST = { br: 11, gzip: 9, zstd: 19 } as const;
+type Levels = Readonly<Record<Compression, number>>;
+
+/** Twins at the level of a change; those that are no smaller than the body are left out. */
+export function twinsFast(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
+  if (body.length <= OWN_THREAD_BYTES_MAX) return Promise.resolve(twinsNow(contentType, body, FAST));
+  return twinsBeside(contentType, body);
+}
+
+/** Twins without other threads, for a process that has work on all cores, and for one of many files. */
+export function twinsAtOnce(
+  contentType: string,
+  body: Uint8Array,
+  { isOfMany }: { readonly isOfMany: boolean },
+): readonly Twin[] {
+  return twinsNow(contentType, body, isOfMany ? BULK : FAST);
+}
+
+function twinsNow(contentType: string, body: Uint8Array, levels: Levels): readonly Twin[] {
+  if (!isWorthCompressing(contentType, body.length)) return [];
+  const twins = COMPRESSIONS.map((encoding) => ({
+    encoding,
+    bytes: COMPRESSORS[encoding].now(body, levels[encoding]),
+  }));
+  return smaller(body, twins);
+}
+
+/** Twins as small as they get: up to a second for a page, one after the other, so that one other thread is busy at most. */
+export async function twinsBest(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
+  if (!isWorthCompressing(contentType, body.length)) return [];
+  const twins: Twin[] = [];
+  for (const encoding of COMPRESSIONS) twins.push(await besideThis(body, encoding, BEST));
+  return smaller(body, twins);
+}
+
+/** Bodies being compressed at once: a compressor takes its megabytes when it is made, not when a thread is free for it. */
+const BODIES_AT_ONCE = 4;
+let bodiesUnderWay = 0;
+const waiting: (() => void)[] = [];
+
+async function twinsBeside(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
+  if (!isWorthCompressing(contentType, body.length)) return [];
+  if (bodiesUnderWay >= BODIES_AT_ONCE) await new Promise<void>((next) => waiting.push(next));
+  bodiesUnderWay += 1;
+  try {
+    return smaller(body, await Promise.all(COMPRESSIONS.map((encoding) => besideThis(body, encoding, FAST))));
+  } finally {
+    bodiesUnderWay -= 1;
+    waiting.shift()?.();
+  }
+}
+
+/** In another thread. */
+async function besideThis(body: Uint8Array, encoding: Compression, levels: Levels): Promise<Twin> {
+  return { encoding, bytes: await COMPRESSORS[encoding].beside(body, levels[encoding]) };
+}
+
+interface Compressor {
+  readonly now: (body: Uint8Array, level: number) => Buffer;
+  readonly beside: (body: Uint8Array, level: number) => Promise<Buffer>;
+}
+
+const inBrotli = promisify<Uint8Array, BrotliOptions, Buffer>(brotliCompress);
+const inZstd = promisify<Uint8Array, ZstdOptions, Buffer>(zstdCompress);
+const inGzip = promisify<Uint8Array, ZlibOptions, Buffer>(gzip);
+
+const COMPRESSORS: Readonly<Record<Compression, Compressor>> = {
+  br: {
+    now: (body, level) => brotliCompressSync(body, brotliOptions(body.length, level)),
+    beside: (body, level) => inBrotli(body, brotliOptions(body.length, level)),
+  },
+  zstd: {
+    now: (body, level) => zstdCompressSync(body, zstdOptions(level)),
+    beside: (body, level) => inZstd(body, zstdOptions(level)),
+  },
+  gzip: {
+    now: (body, level) => gzipSync(body, { level }),
+    beside: (body, level) => inGzip(body, { level }),
+  },
+};
+
+function smaller(body: Uint8Array, twins: readonly Twin[]): readonly Twin[] {
+  return twins.filter(({ bytes }) => bytes.length < body.length).map(alone);
+}
+
+/** A compressor hands out the beginning of a block of 16 kB, which would stay as a whole until the twin is written. */
+function alone({ encoding, bytes }: Twin): Twin {
+  return bytes.length < bytes.buffer.byteLength / 2 ? { encoding, bytes: Uint8Array.from(bytes) } : { encoding, bytes };
+}
+
+function brotliOptions(bytes: number, quality: number): BrotliOptions {
+  // A window larger than the file only costs memory that must be cleared.
+  const window = Math.min(22, Math.max(16, Math.ceil(Math.log2(bytes + 1))));
+  return {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: quality,
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes,
+      [constants.BROTLI_PARAM_LGWIN]: window,
+    },
+  };
+}
+
+function zstdOptions(level: number): ZstdOptions {
+  return { params: { [constants.ZSTD_c_compressionLevel]: level } };
+}

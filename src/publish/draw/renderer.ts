@@ -1,0 +1,86 @@
+/**
+ * The only place that knows Astro at run time. The pages are compiled once for each state of their sources; from then on
+ * a page is one call in this process, a pure function of its view.
+ *
+ * Astro's server build is called directly and not through HTTP or an injected request: the same page takes about half
+ * the time (docs/theme.md has the figures), and no listener, header or address of a request is involved.
+ */
+
+import { pathToFileURL } from 'node:url';
+import { StatusError } from '../../errors.ts';
+import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
+import { compiledEntry, compilePages } from './compile-pages.ts';
+import { type Policy, policyOf } from './policy.ts';
+
+export interface Rendered {
+  readonly html: string;
+  /** For the `Content-Security-Policy` header; the same, as far as a document can say it, is in its `<meta>`. */
+  readonly csp: string;
+}
+
+export interface Renderer {
+  /** Hash of sources and versions: two renderers of one version draw the same bytes from the same view. */
+  readonly version: string;
+  /** @throws PUBLISH_FAILED when the view cannot be drawn */
+  readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind]) => Promise<Rendered>;
+}
+
+/**
+ * Makes sure that the pages are compiled as their sources are now.
+ *
+ * @throws PUBLISH_FAILED when they do not compile
+ */
+export async function compileRenderer(): Promise<void> {
+  await compilePages();
+}
+
+/** What the built entry exports: src/publish/draw/renderer-entry.ts. */
+interface Built {
+  readonly draw: (handed: Handed) => Promise<Response>;
+  readonly stylesByKind: ReadonlyMap<string, readonly string[]>;
+  readonly scripts: readonly string[];
+}
+
+/** The compiled pages, compiled first where they are not. Once loaded they stay in memory, about 15 MB. */
+export async function loadRenderer(): Promise<Renderer> {
+  const version = await compilePages();
+  const built = (await import(pathToFileURL(compiledEntry(version)).href)) as Built;
+  const policies = policiesOf(built);
+  return {
+    version,
+    render: async (kind, view) => {
+      const response = await built.draw({ kind, view } as Handed);
+      if (response.status !== 200)
+        throw new StatusError({
+          code: 'PUBLISH_FAILED',
+          message: `A page of kind ${kind} could not be drawn (status ${response.status}); the line before says why`,
+          context: { kind },
+        });
+      const page = await response.text();
+      const policy = policies(kind, page, view.shell.themeCss);
+      return { html: page.replace(CHARSET, `${CHARSET}${policy.meta}`), csp: policy.header };
+    },
+  };
+}
+
+/** Looks of the operators of one site; more are not kept. */
+const POLICIES_MAX = 1_000;
+
+/** Policies by kind and theme, each made once: whatever its view, a kind of page has the same styles and scripts. */
+function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: string | null) => Policy {
+  const known = new Map<string, Policy>();
+  return (kind, page, themeCss) => {
+    const key = `${kind} ${themeCss ?? ''}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const styles = built.stylesByKind.get(kind) ?? [];
+    const scripts = built.scripts.filter((content) => page.includes(content));
+    const made = policyOf(kind, { styles, scripts }, themeCss);
+    if (known.size >= POLICIES_MAX) known.clear();
+    known.set(key, made);
+    return made;
+  };
+}
+
+/** The policy stands right behind it: before anything that it speaks of. */
+const CHARSET = '<meta charset="utf-8">';

@@ -1,0 +1,98 @@
+/** Badges as files, for targets with no server that draws them on demand. */
+
+import { badgeFile } from '../../badges/files.ts';
+import { badgeFields } from '../../badges/kinds.ts';
+import { BADGE_FORMATS, BADGE_KINDS, type BadgeFormat, type BadgeKind, badgeFileName } from '../../badges/names.ts';
+import { type BadgeOptions, mergeBadgeOptions, type NamedBadge } from '../../badges/options.ts';
+import type { PageModel } from '../../model/index.ts';
+import type { BadgeSubject } from '../../views/badges/badge.ts';
+import { type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
+import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresses.ts';
+import { once } from '../fingerprint.ts';
+import { type FileEntry, fileEntry } from './file-entry.ts';
+
+/** How the badges of a page are drawn. */
+export interface PageBadges {
+  readonly options: BadgeOptions;
+  /** The operator's own, beside the standard ones. */
+  readonly named: readonly NamedBadge[];
+}
+
+/** Of each group and each component; the page has every kind. */
+const PART_KINDS = ['status', 'uptime-90d'] as const satisfies readonly BadgeKind[];
+
+const TYPES: Readonly<Record<BadgeFormat, string>> = {
+  '-light.svg': 'image/svg+xml; charset=utf-8',
+  '-dark.svg': 'image/svg+xml; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+};
+
+/** Every kind for the page with the operator's own, and the usual two for each group and component; in every format. */
+export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
+  const groups = model.groups.filter(({ id }) => model.components.some(({ definition }) => definition.groupId === id));
+  return filesOfBadges(badges, {
+    groups: groups.map(({ id }) => id),
+    components: model.components.map(({ definition }) => definition.id),
+    subjects: once(() => badgeSubjects(model)),
+  });
+}
+
+/** The same from what a release keeps for drawing on demand. */
+export function badgeFilesOfSubjects(subjects: BadgeSubjects, badges: PageBadges): FileEntry[] {
+  const idsOf = (list: BadgeSubjects['groups']): readonly string[] => list.map(({ id }) => id);
+  return filesOfBadges(badges, {
+    groups: idsOf(subjects.groups),
+    components: idsOf(subjects.components),
+    subjects: () => subjects,
+  });
+}
+
+interface Badged {
+  readonly groups: readonly string[];
+  readonly components: readonly string[];
+  readonly subjects: () => BadgeSubjects;
+}
+
+function filesOfBadges({ options, named }: PageBadges, { groups, components, subjects }: Badged): FileEntry[] {
+  const files = (path: string, badge: Badge) => BADGE_FORMATS.map((format) => badgeEntry(path, format, badge));
+  const partFiles = (path: string, subject: () => BadgeSubject) =>
+    PART_KINDS.flatMap((kind) => files(path, { name: kind, kind, subject, options }));
+  return [
+    ...BADGE_KINDS.flatMap((kind) => files('', { name: kind, kind, subject: () => subjects().page, options })),
+    ...named.flatMap(({ name, kind, ...own }) =>
+      files('', { name, kind, subject: () => subjects().page, options: mergeBadgeOptions(options, own) }),
+    ),
+    ...groups.flatMap((id) => partFiles(groupPath(id), () => subjectOf(subjects().groups, id))),
+    ...components.flatMap((id) => partFiles(componentPath(id), () => subjectOf(subjects().components, id))),
+  ];
+}
+
+interface Badge {
+  readonly name: string;
+  readonly kind: BadgeKind;
+  readonly subject: () => BadgeSubject;
+  readonly options: BadgeOptions;
+}
+
+function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, options }: Badge): FileEntry {
+  return fileEntry({
+    path: `${folder}${BADGES_PATH}${badgeFileName(name, format)}`,
+    contentType: TYPES[format],
+    kind: `badge${format}`,
+    pace: format === '.png' || kind === 'card' ? 'slow' : 'at-once',
+    // A card says several things; what it says of the present is in its fields, the rest in its subject.
+    view: () => (kind === 'card' ? { options, subject: subject() } : badgeFields(subject(), kind, options)),
+    draw: async () => (await badgeFile(subject(), { kind, format }, options)).body,
+  });
+}
+
+function subjectOf(
+  named: readonly { readonly id: string; readonly subject: BadgeSubject }[],
+  id: string,
+): BadgeSubject {
+  const found = named.find((one) => one.id === id);
+  if (found === undefined) throw new TypeError(`There is no badge subject for ${id}, which is on the page`);
+  return found.subject;
+}

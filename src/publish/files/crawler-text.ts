@@ -1,0 +1,42 @@
+/** Sitemaps, robots.txt and llms.txt as text. */
+
+import type { LlmsView, RobotsView, SitemapIndexView, SitemapView } from '../../views/site/crawlers.ts';
+import { cleanLine, escapeMarkup } from '../../views/text/plain-text.ts';
+
+const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
+const SITEMAP_NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
+
+/** A sitemap, or the index of several. */
+export function sitemapText(view: SitemapView | SitemapIndexView): string {
+  if ('sitemaps' in view) {
+    const entries = view.sitemaps.map((loc) => `<sitemap><loc>${escapeMarkup(loc)}</loc></sitemap>\n`);
+    return `${XML_HEAD}<sitemapindex xmlns="${SITEMAP_NAMESPACE}">\n${entries.join('')}</sitemapindex>\n`;
+  }
+  const entries = view.urls.map(({ loc, lastmod }) => {
+    const changed = lastmod === null ? '' : `<lastmod>${lastmod}</lastmod>`;
+    return `<url><loc>${escapeMarkup(loc)}</loc>${changed}</url>\n`;
+  });
+  return `${XML_HEAD}<urlset xmlns="${SITEMAP_NAMESPACE}">\n${entries.join('')}</urlset>\n`;
+}
+
+/** A robots.txt. */
+export function robotsText({ isAllowed, sitemap }: RobotsView): string {
+  const rule = isAllowed ? 'Allow: /' : 'Disallow: /';
+  return `User-agent: *\n${rule}\n${sitemap === null ? '' : `\nSitemap: ${sitemap}\n`}`;
+}
+
+/** An llms.txt: a heading, a summary, and lists of links, in Markdown. */
+export function llmsText({ title, summary, sections }: LlmsView): string {
+  const lists = sections.map(({ heading, links }) => {
+    const lines = links.map(
+      ({ text, url, note }) => `- [${escapeMarkdown(text)}](${url})${note === '' ? '' : `: ${escapeMarkdown(note)}`}`,
+    );
+    return `\n## ${escapeMarkdown(heading)}\n\n${lines.join('\n')}\n`;
+  });
+  return `# ${escapeMarkdown(title)}\n\n> ${escapeMarkdown(summary)}\n${lists.join('')}`;
+}
+
+/** Text that Markdown draws as it is, with no links, markup or headings of its own. */
+function escapeMarkdown(text: string): string {
+  return cleanLine(text).replace(/[\\`*_{}[\]()<>#!|~]/g, '\\$&');
+}

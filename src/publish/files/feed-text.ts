@@ -1,0 +1,103 @@
+/** A feed as Atom, RSS and JSON Feed. The same view gives the same text. */
+
+import { Feed, type Item } from 'feed';
+import type { FeedItemView, FeedView } from '../../views/feeds/feeds.ts';
+import { cleanText, escapeMarkup } from '../../views/text/plain-text.ts';
+import { safeHtmlOfMarkdown } from '../../views/text/safe-html.ts';
+import { jsonText } from './serialise.ts';
+
+/** An Atom 1.0 feed. */
+export function atomText(view: FeedView): string {
+  return feedOf(view).atom1();
+}
+
+/** An RSS 2.0 feed. */
+export function rssText(view: FeedView): string {
+  return feedOf(view).rss2();
+}
+
+/** A JSON Feed 1.1. Titles are plain text there, so nothing in them is escaped. */
+export function jsonFeedText(view: FeedView): string {
+  return jsonText({
+    version: 'https://jsonfeed.org/version/1.1',
+    title: view.title,
+    home_page_url: view.pageUrl,
+    feed_url: view.jsonUrl,
+    ...(view.description === '' ? {} : { description: view.description }),
+    language: view.language,
+    authors: [{ name: view.author, url: view.pageUrl }],
+    items: view.items.map((item) => ({
+      id: item.id,
+      url: item.url,
+      title: item.title,
+      content_html: contentHtml(item),
+      summary: summaryText(item),
+      date_published: item.publishedAt,
+      date_modified: item.updatedAt,
+      tags: tagsOf(item),
+    })),
+  });
+}
+
+/** The library pastes titles as HTML into CDATA sections, so they are escaped before; what it writes as text it escapes itself. */
+function feedOf(view: FeedView): Feed {
+  const feed = new Feed({
+    id: view.id,
+    title: view.title,
+    description: view.description,
+    language: view.language,
+    link: view.pageUrl,
+    feedLinks: { atom: view.atomUrl, rss: view.rssUrl },
+    updated: new Date(view.updatedAt),
+    author: { name: view.author, link: view.pageUrl },
+    generator: 'Pharos',
+  });
+  for (const item of view.items) feed.addItem(itemOf(item));
+  return feed;
+}
+
+function itemOf(item: FeedItemView): Item {
+  return {
+    id: item.id,
+    link: item.url,
+    title: escapeMarkup(item.title),
+    description: escapeMarkup(summaryText(item)),
+    content: contentHtml(item),
+    date: new Date(item.updatedAt),
+    published: new Date(item.publishedAt),
+    category: tagsOf(item).map((tag) => ({ name: tag, term: tag })),
+  };
+}
+
+/** The newest word on it. */
+function summaryText({ updates, statusText, title }: FeedItemView): string {
+  const newest = updates[0]?.body.trim() ?? '';
+  return `${statusText}: ${newest === '' ? title : newest}`;
+}
+
+/** Markdown is dear; three formats say the same. */
+const contents = new WeakMap<FeedItemView, string>();
+
+function contentHtml(item: FeedItemView): string {
+  const known = contents.get(item);
+  if (known !== undefined) return known;
+  const made = makeContent(item);
+  contents.set(item, made);
+  return made;
+}
+
+/** All updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */
+function makeContent({ updates, components, windowText }: FeedItemView): string {
+  const lines = [windowText, components.join(', ')].filter((line) => line !== '');
+  const told = updates.map(
+    ({ at, atText, statusText, body }) =>
+      `<p><strong>${escapeMarkup(statusText)}</strong> · <time datetime="${at}">${escapeMarkup(atText)}</time></p>\n` +
+      safeHtmlOfMarkdown(body),
+  );
+  const content = [...lines.map((line) => `<p>${escapeMarkup(line)}</p>\n`), ...told].join('');
+  return cleanText(content).replaceAll(']]>', ']]&gt;');
+}
+
+function tagsOf({ kind, status, impact }: FeedItemView): string[] {
+  return impact === null ? [kind, status] : [kind, status, impact];
+}

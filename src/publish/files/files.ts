@@ -1,0 +1,29 @@
+/** Every file of one status page. */
+
+import type { PageModel } from '../../model/index.ts';
+import { badgeFiles, type PageBadges } from './badge-files.ts';
+import type { FileEntry } from './file-entry.ts';
+import { htmlFiles } from './html-files.ts';
+import { machineFiles } from './machine-files.ts';
+import { pageFacts } from './page-facts.ts';
+
+export interface FilesOptions {
+  /** Write badges as files, for targets with no server that draws them on demand. */
+  readonly badges: boolean;
+  /** How badges are drawn; default: as they come, with none of the operator's own. */
+  readonly badge?: PageBadges;
+}
+
+/** All files of a page, each path once. Cheap: views, keys and bytes are made only when an entry is asked for them. */
+export function filesOf(model: PageModel, options: FilesOptions): FileEntry[] {
+  const facts = pageFacts(model);
+  const badge = options.badge ?? { options: { locale: model.settings.locale }, named: [] };
+  return [
+    ...htmlFiles(
+      facts,
+      badge.named.map(({ name }) => name),
+    ),
+    ...machineFiles(facts),
+    ...(options.badges ? badgeFiles(model, badge) : []),
+  ];
+}

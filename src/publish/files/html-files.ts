@@ -1,0 +1,177 @@
+/**
+ * The HTML files of a page. Those about what is over depend on nothing else, so that news leaves them alone; those
+ * that only grow older follow the heartbeat; the rest follow the present.
+ */
+
+import { BADGE_KINDS } from '../../badges/names.ts';
+import type { ComponentModel, PageIncident, PageMaintenance, PageModel } from '../../model/index.ts';
+import { badgeGalleryView } from '../../views/badges/badge-gallery.ts';
+import { componentView } from '../../views/component/component.ts';
+import { historyView } from '../../views/history/history.ts';
+import { uptimeCalendarView } from '../../views/history/uptime-calendar.ts';
+import type { ViewByKind, ViewKind } from '../../views/html.ts';
+import { isOpen } from '../../views/incident/event-times.ts';
+import { incidentView } from '../../views/incident/incident.ts';
+import { maintenanceView } from '../../views/incident/maintenance.ts';
+import { embedView } from '../../views/page/embed.ts';
+import { notFoundView } from '../../views/page/not-found.ts';
+import { statusPageView } from '../../views/page/status-page.ts';
+import { reportIndexView, reportView } from '../../views/report/report.ts';
+import {
+  BADGES_PATH,
+  componentPath,
+  EMBED_PATH,
+  HISTORY_PATH,
+  HOME_PATH,
+  historyPath,
+  incidentPath,
+  maintenancePath,
+  REPORTS_PATH,
+  reportPath,
+  UPTIME_PATH,
+} from '../../views/text/addresses.ts';
+import { digestOf } from '../fingerprint.ts';
+import { type FileEntry, fileEntry, type Pace } from './file-entry.ts';
+import type { PageFacts } from './page-facts.ts';
+
+const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** Every HTML file of a page that is not drawn on demand. */
+export function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[] {
+  const { model, frame, months } = facts;
+  return [
+    htmlFile(HOME_PATH, 'status-page', { view: () => statusPageView(model) }),
+    htmlFile(EMBED_PATH, 'embed', { view: () => embedView(model) }),
+    ...historyFiles(facts),
+    ...model.incidents.map((incident) => incidentFile(facts, incident)),
+    ...model.maintenances.map((maintenance) => maintenanceFile(facts, maintenance)),
+    ...model.components.map((component) => componentFile(facts, component)),
+    uptimeFile(facts),
+    ...reportFiles(facts),
+    htmlFile(BADGES_PATH, 'badge-gallery', {
+      view: () => badgeGalleryView(model, { kinds: [...BADGE_KINDS, ...badgeNames] }),
+      inputs: () => [frame(), badgeNames],
+    }),
+    fileEntry({
+      path: '404.html',
+      contentType: HTML_TYPE,
+      kind: 'not-found',
+      view: () => notFoundView(model),
+      inputs: () => [frame(), months()],
+      draw: (view, renderer) => renderer.render('not-found', view),
+    }),
+  ];
+}
+
+function incidentFile({ model, frame }: PageFacts, incident: PageIncident): FileEntry {
+  const view = () => incidentView(model, incident);
+  if (isOpen(incident, model.asOf)) return htmlFile(incidentPath(incident.slug), 'incident', { view });
+  return htmlFile(incidentPath(incident.slug), 'incident', { view, inputs: () => [frame(), digestOf(incident)] });
+}
+
+function maintenanceFile({ model, atHeartbeat, frame }: PageFacts, maintenance: PageMaintenance): FileEntry {
+  const isOver = maintenance.status === 'completed';
+  return htmlFile(maintenancePath(maintenance.slug), 'maintenance', {
+    view: () => maintenanceView(isOver ? model : atHeartbeat(), maintenance),
+    inputs: () => [frame(), digestOf(maintenance), ...(isOver ? [] : [freshnessOf(atHeartbeat())])],
+  });
+}
+
+function componentFile(
+  { model, atHeartbeat, hasNews, frame, eventsOf }: PageFacts,
+  component: ComponentModel,
+): FileEntry {
+  const { id } = component.definition;
+  const chosen = () => {
+    if (hasNews(id)) return { page: model, shown: component };
+    const page = atHeartbeat();
+    return { page, shown: page.components.find(({ definition }) => definition.id === id) ?? component };
+  };
+  return htmlFile(componentPath(id), 'component', {
+    view: () => {
+      const { page, shown } = chosen();
+      return componentView(page, shown);
+    },
+    inputs: () => {
+      const { page, shown } = chosen();
+      return [frame(), digestOf(shown), freshnessOf(page), ...eventsOf(id).map((event) => digestOf(event))];
+    },
+  });
+}
+
+/** What a page about the present says of its age. */
+function freshnessOf({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): unknown {
+  return [asOf, staleAfter, dataFrom, isStale, sources.map(({ intervalMs }) => intervalMs)];
+}
+
+function uptimeFile({ atHeartbeat, frame, incidentHeads }: PageFacts): FileEntry {
+  return htmlFile(UPTIME_PATH, 'uptime-calendar', {
+    pace: 'after-news',
+    view: () => uptimeCalendarView(atHeartbeat()),
+    inputs: () => {
+      const page = atHeartbeat();
+      return [
+        frame(),
+        incidentHeads(),
+        page.state,
+        freshnessOf(page),
+        ...page.components.map((component) => digestOf(component)),
+      ];
+    },
+  });
+}
+
+function historyFiles(facts: PageFacts): FileEntry[] {
+  const { model, frame, months, eventsIn, eventCounts } = facts;
+  const inputsOf = (month: string) => () => {
+    const events = eventsIn(month);
+    // The durations of open events run to the present.
+    const end = events.some((event) => 'startedAt' in event && isOpen(event, model.asOf)) ? model.asOf : null;
+    return [frame(), months(), eventCounts(), month, end, ...events.map((event) => digestOf(event))];
+  };
+  return [
+    htmlFile(HISTORY_PATH, 'history', { view: () => historyView(model, null), inputs: inputsOf(months()[0] ?? '') }),
+    ...months().map((month) =>
+      htmlFile(historyPath(month), 'history', { view: () => historyView(model, month), inputs: inputsOf(month) }),
+    ),
+  ];
+}
+
+function reportFiles({ atHeartbeat, frame, reportMonths, reportOf, eventsTouching }: PageFacts): FileEntry[] {
+  return [
+    htmlFile(REPORTS_PATH, 'report-index', {
+      pace: 'after-news',
+      view: () => reportIndexView(atHeartbeat(), reportMonths()),
+      inputs: () => [frame(), reportMonths()],
+    }),
+    ...reportMonths().map((month) =>
+      htmlFile(reportPath(month), 'report', {
+        pace: 'after-news',
+        view: () => reportView(atHeartbeat(), month),
+        inputs: () => [
+          frame(),
+          reportMonths(),
+          digestOf(reportOf(month)),
+          ...eventsTouching(month).map((event) => digestOf(event)),
+        ],
+      }),
+    ),
+  ];
+}
+
+interface HtmlFileInit<Kind extends ViewKind> {
+  readonly view: () => ViewByKind[Kind];
+  readonly inputs?: () => unknown;
+  readonly pace?: Pace;
+}
+
+/** A file that is a view drawn as HTML; `path` is its folder. */
+export function htmlFile<Kind extends ViewKind>(path: string, kind: Kind, init: HtmlFileInit<Kind>): FileEntry {
+  return fileEntry({
+    ...init,
+    path: `${path}index.html`,
+    contentType: HTML_TYPE,
+    kind,
+    draw: (view, renderer) => renderer.render(kind, view),
+  });
+}

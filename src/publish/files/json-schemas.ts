@@ -1,0 +1,168 @@
+/** The shapes of our own JSON documents; docs/schema/ is generated from them, and tests read the documents with them. */
+
+import { z } from 'zod';
+import { INCIDENT_IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES, PROVENANCES, STATES } from '../../model/index.ts';
+import type { StateDocument } from '../../views/json/state-json.ts';
+import type { UptimeDocument } from '../../views/json/uptime-json.ts';
+import type { ReportDocument } from '../../views/report/report-data.ts';
+
+const V2IdSchema = z
+  .string()
+  .regex(/^[0-9a-hjkmnp-tv-z]{12}$/)
+  .describe('The same for ever; as in api/v2/.');
+const InstantSchema = z.iso.datetime({ precision: 3 });
+const RatioSchema = z.number().min(0).max(1);
+const SecondsSchema = z.number().min(0);
+const StateSchema = z.enum(STATES).describe('unknown: not heard from, or not in time.');
+const PageSchema = z.strictObject({ id: V2IdSchema, name: z.string(), url: z.url() });
+const ComponentIdSchema = z.string().describe('As in the addresses of the page.');
+
+const FiguresSchema = z.strictObject({
+  uptime_ratio: RatioSchema.nullable().describe('Rounded down; 1 only when nothing was down; null: no time counts.'),
+  uptime_ratio_with_maintenance: RatioSchema.nullable().describe('The same with maintenance counted as up.'),
+  coverage_ratio: RatioSchema.describe('Share of the window with a known state.'),
+  seconds: z.record(z.enum(STATES), SecondsSchema).describe('In each state; together the length of the window.'),
+});
+const PeriodsSchema = z.strictObject({
+  '24h': FiguresSchema,
+  '7d': FiguresSchema,
+  '30d': FiguresSchema,
+  '90d': FiguresSchema,
+  '365d': FiguresSchema,
+});
+
+const StateEventSchema = z.strictObject({
+  id: V2IdSchema,
+  title: z.string(),
+  url: z.url(),
+  status: z.enum([...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES]),
+  started_at: InstantSchema,
+  ends_at: InstantSchema.nullable(),
+});
+
+export const StateDocumentSchema = z
+  .strictObject({
+    page: PageSchema,
+    state: StateSchema,
+    sentence: z.string().describe('The sentence at the top of the page, in its language.'),
+    locale: z.string(),
+    as_of: InstantSchema,
+    stale_after: InstantSchema.describe('A copy read after this instant is no longer kept up to date.'),
+    stale: z.boolean().describe('A source of the page has not been heard from in time.'),
+    components: z.array(
+      z.strictObject({
+        id: ComponentIdSchema,
+        v2_id: V2IdSchema,
+        name: z.string(),
+        group: z.string().nullable(),
+        state: StateSchema,
+        state_text: z.string().describe('The state in the language of the page.'),
+        stale: z.boolean(),
+      }),
+    ),
+    open_incidents: z.array(StateEventSchema).describe('Newest first.'),
+    maintenances: z.array(StateEventSchema).describe('Running or announced, soonest first.'),
+  })
+  .describe('api/state.json: the present state of a status page.') satisfies z.ZodType<StateDocument>;
+
+const SourceSchema = z.strictObject({
+  id: V2IdSchema,
+  monitors_at: InstantSchema.nullable().describe('Its last good answer, as far as this document was drawn after it.'),
+  incidents_at: InstantSchema.nullable(),
+  interval_seconds: SecondsSchema.describe('How often it is asked; stale is older than two intervals.'),
+  monitors_stale: z.boolean(),
+  incidents_stale: z.boolean(),
+});
+
+const UptimeComponentSchema = z.strictObject({
+  id: ComponentIdSchema,
+  v2_id: V2IdSchema,
+  name: z.string(),
+  group: z.string().nullable(),
+  state: StateSchema,
+  stale: z.boolean(),
+  source_id: V2IdSchema.nullable().describe('Which of sources; null: a component with no monitor.'),
+  periods: PeriodsSchema,
+  upstream: z
+    .strictObject({ period_days: z.number(), uptime_ratio: z.number().nullable() })
+    .nullable()
+    .describe('What the monitoring service says itself.'),
+  days: z
+    .strictObject({
+      state: z.array(StateSchema).describe('The state that gives the day its colour.'),
+      seconds: z.record(z.enum(STATES), z.array(SecondsSchema)).describe('In each state; together day_seconds.'),
+      coverage: z.array(RatioSchema),
+      provenance: z.array(z.array(z.enum(PROVENANCES))).describe('Where the known time of the day comes from.'),
+    })
+    .describe('Each list runs along days.'),
+});
+
+export const UptimeDocumentSchema = z
+  .strictObject({
+    page: PageSchema.extend({ updated_at: InstantSchema }),
+    time_zone: z.string().describe('The IANA zone in which days are cut.'),
+    as_of: InstantSchema.describe('What everything here is counted to.'),
+    stale_after: InstantSchema,
+    stale: z.boolean(),
+    state: StateSchema,
+    formula: z.strictObject({ version: z.int(), text: z.string(), blip_floor_seconds: SecondsSchema }),
+    sources: z.array(SourceSchema),
+    periods: PeriodsSchema.describe('All components together, each weighted by the time that counts in it.'),
+    days: z.array(z.iso.date()).describe('Oldest first; the last one is not over.'),
+    day_seconds: z
+      .array(SecondsSchema)
+      .describe('How long each day lasts, up to as_of; 82800 and 90000 where clocks change.'),
+    components: z.array(UptimeComponentSchema),
+  })
+  .describe(
+    'api/uptime.json: what every uptime figure of a status page is made from.',
+  ) satisfies z.ZodType<UptimeDocument>;
+
+const ReportEventSchema = z.strictObject({
+  id: V2IdSchema,
+  title: z.string(),
+  url: z.url(),
+  status: z.enum([...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES]),
+  impact: z.enum(INCIDENT_IMPACTS).nullable(),
+  started_at: InstantSchema,
+  ended_at: InstantSchema.nullable(),
+  seconds: SecondsSchema.describe('Of its part inside the month.'),
+  components: z.array(ComponentIdSchema),
+});
+
+export const ReportDocumentSchema = z
+  .strictObject({
+    page: PageSchema,
+    month: z.string().regex(/^\d{4}-\d{2}$/),
+    time_zone: z.string(),
+    from: InstantSchema,
+    to: InstantSchema.describe('The end of the month, or the present while it goes on.'),
+    is_over: z.boolean(),
+    formula_version: z.int(),
+    uptime: FiguresSchema,
+    components: z.array(
+      z.strictObject({
+        id: ComponentIdSchema,
+        v2_id: V2IdSchema,
+        name: z.string(),
+        group: z.string().nullable(),
+        uptime: FiguresSchema,
+        incident_count: z.int().min(0),
+      }),
+    ),
+    incidents: z.array(ReportEventSchema).describe('Those that touch the month, oldest first.'),
+    maintenances: z.array(ReportEventSchema),
+  })
+  .describe('reports/<month>/report.json: one month of a status page.') satisfies z.ZodType<ReportDocument>;
+
+/** Each schema by the name of its file in docs/schema/. */
+export const JSON_SCHEMAS = {
+  'state.schema.json': StateDocumentSchema,
+  'uptime.schema.json': UptimeDocumentSchema,
+  'report.schema.json': ReportDocumentSchema,
+} as const;
+
+/** A schema as the text of its file. */
+export function jsonSchemaText(name: keyof typeof JSON_SCHEMAS): string {
+  return `${JSON.stringify(z.toJSONSchema(JSON_SCHEMAS[name], { io: 'output' }), null, 2)}\n`;
+}

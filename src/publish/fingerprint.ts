@@ -1,0 +1,25 @@
+/** What a thing was made from, as one short text: as long as it stays, so do the bytes that are made of it. */
+
+import { hash } from 'node:crypto';
+
+/** Calls `make` at the first call and hands out what it made from then on. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** Digests of objects that several keys are made from; they are frozen data, so the same object has the same digest. */
+const known = new WeakMap<object, string>();
+
+/** SHA-256 of plain data as JSON, in hexadecimal; remembered for objects. */
+export function digestOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return hash('sha256', JSON.stringify(data) ?? '', 'hex');
+  const found = known.get(data);
+  if (found !== undefined) return found;
+  const digest = hash('sha256', JSON.stringify(data), 'hex');
+  known.set(data, digest);
+  return digest;
+}

@@ -1,0 +1,89 @@
+/** Publishes one page: prepared beside what is served, then switched to if nobody else has published it meanwhile. */
+
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { discardRelease, prune } from '../releases/clean.ts';
+import { currentNumber, servedRelease } from '../releases/folders.ts';
+import type { Manifest } from '../releases/manifest.ts';
+import { createManifestCache, type ManifestCache } from '../releases/manifest-cache.ts';
+import type { Fence } from '../releases/publish-lease.ts';
+import { switchTo } from '../releases/switch.ts';
+import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
+
+/** Fewer pages are prepared sooner than threads begin. */
+export const TEAM_MIN = 24;
+
+/** Threads that prepare pages. */
+export interface PageTeam {
+  /** How many prepare at the same time. */
+  readonly size: number;
+  readonly prepare: (task: PageTask) => Promise<PreparedPage>;
+  /** Ends the threads; the next task begins new ones. */
+  readonly rest: () => Promise<void>;
+}
+
+/** A task without the release it goes on from, which is looked up when its turn comes. */
+export type PlannedTask = Omit<PageTask, 'previous'>;
+
+export interface PublishedPage extends PreparedPage {
+  readonly slug: string;
+  /** What was served before; null: nothing, or nothing that can be read. */
+  readonly previous: Manifest | null;
+}
+
+/** Whoever holds the fence switches; `null`: it is taken for the moment of the switch only. */
+export type WithFence = (task: (fence: Fence) => Promise<void>) => Promise<void>;
+
+export interface PagePublisher {
+  readonly manifests: ManifestCache;
+  /** @throws PUBLISH_FAILED, with what was served still served */
+  readonly publish: (task: PlannedTask, withFence: WithFence, team: PageTeam | null) => Promise<PublishedPage>;
+  /** Switches to a release that was written on top of release `onto`. @throws PUBLISH_FAILED */
+  readonly switchTo: (manifest: Manifest, onto: number | null, fence: Fence) => Promise<void>;
+}
+
+export function createPagePublisher(deps: PageReleaseDeps): PagePublisher {
+  const { folders } = deps;
+  const manifests = createManifestCache(folders);
+
+  async function switchPage(manifest: Manifest, onto: number | null, fence: Fence): Promise<void> {
+    const { slug, number, access } = manifest;
+    try {
+      await fence.pass(async () => {
+        const served = currentNumber(folders, slug);
+        if (served !== onto)
+          throw new Error(`release ${served ?? 'none'} is served by now, and this one goes on from ${onto ?? 'none'}`);
+        await switchTo(deps, { slug, number, isPublic: access === 'public' });
+      });
+    } catch (error) {
+      if (currentNumber(folders, slug) !== number) discardRelease(deps, manifest);
+      throw error;
+    }
+    manifests.put(manifest);
+    prune(deps, slug, (kept) => manifests.get(slug, kept));
+  }
+
+  return {
+    manifests,
+    switchTo: switchPage,
+    publish: async (planned, withFence, team) => {
+      const { slug } = planned.page.definition;
+      try {
+        const served = servedRelease(folders, slug);
+        const previous = served === null ? null : manifests.get(slug, served.number);
+        const task = { ...planned, previous };
+        const prepared = await (team === null ? preparePage(deps, task) : team.prepare(task));
+        const { manifest } = prepared;
+        if (manifest !== null) await withFence((fence) => switchPage(manifest, served?.number ?? null, fence));
+        return { ...prepared, slug, previous };
+      } catch (error) {
+        if (isStatusError(error)) throw error;
+        throw new StatusError({
+          code: 'PUBLISH_FAILED',
+          message: `The page ${slug} could not be published: ${messageOf(error)}. What was served before is still served. Check space and permissions of the data folder.`,
+          cause: error,
+          context: { slug },
+        });
+      }
+    },
+  };
+}

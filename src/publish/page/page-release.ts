@@ -1,0 +1,187 @@
+/** Makes the next release of one page, up to where it could be served: read, drawn, written and checked. */
+
+import { StatusError } from '../../errors.ts';
+import type { PageModel } from '../../model/page.ts';
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import type { Store } from '../../store/store.ts';
+import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
+import type { ResolvedPage } from '../definitions/definitions.ts';
+import type { SiteState } from '../definitions/site-state.ts';
+import { type DrawOptions, drawFiles, type VersionedRenderer } from '../draw/draw-files.ts';
+import type { FileEntry } from '../files/file-entry.ts';
+import type { Disk } from '../releases/disk.ts';
+import type { ReleaseFolders } from '../releases/folders.ts';
+import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
+import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
+import { eventKeyOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
+
+export interface PageTask {
+  readonly page: ResolvedPage;
+  readonly state: Pick<SiteState, 'now' | 'announcements' | 'sources'>;
+  /**
+   * `news`: nothing is looked at unless something happened or a heartbeat is due. `whole`: every file is compared.
+   * `rest`: what the release being served left for later.
+   */
+  readonly mode: 'news' | 'whole' | 'rest';
+  /** Of the release being served; null: none, or one that cannot be read. */
+  readonly previous: Manifest | null;
+  readonly isBulk: boolean;
+}
+
+export interface PreparedPage {
+  /** To be switched to; null: nothing changed. */
+  readonly manifest: Manifest | null;
+  readonly asOf: EpochMs;
+  readonly summary: PageSummary;
+  /** When to look again even if nothing happens. */
+  readonly dueAt: number;
+  readonly filesDrawn: number;
+  readonly filesTotal: number;
+  /** Whether files of it wait. */
+  readonly hasWaiting: boolean;
+}
+
+/** What the index of pages shows of a page, beside its definition. */
+export type PageSummary = Pick<PageModel, 'state' | 'asOf' | 'dataFrom'>;
+
+/** What a release keeps beside its files. */
+export interface ReleaseData {
+  readonly summary: PageSummary;
+  readonly onDemand: unknown;
+}
+
+export interface PageReleaseDeps {
+  readonly store: Store;
+  readonly folders: ReleaseFolders;
+  readonly disk: Disk;
+  readonly renderer: VersionedRenderer;
+  /** All files of a page. */
+  readonly filesOf: (model: PageModel, page: ResolvedPage) => readonly FileEntry[];
+  /** Plain data that the server draws on demand from. */
+  readonly dataOf: (model: PageModel, page: ResolvedPage) => unknown;
+}
+
+/** Prepares a page; whoever asked for it decides whether it is switched to. */
+export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promise<PreparedPage> {
+  const inputs = await loadPageInputs(deps.store, task.state, task.page);
+  const { model, eventKey } = modelFor(inputs, task);
+  const prepared = {
+    asOf: model.asOf,
+    summary: { state: model.state, asOf: model.asOf, dataFrom: model.dataFrom },
+    dueAt: dueAfter(inputs, task),
+  };
+  if (task.mode === 'news' && task.previous !== null && isUnmoved(task.previous, { model, eventKey, task }))
+    return {
+      ...prepared,
+      manifest: null,
+      filesDrawn: 0,
+      filesTotal: Object.keys(task.previous.files).length,
+      hasWaiting: false,
+    };
+  const entries = deps.filesOf(model, task.page);
+  const input = {
+    slug: task.page.definition.slug,
+    access: accessOf(task.page),
+    customDomain: task.page.definition.customDomain,
+    asOf: model.asOf,
+    eventKey,
+    entries,
+    data: () =>
+      JSON.stringify({ summary: prepared.summary, onDemand: deps.dataOf(model, task.page) } satisfies ReleaseData),
+  };
+  const which = task.mode === 'rest' ? 'rest' : isPlainNews(task, { eventKey, entries }) ? 'news' : 'quick';
+  const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {
+    previous: task.previous,
+    draw: { renderer: deps.renderer, which, isBulk: task.isBulk },
+  });
+  return { ...prepared, manifest, filesDrawn, filesTotal: entries.length, hasWaiting };
+}
+
+/** News is shown as of now; without any, figures are computed to the last heartbeat, so that a pass without news rewrites nothing. */
+export function modelFor(
+  inputs: UndatedInputs,
+  task: Pick<PageTask, 'page' | 'mode' | 'previous'> & { readonly state: Pick<SiteState, 'now'> },
+): { readonly model: PageModel; readonly eventKey: string } {
+  const { previous } = task;
+  const { now } = task.state;
+  if (task.mode === 'rest' && previous !== null)
+    return { model: modelAsOf(inputs, toEpochMs(previous.asOf)), eventKey: previous.eventKey };
+  const model = modelAsOf(inputs, now);
+  const eventKey = eventKeyOf(model, task.page);
+  if (previous === null || previous.eventKey !== eventKey) return { model, eventKey };
+  const asOf = restingAsOf(now, previous);
+  return asOf === now ? { model, eventKey } : { model: modelAsOf(inputs, asOf), eventKey };
+}
+
+/** The last heartbeat, or the news of the release being served if that is later; a release of the future (the clock was set back) does not count. */
+function restingAsOf(now: EpochMs, previous: Manifest): EpochMs {
+  const heartbeat = heartbeatBefore(now, previous.slug);
+  return previous.asOf > now ? heartbeat : toEpochMs(Math.max(heartbeat, previous.asOf));
+}
+
+function isUnmoved(
+  previous: Manifest,
+  { model, eventKey, task }: { readonly model: PageModel; readonly eventKey: string; readonly task: PageTask },
+): boolean {
+  return (
+    previous.asOf === model.asOf &&
+    previous.eventKey === eventKey &&
+    previous.access === accessOf(task.page) &&
+    previous.customDomain === task.page.definition.customDomain
+  );
+}
+
+/** Something happened and nothing was taken away; what names a thing that is to be seen no more is never left for later. */
+function isPlainNews(
+  { mode, previous }: PageTask,
+  { eventKey, entries }: { readonly eventKey: string; readonly entries: readonly FileEntry[] },
+): boolean {
+  if (mode !== 'news' || previous === null || previous.eventKey === eventKey) return false;
+  const paths = new Set(entries.map(({ path }) => path));
+  return Object.keys(previous.files).every((path) => paths.has(path));
+}
+
+function dueAfter(inputs: UndatedInputs, { page, state: { now } }: PageTask): number {
+  const nextHeartbeat = heartbeatBefore(now, page.definition.slug) + HEARTBEAT_MS;
+  return Math.min(nextHeartbeat, nextChangeAt(inputs, now));
+}
+
+function accessOf({ definition: { slug, access } }: ResolvedPage): ReleaseAccess {
+  if (access !== 'closed') return access;
+  throw new StatusError({ code: 'PUBLISH_FAILED', message: `${slug} is closed and is never published` });
+}
+
+export interface EntriesInput extends Omit<ReleaseInput, 'files' | 'data'> {
+  readonly entries: readonly FileEntry[];
+  readonly data: () => string;
+}
+
+/** Draws what changed of a release and writes it; no manifest when it would be the previous one. */
+export async function releaseOf(
+  deps: Pick<PageReleaseDeps, 'disk' | 'folders'>,
+  input: EntriesInput,
+  { previous, draw }: { readonly previous: Manifest | null; readonly draw: DrawOptions },
+): Promise<{ readonly manifest: Manifest | null; readonly filesDrawn: number; readonly hasWaiting: boolean }> {
+  const { entries, data, ...rest } = input;
+  const { files, filesDrawn, hasWaiting } = await drawFiles(entries, previous, draw);
+  const isSame =
+    previous !== null &&
+    filesDrawn === 0 &&
+    previous.access === input.access &&
+    previous.customDomain === input.customDomain &&
+    previous.eventKey === input.eventKey &&
+    Object.keys(previous.files).length === files.length;
+  if (isSame) return { manifest: null, filesDrawn, hasWaiting };
+  try {
+    const completes = draw.which === 'rest' ? (previous?.number ?? null) : null;
+    const manifest = await writeRelease(deps, { ...rest, completes, files, data: data() }, previous);
+    return { manifest, filesDrawn, hasWaiting };
+  } catch (error) {
+    if (!(error instanceof DamagedReleaseError)) throw error;
+    // Nothing of the last release can be relied on, so everything is drawn anew.
+    return releaseOf(deps, input, {
+      previous: null,
+      draw: { ...draw, which: draw.which === 'rest' ? 'all' : draw.which },
+    });
+  }
+}

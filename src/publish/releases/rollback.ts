@@ -1,0 +1,82 @@
+/** Serves an earlier release of a page again. It lasts until the page is published anew: by its next news, or its next beat. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StatusError } from '../../errors.ts';
+import { DISK, type Disk } from './disk.ts';
+import { filesFolder, type ReleaseFolders, releaseNumbers, servedRelease } from './folders.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+import { type PublishLeaseDeps, withPublishLease } from './publish-lease.ts';
+import { switchTo } from './switch.ts';
+
+export interface Rollback {
+  readonly slug: string;
+  /** What is served again; null: the newest that can be, of those before the one being served. */
+  readonly release: number | null;
+}
+
+/**
+ * Switches to a release that is still on disk, every file of it checked first, and made for the gate that the page has.
+ *
+ * @returns its manifest
+ * @throws NOT_FOUND when there is no such page or release, or none that can be served; PUBLISH_FAILED when it cannot be
+ *   switched to; what was served is still served
+ */
+export async function rollbackTo(
+  deps: PublishLeaseDeps & { readonly disk?: Disk },
+  { slug, release }: Rollback,
+): Promise<Manifest> {
+  const { folders, disk = DISK } = deps;
+  return withPublishLease(deps, async (fence) => {
+    const served = servedRelease(folders, slug);
+    if (served === null) throw notFound(slug, 'nothing of it is published');
+    const numbers = releaseNumbers(folders, slug);
+    // The same news without its figures and pictures is no step back.
+    const completed = readManifest(folders, slug, served.number)?.completes ?? null;
+    const wanted =
+      release === null
+        ? numbers.filter((number) => number < served.number && number !== completed).toReversed()
+        : numbers.filter((number) => number === release);
+    const manifest = wanted
+      .map((number) => readManifest(folders, slug, number))
+      .find((found) => found !== null && isForGate(found, served.isPublic) && isWhole(folders, found));
+    if (manifest === undefined || manifest === null)
+      throw notFound(
+        slug,
+        release === null
+          ? 'no earlier release can be served'
+          : `release ${release} is gone, damaged, or made for another gate`,
+      );
+    await fence.pass(() => switchTo({ disk, folders }, { slug, number: manifest.number, isPublic: served.isPublic }));
+    return manifest;
+  });
+}
+
+/** A page behind a gate shows nothing that was drawn for everybody, and the other way round. */
+function isForGate({ access }: Manifest, isPublic: boolean): boolean {
+  return (access === 'public') === isPublic;
+}
+
+function isWhole(folders: ReleaseFolders, { slug, number, files }: Manifest): boolean {
+  const root = filesFolder(folders, slug, number);
+  return Object.entries(files).every(([path, record]) => {
+    try {
+      return (
+        createHash('sha256')
+          .update(readFileSync(join(root, path)))
+          .digest('hex') === record.sha256
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+function notFound(slug: string, reason: string): StatusError {
+  return new StatusError({
+    code: 'NOT_FOUND',
+    message: `The page ${slug} cannot be rolled back: ${reason}. What is served stays.`,
+    context: { slug },
+  });
+}

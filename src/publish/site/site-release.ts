@@ -1,0 +1,114 @@
+/** The site's own files: the index of pages or a copy of the home page, 404, and what robots read. */
+
+import type { PageModel } from '../../model/page.ts';
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
+import type { ListedPage } from '../../views/site/index-of-pages.ts';
+import type { ResolvedPage } from '../definitions/definitions.ts';
+import type { SiteState } from '../definitions/site-state.ts';
+import type { FileEntry } from '../files/file-entry.ts';
+import { digestOf } from '../fingerprint.ts';
+import { loadPageInputs, modelAsOf } from '../page/page-inputs.ts';
+import type { PagePublisher } from '../page/page-publisher.ts';
+import { type PageReleaseDeps, type PageSummary, type ReleaseData, releaseOf } from '../page/page-release.ts';
+import { type PageReport, pageReport } from '../publish-report.ts';
+import { currentNumber } from '../releases/folders.ts';
+import { readData } from '../releases/manifest.ts';
+import type { Fence } from '../releases/publish-lease.ts';
+
+/** The release that holds the site's own files. */
+export const SITE_SLUG = '_site';
+
+export interface SiteFilesInput {
+  readonly site: SiteState['site'];
+  /** Every published page with what its last release says of itself. */
+  readonly pages: readonly ListedPage[];
+  /** The page shown at the root, when it is public; null: the root is the index of pages. */
+  readonly home: PageModel | null;
+}
+
+export type SiteFilesOf = (site: SiteFilesInput) => readonly FileEntry[];
+
+export interface SitePublisher {
+  /** Publishes the site's own files if what they show of any page changed, or if they are due. Null: neither. */
+  readonly publish: (
+    state: SiteState,
+    fence: Fence,
+    summaryOf: (slug: string) => PageSummary | null,
+  ) => Promise<PageReport | null>;
+}
+
+export function createSitePublisher(
+  deps: PageReleaseDeps & { readonly siteFilesOf: SiteFilesOf },
+  pages: PagePublisher,
+): SitePublisher {
+  let lastKey: string | null = null;
+  let dueAt = 0;
+
+  return {
+    publish: async (state, fence, summaryOf) => {
+      const started = performance.now();
+      const listed = state.resolved.pages.flatMap((page) => {
+        const summary = summaryOf(page.definition.slug) ?? publishedSummary(deps, page.definition.slug);
+        return summary === null ? [] : [{ ...page, ...summary }];
+      });
+      const home = listed.find(({ definition: { slug, access } }) => slug === state.site.home && access === 'public');
+      const key = digestOf([state.site, home?.asOf ?? null, listed.map(newsOf)]);
+      if (key === lastKey && state.now < dueAt) return null;
+      const number = currentNumber(deps.folders, SITE_SLUG);
+      const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
+      const entries = deps.siteFilesOf({
+        site: state.site,
+        pages: listed,
+        home: home === undefined ? null : await homeModel(deps, { state, home, asOf: home.asOf }),
+      });
+      const input = {
+        slug: SITE_SLUG,
+        access: 'public',
+        customDomain: null,
+        asOf: home?.asOf ?? state.now,
+        eventKey: key,
+        entries,
+        data: () => '{}',
+      } as const;
+      const { manifest, filesDrawn } = await releaseOf(deps, input, {
+        previous,
+        draw: { renderer: deps.renderer, which: 'all', isBulk: false },
+      });
+      if (manifest !== null) await pages.switchTo(manifest, number, fence);
+      lastKey = key;
+      dueAt = heartbeatBefore(state.now, SITE_SLUG) + HEARTBEAT_MS;
+      return pageReport(SITE_SLUG, manifest === null ? 'unchanged' : 'published', {
+        release: manifest?.number ?? number,
+        filesDrawn,
+        filesTotal: entries.length,
+        durationMs: performance.now() - started,
+      });
+    },
+  };
+}
+
+/** What is news of a page to the site's own files; how old its data is waits for the next heartbeat. */
+function newsOf({ definition, settings, state }: ListedPage): unknown {
+  const { slug, title, description, access, published } = definition;
+  return [slug, title, description, access, published, state, settings.url, settings.allowIndex];
+}
+
+/** What the release being served says of a page that this process could not publish yet. */
+function publishedSummary({ folders }: PageReleaseDeps, slug: string): PageSummary | null {
+  const number = currentNumber(folders, slug);
+  if (number === null) return null;
+  try {
+    return (readData(folders, slug, number) as ReleaseData).summary;
+  } catch {
+    // Unreadable: the index does without it until the page is published again.
+    return null;
+  }
+}
+
+async function homeModel(
+  { store }: PageReleaseDeps,
+  { state, home, asOf }: { state: SiteState; home: ResolvedPage; asOf: EpochMs },
+): Promise<PageModel> {
+  return modelAsOf(await loadPageInputs(store, state, home), toEpochMs(asOf));
+}

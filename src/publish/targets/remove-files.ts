@@ -1,0 +1,61 @@
+/** Takes out of a target what is not public any more, before anything is put there. */
+
+import { SITE_SLUG } from '../site/site-release.ts';
+import { pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
+import type { StaticPage } from './static-listing.ts';
+import { eachOf, type Run, stampOf } from './target-run.ts';
+import { bringPage } from './upload-page.ts';
+
+/** Pages that a visitor of the target must not see any more, or not in the clear. */
+export function leavingPages({ site, memory }: Run): string[] {
+  const listed = new Map(site.pages.map((page) => [page.slug, page]));
+  const there = [...memory.pages.keys(), ...(memory.doubts === 'none' ? [] : site.gated)];
+  return [...new Set(there)].filter((slug) => {
+    if (site.unreadable.has(slug)) return false;
+    const page = listed.get(slug);
+    return page === undefined || (page.isSealed && memory.pages.get(slug)?.isSealed === false);
+  });
+}
+
+/** @returns whether a ledger of the page is there, empty by now */
+export async function takeAway({ store, site, memory, tally }: Run, slug: string): Promise<boolean> {
+  const ledger = await store.readLedger(pageLedgerPath(slug));
+  const files = ledger === null ? null : parsePageLedger(slug, ledger.text);
+  // Nothing is put before a ledger lists it: a page that was never whole and has none is not there.
+  const isLost = files === null && (ledger !== null || memory.pages.get(slug)?.isWhole === true);
+  if (isLost)
+    tally.warnings.push(
+      `It is not known which files of ${slug} are there; look below ${slug}/ yourself, since that page is not public any more.`,
+    );
+  // What its release has by now is the best guess at what was there.
+  const guessed = isLost || memory.doubts === 'unreadable' ? site.pathsOf(slug) : [];
+  const paths = files === null ? guessed : [...files.keys()];
+  await eachOf(paths, store.concurrency, async (path) => {
+    await store.remove(path);
+    tally.filesRemoved += 1;
+  });
+  // Emptied before the site's ledger forgets the page, removed after: a crash in between misleads nobody.
+  if (ledger !== null) await store.writeLedger(pageLedgerPath(slug), pageLedgerText(new Map()));
+  memory.pages.delete(slug);
+  return ledger !== null;
+}
+
+/**
+ * The root may be a copy of a page that is not public any more. It is replaced first, if it links to nothing that is
+ * still to come; otherwise it goes with that page.
+ */
+export async function hideFromSite(
+  run: Run,
+  { own, others, known }: { own: StaticPage; others: readonly StaticPage[]; known: ReadonlySet<string> },
+): Promise<void> {
+  if (others.every(({ slug }) => known.has(slug))) return bringPage(run, own);
+  const ledger = await run.store.readLedger(pageLedgerPath(SITE_SLUG));
+  const before = (ledger === null ? null : parsePageLedger(SITE_SLUG, ledger.text)) ?? new Map<string, string>();
+  const stale = own
+    .files()
+    .filter(({ path, identity }) => before.has(path) && before.get(path) !== stampOf(run, identity));
+  for (const { path } of stale) {
+    await run.store.remove(path);
+    run.tally.filesRemoved += 1;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Notifications of monitoring services, `POST /-/hooks/<upstream id>`. Nothing in a body is believed: it only hints that
+ * now is a good time to ask the upstream.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import type { OwnRequest } from '../front-door.ts';
+
+export interface Hook {
+  readonly header: string;
+  readonly secrets: readonly { readonly reveal: () => string }[];
+}
+
+export interface HookDeskOptions {
+  /** Of an upstream; null: it takes no notifications, or there is none of that id. */
+  readonly hookOf: (upstreamId: string) => Hook | null;
+  /** Asks the upstream and publishes, before anything that waits; the id of the run. */
+  readonly pull: (upstreamId: string, clientAddress: string) => string;
+  /** False: this process asks nobody. */
+  readonly canPull: boolean;
+  readonly now: () => EpochMs;
+  /** Calls back after a delay. */
+  readonly later: (ms: number, call: () => void) => void;
+}
+
+export type HookResult =
+  | { readonly kind: 'refused' }
+  /** `runId`: null while an earlier one is too recent; the trailing run will see it. */
+  | { readonly kind: 'taken'; readonly runId: string | null }
+  | { readonly kind: 'known' }
+  | { readonly kind: 'idle' };
+
+/** After a pull at once, at most one in this time. */
+const DEBOUNCE_MS = 10 * SECOND_MS;
+/** Bodies remembered, so that one that is sent again asks for nothing. */
+const REMEMBERED_MAX = 10_000;
+
+interface Turn {
+  lastAt: EpochMs;
+  isTrailing: boolean;
+}
+
+/** Makes the desk. An upstream without a hook refuses like one with a wrong secret. */
+export function createHookDesk(
+  options: HookDeskOptions,
+): (upstreamId: string, request: OwnRequest) => Promise<HookResult> {
+  const turns = new Map<string, Turn>();
+  const seen = new Set<string>();
+
+  function pull(upstreamId: string, clientAddress: string): string | null {
+    const now = options.now();
+    const turn = turns.get(upstreamId);
+    const waitMs = turn === undefined ? 0 : turn.lastAt + DEBOUNCE_MS - now;
+    if (turn === undefined || waitMs <= 0) {
+      turns.set(upstreamId, { lastAt: now, isTrailing: false });
+      return options.pull(upstreamId, clientAddress);
+    }
+    if (!turn.isTrailing) {
+      turn.isTrailing = true;
+      options.later(waitMs, () => {
+        turns.set(upstreamId, { lastAt: options.now(), isTrailing: false });
+        options.pull(upstreamId, clientAddress);
+      });
+    }
+    return null;
+  }
+
+  return async (upstreamId, request) => {
+    const hook = options.hookOf(upstreamId);
+    if (!isAuthentic(request, hook)) return { kind: 'refused' };
+    if (!options.canPull) return { kind: 'idle' };
+    const body = await request.body();
+    const print = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');
+    if (body.length > 0 && seen.has(print)) return { kind: 'known' };
+    seen.add(print);
+    for (const oldest of seen) {
+      if (seen.size <= REMEMBERED_MAX) break;
+      seen.delete(oldest);
+    }
+    return { kind: 'taken', runId: pull(upstreamId, request.clientAddress) };
+  };
+}
+
+const NO_SECRET = { header: 'x-webhook-secret', secrets: [{ reveal: () => '' }] };
+
+/** Every secret is compared, in constant time; a header that came twice is joined by Node and equals none. */
+function isAuthentic(request: OwnRequest, hook: Hook | null): boolean {
+  const { header, secrets } = hook ?? NO_SECRET;
+  const given = request.headers[header.toLowerCase()];
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const presented = digest(typeof given === 'string' ? given : '');
+  const matches = secrets.map((secret) => timingSafeEqual(presented, digest(secret.reveal())));
+  return hook !== null && typeof given === 'string' && given !== '' && matches.includes(true);
+}

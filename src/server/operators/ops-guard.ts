@@ -1,0 +1,66 @@
+/** The operator token: compared in constant time, and tries with a wrong one counted. */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Attempts } from '../../access/attempts/attempts.ts';
+import { clientNetworkOf } from '../../access/attempts/client-address.ts';
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
+
+/** Something that reveals a secret. */
+export interface Revealing {
+  readonly reveal: () => string;
+}
+
+export type Verdict =
+  | { readonly kind: 'right' }
+  | { readonly kind: 'wrong' }
+  /** Too many wrong ones from this client: not even the right one is taken before then. */
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+
+export interface OperatorGuard {
+  readonly check: (given: string, client: { readonly address: string; readonly now: EpochMs }) => Promise<Verdict>;
+}
+
+export interface OperatorGuardOptions {
+  /** Null: none is configured, so none is right. */
+  readonly token: () => Revealing | null;
+  readonly attempts: Pick<Attempts, 'admit'>;
+}
+
+/** Clients kept out at the same time; the oldest is let in again beyond that, and counted anew by the store. */
+const BLOCKED_MAX = 10_000;
+/** No page can have this name, so nobody's tries at a page are counted with these. */
+const COUNTED_AS = '-';
+
+/** Makes the guard. Wrong tries are counted in the store, so that restarts and other processes share them. */
+export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): OperatorGuard {
+  const blocked = new Map<string, EpochMs>();
+  return {
+    check: async (given, { address, now }) => {
+      const network = clientNetworkOf(address);
+      const until = blocked.get(network);
+      if (until !== undefined && until > now) return { kind: 'limited', retryAfterMs: until - now };
+      if (isSame(given, token())) return { kind: 'right' };
+      const admission = await attempts.admit({ kind: 'operator', slug: COUNTED_AS, clientAddress: address, now });
+      if (admission.isAdmitted) return { kind: 'wrong' };
+      blocked.delete(network);
+      blocked.set(network, toEpochMs(now + admission.retryAfterMs));
+      for (const oldest of blocked.keys()) {
+        if (blocked.size <= BLOCKED_MAX) break;
+        blocked.delete(oldest);
+      }
+      return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
+    },
+  };
+}
+
+/** Whether a text is the secret, in a time that tells nothing of either; nothing equals a secret that is not there. */
+export function isSame(given: string, secret: Revealing | null): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const isEqual = timingSafeEqual(digest(given), digest(secret?.reveal() ?? ''));
+  return isEqual && secret !== null && given !== '';
+}
+
+/** The token of an Authorization header; empty when there is none. A header sent twice is none. */
+export function bearerOf(header: string | undefined): string {
+  return typeof header === 'string' ? (/^Bearer ([^\s,]+)$/i.exec(header)?.[1] ?? '') : '';
+}

@@ -1,0 +1,230 @@
+/** The operators' page, `/-/ops`, and what its buttons do. Everything but signing in needs a session. */
+
+import type { OutgoingHttpHeaders } from 'node:http';
+import { isSameOrigin } from '../../access/same-origin.ts';
+import { isStatusError, messageOf } from '../../errors.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { type OpsView, opsView } from '../../views/operators/ops.ts';
+import type { OpsFacts } from '../../views/operators/ops-facts.ts';
+import { type OpsSignInFault, type OpsSignInView, opsSignInView } from '../../views/operators/ops-sign-in.ts';
+import type { OwnAnswer, OwnRequest } from '../front-door.ts';
+import type { OpsEvents } from './ops-events.ts';
+import type { OperatorGuard } from './ops-guard.ts';
+import { isOwnForm, type OperatorSession, type OperatorSessionDesk, type PresentedCookie } from './ops-session.ts';
+
+export interface OpsRoutesOptions {
+  /** Whether there is an operator token: without one there is no such page. */
+  readonly hasToken: () => boolean;
+  readonly guard: OperatorGuard;
+  readonly sessions: OperatorSessionDesk;
+  readonly events: OpsEvents;
+  readonly facts: (now: EpochMs) => Promise<OpsFacts>;
+  readonly render: (page: OpsPage) => Promise<{ readonly html: string; readonly csp: string }>;
+  readonly actions: OpsActions;
+  readonly now: () => EpochMs;
+}
+
+export type OpsPage =
+  | { readonly kind: 'ops'; readonly view: OpsView }
+  | { readonly kind: 'ops-sign-in'; readonly view: OpsSignInView };
+
+/** What operators do; each is entered into the audit with the client's address, hashed. */
+export interface OpsActions {
+  /** Queues a pull of one upstream, or of all, and a publish. False: there is no such upstream. */
+  readonly pull: (upstreamId: string | null, clientAddress: string) => boolean;
+  /** Queues a pull and a publish of one page. False: there is no such page. */
+  readonly rebuild: (slug: string, clientAddress: string) => boolean;
+  /** Serves another release of a page. @throws StatusError when there is no such release, or it cannot be served */
+  readonly rollback: (slug: string, release: number, clientAddress: string) => Promise<void>;
+  readonly signedIn: (clientAddress: string) => Promise<void>;
+  readonly signedOut: (clientAddress: string) => Promise<void>;
+}
+
+const NEVER_KEPT: OutgoingHttpHeaders = {
+  'cache-control': 'no-store',
+  'x-robots-tag': 'noindex',
+  'referrer-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+/** What the page says after a button was pressed, by the word in its address. */
+const NOTICES: Readonly<Record<string, string>> = {
+  pulling: 'A pull is queued; what it brings is published.',
+  rebuilding: 'A rebuild of the page is queued.',
+  'rolled-back': 'The other release is being served.',
+  'no-rollback': 'That release cannot be served: it is gone, damaged, or was made for another gate.',
+  unknown: 'There is nothing of that name any more.',
+};
+
+/** Makes the handler of `/-/ops` and what is below it; `rest` is the path behind `ops`. Null: there is no such address. */
+export function createOpsRoutes(
+  options: OpsRoutesOptions,
+): (request: OwnRequest, rest: readonly string[]) => Promise<OwnAnswer | null> {
+  return async (request, rest) => {
+    if (!request.isSiteHost || !options.hasToken()) return null;
+    try {
+      return await answer(options, request, rest.join('/'));
+    } catch (error) {
+      if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
+      return plain(503, `The store cannot be used: ${messageOf(error)}`);
+    }
+  };
+}
+
+async function answer(options: OpsRoutesOptions, request: OwnRequest, path: string): Promise<OwnAnswer | null> {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (path === '') return isRead ? show(options, request) : notAllowed('GET, HEAD');
+  if (path === 'events') return isRead ? events(options, request) : notAllowed('GET, HEAD');
+  const act = Object.hasOwn(POSTS, path) ? POSTS[path] : undefined;
+  if (act === undefined) return null;
+  return request.method === 'POST' ? act(options, request) : notAllowed('POST');
+}
+
+async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+  const session = await options.sessions.find(presented(options, request));
+  if (session === null) return signInPage(options, request, { status: 401, fault: null });
+  const facts = await options.facts(options.now());
+  const notice = NOTICES[request.query.get('did') ?? ''] ?? null;
+  return page(options, 200, { kind: 'ops', view: opsView(facts, { formToken: session.formToken, notice }) });
+}
+
+async function events(options: OpsRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+  const isAllowed = async (): Promise<boolean> => (await options.sessions.find(presented(options, request))) !== null;
+  if (!(await isAllowed())) return plain(401, 'Sign in first.');
+  if (request.method === 'HEAD') return { ...plain(200, ''), body: '' };
+  return {
+    status: 200,
+    headers: { ...NEVER_KEPT, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
+    body: '',
+    stream: (response) => {
+      if (!options.events.open(response, isAllowed)) response.end();
+    },
+  };
+}
+
+type Act = (options: OpsRoutesOptions, request: OwnRequest) => Promise<OwnAnswer>;
+
+const POSTS: Readonly<Record<string, Act>> = {
+  'sign-in': signIn,
+  'sign-out': withForm(async (options, request) => {
+    const cleared = await options.sessions.end(presented(options, request));
+    await options.actions.signedOut(request.clientAddress);
+    return goTo('../ops', { 'set-cookie': cleared });
+  }),
+  pull: withForm(async ({ actions }, request, form) => {
+    const isQueued = actions.pull(form.get('upstream'), request.clientAddress);
+    return goTo(`../ops?did=${isQueued ? 'pulling' : 'unknown'}`);
+  }),
+  rebuild: withForm(async ({ actions }, request, form) => {
+    const isQueued = actions.rebuild(form.get('page') ?? '', request.clientAddress);
+    return goTo(`../ops?did=${isQueued ? 'rebuilding' : 'unknown'}`);
+  }),
+  rollback: withForm(async ({ actions }, request, form) => {
+    const release = form.get('release') ?? '';
+    if (!/^\d{1,9}$/.test(release)) return goTo('../ops?did=unknown');
+    try {
+      await actions.rollback(form.get('page') ?? '', Number(release), request.clientAddress);
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      return goTo('../ops?did=no-rollback');
+    }
+    return goTo('../ops?did=rolled-back');
+  }),
+};
+
+async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+  if (!isFromHere(request)) return signInPage(options, request, { status: 403, fault: 'refused' });
+  const form = await formOf(request);
+  const now = options.now();
+  const verdict = await options.guard.check(form.get('token') ?? '', { address: request.clientAddress, now });
+  if (verdict.kind === 'wrong') return signInPage(options, request, { status: 403, fault: 'wrong' });
+  if (verdict.kind === 'limited') {
+    const limited = await signInPage(options, request, {
+      status: 429,
+      fault: 'limited',
+      minutes: Math.ceil(verdict.retryAfterMs / 60_000),
+    });
+    return {
+      ...limited,
+      headers: { ...limited.headers, 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) },
+    };
+  }
+  const cookie = await options.sessions.begin(presented(options, request));
+  await options.actions.signedIn(request.clientAddress);
+  return goTo('../ops', { 'set-cookie': cookie });
+}
+
+/** Does what a form asks for if its session is alive, it carries that session's token, and no other site sent it. */
+function withForm(
+  act: (options: OpsRoutesOptions, request: OwnRequest, form: URLSearchParams) => Promise<OwnAnswer>,
+): Act {
+  return async (options, request) => {
+    const session: OperatorSession | null = await options.sessions.find(presented(options, request));
+    if (session === null) return signInPage(options, request, { status: 401, fault: null });
+    const form = await formOf(request);
+    if (!isFromHere(request) || !isOwnForm(form, session))
+      return signInPage(options, request, { status: 403, fault: 'refused' });
+    return act(options, request, form);
+  };
+}
+
+function isFromHere(request: OwnRequest): boolean {
+  const fetchSite = request.headers['sec-fetch-site'];
+  return isSameOrigin({
+    origin: request.headers.origin ?? null,
+    fetchSite: typeof fetchSite === 'string' ? fetchSite : null,
+    ownOrigin: `${request.isSecure ? 'https' : 'http'}://${request.headers.host ?? ''}`,
+  });
+}
+
+async function formOf(request: OwnRequest): Promise<URLSearchParams> {
+  const body = await request.body();
+  const isForm = (request.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
+  return new URLSearchParams(isForm ? body.toString('utf8') : '');
+}
+
+function presented({ now }: OpsRoutesOptions, request: OwnRequest): PresentedCookie {
+  return { cookie: request.headers.cookie ?? null, isSecure: request.isSecure, now: now() };
+}
+
+function signInPage(
+  options: OpsRoutesOptions,
+  request: OwnRequest,
+  { status, ...init }: { readonly status: number; readonly fault: OpsSignInFault | null; readonly minutes?: number },
+): Promise<OwnAnswer> {
+  const up = request.path === 'ops' ? '' : '../';
+  return page(options, status, { kind: 'ops-sign-in', view: opsSignInView({ ...init, up }) });
+}
+
+async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): Promise<OwnAnswer> {
+  const { html, csp } = await options.render(drawn);
+  return {
+    status,
+    headers: {
+      ...NEVER_KEPT,
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': Buffer.byteLength(html),
+      'content-security-policy': `${csp}; frame-ancestors 'none'`,
+    },
+    body: html,
+  };
+}
+
+function goTo(location: string, headers: OutgoingHttpHeaders = {}): OwnAnswer {
+  return { status: 303, headers: { ...NEVER_KEPT, location, 'content-length': 0, ...headers }, body: '' };
+}
+
+function plain(status: number, text: string): OwnAnswer {
+  const body = `${text}\n`;
+  return {
+    status,
+    headers: { ...NEVER_KEPT, 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) },
+    body,
+  };
+}
+
+function notAllowed(allow: string): OwnAnswer {
+  const answered = plain(405, `This address takes ${allow}.`);
+  return { ...answered, headers: { ...answered.headers, allow } };
+}

@@ -1,0 +1,93 @@
+/** Sessions of operators: the token is shown once and exchanged for a cookie that lives a working day at most. */
+
+import { readCookie, setCookie } from '../../access/cookies.ts';
+import { digest, isToken, newToken, type RandomBytes } from '../../access/digest.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import type { OperatorSessions } from '../../store/operator-sessions.ts';
+import { isSame, type Revealing } from './ops-guard.ts';
+
+/** A session ends after this however busy it is, and after an hour in which nothing was asked. */
+const LIFE_MS = 8 * HOUR_MS;
+const IDLE_MS = HOUR_MS;
+/** A busy session is not written down with every request. */
+const TOUCH_MS = MINUTE_MS;
+
+/** A session that is alive. */
+export interface OperatorSession {
+  /** Goes with every form, and is worth nothing without the cookie. */
+  readonly formToken: string;
+}
+
+/** The cookie as it came, and the name it must have come under. */
+export interface PresentedCookie {
+  readonly cookie: string | null;
+  readonly isSecure: boolean;
+  readonly now: EpochMs;
+}
+
+export interface OperatorSessionDesk {
+  /** Begins a session; the Set-Cookie header for it. The caller has checked the operator token. */
+  readonly begin: (presented: PresentedCookie) => Promise<string>;
+  /** Null: nobody is signed in by this cookie, or with a token that is no longer the configured one. */
+  readonly find: (presented: PresentedCookie) => Promise<OperatorSession | null>;
+  /** Ends the session, if there is one; the Set-Cookie header that clears the cookie. */
+  readonly end: (presented: PresentedCookie) => Promise<string>;
+}
+
+export interface OperatorSessionOptions {
+  readonly sessions: OperatorSessions;
+  readonly token: () => Revealing | null;
+  readonly random: RandomBytes;
+}
+
+/** Makes the desk. Another operator token ends every session. */
+export function createOperatorSessionDesk({ sessions, token, random }: OperatorSessionOptions): OperatorSessionDesk {
+  // The id is in it, which is stored nowhere: from the print alone no token can be guessed.
+  const printOf = (id: string): string | null => {
+    const secret = token();
+    return secret === null ? null : digest('operator-token', secret.reveal(), id);
+  };
+  const idOf = ({ cookie, isSecure }: PresentedCookie): string | null => readCookie(cookie, 'operator', isSecure);
+
+  return {
+    begin: async ({ isSecure, now }) => {
+      const id = newToken(random);
+      await sessions.forget(now, toEpochMs(now - IDLE_MS));
+      await sessions.begin({
+        idHash: hashOf(id),
+        isSecure,
+        tokenPrint: printOf(id) ?? '',
+        seenAt: now,
+        untilAt: toEpochMs(now + LIFE_MS),
+      });
+      return setCookie({ role: 'operator', isSecure, value: id, maxAgeSeconds: LIFE_MS / 1_000 });
+    },
+    find: async (presented) => {
+      const id = idOf(presented);
+      if (!isToken(id)) return null;
+      const { now, isSecure } = presented;
+      const session = await sessions.find(hashOf(id));
+      if (session === null || session.isSecure !== isSecure) return null;
+      if (session.untilAt <= now || session.seenAt <= now - IDLE_MS) return null;
+      const print = printOf(id);
+      if (print === null || print !== session.tokenPrint) return null;
+      if (now - session.seenAt >= TOUCH_MS) await sessions.touch(session.idHash, now);
+      return { formToken: digest('operator-form', id) };
+    },
+    end: async (presented) => {
+      const id = idOf(presented);
+      if (isToken(id)) await sessions.end(hashOf(id));
+      return setCookie({ role: 'operator', isSecure: presented.isSecure, value: '', maxAgeSeconds: 0 });
+    },
+  };
+}
+
+/** Whether a form carries the token of the session that it is sent with. */
+export function isOwnForm(form: URLSearchParams, session: OperatorSession): boolean {
+  const given = form.getAll('form');
+  return given.length === 1 && isSame(given[0] ?? '', { reveal: () => session.formToken });
+}
+
+function hashOf(id: string): string {
+  return digest('operator-session', id);
+}

@@ -1,0 +1,168 @@
+/**
+ * Badges drawn on demand from the data of a release. A badge that does not exist, one of a page that does not exist and
+ * one that is not for whoever asks are the same grey badge, byte for byte.
+ */
+
+import { createHash } from 'node:crypto';
+import { createBadgeCache } from '../../badges/cache.ts';
+import {
+  BADGE_HEADERS,
+  BADGE_SVG_TYPE,
+  badgeFile,
+  NOT_FOUND_BADGE_HEADERS,
+  notFoundBadge,
+  SESSION_BADGE_HEADERS,
+} from '../../badges/files.ts';
+import { parseBadgeFileName } from '../../badges/names.ts';
+import { mergeBadgeOptions, parseBadgeQuery, resolveBadge } from '../../badges/options.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { BadgeData } from '../../publish/files/badge-data.ts';
+import type { BadgeSubject } from '../../views/badges/badge.ts';
+import type { FileAnswer } from './file-answer.ts';
+import type { OpenRelease } from './release-reader.ts';
+
+/** Header names in small letters, as the front door writes them: two spellings of one name would be sent twice. */
+function small(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+const PUBLIC_HEADERS = small(BADGE_HEADERS);
+const SESSION_HEADERS = small(SESSION_BADGE_HEADERS);
+const MISSING_HEADERS = small(NOT_FOUND_BADGE_HEADERS);
+
+/** Drawn badges kept: some thousand addresses, each a few kilobytes. */
+const DRAWN_MAX = 4_096;
+const ADDRESS = /^(?:(components|groups)\/([A-Za-z0-9_-]{1,128})\/)?badges\/([a-z0-9-]{1,80}\.(?:svg|json|png))$/;
+
+export interface BadgeAddress {
+  readonly scope: 'page' | 'components' | 'groups';
+  /** Of the component or group; null for the page. */
+  readonly id: string | null;
+  readonly fileName: string;
+}
+
+export interface BadgeRequest {
+  readonly address: BadgeAddress;
+  readonly query: URLSearchParams;
+  readonly now: EpochMs;
+  /** Whether caches between us and the visitor may keep it. */
+  readonly isPublic: boolean;
+  readonly ifNoneMatch: string | undefined;
+}
+
+export interface BadgeDesk {
+  /** Draws a badge of an open release; the missing one when there is none of that name. */
+  readonly draw: (release: OpenRelease, request: BadgeRequest) => Promise<FileAnswer>;
+  /** The one answer for what does not exist and for what may not be seen. */
+  readonly missing: () => FileAnswer;
+}
+
+/** The badge that a path below a page asks for; null when it is no badge's address. */
+export function badgeAddressOf(path: string): BadgeAddress | null {
+  const match = ADDRESS.exec(path);
+  if (match === null) return null;
+  const [, scope, id, fileName = ''] = match;
+  return { scope: scope === 'components' || scope === 'groups' ? scope : 'page', id: id ?? null, fileName };
+}
+
+/** Makes the desk. What it draws is kept under the release it was drawn from. */
+export function createBadgeDesk(): BadgeDesk {
+  const cache = createBadgeCache<Promise<Drawn | null>>(DRAWN_MAX);
+  const parsed = new WeakMap<OpenRelease, Opened>();
+  let openedCount = 0;
+  const openedOf = (release: OpenRelease): Opened => {
+    const known = parsed.get(release);
+    if (known !== undefined) return known;
+    const { onDemand } = release.data() as { onDemand: BadgeData };
+    openedCount += 1;
+    const opened = { id: openedCount, data: onDemand };
+    parsed.set(release, opened);
+    return opened;
+  };
+  return {
+    draw: async (release, request) => {
+      const { id, data } = openedOf(release);
+      const isStale = request.now > data.staleAfter;
+      const { address, query } = request;
+      const options = query.size === 0 ? PLAIN : parseBadgeQuery(query);
+      const asked = options === PLAIN ? '' : JSON.stringify(options);
+      // No part but the last has a space in it.
+      const key = `${id} ${isStale} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
+      const drawn = await cache.get(key, () => drawFrom(data, { address, options, isStale }));
+      return drawn === null ? missing() : answerOf(drawn, request);
+    },
+    missing,
+  };
+}
+
+/** What most ask: a badge as the page has it. */
+const PLAIN = parseBadgeQuery(new URLSearchParams());
+
+/** Data of a release, and a number of its own: those of releases begin anew when a page was withdrawn and comes back. */
+interface Opened {
+  readonly id: number;
+  readonly data: BadgeData;
+}
+
+/** A badge with every answer that it can be: made once, since thousands are given. */
+interface Drawn {
+  readonly etag: string;
+  readonly whole: FileAnswer;
+  readonly notModified: FileAnswer;
+  /** For one visitor only. */
+  readonly private: FileAnswer;
+}
+
+async function drawFrom(
+  data: BadgeData,
+  {
+    address,
+    options,
+    isStale,
+  }: { address: BadgeAddress; options: ReturnType<typeof parseBadgeQuery>; isStale: boolean },
+): Promise<Drawn | null> {
+  const subject = subjectOf(data, address);
+  const file = parseBadgeFileName(address.fileName);
+  if (subject === null || file === null) return null;
+  const badge = resolveBadge(file.name, data.named, data.options);
+  if (badge === null) return null;
+  const shown = isStale ? { ...subject, isStale: true } : subject;
+  const { body, contentType } = await badgeFile(
+    shown,
+    { kind: badge.kind, format: file.format },
+    mergeBadgeOptions(badge.options, options),
+  );
+  return answersWith(Buffer.from(body), contentType);
+}
+
+function answersWith(body: Buffer, contentType: string): Drawn {
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const headers = { ...PUBLIC_HEADERS, etag };
+  const content = { 'content-type': contentType, 'content-length': body.length };
+  return {
+    etag,
+    whole: { status: 200, headers: { ...headers, ...content }, body },
+    notModified: { status: 304, headers, body: null },
+    private: { status: 200, headers: { ...SESSION_HEADERS, vary: 'Cookie', ...content }, body },
+  };
+}
+
+function subjectOf({ subjects }: BadgeData, { scope, id }: BadgeAddress): BadgeSubject | null {
+  if (scope === 'page') return subjects.page;
+  return subjects[scope].find((named) => named.id === id)?.subject ?? null;
+}
+
+function answerOf(drawn: Drawn, { isPublic, ifNoneMatch }: BadgeRequest): FileAnswer {
+  if (!isPublic) return drawn.private;
+  const isKnown = ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === drawn.etag) === true;
+  return isKnown ? drawn.notModified : drawn.whole;
+}
+
+function missing(): FileAnswer {
+  const body = Buffer.from(notFoundBadge());
+  return {
+    status: 404,
+    headers: { ...MISSING_HEADERS, 'content-type': BADGE_SVG_TYPE, 'content-length': body.length },
+    body,
+  };
+}

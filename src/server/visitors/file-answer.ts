@@ -1,0 +1,149 @@
+/** One file of a release as an HTTP answer: encodings, conditions, ranges and the headers that go with its kind. */
+
+import type { OutgoingHttpHeaders } from 'node:http';
+import { frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../../publish/releases/answer-headers.ts';
+import type { Compression } from '../../publish/releases/compressions.ts';
+import type { FileRecord } from '../../publish/releases/manifest.ts';
+import { negotiate, type OpenRelease } from './release-reader.ts';
+
+export interface FileAnswer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  /** Null: the answer has no body. */
+  readonly body: Buffer | null;
+}
+
+export interface FileRequest {
+  readonly path: string;
+  readonly isPublic: boolean;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** Answers with a file of an open release; null when it has no such file. */
+export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnswer | null {
+  const record = Object.hasOwn(release.manifest.files, request.path) ? release.manifest.files[request.path] : undefined;
+  if (record === undefined) return null;
+  const range = single(request.headers['range']);
+  // Ranges are of the file as it is: a range of a twin would mean something else to a client that decodes.
+  const encoding = range === undefined ? negotiate(record, single(request.headers['accept-encoding'])) : null;
+  const head = headOf(release, record, { path: request.path, isPublic: request.isPublic, encoding });
+  if (head.etag !== null && matches(single(request.headers['if-none-match']), head.etag)) return head.notModified;
+  const body = release.read(request.path, encoding);
+  if (range !== undefined) return rangeAnswer(range, body, head.headers);
+  // A twin may be replaced by a smaller one meanwhile.
+  if (head.whole['content-length'] !== body.length) head.whole = { ...head.headers, 'content-length': body.length };
+  return { status: 200, headers: head.whole, body };
+}
+
+/** What answers with one file in one encoding have in common, made once: the same objects each time. */
+interface Head {
+  readonly etag: string | null;
+  readonly headers: OutgoingHttpHeaders;
+  readonly notModified: FileAnswer;
+  /** With the length of the file as it was sent the last time. */
+  whole: OutgoingHttpHeaders;
+}
+
+/** About two kilobytes each; beyond that all are made anew. */
+const HEADS_MAX = 4_096;
+let heads = new WeakMap<OpenRelease, Map<string, Head>>();
+let headCount = 0;
+
+function headOf(
+  release: OpenRelease,
+  record: FileRecord,
+  { path, isPublic, encoding }: Pick<FileRequest, 'path' | 'isPublic'> & { readonly encoding: Compression | null },
+): Head {
+  // No path has a space in it.
+  const key = `${path} ${encoding ?? ''}${isPublic ? '' : ' gated'}`;
+  const known = heads.get(release)?.get(key);
+  if (known !== undefined) return known;
+  if (headCount >= HEADS_MAX) {
+    heads = new WeakMap();
+    headCount = 0;
+  }
+  const headers = headersOf(record, { path, isPublic }, encoding);
+  const etag = headers['etag'];
+  const head: Head = {
+    etag: typeof etag === 'string' ? etag : null,
+    headers,
+    notModified: { status: 304, headers: without(headers, ['content-type', 'content-encoding']), body: null },
+    whole: headers,
+  };
+  const ofRelease = heads.get(release) ?? new Map<string, Head>();
+  heads.set(release, ofRelease.set(key, head));
+  headCount += 1;
+  return head;
+}
+
+function headersOf(
+  record: FileRecord,
+  { isPublic, path }: Pick<FileRequest, 'isPublic' | 'path'>,
+  encoding: Compression | null,
+): OutgoingHttpHeaders {
+  const common = {
+    'content-type': record.contentType,
+    'content-security-policy': cspOf(record, path),
+    ...(encoding === null ? {} : { 'content-encoding': encoding }),
+  };
+  if (!isPublic)
+    return {
+      ...common,
+      'cache-control': 'private, no-store',
+      'cross-origin-resource-policy': 'same-origin',
+      vary: 'Cookie, Accept-Encoding',
+    };
+  return {
+    ...common,
+    'cache-control': PUBLIC_CACHE,
+    vary: 'Accept-Encoding',
+    etag: `"${record.sha256.slice(0, 22)}${encoding === null ? '' : `-${encoding}`}"`,
+    'accept-ranges': 'bytes',
+    ...(isData(record.contentType) ? { 'access-control-allow-origin': '*' } : {}),
+  };
+}
+
+function cspOf(record: FileRecord, path: string): string {
+  return record.csp === null ? INERT_CSP : `${record.csp}; ${frameAncestors(path)}`;
+}
+
+function isData(contentType: string): boolean {
+  return !contentType.startsWith('text/html');
+}
+
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = (tag: string): string => tag.trim().replace(/^W\//, '');
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === etag);
+}
+
+function rangeAnswer(range: string, body: Buffer, headers: OutgoingHttpHeaders): FileAnswer {
+  const whole = { status: 200, headers: { ...headers, 'content-length': body.length }, body };
+  const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
+  // Several ranges or another unit: the whole file is a correct answer.
+  if (match === null || (match[1] === '' && match[2] === '')) return whole;
+  const [, first = '', last = ''] = match;
+  const from = first === '' ? Math.max(0, body.length - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? body.length - 1 : Math.min(Number(last), body.length - 1);
+  if (from > to || from >= body.length) {
+    return {
+      status: 416,
+      headers: { 'content-range': `bytes */${body.length}`, 'cache-control': 'no-store' },
+      body: null,
+    };
+  }
+  const part = body.subarray(from, to + 1);
+  return {
+    status: 206,
+    headers: { ...headers, 'content-range': `bytes ${from}-${to}/${body.length}`, 'content-length': part.length },
+    body: part,
+  };
+}
+
+function without(headers: OutgoingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

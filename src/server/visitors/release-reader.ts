@@ -1,0 +1,153 @@
+/** Reads files of the releases being served. The link on disk decides, so a switch by any process is seen at once. */
+
+import { readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { COMPRESSIONS, type Compression, suffixOf } from '../../publish/releases/compressions.ts';
+import {
+  type ReleaseFolders,
+  releaseNumbers,
+  type ServedRelease,
+  servedRelease,
+} from '../../publish/releases/folders.ts';
+import { type FileRecord, type Manifest, placesOf, readData, readManifest } from '../../publish/releases/manifest.ts';
+
+/** Bytes of file contents kept in memory. */
+const HOT_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface OpenRelease {
+  readonly slug: string;
+  readonly manifest: Manifest;
+  /** The bytes of a file in an encoding that its record lists, or as it is. */
+  readonly read: (path: string, encoding: Compression | null) => Buffer;
+  /** What is drawn on demand from. Throws when it cannot be read. */
+  readonly data: () => unknown;
+}
+
+export interface ReleaseReader {
+  /** The release of a page that is being served; null when there is none. */
+  readonly open: (slug: string) => OpenRelease | null;
+}
+
+/** Makes the reader over a data folder; files that are asked for often stay in memory, least recently used go first. */
+export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number = HOT_BYTES_MAX): ReleaseReader {
+  const releases = new Map<string, { readonly target: string; readonly release: OpenRelease }>();
+  const hot = createHotSet(hotBytesMax);
+  return { open: oncePerTurn(openNow) };
+
+  function targetOf(slug: string): string | null {
+    for (const site of [folders.publicSite, folders.privateSite]) {
+      try {
+        return readlinkSync(join(site, slug));
+      } catch {
+        // Not published on this side.
+      }
+    }
+    return null;
+  }
+
+  function openNow(slug: string): OpenRelease | null {
+    const target = targetOf(slug);
+    if (target === null) {
+      releases.delete(slug);
+      return null;
+    }
+    const known = releases.get(slug);
+    if (known?.target === target) return known.release;
+    const manifest = readableManifest(folders, slug);
+    if (manifest === null) return null;
+    const placeOf = placesOf(folders, manifest);
+    const release: OpenRelease = {
+      slug,
+      manifest,
+      read: (path, encoding) => hot(placeOf(path) + (encoding === null ? '' : suffixOf(encoding))),
+      data: () => readData(folders, slug, manifest.number),
+    };
+    releases.set(slug, { target, release });
+    return release;
+  }
+}
+
+/** Requests that came together, in one turn of the event loop, share one look at the disk; the next turn looks again. */
+function oncePerTurn<Value>(look: (key: string) => Value): (key: string) => Value {
+  const seen = new Map<string, { readonly value: Value }>();
+  return (key) => {
+    const known = seen.get(key);
+    if (known !== undefined) return known.value;
+    if (seen.size === 0) setImmediate(() => seen.clear());
+    const value = look(key);
+    seen.set(key, { value });
+    return value;
+  };
+}
+
+/** The manifest of the release being served. Should it be damaged: of the newest one before it on the same side of the gate. */
+function readableManifest(folders: ReleaseFolders, slug: string): Manifest | null {
+  const served = servedRelease(folders, slug);
+  if (served === null) return null;
+  const older = releaseNumbers(folders, slug).filter((number) => number < served.number);
+  for (const number of [served.number, ...older.toReversed()]) {
+    const manifest = readManifest(folders, slug, number);
+    if (manifest !== null && isOnSide(manifest, served)) return manifest;
+  }
+  return null;
+}
+
+function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
+  return (access === 'public') === isPublic;
+}
+
+function createHotSet(bytesMax: number): (path: string) => Buffer {
+  const files = new Map<string, Buffer>();
+  let bytes = 0;
+  return (path) => {
+    const known = files.get(path);
+    if (known !== undefined) {
+      files.delete(path);
+      files.set(path, known);
+      return known;
+    }
+    const body = readFileSync(path);
+    if (body.length > bytesMax / 8) return body;
+    files.set(path, body);
+    bytes += body.length;
+    for (const [oldest, content] of files) {
+      if (bytes <= bytesMax) break;
+      files.delete(oldest);
+      bytes -= content.length;
+    }
+    return body;
+  };
+}
+
+/** The best twin of a file for an Accept-Encoding header; null: as it is. */
+export function negotiate(record: FileRecord, acceptEncoding: string | undefined): Compression | null {
+  if (acceptEncoding === undefined || record.twins.length === 0) return null;
+  for (const encoding of preferences(acceptEncoding)) if (record.twins.includes(encoding)) return encoding;
+  return null;
+}
+
+/** Browsers send a handful of different ones; what others make up is read anew each time. */
+const PREFERENCES_MAX = 64;
+const PREFERENCE_LENGTH_MAX = 64;
+const knownPreferences = new Map<string, readonly Compression[]>();
+
+function preferences(acceptEncoding: string): readonly Compression[] {
+  const known = knownPreferences.get(acceptEncoding);
+  if (known !== undefined) return known;
+  const read = readPreferences(acceptEncoding);
+  if (acceptEncoding.length <= PREFERENCE_LENGTH_MAX && knownPreferences.size < PREFERENCES_MAX)
+    knownPreferences.set(acceptEncoding, read);
+  return read;
+}
+
+/** What is accepted, liked best first; of what is liked alike, ours first. */
+function readPreferences(acceptEncoding: string): readonly Compression[] {
+  const accepted = new Map<string, number>();
+  for (const part of acceptEncoding.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.trim().split(/\s*;\s*/);
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    accepted.set(name, quality === undefined ? 1 : Number(quality));
+  }
+  const qualityOf = (encoding: Compression): number => accepted.get(encoding) ?? accepted.get('*') ?? 0;
+  return COMPRESSIONS.filter((encoding) => qualityOf(encoding) > 0).toSorted((a, b) => qualityOf(b) - qualityOf(a));
+}

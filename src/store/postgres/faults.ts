@@ -1,0 +1,61 @@
+/** What a Postgres server, or the way to it, says when it cannot be used, in words of ours and without secrets. */
+
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+
+/** Codes of PostgreSQL (its documentation, appendix A) and of the system, and what helps. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  '28P01': 'Check user and password in store.url.',
+  '28000': 'Check user and password in store.url, and what pg_hba.conf of the server lets in.',
+  '3D000': 'Make the database (docs/postgres.md), or check its name in store.url.',
+  '42501': 'Make the role the owner of the database (docs/postgres.md).',
+  '53300': 'The server has no connection left: raise max_connections, or run fewer nodes.',
+  '53100': 'The disk of the server is full: make room.',
+  '55P03': 'Another node has been writing for too long; look there.',
+  '57014': 'The server is too slow, or a statement waited for a lock.',
+  '57P03': 'The server is starting or stopping; it is tried again.',
+  '25006': 'This server only reads: name the primary one in store.url.',
+  ECONNREFUSED: 'Nothing listens there: start the server, or check host and port in store.url.',
+  ENOTFOUND: 'Check the host in store.url.',
+  EAI_AGAIN: 'The host of store.url cannot be looked up now; it is tried again.',
+  ETIMEDOUT: 'Check host and port in store.url, and firewalls between.',
+};
+const OTHER_REMEDY = 'Check store.url and that the server runs; it is tried again.';
+
+const DISCONNECTIONS: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02']);
+/** As pg words it; it gives no code. */
+const DISCONNECTED = /connection terminated|connection error and is not queryable|closed and is not queryable/i;
+
+/** `host:port/database` of an address, for messages. */
+export function placeOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `Postgres at ${hostname === '' ? 'localhost' : hostname}:${port === '' ? 5_432 : port}${pathname}`;
+}
+
+/** Whether a connection ended which had been open: another one may work. */
+export function isDisconnection(error: unknown): boolean {
+  return DISCONNECTIONS.has(codeOf(error) ?? '') || DISCONNECTED.test(messageOf(error));
+}
+
+/** The error to tell of: one of ours stays as it is. */
+export function unavailable(place: string, error: unknown): StatusError {
+  if (isStatusError(error)) return error;
+  const code = codeOf(error);
+  const words = wordsOf(error);
+  return new StatusError({
+    code: 'STORE_UNAVAILABLE',
+    message: `${place} cannot be used: ${words}. ${REMEDIES[code ?? ''] ?? OTHER_REMEDY}`,
+    cause: error,
+    context: code === null ? {} : { reason: code },
+  });
+}
+
+function codeOf(error: unknown): string | null {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : null;
+}
+
+/** A host with several addresses fails with all of their faults in one. */
+function wordsOf(error: unknown): string {
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  return messageOf(first).replace(/\.$/, '') || 'it does not answer';
+}

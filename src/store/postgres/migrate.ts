@@ -1,0 +1,57 @@
+/** Brings a Postgres database to the latest version, once, however many nodes start together. */
+
+import type pg from 'pg';
+import { StatusError } from '../../errors.ts';
+import { migrationsAfter } from '../migrations.ts';
+import { inPostgresTypes } from './dialect.ts';
+
+/** What is used is as old as that; older servers get no fixes any more. */
+export const POSTGRES_VERSION_MIN = 13;
+
+/** An index over years of history takes its time. */
+const STATEMENT_MAX_MS = 600_000;
+
+/** @param begin what begins a transaction that no other node writes beside */
+export async function migratePostgres(client: pg.ClientBase, begin: string): Promise<void> {
+  await requireServer(client);
+  if (migrationsAfter(await versionOf(client)).length === 0) return;
+  await client.query(begin);
+  await client.query(`SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}`);
+  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)');
+  // Another node may have done it while this one waited.
+  for (const { version, sql } of migrationsAfter(await versionOf(client))) {
+    await client.query({ text: inPostgresTypes(sql()), query_timeout: STATEMENT_MAX_MS } as pg.QueryConfig);
+    await client.query('DELETE FROM schema_version');
+    await client.query('INSERT INTO schema_version (version) VALUES ($1)', [version]);
+  }
+  await client.query('COMMIT');
+}
+
+/** Which version the tables have; 0: there are none. */
+export async function versionOf(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query("SELECT to_regclass('schema_version') IS NOT NULL AS known");
+  if (rows[0]?.known !== true) return 0;
+  const { rows: versions } = await client.query('SELECT MAX(version) AS version FROM schema_version');
+  return Number(versions[0]?.version ?? 0);
+}
+
+/** @throws STORE_UNAVAILABLE when it is too old, or keeps text otherwise than we do */
+export async function requireServer(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query(
+    "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding",
+  );
+  const major = Math.floor(Number(rows[0]?.version) / 10_000);
+  const encoding = String(rows[0]?.encoding);
+  if (major < POSTGRES_VERSION_MIN) {
+    throw new StatusError({
+      code: 'STORE_UNAVAILABLE',
+      message: `PostgreSQL ${major} is too old; Pharos needs ${POSTGRES_VERSION_MIN} or newer.`,
+    });
+  }
+  if (encoding !== 'UTF8') {
+    throw new StatusError({
+      code: 'STORE_UNAVAILABLE',
+      message: `The Postgres database keeps text as ${encoding}; make one with ENCODING 'UTF8' (docs/postgres.md).`,
+    });
+  }
+}

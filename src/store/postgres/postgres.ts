@@ -1,0 +1,171 @@
+/** Postgres through pg: transactions one after the other over all nodes, reads beside them from the same pool. */
+
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { StatusError } from '../../errors.ts';
+import type { Database, SqlValue, Writer } from '../database.ts';
+import { numbered } from './dialect.ts';
+import { placeOf, unavailable } from './faults.ts';
+import { migratePostgres } from './migrate.ts';
+import { connected, createPool } from './pool.ts';
+
+/** A pass, its readers and the gates; a server takes 100 connections unless told otherwise. */
+const POOL_SIZE = 5;
+/** An unreachable server is not asked by every request that comes in. */
+const RETRY_AFTER_MS = 1_000;
+/** Rows sent ahead of their answers. */
+const ROWS_AHEAD = 1_000;
+/** Fewer rows are not worth a statement that the server keeps. */
+const KEPT_FROM_ROWS = 16;
+/** `pharos` in letters: the advisory lock that writers of one database share. */
+const WRITE_LOCK = 0x70_68_61_72_6f_73;
+
+/**
+ * A writer waits for others as long as their largest pass may take. One that hangs between two statements, or whose
+ * machine is gone, loses its transaction, so that it never keeps the other nodes from writing.
+ */
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '30s';
+  SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
+
+export interface PostgresOptions {
+  /** Connections that are open at most. Default: 5. */
+  readonly poolSize?: number;
+}
+
+export interface PostgresDatabase extends Database {
+  /**
+   * Resolves when the server has been reached and is of our version; nothing else waits for it to be called.
+   *
+   * @throws STORE_UNAVAILABLE which says what is wrong and what to do; `schema` in its context: trying again helps nobody
+   */
+  readonly ready: () => Promise<void>;
+}
+
+/**
+ * A database of a Postgres server. Nothing is sent before it is used: whatever is asked of it first brings it to the
+ * latest version, and fails with STORE_UNAVAILABLE as long as the server cannot be reached. It recovers by itself.
+ *
+ * @param url `postgres://user:password@host:port/database?sslmode=…`, in which sslmode means what it means to libpq
+ */
+export function openPostgres(url: string, { poolSize = POOL_SIZE }: PostgresOptions = {}): PostgresDatabase {
+  const place = placeOf(url);
+  const pool = createPool(url, poolSize);
+  let last: Promise<unknown> = Promise.resolve();
+  let prepared: Promise<void> | null = null;
+  let failed: { readonly fault: StatusError; readonly at: number } | null = null;
+
+  async function prepare(): Promise<void> {
+    try {
+      const { client } = await connected(pool, async (fresh) => migratePostgres(fresh, BEGIN));
+      client.release();
+      failed = null;
+    } catch (error) {
+      prepared = null;
+      const fault = unavailable(place, error);
+      failed = { fault, at: performance.now() };
+      throw fault;
+    }
+  }
+
+  async function ready(): Promise<void> {
+    if (prepared === null && failed !== null && performance.now() - failed.at < RETRY_AFTER_MS) throw failed.fault;
+    prepared ??= prepare();
+    await prepared;
+  }
+
+  async function transact<T>(task: (tx: Writer) => Promise<T>): Promise<T> {
+    await ready();
+    const { client } = await guard(place, () => connected(pool, (fresh) => fresh.query(BEGIN)));
+    try {
+      const result = await task(createWriter(client, place));
+      await commit(client, place);
+      client.release();
+      return result;
+    } catch (error) {
+      const isOver = await client.query('ROLLBACK').then(
+        () => true,
+        () => false,
+      );
+      client.release(!isOver);
+      throw error;
+    }
+  }
+
+  return {
+    ready,
+    all: async (sql, params = []) => {
+      await ready();
+      return guard(place, async () => {
+        const { client, result } = await connected(pool, (fresh) => fresh.query(toQuery(sql, params)));
+        client.release();
+        return result.rows;
+      });
+    },
+    transaction: (task) => {
+      const mine = last.then(() => transact(task));
+      // The next one waits for this one whatever becomes of it.
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+    backup: () =>
+      Promise.reject(
+        new StatusError({ code: 'STORE_UNAVAILABLE', message: 'A Postgres database is copied with pg_dump.' }),
+      ),
+    close: async () => {
+      await last;
+      await pool.end();
+    },
+  };
+}
+
+/** A transaction in which a statement failed is undone by the server, which says so and fails nothing. */
+async function commit(client: pg.PoolClient, place: string): Promise<void> {
+  const { command } = await guard(place, () => client.query('COMMIT'));
+  if (command === 'COMMIT') return;
+  throw new StatusError({
+    code: 'STORE_UNAVAILABLE',
+    message: `A transaction on ${place} was undone, because a statement in it had failed.`,
+  });
+}
+
+function createWriter(client: pg.PoolClient, place: string): Writer {
+  return {
+    all: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rows),
+    run: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rowCount ?? 0),
+    runMany: (sql, rows) => guard(place, () => runMany(client, sql, rows)),
+  };
+}
+
+/** The statement is parsed once, and its rows are sent without waiting for each answer. */
+async function runMany(client: pg.PoolClient, sql: string, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+  const text = numbered(sql);
+  const kept =
+    rows.length < KEPT_FROM_ROWS ? {} : { name: createHash('sha256').update(text).digest('hex').slice(0, 32) };
+  for (let start = 0; start < rows.length; start += ROWS_AHEAD) {
+    const some = rows.slice(start, start + ROWS_AHEAD);
+    const answers = await Promise.allSettled(
+      some.map((values) => client.query({ ...kept, text, values: values.map(storable) })),
+    );
+    // The first failed; the others only say that one did.
+    const failed = answers.find((answer) => answer.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+}
+
+function toQuery(sql: string, params: readonly SqlValue[]): pg.QueryConfig {
+  return { text: numbered(sql), values: params.map(storable) };
+}
+
+/** Postgres keeps no NUL. Upstream text has lost its own where it came in; this is for what visitors send. */
+function storable(value: SqlValue): SqlValue {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
+}
+
+async function guard<T>(place: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw unavailable(place, error);
+  }
+}

@@ -1,0 +1,222 @@
+/** SQLite through node:sqlite: one connection that writes, one that reads, WAL, every commit on disk. */
+
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import type { Database, Row, SqlValue, Writer } from '../database.ts';
+import { migrationsAfter } from '../migrations.ts';
+
+/** Older libraries can corrupt a WAL database when two connections checkpoint at once (sqlite.org/wal.html#walresetbug). */
+const SQLITE_VERSION_MIN = [3, 51, 3] as const;
+/** How long a writer of another process is waited for. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+export interface OpenedSqlite {
+  readonly database: Database;
+  /** Where a damaged file was moved; null when the file was sound or new. */
+  readonly damagedFile: string | null;
+}
+
+/**
+ * Opens (or makes) the database at `file` and brings it to the latest version.
+ *
+ * A damaged file is moved aside as `<file>.damaged-<now>` and a new one is begun: the published pages go on being
+ * served and the upstreams are asked again.
+ *
+ * @param now epoch ms, for the name of a damaged file
+ * @throws STORE_UNAVAILABLE when the file cannot be opened, locked or written
+ */
+export function openSqlite(file: string, now: number): OpenedSqlite {
+  mkdirSync(dirname(file), { recursive: true });
+  try {
+    return { database: connect(file), damagedFile: null };
+  } catch (error) {
+    if (!isDamage(error) || !existsSync(file)) throw unavailable(file, error);
+  }
+  const damagedFile = `${file}.damaged-${now}`;
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, damagedFile + suffix);
+  }
+  try {
+    return { database: connect(file), damagedFile };
+  } catch (error) {
+    throw unavailable(file, error);
+  }
+}
+
+/** Opens a database that this process has open already, for another thread that only reads. */
+export function openSqliteReader(file: string): Database {
+  const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+  const { all, close } = createDatabase(reading, reading);
+  const refuse = () => Promise.reject(new Error('this connection only reads'));
+  return { all, transaction: refuse, backup: refuse, close };
+}
+
+/** What is wrong with a database file, in words; null when nothing is. It is only read. */
+export function faultOfSqlite(file: string): string | null {
+  try {
+    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+    try {
+      const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+      return check === 'ok' ? null : String(check);
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The version of the library, and whether it is one that can corrupt databases. */
+export function sqliteVersion(): { readonly version: string; readonly isSafe: boolean } {
+  const connection = new DatabaseSync(':memory:');
+  const version = String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']);
+  connection.close();
+  try {
+    requireVersion(version);
+    return { version, isSafe: true };
+  } catch {
+    return { version, isSafe: false };
+  }
+}
+
+function connect(file: string): Database {
+  const writing = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    prepare(writing);
+    const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+    return createDatabase(writing, reading);
+  } catch (error) {
+    writing.close();
+    throw error;
+  }
+}
+
+function prepare(connection: DatabaseSync): void {
+  requireVersion(String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']));
+  connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
+  const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+  if (check !== 'ok') throw Object.assign(new Error(`quick_check: ${String(check)}`), { errcode: SQLITE_CORRUPT });
+  migrate(connection);
+}
+
+function requireVersion(version: string): void {
+  const parts = version.split('.').map(Number);
+  for (const [index, least] of SQLITE_VERSION_MIN.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > least) return;
+    if (part < least) {
+      throw new StatusError({
+        code: 'STORE_UNAVAILABLE',
+        message: `SQLite ${version} can corrupt databases; Pharos needs ${SQLITE_VERSION_MIN.join('.')} or newer. Run it on the Node that npm ci installs.`,
+      });
+    }
+  }
+}
+
+/** Applies each numbered file once, in order, each in a transaction of its own. Forward only. */
+export function migrate(connection: DatabaseSync): void {
+  const current = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
+  for (const { version, sql } of migrationsAfter(current)) {
+    connection.exec('BEGIN IMMEDIATE');
+    try {
+      // Another process may have done it while this one waited for the lock.
+      if (Number(connection.prepare('PRAGMA user_version').get()?.['user_version']) < version) {
+        connection.exec(sql());
+        connection.exec(`PRAGMA user_version = ${version}`);
+      }
+      connection.exec('COMMIT');
+    } catch (error) {
+      connection.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database {
+  const readStatements = new Map<string, StatementSync>();
+  const writeStatements = new Map<string, StatementSync>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  const writer: Writer = {
+    all: async (sql, params = []) => prepared(writing, writeStatements, sql).all(...params) as readonly Row[],
+    run: async (sql, params = []) => Number(prepared(writing, writeStatements, sql).run(...params).changes),
+    runMany: async (sql, rows) => {
+      const statement = prepared(writing, writeStatements, sql);
+      for (const row of rows) statement.run(...row);
+    },
+  };
+
+  async function transact<T>(task: (tx: Writer) => Promise<T>): Promise<T> {
+    guard(() => writing.exec('BEGIN IMMEDIATE'));
+    try {
+      const result = await task(writer);
+      guard(() => writing.exec('COMMIT'));
+      return result;
+    } catch (error) {
+      if (writing.isTransaction) writing.exec('ROLLBACK');
+      throw isStatusError(error) || !isSqliteError(error) ? error : unavailable('the database', error);
+    }
+  }
+
+  return {
+    all: async (sql, params = []) =>
+      guard(() => prepared(reading, readStatements, sql).all(...params) as readonly Row[]),
+    transaction: (task) => {
+      const mine = last.then(() => transact(task));
+      // The next one waits for this one whatever becomes of it.
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+    backup: async (file) => {
+      await backup(reading, file);
+    },
+    close: async () => {
+      await last;
+      reading.close();
+      if (writing !== reading) writing.close();
+    },
+  };
+}
+
+function prepared(connection: DatabaseSync, cache: Map<string, StatementSync>, sql: string): StatementSync {
+  const known = cache.get(sql);
+  if (known !== undefined) return known;
+  const statement = connection.prepare(sql);
+  cache.set(sql, statement);
+  return statement;
+}
+
+function guard<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw unavailable('the database', error);
+  }
+}
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+function isSqliteError(error: unknown): error is Error & { errcode: number } {
+  return error instanceof Error && typeof (error as { errcode?: unknown }).errcode === 'number';
+}
+
+function isDamage(error: unknown): boolean {
+  return isSqliteError(error) && (error.errcode === SQLITE_CORRUPT || error.errcode === SQLITE_NOTADB);
+}
+
+function unavailable(place: string, error: unknown): StatusError {
+  if (isStatusError(error)) return error;
+  return new StatusError({
+    code: isDamage(error) ? 'STORE_CORRUPT' : 'STORE_UNAVAILABLE',
+    message: `${place} cannot be used: ${messageOf(error)}. Check that the data folder is writable, has space and is used by one version of Pharos.`,
+    cause: error,
+  });
+}
+
+/** Parameters of a list for `IN (…)`. */
+export function placeholders(values: readonly SqlValue[]): string {
+  return values.map(() => '?').join(', ');
+}

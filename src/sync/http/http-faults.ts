@@ -1,0 +1,130 @@
+/** What can go wrong between us and an upstream, in our words: one sentence for the log, one code for the program. */
+
+import { type ErrorCode, isStatusError, StatusError } from '../../errors.ts';
+import type { EpochMs } from '../../model/time.ts';
+
+/** Why no answer came. `tls` is not tried again in the same pass: a certificate does not heal in seconds. */
+export type Fault = 'name' | 'connect' | 'tls' | 'timeout' | 'reset' | 'truncated' | 'stopped' | 'address';
+
+interface FaultFacts {
+  readonly fault: Fault;
+  readonly words: string;
+}
+
+const TIMEOUT_WORDS = 'no answer in time';
+const CUT_WORDS = 'the connection was cut in the middle of the answer';
+const ASK_OWNER = 'Pharos asks again by itself; if this lasts, look at the upstream and the network between.';
+
+const FAULTS: Readonly<Record<string, FaultFacts>> = {
+  ENOTFOUND: { fault: 'name', words: 'its host name is unknown to DNS' },
+  EAI_AGAIN: { fault: 'name', words: 'DNS did not answer' },
+  EAI_FAIL: { fault: 'name', words: 'DNS failed' },
+  EAI_NODATA: { fault: 'name', words: 'its host name has no address' },
+  ECONNREFUSED: { fault: 'connect', words: 'the connection was refused' },
+  EHOSTUNREACH: { fault: 'connect', words: 'the host cannot be reached' },
+  ENETUNREACH: { fault: 'connect', words: 'the network cannot be reached' },
+  ETIMEDOUT: { fault: 'timeout', words: TIMEOUT_WORDS },
+  UND_ERR_CONNECT_TIMEOUT: { fault: 'timeout', words: 'no connection in time' },
+  UND_ERR_HEADERS_TIMEOUT: { fault: 'timeout', words: TIMEOUT_WORDS },
+  UND_ERR_BODY_TIMEOUT: { fault: 'timeout', words: 'the answer stalled' },
+  ECONNRESET: { fault: 'reset', words: 'the connection was reset' },
+  EPIPE: { fault: 'reset', words: 'the connection was reset' },
+  UND_ERR_SOCKET: { fault: 'reset', words: 'the connection was closed' },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { fault: 'truncated', words: CUT_WORDS },
+  UND_ERR_ABORTED: { fault: 'stopped', words: 'the request was stopped' },
+};
+
+/** OpenSSL and Node name these in many ways; none is ever passed over. */
+const TLS_CODE = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+
+/** Where a request went, safe to log: method, origin and path; no user, no query. */
+export function placeOf(method: string, url: URL): string {
+  return `${method} ${url.origin === 'null' ? url.protocol : url.origin}${url.pathname}`;
+}
+
+/** Whatever the network layer threw, as one of ours. */
+export function toStatusError(error: unknown, place: string): StatusError {
+  if (isStatusError(error)) return error;
+  const code = codeOf(error);
+  if (code === 'UND_ERR_INVALID_ARG') {
+    return new StatusError({
+      code: 'CONFIG_INVALID',
+      message: `${place}: the address or a header has characters that HTTP does not allow. Check the key or password for line breaks.`,
+      context: { fault: 'address' },
+    });
+  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || (error instanceof Error && error.name === 'HTTPParserError')) {
+    return shapeError(place, 'the answer is not HTTP that can be read');
+  }
+  if (TLS_CODE.test(code)) {
+    return new StatusError({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: `${place}: its TLS certificate or handshake was refused (${code}). Renew or correct the certificate there; Pharos never skips this check.`,
+      cause: error,
+      context: { fault: 'tls', cause: code },
+    });
+  }
+  const facts = FAULTS[code] ?? { fault: 'connect' as const, words: `the connection failed (${code || 'no code'})` };
+  return unreachable(place, facts.fault, { words: facts.words, cause: error });
+}
+
+/** No (complete) answer came. */
+export function unreachable(
+  place: string,
+  fault: Fault,
+  { words, cause }: { readonly words: string; readonly cause?: unknown },
+): StatusError {
+  return new StatusError({
+    code: 'UPSTREAM_UNREACHABLE',
+    message: `${place}: ${words}. ${ASK_OWNER}`,
+    cause,
+    context: { fault },
+  });
+}
+
+/** It answered, but not in a way that can be read. */
+export function shapeError(place: string, words: string): StatusError {
+  return new StatusError({
+    code: 'UPSTREAM_SHAPE',
+    message: `${place}: ${words}. The last good answer is kept; check that the address is that of the API.`,
+  });
+}
+
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  400: 'it did not understand the request',
+  401: 'the key or password is not accepted; check it and that it has not expired',
+  403: 'the key may not read this; give it the right to',
+  404: 'there is nothing at this address; check the base address',
+  405: 'this address does not take such requests; check the base address',
+  408: 'it waited too long for the request',
+  410: 'this address was given up; check the base address',
+  429: 'too many requests; Pharos waits as long as it is told to',
+};
+
+/** The error of a status that is not an answer: 429 limited, 408 and 5xx failed, all others refused. */
+export function statusError(
+  place: string,
+  { status, retryAt }: { readonly status: number; readonly retryAt: EpochMs | null },
+): StatusError {
+  const code: ErrorCode =
+    status === 429 ? 'UPSTREAM_LIMITED' : status === 408 || status >= 500 ? 'UPSTREAM_FAILED' : 'UPSTREAM_REFUSED';
+  const words =
+    STATUS_WORDS[status] ?? (status >= 500 ? 'it failed' : 'it answered with a status that is not expected');
+  return new StatusError({
+    code,
+    message: `${place}: status ${status}, ${words}.`,
+    context: { status },
+    ...(retryAt === null ? {} : { retryAt }),
+  });
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && code !== 'UND_ERR_SOCKET') return code;
+  return error.cause instanceof Error && typeof (error.cause as { code?: unknown }).code === 'string'
+    ? codeOf(error.cause)
+    : typeof code === 'string'
+      ? code
+      : '';
+}

@@ -1,0 +1,226 @@
+/**
+ * Asks upstreams over HTTP. The only import of undici, with what it lacks: a total deadline beside its idle timeouts, a
+ * bound on unpacked bytes, redirects that never leave the origin, and no trust in how a body ends.
+ */
+
+import { Agent, type Dispatcher } from 'undici';
+import { isStatusError, type StatusError } from '../../errors.ts';
+import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { ACCEPTED_ENCODINGS, dropBody } from './body.ts';
+import { placeOf, statusError, toStatusError, unreachable } from './http-faults.ts';
+import type { HttpQuestion } from './http-question.ts';
+import { readPayload } from './payload.ts';
+import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
+
+export interface HttpLimits {
+  readonly connectMs: number;
+  /** From the request sent to the last header. */
+  readonly headersMs: number;
+  /** Without a byte of the body. */
+  readonly idleMs: number;
+  /** One question from its first byte to its last, redirects included. */
+  readonly totalMs: number;
+  /** Of a body, on the wire and unpacked. */
+  readonly bytesMax: number;
+  readonly redirectsMax: number;
+  /** Sockets to one origin. */
+  readonly connectionsMax: number;
+}
+
+export const HTTP_LIMITS: HttpLimits = Object.freeze({
+  connectMs: 5 * SECOND_MS,
+  headersMs: 10 * SECOND_MS,
+  idleMs: 10 * SECOND_MS,
+  totalMs: 30 * SECOND_MS,
+  bytesMax: 16 * 1024 * 1024,
+  redirectsMax: 3,
+  connectionsMax: 8,
+});
+
+/** An error page is read to free the connection, no further than this. */
+const DISCARDED_BYTES_MAX = 64 * 1024;
+/** And no longer than this: the status is known already. */
+const DISCARD_MS = SECOND_MS;
+
+export interface HttpContext {
+  readonly now: () => EpochMs;
+  /** Stops the request, for instance when the process ends. */
+  readonly signal?: AbortSignal;
+  /** Awaited before every request that leaves, those of a redirect included; throws a StatusError when none may leave. */
+  readonly permit?: () => Promise<void>;
+  /** A total deadline below the usual one, ms from the first permit. */
+  readonly totalMs?: number;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** The parsed body (text when so asked), null when it is empty and may be. */
+  readonly payload: unknown;
+  /** When it was asked, by our clock. */
+  readonly at: EpochMs;
+  /** How far the upstream's clock is ahead of ours, to a second; null when it does not tell. */
+  readonly clockSkewMs: number | null;
+}
+
+export interface Http {
+  /**
+   * The answer to one question.
+   *
+   * @throws UPSTREAM_UNREACHABLE, UPSTREAM_FAILED, UPSTREAM_REFUSED, UPSTREAM_LIMITED (with `retryAt` when it says so;
+   *   so may UPSTREAM_FAILED), UPSTREAM_SHAPE, CONFIG_INVALID for an address or header that cannot be sent, and
+   *   whatever `permit` throws. Messages name origin and path, never query, header or body.
+   */
+  readonly request: (question: HttpQuestion, context: HttpContext) => Promise<HttpAnswer>;
+  readonly close: () => Promise<void>;
+}
+
+export interface HttpOptions {
+  readonly limits?: Partial<HttpLimits>;
+  /** Certificates (PEM) trusted instead of the system's. */
+  readonly ca?: string;
+}
+
+/** Makes the one way out to upstreams; it keeps connections open until it is closed. */
+export function createHttp(options: HttpOptions = {}): Http {
+  const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
+  const agent = new Agent({
+    // Everything here was tried against HTTP/1.1 only; the environment cannot turn certificate checks off.
+    allowH2: false,
+    connect: {
+      timeout: limits.connectMs,
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+    },
+    connections: limits.connectionsMax,
+    pipelining: 1,
+    headersTimeout: limits.headersMs,
+    bodyTimeout: limits.idleMs,
+  });
+  return {
+    request: (question, context) => request(agent, limits, { question, context }),
+    close: () => agent.destroy(),
+  };
+}
+
+interface Exchange {
+  readonly question: HttpQuestion;
+  readonly context: HttpContext;
+}
+
+async function request(agent: Agent, limits: HttpLimits, { question, context }: Exchange): Promise<HttpAnswer> {
+  const start = addressOf(question);
+  const place = placeOf(question.method, start);
+  await context.permit?.();
+  const deadline = new AbortController();
+  const totalMs = Math.min(limits.totalMs, context.totalMs ?? limits.totalMs);
+  const timer = setTimeout(() => deadline.abort(), totalMs);
+  const signal = context.signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, context.signal]);
+  const at = context.now();
+  try {
+    let url = start;
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await agent.request(toRequest(question, url, signal));
+      const target = redirectTarget(response, { url, place, question });
+      if (target === null) return await toAnswer(response, { question, context, place, at, limits });
+      await discard(response);
+      if (redirects === limits.redirectsMax)
+        throw refusedRedirect(place, response.statusCode, `more than ${limits.redirectsMax} redirects`);
+      await context.permit?.();
+      url = target;
+    }
+  } catch (error) {
+    if (isStatusError(error)) throw error;
+    if (deadline.signal.aborted)
+      throw unreachable(place, 'timeout', { words: `no complete answer within ${totalMs / SECOND_MS} s` });
+    if (context.signal?.aborted === true) throw unreachable(place, 'stopped', { words: 'the request was stopped' });
+    throw toStatusError(error, place);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function addressOf(question: HttpQuestion): URL {
+  const url = URL.parse(question.url);
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '') return url;
+  throw unsendable(question.method);
+}
+
+function unsendable(method: string): StatusError {
+  return toStatusError(Object.assign(new Error(), { code: 'UND_ERR_INVALID_ARG' }), `${method} (unreadable address)`);
+}
+
+function toRequest(
+  question: HttpQuestion,
+  url: URL,
+  signal: AbortSignal,
+): { origin: string } & Dispatcher.RequestOptions {
+  return {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method: question.method,
+    headers: {
+      accept: question.reads === 'text' ? '*/*' : 'application/json',
+      'accept-encoding': ACCEPTED_ENCODINGS,
+      'user-agent': 'Pharos',
+      ...(question.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...Object.fromEntries(Object.entries(question.headers).map(([name, value]) => [name.toLowerCase(), value])),
+    },
+    body: question.body === undefined ? null : JSON.stringify(question.body),
+    signal,
+  };
+}
+
+/** Where the answer sends us; null when it is no redirect. Credentials never go to another origin, nor twice by a POST. */
+function redirectTarget(
+  response: Dispatcher.ResponseData,
+  { url, place, question }: { readonly url: URL; readonly place: string; readonly question: HttpQuestion },
+): URL | null {
+  const { statusCode, headers } = response;
+  if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
+  const location = headers['location'];
+  const target = typeof location === 'string' ? URL.parse(location, url) : null;
+  const fault =
+    question.method !== 'GET'
+      ? `a ${question.method} is not sent on`
+      : target === null
+        ? 'without an address to go to'
+        : target.origin !== url.origin || target.username !== ''
+          ? 'to another origin, where the key must not go'
+          : null;
+  if (fault === null && target !== null) return target;
+  dropBody(response.body);
+  throw refusedRedirect(place, statusCode, fault ?? 'without an address to go to');
+}
+
+function refusedRedirect(place: string, status: number, words: string): StatusError {
+  return statusError(`${place}: redirect refused (${words}); set the final address in the configuration`, {
+    status,
+    retryAt: null,
+  });
+}
+
+interface Reading extends Exchange {
+  readonly place: string;
+  readonly at: EpochMs;
+  readonly limits: HttpLimits;
+}
+
+async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Promise<HttpAnswer> {
+  const { statusCode: status, headers } = response;
+  const { question, context, place, at, limits } = reading;
+  const now = context.now();
+  const theirNow = parseHttpDate(typeof headers['date'] === 'string' ? headers['date'] : '', now);
+  if (!((status >= 200 && status < 300) || question.acceptStatuses?.includes(status) === true)) {
+    await discard(response);
+    throw statusError(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }) });
+  }
+  const payload = await readPayload(response, { ...question, place, bytesMax: limits.bytesMax });
+  return { status, payload, at, clockSkewMs: theirNow === null ? null : theirNow - now };
+}
+
+/** Frees the connection. What an error page says is of no use to us, nor is how its reading ends. */
+async function discard(response: Dispatcher.ResponseData): Promise<void> {
+  const dumped = response.body.dump({ limit: DISCARDED_BYTES_MAX, signal: AbortSignal.timeout(DISCARD_MS) });
+  await dumped.catch(() => undefined);
+}

@@ -1,0 +1,38 @@
+/**
+ * Answers about the past, kept while a back-fill waits for quota, so that a long list is read on from where the last
+ * pass had to stop instead of from its first page.
+ */
+
+import { type EpochMs, HOUR_MS } from '../../model/time.ts';
+import type { Answer, Question } from '../connector.ts';
+
+/** Older pages no longer fit to newer ones. */
+const KEPT_MS = HOUR_MS;
+/** A few tens of megabytes at most; more than a connector asks for. */
+const ANSWERS_MAX = 250;
+
+export interface BackfillMemory {
+  /** What this question was answered before; null: it was not, or too long ago. */
+  readonly recall: (question: Question<unknown>, now: EpochMs) => Answer<unknown> | null;
+  readonly keep: (question: Question<unknown>, answer: Answer<unknown> & { readonly at: EpochMs }) => void;
+  readonly clear: () => void;
+}
+
+/** Makes the memory of one upstream; it lives in this process only, and a restart begins anew. */
+export function createBackfillMemory(): BackfillMemory {
+  const answers = new Map<string, Answer<unknown> & { readonly at: EpochMs }>();
+  return {
+    recall: (question, now) => {
+      const answer = answers.get(keyOf(question));
+      return answer !== undefined && Math.abs(now - answer.at) < KEPT_MS ? answer : null;
+    },
+    keep: (question, answer) => {
+      if (answers.size < ANSWERS_MAX) answers.set(keyOf(question), answer);
+    },
+    clear: () => answers.clear(),
+  };
+}
+
+function keyOf({ name, method, url, body }: Question<unknown>): string {
+  return JSON.stringify([name, method, url, body ?? null]);
+}

@@ -1,0 +1,89 @@
+/** Whether what a pass learned may replace what is known. Pure. */
+
+import { createHash } from 'node:crypto';
+import type { Learned, MonitorId, PageDefinition, Problem } from '../../model/observation.ts';
+
+/** A larger share of unreadable items means that we do not understand this upstream any more. */
+const DROPPED_RATIO_MAX = 0.01;
+/** More than this at once is an upstream that lost its data, or a filter gone wrong. */
+const VANISHED_RATIO_MAX = 0.5;
+/** More cannot be kept fresh within any documented quota, nor drawn by one process. */
+export const MONITORS_MAX = 20_000;
+
+export interface Known {
+  /** By id. */
+  readonly monitors: ReadonlyMap<MonitorId, unknown>;
+  readonly pages: readonly PageDefinition[];
+  /** Of a snapshot that was held before; null: none. */
+  readonly heldHash: string | null;
+}
+
+export type Verdict =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'held'; readonly hash: string; readonly reason: string };
+
+/**
+ * Refused: a gate that cannot be read, two pages at one address, more than 1 % of the items unreadable, or too many
+ * monitors. Held: more than half of the monitors or of the pages are gone; the same again is taken.
+ */
+export function checkLearned(learned: Learned, known: Known): Verdict {
+  const reason = reasonToRefuse(learned);
+  if (reason !== null) return { kind: 'refused', reason };
+  const monitors = new Set(learned.monitors.map((monitor) => monitor.id));
+  const pages = new Set(learned.pages.map((page) => page.id));
+  const gone = [
+    isStale(learned, 'monitors') ? null : vanished('monitors', [...known.monitors.keys()], monitors),
+    isStale(learned, 'pages')
+      ? null
+      : vanished(
+          'pages',
+          known.pages.map((page) => page.id),
+          pages,
+        ),
+  ].filter((words) => words !== null);
+  if (gone.length === 0) return { kind: 'taken' };
+  const hash = hashOf([...monitors, ...pages]);
+  if (hash === known.heldHash) return { kind: 'taken' };
+  return {
+    kind: 'held',
+    hash,
+    reason: `${gone.join(' and ')} are gone at once; believed when the next answer is the same`,
+  };
+}
+
+function reasonToRefuse({ problems, itemsTotal, monitors, pages }: Learned): string | null {
+  const gate = problems.find((problem) => problem.kind === 'gate');
+  if (gate !== undefined) return `who may see ${gate.place} cannot be read (${gate.message})`;
+  const slug = repeated(pages.map((page) => page.slug));
+  if (slug !== null) return `two pages have the address ${JSON.stringify(slug.slice(0, 60))}`;
+  const dropped = problems.filter((problem) => problem.kind === 'dropped');
+  if (dropped.length > itemsTotal * DROPPED_RATIO_MAX) return tooManyDropped(dropped, itemsTotal);
+  if (monitors.length > MONITORS_MAX)
+    return `it lists ${monitors.length} monitors, and ${MONITORS_MAX} is the most that is taken from one upstream`;
+  return null;
+}
+
+function tooManyDropped(dropped: readonly Problem[], itemsTotal: number): string {
+  const [first] = dropped;
+  return `${dropped.length} of ${itemsTotal} items cannot be read, such as ${first?.place} (${first?.message})`;
+}
+
+function isStale(learned: Learned, part: 'monitors' | 'pages'): boolean {
+  return learned.stale.includes(part);
+}
+
+function vanished(what: string, before: readonly string[], after: ReadonlySet<string>): string | null {
+  const gone = before.filter((id) => !after.has(id)).length;
+  return gone > before.length * VANISHED_RATIO_MAX ? `${gone} of ${before.length} ${what}` : null;
+}
+
+function repeated(values: readonly string[]): string | null {
+  const seen = new Set<string>();
+  return values.find((value) => seen.size === seen.add(value).size) ?? null;
+}
+
+/** The same for the same ids, whatever their order. */
+function hashOf(ids: readonly string[]): string {
+  return createHash('sha256').update(ids.toSorted().join('\n')).digest('hex');
+}

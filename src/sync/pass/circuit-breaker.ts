@@ -1,0 +1,64 @@
+/** When not to ask at all: an upstream that is down, or that refused our key. Pure; the store keeps what it says. */
+
+import type { StatusError } from '../../errors.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import { CONTROL_AT_FIRST, type UpstreamControl } from '../../store/upstream-control.ts';
+
+/** Failed requests in a row that open the circuit. */
+const FAILURES_MAX = 5;
+/** How long it is open the first time; then doubled. Short: one request is all that a look costs. */
+const OPEN_FIRST_MS = 30 * SECOND_MS;
+const OPEN_MAX_MS = 5 * MINUTE_MS;
+/** A refused key is tried again this late, in case it was put right there. */
+const REFUSED_MS = HOUR_MS;
+
+export type Circuit =
+  | { readonly kind: 'closed' }
+  /** One request decides; nothing is tried twice. */
+  | { readonly kind: 'half-open' }
+  | { readonly kind: 'open'; readonly why: 'failing' | 'refused' | 'waiting'; readonly until: EpochMs };
+
+/** @param print  of the options as they are now; a refusal of other options does not count */
+export function circuitOf(control: UpstreamControl, now: EpochMs, print: () => string): Circuit {
+  // An instant further ahead than we ever set one was set by a clock that ran ahead.
+  const isAhead = (until: EpochMs | null, most: number): until is EpochMs =>
+    until !== null && until > now && until <= now + most;
+  if (isAhead(control.refusedUntil, REFUSED_MS) && control.refusedPrint === print())
+    return { kind: 'open', why: 'refused', until: control.refusedUntil };
+  if (isAhead(control.holdUntil, HOUR_MS)) return { kind: 'open', why: 'waiting', until: control.holdUntil };
+  if (isAhead(control.openUntil, OPEN_MAX_MS)) return { kind: 'open', why: 'failing', until: control.openUntil };
+  return control.openUntil === null ? { kind: 'closed' } : { kind: 'half-open' };
+}
+
+/** After a pass that got its answers: nothing counts against the upstream any more. */
+export function afterSuccess(control: UpstreamControl, listCalls: number): UpstreamControl {
+  return { ...CONTROL_AT_FIRST, holdUntil: control.holdUntil, strikes: control.strikes, listCalls };
+}
+
+export interface Failure {
+  readonly error: StatusError;
+  /** Requests that failed in a row at the end of the pass. */
+  readonly failures: number;
+  readonly now: EpochMs;
+  /** 0 to 1, 1 excluded. */
+  readonly random: number;
+  readonly print: () => string;
+}
+
+/** After a pass that failed. Only no answer and 5xx open the circuit; only 401 and 403 stop us for an hour. */
+export function afterFailure(control: UpstreamControl, failure: Failure): UpstreamControl {
+  const { error, now } = failure;
+  const status = error.context['status'];
+  if (error.code === 'UPSTREAM_REFUSED' && (status === 401 || status === 403)) {
+    return { ...control, refusedUntil: toEpochMs(now + REFUSED_MS), refusedPrint: failure.print() };
+  }
+  if (error.code !== 'UPSTREAM_UNREACHABLE' && error.code !== 'UPSTREAM_FAILED') {
+    return { ...control, failures: 0, openUntil: null, openings: 0 };
+  }
+  const failures = control.failures + failure.failures;
+  if (failures < FAILURES_MAX) return { ...control, failures };
+  const longest = Math.min(OPEN_MAX_MS, OPEN_FIRST_MS * 2 ** Math.min(control.openings, 10));
+  // Half of it by chance, so that several nodes do not come back in step.
+  const openMs = longest / 2 + (longest / 2) * failure.random;
+  return { ...control, failures, openUntil: toEpochMs(now + openMs), openings: control.openings + 1 };
+}

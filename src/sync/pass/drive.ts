@@ -1,0 +1,47 @@
+/** Walks a connector's generator: each asking is answered, a failure that it does not tolerate is thrown into it. */
+
+import { StatusError } from '../../errors.ts';
+import type { Answer, Asking, Pull } from '../connector.ts';
+
+/** Askings of one pull; the largest upstream we take needs some hundreds. */
+const ASKINGS_MAX = 5_000;
+
+/**
+ * What the generator returns.
+ *
+ * @param answer  answers all questions of one asking, in their order; failures are answers too
+ * @throws whatever the generator lets through, and UPSTREAM_SHAPE when it never comes to an end
+ */
+export async function drive<R>(
+  pull: Pull<R>,
+  answer: (asking: Asking) => Promise<readonly Answer<unknown>[]>,
+): Promise<R> {
+  let step = pull.next();
+  for (let askings = 0; step.done !== true; askings += 1) {
+    if (askings === ASKINGS_MAX) throw endless();
+    const answers = await answer(step.value);
+    const failure = step.value.tolerant ? null : failureOf(answers);
+    // Thrown inside, so that its `finally` may still ask (log out) before the failure comes out here.
+    step = failure === null ? pull.next(answers) : pull.throw(failure);
+  }
+  return step.value;
+}
+
+function failureOf(answers: readonly Answer<unknown>[]): StatusError | null {
+  for (const answer of answers) {
+    if (answer.kind === 'failed') return answer.error;
+    if (answer.kind === 'skipped')
+      return new StatusError({
+        code: 'UPSTREAM_LIMITED',
+        message: 'The quota leaves no request for this in this pass; Pharos asks again by itself.',
+      });
+  }
+  return null;
+}
+
+function endless(): StatusError {
+  return new StatusError({
+    code: 'UPSTREAM_SHAPE',
+    message: `It was still not told everything after ${ASKINGS_MAX} rounds of questions. Its lists are endless or far too long.`,
+  });
+}

@@ -1,0 +1,148 @@
+/** One pass: every upstream is asked, side by side, and each commits one checked snapshot or changes nothing. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { type EpochMs, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
+import { type Lease, releaseLease, renewLease, takeLease } from '../../store/lease.ts';
+import type { Store, UpstreamRecord } from '../../store/store.ts';
+import { readControl, type UpstreamControl, withLedger } from '../../store/upstream-control.ts';
+import { createQuota } from '../quota/quota.ts';
+import { intervalMinMs } from '../quota/windows.ts';
+import type { Upstream } from '../upstream.ts';
+import { afterFailure, afterSuccess, type Circuit, circuitOf } from './circuit-breaker.ts';
+import { type Outcome, type PassReport, toReport, type UpstreamReport } from './report.ts';
+import { createRunner, NOTHING_ASKED, type Runner, type RunnerDeps } from './runner.ts';
+import { takeSnapshot, toFailure } from './snapshot.ts';
+
+export type { Changed, PassReport, SkipCause, UpstreamReport } from './report.ts';
+
+/** What a pass needs from outside; all but the store is the runner's. */
+export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest'> {
+  readonly store: Store;
+}
+
+export interface PassOptions {
+  /** True: an operator asks. An upstream that failed or refused before is tried all the same; "wait" is still obeyed. */
+  readonly isManual?: boolean;
+  /** Told of each upstream as soon as it is done, so that what it changed need not wait for a slower one. */
+  readonly onReport?: (report: UpstreamReport) => void;
+}
+
+/** Longer than a pass waits for any one thing; after a crash on another machine an upstream is left alone this long. */
+const LEASE_MS = 3 * MINUTE_MS;
+const LEASE_RENEW_MS = 30 * SECOND_MS;
+
+const OPEN_REASONS: Readonly<Record<'failing' | 'refused' | 'waiting', string>> = {
+  failing: 'it failed several times in a row and is tried again shortly',
+  refused: 'it refused the key; it is tried again within the hour, or as soon as the options change',
+  waiting: 'it told us to wait',
+};
+
+const TOO_SOON_REASON =
+  'its schedule runs more often than its quota allows; set a longer schedule for it, or its higher limits if it has them';
+
+/**
+ * Asks all upstreams side by side. A failure of one is data in the report: nothing is thrown for it, and the others are
+ * not touched. An upstream that another pass is at, here or in another process, is skipped.
+ */
+export async function runPass(
+  upstreams: readonly Upstream[],
+  deps: PassDeps,
+  options: PassOptions = {},
+): Promise<PassReport> {
+  const startedAt = deps.now();
+  const reports = await Promise.all(
+    upstreams.map(async (upstream) => {
+      const report = await passOver(upstream, deps, options);
+      options.onReport?.(report);
+      return report;
+    }),
+  );
+  return { startedAt, endedAt: deps.now(), upstreams: reports };
+}
+
+async function passOver(upstream: Upstream, deps: PassDeps, { isManual }: PassOptions): Promise<UpstreamReport> {
+  const { database } = deps.store;
+  const startedAt = deps.now();
+  const idle = (outcome: Outcome): UpstreamReport =>
+    toReport(outcome, { upstreamId: upstream.id, durationMs: deps.now() - startedAt, tally: NOTHING_ASKED });
+  try {
+    const control = await readControl(database, upstream.id);
+    const circuit = circuitOf(control, startedAt, upstream.print);
+    if (circuit.kind === 'open' && (circuit.why === 'waiting' || isManual !== true))
+      return idle({ kind: 'skipped', cause: circuit.why, reason: OPEN_REASONS[circuit.why] });
+    const record = (await deps.store.upstreams()).get(upstream.id) ?? null;
+    if (isManual !== true && isTooSoon(upstream, { control, record, startedAt }))
+      return idle({ kind: 'skipped', cause: 'waiting', reason: TOO_SOON_REASON });
+    const lease = await takeLease(database, { name: `pass/${upstream.id}`, now: startedAt, ttlMs: LEASE_MS });
+    if (lease === null) return idle({ kind: 'skipped', cause: 'overlap', reason: 'another pass over it is under way' });
+    try {
+      return await passUnderLease({ upstream, deps, startedAt, control, circuit, record, lease });
+    } finally {
+      await releaseLease(database, lease);
+    }
+  } catch (error) {
+    return idle(toFailure(upstream.id, error));
+  }
+}
+
+interface Pass {
+  readonly upstream: Upstream;
+  readonly deps: PassDeps;
+  readonly startedAt: EpochMs;
+  readonly control: UpstreamControl;
+  readonly circuit: Circuit;
+  readonly record: UpstreamRecord | null;
+  readonly lease: Lease;
+}
+
+/** Whether its schedule runs so often that list calls alone would use up the quota. */
+function isTooSoon(
+  { limits, intervalMs }: Upstream,
+  { control, record, startedAt }: Pick<Pass, 'control' | 'record' | 'startedAt'>,
+): boolean {
+  const lastAt = record?.monitorsAt ?? null;
+  const leastMs = intervalMinMs(limits, control.listCalls);
+  return lastAt !== null && intervalMs < leastMs && startedAt >= lastAt && startedAt - lastAt < leastMs;
+}
+
+async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
+  const { upstream, deps, startedAt, record } = pass;
+  const runner = createPassRunner(pass);
+  const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt, record });
+  await rememberOutcome(pass, runner, outcome);
+  return toReport(outcome, {
+    upstreamId: upstream.id,
+    durationMs: deps.now() - startedAt,
+    tally: runner.tally(),
+  });
+}
+
+function createPassRunner({ upstream, deps, startedAt, control, circuit, lease }: Pass): Runner {
+  let renewedAt = startedAt;
+  const beforeRequest = async (): Promise<void> => {
+    const now = deps.now();
+    if (now - renewedAt < LEASE_RENEW_MS) return;
+    renewedAt = now;
+    await renewLease(deps.store.database, lease, { now, ttlMs: LEASE_MS });
+  };
+  const { id: upstreamId, limits, intervalMs, backfill } = upstream;
+  return createRunner(
+    { upstreamId, limits, intervalMs, backfill, listCalls: control.listCalls, isHalfOpen: circuit.kind !== 'closed' },
+    { ...deps, quota: createQuota(deps.store.database, deps.random), beforeRequest },
+  );
+}
+
+/** Keeps what the outcome says of the upstream's health; nothing is written when it says nothing new. */
+async function rememberOutcome({ upstream, deps }: Pass, runner: Runner, outcome: Outcome): Promise<void> {
+  const { listCalls, failures } = runner.tally();
+  const now = deps.now();
+  const next = (control: UpstreamControl): UpstreamControl =>
+    outcome.kind === 'failed'
+      ? afterFailure(control, { error: outcome.error, failures, now, random: deps.random(), print: upstream.print })
+      : afterSuccess(control, listCalls);
+  const { database } = deps.store;
+  // Waits and strikes were written by the quota meanwhile, so what is known is read again.
+  const before = await readControl(database, upstream.id);
+  if (isDeepStrictEqual(before, next(before))) return;
+  await withLedger(database, upstream.id, async (ledger) => ledger.setControl(next(await ledger.control())));
+}

@@ -1,0 +1,113 @@
+/** What a pass tells about itself: plain data for the command line, the operators' page and the publisher. */
+
+import type { ErrorCode, StatusError } from '../../errors.ts';
+import type { Learned, MonitorId, Problem, SnapshotPart } from '../../model/observation.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Tally } from './runner.ts';
+
+export interface PassReport {
+  readonly startedAt: EpochMs;
+  readonly endedAt: EpochMs;
+  /** In the order they were given. */
+  readonly upstreams: readonly UpstreamReport[];
+}
+
+/** How a pass went for one upstream. */
+export type UpstreamReport =
+  /** Committed. `stale`: parts that could not be read and keep their last value. */
+  | (UpstreamReportBase & {
+      readonly kind: 'ok';
+      readonly changed: Changed;
+      readonly stale: readonly SnapshotPart[];
+    })
+  /** Nothing was committed, on purpose. */
+  | (UpstreamReportBase & { readonly kind: 'skipped'; readonly cause: SkipCause; readonly reason: string })
+  /** Nothing was committed, because of a fault. */
+  | (UpstreamReportBase & {
+      readonly kind: 'failed';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly publicMessage: string;
+    });
+
+/**
+ * `overlap`: another pass is at it; `failing`: it failed again and again and is left alone for a while; `refused`: it
+ * refused our key; `waiting`: it told us to wait; `held`: more than half of it vanished, so it is believed when seen twice.
+ */
+export type SkipCause = 'overlap' | 'failing' | 'refused' | 'waiting' | 'held';
+
+/** Ids of what a pass really changed. */
+export interface Changed {
+  readonly monitors: readonly MonitorId[];
+  readonly incidents: readonly string[];
+  readonly maintenances: readonly string[];
+  /** Of page definitions, those gone included. */
+  readonly pages: readonly string[];
+  readonly announcements: readonly string[];
+}
+
+export interface UpstreamReportBase {
+  readonly upstreamId: string;
+  /** Requests that left, retries and redirects included. */
+  readonly requestsUsed: number;
+  readonly durationMs: number;
+  readonly monitorsTotal: number;
+  readonly itemsTotal: number;
+  readonly itemsDropped: number;
+  readonly wordsUnknown: number;
+  /** Details that wait for another pass. */
+  readonly detailsWaiting: number;
+  /** The first ones of each kind; the counts above are of all. */
+  readonly problems: readonly Problem[];
+}
+
+/** Of each kind; 10,000 monitors in an unknown state are one fact, not 10,000 lines. */
+const PROBLEMS_SHOWN = 20;
+
+/** Counts all problems and keeps the first of each kind. */
+function summariseProblems(
+  problems: readonly Problem[],
+): Pick<UpstreamReportBase, 'itemsDropped' | 'wordsUnknown' | 'problems'> {
+  const byKind = Map.groupBy(problems, (problem) => problem.kind);
+  return {
+    itemsDropped: (byKind.get('dropped') ?? []).length,
+    wordsUnknown: (byKind.get('word') ?? []).length,
+    problems: [...byKind.values()].flatMap((some) => some.slice(0, PROBLEMS_SHOWN)),
+  };
+}
+
+/** How the questions to one upstream ended. */
+export type Outcome =
+  | { readonly kind: 'ok'; readonly learned: Learned; readonly changed: Changed }
+  | { readonly kind: 'skipped'; readonly cause: SkipCause; readonly reason: string }
+  | { readonly kind: 'failed'; readonly error: StatusError; readonly learned: Learned | null };
+
+export interface ReportFacts {
+  readonly upstreamId: string;
+  readonly durationMs: number;
+  readonly tally: Tally;
+}
+
+/** The report of an outcome. */
+export function toReport(outcome: Outcome, { upstreamId, durationMs, tally }: ReportFacts): UpstreamReport {
+  const learned = outcome.kind === 'skipped' ? null : outcome.learned;
+  const base: UpstreamReportBase = {
+    upstreamId,
+    durationMs,
+    requestsUsed: tally.requestsUsed,
+    detailsWaiting: tally.skipped,
+    monitorsTotal: learned?.monitors.length ?? 0,
+    itemsTotal: learned?.itemsTotal ?? 0,
+    ...summariseProblems(learned?.problems ?? []),
+  };
+  switch (outcome.kind) {
+    case 'ok':
+      return { ...base, kind: 'ok', changed: outcome.changed, stale: outcome.learned.stale };
+    case 'skipped':
+      return { ...base, kind: 'skipped', cause: outcome.cause, reason: outcome.reason };
+    case 'failed': {
+      const { code, message, publicMessage } = outcome.error;
+      return { ...base, kind: 'failed', code, message, publicMessage };
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/** Answers a connector's questions: order, parallel requests, shares and validation, the same for all of them. */
+
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { type Answer, type Asking, PRIORITIES, type Pull, type Question } from '../connector.ts';
+import type { HttpAnswer } from '../http/http.ts';
+import { placeOf, shapeError } from '../http/http-faults.ts';
+import { sparePerPass } from '../quota/windows.ts';
+import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
+import { drive } from './drive.ts';
+import { isFileQuestion, readFileQuestion } from './read-files.ts';
+import {
+  demandOf,
+  isOwnQuota,
+  isSpare,
+  type Run,
+  type RunnerDeps,
+  type RunnerSettings,
+  requestWithin,
+  type Tally,
+} from './requester.ts';
+
+/** Requests under way at once to one upstream. */
+const PARALLEL_MAX = 4;
+/** Details keep no list waiting for its commit longer than this, nor than a quarter of the interval. */
+const SPARE_MS_MAX = 15 * SECOND_MS;
+/** As many details failing in a row as open the circuit: the rest waits for another pass. */
+const SPARE_FAILURES_MAX = 5;
+
+export type { RunnerDeps, Tally } from './requester.ts';
+
+export const NOTHING_ASKED: Readonly<Tally> = Object.freeze({
+  requestsUsed: 0,
+  listCalls: 0,
+  failures: 0,
+  skipped: 0,
+  clockSkewMs: null,
+});
+
+export interface Runner {
+  /**
+   * What a connector's generator returns.
+   *
+   * @throws StatusError; a fault of the connector itself comes as UPSTREAM_SHAPE with `context.isBug`
+   */
+  readonly run: <R>(pull: Pull<R>) => Promise<R>;
+  readonly tally: () => Readonly<Tally>;
+}
+
+/** Makes the runner of one pass over one upstream. */
+export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner {
+  const pass: PassRun = {
+    settings,
+    deps,
+    tally: { ...NOTHING_ASKED },
+    backfill: settings.backfill ?? createBackfillMemory(),
+    startedAt: deps.now(),
+    spareAsked: 0,
+    spareFailures: 0,
+    isBackfillWaiting: false,
+  };
+  return {
+    run: async (pull) => {
+      try {
+        const result = await drive(pull, (asking) => answerAll(pass, asking));
+        if (!pass.isBackfillWaiting) pass.backfill.clear();
+        return result;
+      } catch (error) {
+        throw isStatusError(error) ? error : connectorFault(settings.upstreamId, error);
+      }
+    },
+    tally: () => ({ ...pass.tally }),
+  };
+}
+
+interface PassRun extends Run {
+  readonly backfill: BackfillMemory;
+  readonly startedAt: EpochMs;
+  /** Details and back-fill asked, or about to be. */
+  spareAsked: number;
+  /** In a row. */
+  spareFailures: number;
+  isBackfillWaiting: boolean;
+}
+
+async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer<unknown>[]> {
+  const answers: Answer<unknown>[] = asking.questions.map(() => ({ kind: 'skipped' }));
+  const order = asking.questions
+    .map((question, index) => ({ question, index }))
+    .toSorted((a, b) => PRIORITIES.indexOf(a.question.priority) - PRIORITIES.indexOf(b.question.priority));
+  const queue = order.values();
+  // Several workers draw from one iterator, so the questions leave in order.
+  const worker = async (): Promise<void> => {
+    for (const { question, index } of queue)
+      answers[index] = isSpare(question) ? await answerSpare(pass, question) : await answerOne(pass, question);
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_MAX, order.length) }, worker));
+  return answers;
+}
+
+/** A detail or a piece of the past: out of its share, or not at all in this pass. */
+async function answerSpare(pass: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
+  const isPast = question.priority === 'backfill';
+  const known = isPast ? pass.backfill.recall(question, pass.deps.now()) : null;
+  if (known !== null) return known;
+  if (isSpareClosed(pass)) return skip(pass, question);
+  pass.spareAsked += 1;
+  const answer = await answerOne(pass, question);
+  if (answer.kind === 'failed' && isOwnQuota(answer.error)) return skip(pass, question);
+  pass.spareFailures = answer.kind === 'failed' ? pass.spareFailures + 1 : 0;
+  if (isPast && answer.kind === 'ok') pass.backfill.keep(question, answer);
+  return answer;
+}
+
+async function answerOne({ deps, ...run }: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
+  try {
+    const answer = isFileQuestion(question)
+      ? await readFileQuestion(question, deps.now())
+      : await requestWithin({ deps, ...run }, question);
+    return { kind: 'ok', payload: await validate(question, answer), status: answer.status, at: answer.at };
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return { kind: 'failed', error };
+  }
+}
+
+function skip(pass: PassRun, question: Question<unknown>): Answer<never> {
+  pass.tally.skipped += 1;
+  if (question.priority === 'backfill') pass.isBackfillWaiting = true;
+  return { kind: 'skipped' };
+}
+
+/** Whether this pass has had its share of details, or met enough failures, or has lasted long enough. */
+function isSpareClosed(pass: PassRun): boolean {
+  const { settings, deps, startedAt } = pass;
+  // The first pass has no list calls behind it: it takes as much as the windows allow, to have figures soon.
+  const share = settings.listCalls === 0 ? null : sparePerPass(settings.limits, demandOf(pass));
+  return (
+    pass.spareFailures >= SPARE_FAILURES_MAX ||
+    (share !== null && pass.spareAsked >= share) ||
+    deps.now() - startedAt >= Math.min(settings.intervalMs / 4, SPARE_MS_MAX)
+  );
+}
+
+async function validate(question: Question<unknown>, answer: HttpAnswer): Promise<unknown> {
+  const place = placeOf(question.method, new URL(question.url));
+  let result: Awaited<ReturnType<typeof question.schema.safeParseAsync>>;
+  try {
+    // Some schemas load their parser first (HCL).
+    result = await question.schema.safeParseAsync(answer.payload);
+  } catch (error) {
+    throw shapeError(place, `the answer could not be checked (${messageOf(error).slice(0, 200)})`);
+  }
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = (issue?.path ?? []).map((part) => `.${String(part)}`).join('');
+  throw shapeError(
+    place,
+    `${issue?.message.slice(0, 200) ?? 'unreadable'} at ${path === '' ? 'the top' : path.slice(1, 200)}`,
+  );
+}
+
+function connectorFault(upstreamId: string, error: unknown): StatusError {
+  return new StatusError({
+    code: 'UPSTREAM_SHAPE',
+    message: `The connector of ${upstreamId} met something that it is not made for: ${messageOf(error).slice(0, 200)}. Please report this.`,
+    cause: error,
+    context: { isBug: true },
+  });
+}

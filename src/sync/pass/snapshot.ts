@@ -1,0 +1,129 @@
+/** One upstream's part of a pass: asked, checked and committed as a whole, or not at all. */
+
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import type { Announcement, Learned, PageDefinition } from '../../model/observation.ts';
+import { recordPass } from '../../model/record.ts';
+import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { readMonitorStates } from '../../store/monitor-states.ts';
+import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
+import type { Memory } from '../connector.ts';
+import type { Upstream } from '../upstream.ts';
+import { checkLearned, type Known } from './check.ts';
+import type { Changed, Outcome } from './report.ts';
+import type { Runner } from './runner.ts';
+
+export interface SnapshotTask {
+  readonly upstream: Upstream;
+  readonly runner: Runner;
+  readonly store: Store;
+  readonly startedAt: EpochMs;
+  /** What the last good answer left; null: there was none. */
+  readonly record: UpstreamRecord | null;
+}
+
+/** A clock that is further off makes times on the page look wrong, and is told. */
+const CLOCK_SKEW_TOLD_MS = 30 * SECOND_MS;
+
+/** Asks, checks and commits; a failure of any kind is an outcome, and then nothing was committed. */
+export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
+  const { upstream, runner, startedAt } = task;
+  let learned: Learned | null = null;
+  try {
+    const memory = await readMemory(task);
+    learned = await runner.run(upstream.pull({ upstreamId: upstream.id, now: startedAt, memory }));
+    learned = { ...learned, problems: [...learned.problems, ...skewProblems(runner)] };
+    return await checkAndCommit(task, learned);
+  } catch (error) {
+    return { ...toFailure(upstream.id, error), learned };
+  }
+}
+
+/** Anything thrown as an outcome. What is not one of ours is a fault in Pharos, and says so. */
+export function toFailure(upstreamId: string, error: unknown): Outcome & { readonly kind: 'failed' } {
+  if (isStatusError(error)) return { kind: 'failed', error, learned: null };
+  const fault = new StatusError({
+    code: 'UPSTREAM_SHAPE',
+    message: `The pass over ${upstreamId} met something that it is not made for: ${messageOf(error).slice(0, 200)}. Please report this.`,
+    cause: error,
+    context: { isBug: true },
+  });
+  return { kind: 'failed', error: fault, learned: null };
+}
+
+/**
+ * The longest time between two answers over which states are taken to have gone on: two intervals and a slow pass, so
+ * that one failed pass leaves no hole.
+ */
+export function silenceMsOf(intervalMs: number): number {
+  return 2 * intervalMs + Math.min(intervalMs / 2, 30 * SECOND_MS);
+}
+
+async function readMemory({ store, upstream, startedAt, record }: SnapshotTask): Promise<Memory> {
+  const prefix = `${upstream.id}/`;
+  const incidents = await store.incidents(startedAt);
+  return {
+    detailFetchedAt: await store.detailFetchedAt(upstream.id),
+    openIncidents: new Set(
+      incidents
+        .filter((incident) => incident.endedAt === null && incident.id.startsWith(prefix))
+        .map((incident) => incident.id.slice(prefix.length)),
+    ),
+    isBackfilled: record?.isBackfilled ?? false,
+  };
+}
+
+function skewProblems(runner: Runner): Learned['problems'] {
+  const skewMs = runner.tally().clockSkewMs ?? 0;
+  if (Math.abs(skewMs) <= CLOCK_SKEW_TOLD_MS) return [];
+  const words = `${Math.round(Math.abs(skewMs) / SECOND_MS)} s ${skewMs > 0 ? 'ahead of' : 'behind'} ours`;
+  return [{ kind: 'note', place: 'Date', message: `its clock is ${words}; one of the two is wrong` }];
+}
+
+async function checkAndCommit(
+  { upstream, store, startedAt, record }: SnapshotTask,
+  learned: Learned,
+): Promise<Outcome> {
+  const lastStates = await readMonitorStates(store.database, upstream.id);
+  const known: Known = {
+    monitors: lastStates,
+    pages: record?.definitions ?? [],
+    heldHash: record?.heldHash ?? null,
+  };
+  const verdict = checkLearned(learned, known);
+  if (verdict.kind === 'refused') {
+    const message = `The answers of ${upstream.id} are not taken: ${verdict.reason}. The last good ones are kept.`;
+    return { kind: 'failed', error: new StatusError({ code: 'UPSTREAM_SHAPE', message }), learned };
+  }
+  if (verdict.kind === 'held') {
+    await store.holdVanished(upstream.id, verdict.hash);
+    return { kind: 'skipped', cause: 'held', reason: verdict.reason };
+  }
+  const { at, ...spans } = recordPass({
+    at: startedAt,
+    lastAt: record?.monitorsAt ?? null,
+    lastStates,
+    seen: learned.monitors,
+    silenceMs: silenceMsOf(upstream.intervalMs),
+  });
+  const result = await store.commitPass({ upstreamId: upstream.id, observedAt: at, learned, ...spans });
+  return { kind: 'ok', learned, changed: changedBy(result, learned, record) };
+}
+
+function changedBy(result: CommitResult, learned: Learned, record: UpstreamRecord | null): Changed {
+  const hasPages = !learned.stale.includes('pages') && result.hasNewDefinitions;
+  return {
+    monitors: result.monitors,
+    incidents: result.incidents,
+    maintenances: result.maintenances,
+    pages: hasPages ? differing<PageDefinition>(record?.definitions ?? [], learned.pages) : [],
+    announcements: hasPages ? differing<Announcement>(record?.announcements ?? [], learned.announcements) : [],
+  };
+}
+
+/** Ids of what is new, gone or different. */
+function differing<T extends { readonly id: string }>(before: readonly T[], after: readonly T[]): string[] {
+  const texts = new Map(before.map((item) => [item.id, JSON.stringify(item)]));
+  const changed = after.filter((item) => texts.get(item.id) !== JSON.stringify(item)).map((item) => item.id);
+  const kept = new Set(after.map((item) => item.id));
+  return [...changed, ...[...texts.keys()].filter((id) => !kept.has(id))];
+}

@@ -1,0 +1,94 @@
+/**
+ * Never more requests than an upstream allows, over restarts and over several processes: each one is entered in the
+ * store before it leaves, in one write transaction with the look at what left before.
+ */
+
+import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import type { Database } from '../../store/database.ts';
+import { type RequestLedger, readControl, withLedger } from '../../store/upstream-control.ts';
+import { RETRY_AFTER_MAX_MS } from '../http/retry-after.ts';
+import { ARRIVAL_MS, earliest, type Window } from './windows.ts';
+
+export type Reservation =
+  | { readonly granted: true }
+  /** Nothing may leave before this instant; after it, ask again. */
+  | { readonly granted: false; readonly notBefore: EpochMs };
+
+/** "Too many" without a time: 1, 2, 4 … s, doubled no further than the longest wait we obey. */
+const BACKOFF_FIRST_MS = SECOND_MS;
+/** Longer than the longest window; older requests count for nothing. */
+const REMEMBERED_MS = HOUR_MS + 2 * ARRIVAL_MS;
+
+export interface Quota {
+  /**
+   * Enters one request that is about to leave, if all windows and the upstream's own "wait" allow it.
+   *
+   * @param windows  without one that counts only spare requests, this one is a list call
+   */
+  readonly reserve: (upstreamId: string, windows: readonly Window[], now: EpochMs) => Promise<Reservation>;
+  /**
+   * The upstream said "too many": nothing leaves before `retryAt`, or without one before a back-off that doubles, with
+   * full jitter. Returns the instant.
+   */
+  readonly hold: (upstreamId: string, retryAt: EpochMs | null, now: EpochMs) => Promise<EpochMs>;
+  /** The upstream answered: the back-off begins anew the next time. */
+  readonly release: (upstreamId: string) => Promise<void>;
+}
+
+/** @param random  0 to 1, 1 excluded */
+export function createQuota(database: Database, random: () => number): Quota {
+  return {
+    reserve: (upstreamId, windows, now) => reserve(database, { upstreamId, windows, now }),
+    hold: (upstreamId, retryAt, now) =>
+      withLedger(database, upstreamId, async (ledger) => {
+        const control = await ledger.control();
+        const until = retryAt ?? toEpochMs(now + random() * backoffMs(control.strikes));
+        // Another process may have been told to wait longer.
+        const holdUntil = toEpochMs(Math.max(until, control.holdUntil ?? 0));
+        await ledger.setControl({ ...control, holdUntil, strikes: control.strikes + 1 });
+        return holdUntil;
+      }),
+    release: async (upstreamId) => {
+      if ((await readControl(database, upstreamId)).strikes === 0) return;
+      await withLedger(database, upstreamId, async (ledger) =>
+        ledger.setControl({ ...(await ledger.control()), strikes: 0 }),
+      );
+    },
+  };
+}
+
+/** The longest wait after this many "too many" in a row, before jitter. */
+export function backoffMs(strikes: number): number {
+  return Math.min(RETRY_AFTER_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(strikes, 30));
+}
+
+async function reserve(
+  database: Database,
+  { upstreamId, windows, now }: { upstreamId: string; windows: readonly Window[]; now: EpochMs },
+): Promise<Reservation> {
+  if (windows.length === 0) {
+    const { holdUntil } = await readControl(database, upstreamId);
+    if (holdUntil === null || holdUntil <= now) return { granted: true };
+    if (holdUntil <= now + RETRY_AFTER_MAX_MS) return { granted: false, notBefore: holdUntil };
+  }
+  return withLedger(database, upstreamId, (ledger) => reserveIn(ledger, windows, now));
+}
+
+/** Enters one request into a ledger that nobody else writes meanwhile, or tells when it may be tried again. */
+export async function reserveIn(ledger: RequestLedger, windows: readonly Window[], now: EpochMs): Promise<Reservation> {
+  const control = await ledger.control();
+  if (control.holdUntil !== null && control.holdUntil > now) {
+    const notBefore = toEpochMs(Math.min(control.holdUntil, now + RETRY_AFTER_MAX_MS));
+    // Further ahead than any wait we obey: the clock was set back since, and the wait begins anew.
+    if (notBefore !== control.holdUntil) await ledger.setControl({ ...control, holdUntil: notBefore });
+    return { granted: false, notBefore };
+  }
+  if (windows.length === 0) return { granted: true };
+  await ledger.clamp(now);
+  const at = await earliest(windows, now, ledger.nthNewest);
+  if (at > now) return { granted: false, notBefore: at };
+  await ledger.forgetBefore(toEpochMs(now - REMEMBERED_MS));
+  const isSpare = windows.some((window) => window.isSpareOnly);
+  await ledger.add(now, isSpare);
+  return { granted: true };
+}

@@ -1,0 +1,130 @@
+/** What the badges of a page, its groups and its components say. */
+
+import {
+  bucketed,
+  type ComponentModel,
+  combinedState,
+  combinedUptime,
+  DAY_MS,
+  dayOf,
+  daysUntil,
+  type EpochMs,
+  isWorse,
+  type PageIncident,
+  type PageMaintenance,
+  type PageModel,
+  responseTimeFigures,
+  type State,
+  toEpochMs,
+  UPTIME_PERIODS,
+  type Uptime,
+  type UptimePeriod,
+  uptimePeriods,
+  windowOf,
+} from '../../model/index.ts';
+import { BAR_DAYS, cellsOf } from '../days/day-bar.ts';
+import { isOpen } from '../incident/event-times.ts';
+import type { BadgeSubject } from './badge.ts';
+import { type ComponentDays, combinedDays } from './combined-days.ts';
+
+/** Points of the response-time badge: one for half an hour. */
+const RESPONSE_POINTS = 48;
+const RECENT_MS = 30 * DAY_MS;
+
+/** One group's or component's subject, by its id in addresses. */
+export interface NamedBadgeSubject {
+  readonly id: string;
+  readonly subject: BadgeSubject;
+}
+
+export interface BadgeSubjects {
+  readonly page: BadgeSubject;
+  /** Groups that have a component, in the order of the page. */
+  readonly groups: readonly NamedBadgeSubject[];
+  readonly components: readonly NamedBadgeSubject[];
+}
+
+/** Everything that any badge of the page shows; plain data, to be kept with a release. */
+export function badgeSubjects(model: PageModel): BadgeSubjects {
+  const measured = model.components.map((component) => measure(model, component));
+  const groups = model.groups
+    .map((group) => ({ group, members: measured.filter(({ component }) => component.definition.groupId === group.id) }))
+    .filter(({ members }) => members.length > 0);
+  return {
+    page: {
+      ...subjectOf(model, model.definition.title, measured),
+      ...presentOf(model.state, model.isStale),
+      ...eventsOf(model, () => true),
+    },
+    groups: groups.map(({ group, members }) => ({ id: group.id, subject: subjectOf(model, group.name, members) })),
+    components: measured.map((one) => ({
+      id: one.component.definition.id,
+      subject: subjectOf(model, one.component.name, [one]),
+    })),
+  };
+}
+
+/** What is counted once for each component, however many subjects it is part of. */
+interface Measured extends ComponentDays {
+  readonly uptimes: Readonly<Record<UptimePeriod, Uptime>>;
+}
+
+function measure(model: PageModel, component: ComponentModel): Measured {
+  const days = daysUntil(dayOf(model.asOf, model.settings.timezone), BAR_DAYS);
+  return {
+    component,
+    uptimes: uptimePeriods(component.timeline, model.asOf),
+    cells: cellsOf(component, days, model),
+  };
+}
+
+function subjectOf(model: PageModel, name: string, members: readonly Measured[]): BadgeSubject {
+  const ids = new Set(members.map(({ component }) => component.definition.id));
+  const lastDay = windowOf('24h', model.asOf);
+  const samples = members.flatMap(({ component }) => component.responseTimes);
+  const figures = responseTimeFigures(samples, lastDay);
+  return {
+    name,
+    ...presentOf(
+      combinedState(members.map(({ component }) => component.state)),
+      members.some(({ component }) => component.isStale),
+    ),
+    uptime: uptimeRatios(members),
+    responseTime: figures === null ? null : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
+    responseSeries: bucketed(samples, lastDay, RESPONSE_POINTS).map((bucket) => bucket.figures?.averageMs ?? null),
+    days: combinedDays(members, BAR_DAYS),
+    ...eventsOf(model, ({ componentIds }) => componentIds.some((id) => ids.has(id))),
+    timezone: model.settings.timezone,
+    now: model.asOf,
+  };
+}
+
+/** A known outage is said even while something else is not heard from. */
+function presentOf(state: State, isStale: boolean): Pick<BadgeSubject, 'state' | 'isStale'> {
+  return { state, isStale: isStale && !isWorse(state, 'unknown') };
+}
+
+function uptimeRatios(members: readonly Measured[]): BadgeSubject['uptime'] {
+  const ratioOf = (period: UptimePeriod) => combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio;
+  const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
+  return Object.fromEntries(periods.map((period) => [period, ratioOf(period)])) as BadgeSubject['uptime'];
+}
+
+type Events = Pick<BadgeSubject, 'openIncidents' | 'incidents30d' | 'lastIncidentEndedAt' | 'nextMaintenanceAt'>;
+
+function eventsOf(model: PageModel, isWanted: (event: PageIncident | PageMaintenance) => boolean): Events {
+  const { asOf } = model;
+  const incidents = model.incidents.filter(isWanted);
+  const ended = incidents.flatMap(({ endedAt }) => (endedAt !== null && endedAt <= asOf ? [endedAt] : []));
+  const coming = model.maintenances.filter(isWanted).flatMap(({ startsAt }) => (startsAt > asOf ? [startsAt] : []));
+  return {
+    openIncidents: incidents.filter((incident) => isOpen(incident, asOf)).length,
+    incidents30d: incidents.filter(({ startedAt }) => startedAt > asOf - RECENT_MS && startedAt <= asOf).length,
+    lastIncidentEndedAt: extreme(ended, Math.max),
+    nextMaintenanceAt: extreme(coming, Math.min),
+  };
+}
+
+function extreme(instants: readonly EpochMs[], choose: (...values: number[]) => number): EpochMs | null {
+  return instants.length === 0 ? null : toEpochMs(instants.reduce((a, b) => toEpochMs(choose(a, b))));
+}

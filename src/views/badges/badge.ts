@@ -1,0 +1,39 @@
+/** What a badge says: the figures of one page, group or component, as plain data. */
+
+import type { EpochMs, State, UptimePeriod } from '../../model/index.ts';
+
+/** One day of the history badge. */
+export interface BadgeDay {
+  /** The colour of the day; `unknown` where too little was heard. */
+  readonly state: State;
+  /** Share of the elapsed part of the day with a known state, 0 to 1. */
+  readonly coverageRatio: number;
+}
+
+/** Everything any kind of badge shows of a page, a group or a component. */
+export interface BadgeSubject {
+  readonly name: string;
+  /** Now. */
+  readonly state: State;
+  /** Not heard from in time: nothing about the present may be claimed. */
+  readonly isStale: boolean;
+  /** 0 to 1, exactly 1 only when nothing was down; null: not observed. */
+  readonly uptime: Readonly<Record<UptimePeriod, number | null>>;
+  /** Over the last 24 hours; null: no samples. */
+  readonly responseTime: { readonly averageMs: number; readonly p95Ms: number } | null;
+  /** Averages of equal stretches of the last 24 hours, oldest first; null is a gap and not a zero. */
+  readonly responseSeries: readonly (number | null)[];
+  /** Oldest first, the last one is today; usually 90. */
+  readonly days: readonly BadgeDay[];
+  readonly openIncidents: number;
+  /** Incidents that began in the last 30 days. */
+  readonly incidents30d: number;
+  /** When the last incident that is over ended; null: none is known. */
+  readonly lastIncidentEndedAt: EpochMs | null;
+  /** When the next announced maintenance begins; null: none is announced. */
+  readonly nextMaintenanceAt: EpochMs | null;
+  /** IANA zone that times are written in. */
+  readonly timezone: string;
+  /** The instant that all of this is said of. */
+  readonly now: EpochMs;
+}

@@ -1,0 +1,109 @@
+/** What a page's social image and favicon show: the state, and the days up to now. */
+
+import { dayOf, daysUntil, type PageModel, type State } from '../../model/index.ts';
+import { BAR_DAYS, cellsOf } from '../days/day-bar.ts';
+import { formatOf } from '../text/format.ts';
+import { cleanLine } from '../text/plain-text.ts';
+import { catalogueTag, count, fill, wordsOf } from '../words/index.ts';
+import { bannerSentence } from '../words/state-words.ts';
+import { combinedDays } from './combined-days.ts';
+
+/** The image has one line for a title, and two for what is wrong. */
+const TITLE_LENGTH_MAX = 48;
+const NAME_LENGTH_MAX = 32;
+const NAMES_MAX = 3;
+
+export interface FaviconView {
+  readonly state: State;
+}
+
+export interface SocialView {
+  readonly title: string;
+  readonly state: State;
+  readonly sentence: string;
+  /** Which components are in trouble; empty while none is. */
+  readonly detail: string;
+  /** One state a day, oldest first. */
+  readonly days: readonly State[];
+  /** At the two ends of the days. */
+  readonly daysFrom: string;
+  readonly daysTo: string;
+  /** Where the page is, `status.example.com/acme`. */
+  readonly address: string;
+  readonly isDark: boolean;
+}
+
+export function faviconView({ state }: PageModel): FaviconView {
+  return { state };
+}
+
+/**
+ * What the social image shows. Its font has Latin, Greek and Cyrillic letters: words in other scripts are said in
+ * English, and a name in another script gives way to the page's address.
+ */
+export function socialView(model: PageModel): SocialView {
+  const { definition, settings, state } = model;
+  const tag = catalogueTag(settings.locale);
+  const locale = isDrawable(bannerSentence(state, wordsOf(tag))) ? tag : 'en';
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const address = settings.url.replace(/^https?:\/\//, '').replace(/\/$/, '');
+  const days = daysUntil(dayOf(model.asOf, settings.timezone), BAR_DAYS);
+  const members = model.components.map((component) => ({ component, cells: cellsOf(component, days, model) }));
+  return {
+    title: drawableName(definition.title, TITLE_LENGTH_MAX) ?? address,
+    state,
+    sentence: bannerSentence(state, wordsOf(locale)),
+    detail: detailOf(model, locale),
+    days: combinedDays(members, days.length).map((day) => day.state),
+    daysFrom: relative.format(1 - days.length, 'day'),
+    daysTo: relative.format(0, 'day'),
+    address,
+    isDark: definition.theme === 'dark',
+  };
+}
+
+const DETAIL_KEYS = [
+  ['major_outage', 'bannerDown'],
+  ['partial_outage', 'bannerPartlyDown'],
+  ['degraded', 'bannerSlow'],
+  ['unknown', 'bannerNotHeard'],
+  ['maintenance', 'bannerInMaintenance'],
+] as const;
+
+/** The names of those in the worst state there is. */
+function detailOf({ components, settings }: PageModel, locale: string): string {
+  const words = wordsOf(locale);
+  for (const [state, key] of DETAIL_KEYS) {
+    const concerned = components.filter((component) => component.state === state);
+    if (concerned.length === 0) continue;
+    const names = concerned.map(({ name }) => drawableName(name, NAME_LENGTH_MAX)).filter((name) => name !== null);
+    const named = names.slice(0, NAMES_MAX);
+    const others = concerned.length - named.length;
+    if (named.length === 0) return '';
+    const list = others === 0 ? named : [...named, count(words.bannerOthers, others, locale)];
+    return fill(words[key], { names: formatOf(locale, settings.timezone).list(list) });
+  }
+  return '';
+}
+
+const DRAWABLE = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]*$/u;
+/** Common to all scripts, but not in the font. */
+const PICTURES =
+  /\p{Extended_Pictographic}|\p{So}|\p{Co}|\p{Cf}|\p{Variation_Selector}|[\u{3000}-\u{33ff}\u{ff00}-\u{ffef}]/gu;
+
+function isDrawable(text: string): boolean {
+  return DRAWABLE.test(text);
+}
+
+/** A name cut to a length, without pictures; null when the font cannot write it. */
+function drawableName(name: string, lengthMax: number): string | null {
+  const clean = cleanLine(name.replace(PICTURES, ''));
+  if (clean === '' || !isDrawable(clean)) return null;
+  const characters = [...clean];
+  return characters.length <= lengthMax
+    ? clean
+    : `${characters
+        .slice(0, lengthMax - 1)
+        .join('')
+        .trimEnd()}…`;
+}

@@ -1,0 +1,103 @@
+/** One component on its own page: ninety days, figures, response times, what happened to it, and how to follow it. */
+
+import { type ComponentModel, isWorse, type PageModel, type State } from '../../model/index.ts';
+import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
+import { cellsOf, type DayBarView, dayBarOf, daysOf, incidentsByComponent } from '../days/day-bar.ts';
+import { type Context, contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
+import { firstHeardAt, stateSince } from '../model/last-change.ts';
+import { absoluteUrl } from '../text/absolute-url.ts';
+import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
+import type { TimeView } from '../text/format.ts';
+import { fill } from '../words/index.ts';
+import { stateWord } from '../words/state-words.ts';
+import { type PeriodRowView, periodRowsOf } from './periods.ts';
+import { type ResponseChartView, responseChartOf } from './response-chart.ts';
+
+/** The rest is in the history. */
+const INCIDENTS_MAX = 20;
+const COMPONENT_BADGES = ['status', 'uptime-90d'] as const;
+
+export interface ComponentView {
+  readonly shell: ShellView;
+  readonly name: string;
+  readonly group: string | null;
+  readonly description: string | null;
+  readonly target: string | null;
+  readonly state: State;
+  readonly stateWord: string;
+  readonly since: TimeView | null;
+  readonly days: readonly string[];
+  /** Null where nothing is ever observed: it is no monitor. */
+  readonly bar: DayBarView | null;
+  readonly periods: readonly PeriodRowView[];
+  /** What its upstream counts itself; null when it does not. */
+  readonly upstreamSays: string | null;
+  readonly responseChart: ResponseChartView | null;
+  readonly incidents: readonly EventView[];
+  readonly noIncidentsText: string;
+  readonly maintenances: readonly EventView[];
+  readonly historyHref: string;
+  /** Page-relative, of its own feeds; a slash at the end. */
+  readonly feedBase: string;
+  readonly badges: readonly (BadgeSnippets & { readonly src: string })[];
+}
+
+export function componentView(model: PageModel, component: ComponentModel, options: ViewOptions = {}): ComponentView {
+  const context = contextOf(model, { base: '../../', ...options });
+  const { words, format } = context;
+  const { definition, state, name } = component;
+  const path = componentPath(definition.id);
+  const days = daysOf(context);
+  const incidents = incidentsByComponent(model).get(definition.id) ?? [];
+  const isObserved = definition.type === 'monitor' || firstHeardAt(component) !== null;
+  const since = isWorse(state, 'operational') ? stateSince(component) : null;
+  return {
+    shell: shellOf(context, {
+      title: name,
+      description: `${name}: ${stateWord(state, words)}`,
+      path,
+      section: 'status',
+      isLive: true,
+      state,
+    }),
+    name,
+    group: model.groups.find((one) => one.id === definition.groupId)?.name ?? null,
+    description: component.description,
+    target: component.target === null ? null : fill(words.target, { target: component.target }),
+    state,
+    stateWord: stateWord(state, words),
+    since: since === null || since <= 0 ? null : format.time(since),
+    days: days.texts,
+    bar: isObserved ? dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }) : null,
+    periods: isObserved ? periodRowsOf(context, component) : [],
+    upstreamSays: upstreamText(context, component),
+    responseChart: responseChartOf(context, component),
+    incidents: incidents
+      .filter((one) => one.startedAt <= model.asOf)
+      .slice(0, INCIDENTS_MAX)
+      .map((one) => incidentEventOf(context, one, { updatesMax: 1, hasYear: true })),
+    noIncidentsText: words.noIncidentsKnown,
+    maintenances: model.maintenances
+      .filter((one) => one.status !== 'completed' && one.componentIds.includes(definition.id))
+      .map((one) => maintenanceEventOf(context, one, { updatesMax: 1, hasYear: true })),
+    historyHref: context.base + HISTORY_PATH,
+    feedBase: context.base + path,
+    badges: COMPONENT_BADGES.filter((kind) => isObserved || kind === 'status').map((kind) => ({
+      ...badgeSnippets({
+        alt: `${model.definition.title}: ${name}`,
+        address: absoluteUrl(model, `${path}badges/${kind}`),
+        href: absoluteUrl(model, path),
+      }),
+      src: `${context.base}${path}badges/${kind}.svg`,
+    })),
+  };
+}
+
+function upstreamText({ model, words, format }: Context, { upstreamUptime }: ComponentModel): string | null {
+  if (upstreamUptime === null || upstreamUptime.uptimeRatio === null) return null;
+  return fill(words.upstreamSays, {
+    uptime: format.percent(upstreamUptime.uptimeRatio, model.settings.uptimeDecimals),
+    n: upstreamUptime.periodDays,
+  });
+}

@@ -1,0 +1,41 @@
+/** Calendar months of a page, as `2026-11`. */
+
+import { type Day, dayOf, type EpochMs, type Interval, type PageModel, startOfDay } from '../../model/index.ts';
+
+/** The month of `at` in the IANA zone `zone`. */
+export function monthOf(at: EpochMs, zone: string): string {
+  return dayOf(at, zone).slice(0, 7);
+}
+
+/** The month `count` months after `month`. */
+export function addMonths(month: string, count: number): string {
+  // Asked for every component and month of a year, so without Temporal.
+  const total = Number(month.slice(0, -3)) * 12 + Number(month.slice(-2)) - 1 + count;
+  return `${String(Math.floor(total / 12)).padStart(4, '0')}-${String((total % 12) + 1).padStart(2, '0')}`;
+}
+
+/** The stretch of a month in `zone`. */
+export function intervalOfMonth(month: string, zone: string): Interval {
+  return {
+    from: startOfDay(`${month}-01` as Day, zone),
+    to: startOfDay(`${addMonths(month, 1)}-01` as Day, zone),
+  };
+}
+
+/**
+ * Months that a page's history has, newest first and without gaps: from the current one back to that of its oldest
+ * incident or, where time lines reach further, of its oldest known day.
+ */
+export function monthsOf({ incidents, maintenances, components, asOf, settings }: PageModel): string[] {
+  let oldest: EpochMs = asOf;
+  for (const { startedAt } of incidents) if (startedAt < oldest) oldest = startedAt;
+  for (const { startsAt } of maintenances) if (startsAt < oldest) oldest = startsAt;
+  for (const { timeline } of components) {
+    const heard = timeline.find((span) => span.provenance !== 'none');
+    if (heard !== undefined && heard.from < oldest) oldest = heard.from;
+  }
+  const last = monthOf(oldest, settings.timezone);
+  const months: string[] = [];
+  for (let month = monthOf(asOf, settings.timezone); month >= last; month = addMonths(month, -1)) months.push(month);
+  return months;
+}

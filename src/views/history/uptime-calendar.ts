@@ -1,0 +1,133 @@
+/** A year at a glance: every day as a cell, every month as a figure for each component. */
+
+import {
+  type ComponentModel,
+  combinedUptime,
+  type Day,
+  type PageModel,
+  type State,
+  toEpochMs,
+  uptimeOf,
+} from '../../model/index.ts';
+import { combinedDays } from '../badges/combined-days.ts';
+import { cellsOf, DAY_LETTERS, daysOf, stateOfLetter } from '../days/day-bar.ts';
+import { addMonths, intervalOfMonth, monthOf } from '../days/months.ts';
+import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
+import { fill } from '../words/index.ts';
+import { stateWord } from '../words/state-words.ts';
+
+export const CALENDAR_DAYS = 365;
+const MONTHS = 12;
+
+export interface UptimeCalendarView {
+  readonly shell: ShellView;
+  readonly calendar: CalendarGridView;
+  /** Oldest first. */
+  readonly months: readonly string[];
+  readonly rows: readonly MonthRowView[];
+  readonly total: readonly string[];
+  readonly counted: string;
+}
+
+export interface CalendarGridView {
+  /** A letter a day, oldest first. */
+  readonly letters: string;
+  readonly days: readonly string[];
+  readonly notes: Readonly<Record<number, string>>;
+  /** Row of the first day: 0 is the day that weeks begin with. */
+  readonly firstRow: number;
+  /** Months by the column in which they begin. */
+  readonly monthLabels: readonly { readonly column: number; readonly text: string }[];
+}
+
+export interface MonthRowView {
+  readonly component: LinkView;
+  readonly state: State;
+  /** One for each month; a dash where nothing was observed. */
+  readonly figures: readonly string[];
+}
+
+export function uptimeCalendarView(model: PageModel, options: ViewOptions = {}): UptimeCalendarView {
+  const context = contextOf(model, { base: '../', ...options });
+  const { words, format } = context;
+  const current = monthOf(model.asOf, model.settings.timezone);
+  const months = Array.from({ length: MONTHS }, (_, index) => addMonths(current, index - MONTHS + 1));
+  const uptimes = model.components.map((component) => monthUptimes(model, component, months));
+  const write = (ratio: number | null) => format.percent(ratio, model.settings.uptimeDecimals);
+  return {
+    shell: shellOf(context, {
+      title: words.uptimeTitle,
+      description: words.uptimeTitle,
+      path: UPTIME_PATH,
+      section: 'uptime',
+      isLive: true,
+    }),
+    calendar: gridOf(context),
+    months: months.map((month) => format.monthShort(month)),
+    rows: model.components.map((component, index) => ({
+      component: { href: context.base + componentPath(component.definition.id), text: component.name },
+      state: component.state,
+      figures: (uptimes[index] ?? []).map(({ ratio }) => write(ratio)),
+    })),
+    total: months.map((_, at) =>
+      write(combinedUptime(uptimes.flatMap((list) => (list[at] === undefined ? [] : [list[at]]))).ratio),
+    ),
+    counted: words.countedUptime,
+  };
+}
+
+function monthUptimes({ asOf, settings }: PageModel, { timeline }: ComponentModel, months: readonly string[]) {
+  return months.map((month) => {
+    const { from, to } = intervalOfMonth(month, settings.timezone);
+    return uptimeOf(timeline, { from, to: toEpochMs(Math.min(to, asOf)) });
+  });
+}
+
+function gridOf(context: Context): CalendarGridView {
+  const { model, words, format, locale } = context;
+  const { days, texts } = daysOf(context, CALENDAR_DAYS);
+  const members = model.components.map((component) => ({ component, cells: cellsOf(component, days, model) }));
+  const combined = combinedDays(members, days.length);
+  const titles = incidentTitlesByDay(context, members[0]?.cells ?? []);
+  const letters = combined.map(({ state }) => DAY_LETTERS[state]).join('');
+  const notes: Record<number, string> = {};
+  for (const [index, names] of titles) {
+    const state = stateWord(stateOfLetter(letters[index] ?? ''), words);
+    const parts = `${state}. ${fill(words.dayIncidents, { names: format.list(names) })}`;
+    notes[index] = fill(words.dayFull, { day: texts[index] ?? '', parts });
+  }
+  const firstRow = rowOf(days[0], locale);
+  return { letters, days: texts, notes, firstRow, monthLabels: labelsOf(days, firstRow, format.monthShort) };
+}
+
+/** Titles of the incidents of each day that has any, by its index. */
+function incidentTitlesByDay(
+  { model }: Context,
+  cells: readonly { readonly interval: { readonly from: number; readonly to: number } }[],
+): Map<number, string[]> {
+  const byDay = new Map<number, string[]>();
+  for (const { title, startedAt, endedAt } of model.incidents)
+    for (const [index, { interval }] of cells.entries()) {
+      if (startedAt >= interval.to || (endedAt ?? model.asOf) < interval.from) continue;
+      byDay.set(index, [...(byDay.get(index) ?? []), title]);
+    }
+  return byDay;
+}
+
+/** Days since the one that weeks begin with where `locale` is spoken. */
+function rowOf(day: Day | undefined, locale: string): number {
+  if (day === undefined) return 0;
+  const { firstDay } = new Intl.Locale(locale).getWeekInfo();
+  return (Temporal.PlainDate.from(day).dayOfWeek - firstDay + 7) % 7;
+}
+
+function labelsOf(
+  days: readonly Day[],
+  firstRow: number,
+  write: (month: string) => string,
+): { column: number; text: string }[] {
+  return days.flatMap((day, index) =>
+    day.endsWith('-01') ? [{ column: Math.floor((index + firstRow + 6) / 7), text: write(day.slice(0, 7)) }] : [],
+  );
+}

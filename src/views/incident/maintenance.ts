@@ -1,0 +1,49 @@
+/** One maintenance on its own page: when, what of, what is said of it. */
+
+import type { PageMaintenance, PageModel } from '../../model/index.ts';
+import { monthOf } from '../days/months.ts';
+import { contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
+import type { TimeView } from '../text/format.ts';
+import { type EventView, maintenanceEventOf } from './events.ts';
+
+export interface MaintenanceView {
+  readonly shell: ShellView;
+  readonly event: EventView;
+  /** With the zone, since people put them into calendars. */
+  readonly starts: TimeView;
+  readonly ends: TimeView;
+  readonly affected: readonly LinkView[];
+  readonly month: LinkView;
+  readonly calendarHref: string;
+}
+
+/** A maintenance that is over is a settled page; one that is not follows the clock. */
+export function maintenanceView(
+  model: PageModel,
+  maintenance: PageMaintenance,
+  options: ViewOptions = {},
+): MaintenanceView {
+  const context = contextOf(model, { base: '../../', ...options });
+  const { format, base } = context;
+  const event = maintenanceEventOf(context, maintenance, { hasYear: true });
+  const month = monthOf(maintenance.startsAt, model.settings.timezone);
+  return {
+    shell: shellOf(context, {
+      title: maintenance.title,
+      description: [event.statusWord, event.affects].filter(Boolean).join('. '),
+      path: maintenancePath(maintenance.slug),
+      section: 'history',
+      isLive: maintenance.status !== 'completed',
+      state: 'maintenance',
+    }),
+    event,
+    starts: format.timeWithZone(maintenance.startsAt),
+    ends: format.timeWithZone(maintenance.endsAt),
+    affected: model.components
+      .filter((one) => maintenance.componentIds.includes(one.definition.id))
+      .map((one) => ({ href: base + componentPath(one.definition.id), text: one.name })),
+    month: { href: base + historyPath(month), text: format.month(month) },
+    calendarHref: `${base}maintenance.ics`,
+  };
+}

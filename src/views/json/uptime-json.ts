@@ -1,0 +1,220 @@
+/** `api/uptime.json`: what every uptime figure of a page is made from, so that anybody can count again. */
+
+import {
+  type ComponentModel,
+  combinedUptime,
+  type DayCell,
+  dayCells,
+  dayOf,
+  daysUntil,
+  FORMULA_VERSION,
+  type PageModel,
+  type Provenance,
+  type SourceFreshness,
+  STATES,
+  type State,
+  toIso,
+  UPTIME_PERIODS,
+  type Uptime,
+  type UptimePeriod,
+  upstreamOf,
+  uptimePeriods,
+} from '../../model/index.ts';
+import { lastChangeAt } from '../model/last-change.ts';
+import { shortId } from '../text/stable-id.ts';
+import { sectionsOf, v2ComponentId, v2PageId } from '../v2/components.ts';
+
+/** As many days as the bars of the page show. */
+const DAYS_COUNT = 90;
+
+/** The formula in words, beside its version. */
+const FORMULA =
+  'up / (up + down) over each window that ends at as_of; up: operational, degraded, and 70 % of partial_outage; ' +
+  'down: major_outage and 30 % of partial_outage; maintenance, paused and unknown time is not counted; ' +
+  'ratios are rounded down to 6 decimals and are 1 only when nothing was down';
+
+export interface UptimeDocument {
+  readonly page: {
+    readonly id: string;
+    readonly name: string;
+    readonly url: string;
+    readonly updated_at: string;
+  };
+  /** The IANA zone in which days are cut. */
+  readonly time_zone: string;
+  /** The instant that everything here is counted to. */
+  readonly as_of: string;
+  /** A copy read after this instant is no longer kept up to date. */
+  readonly stale_after: string;
+  readonly stale: boolean;
+  readonly state: State;
+  readonly formula: {
+    readonly version: number;
+    readonly text: string;
+    /** Trouble up to this long does not change the state of a day. */
+    readonly blip_floor_seconds: number;
+  };
+  readonly sources: readonly UptimeSource[];
+  /** Uptime of all components together, each weighted by the time that counts in it. */
+  readonly periods: UptimePeriodFigures;
+  /** The calendar days that `days` of each component runs along, oldest first; the last one is not over. */
+  readonly days: readonly string[];
+  /** How long each of them lasts, in seconds, up to `as_of`: 82800 and 90000 where clocks change. */
+  readonly day_seconds: readonly number[];
+  readonly components: readonly UptimeComponent[];
+}
+
+export interface UptimeSource {
+  readonly id: string;
+  /** When it last answered; null: never. */
+  readonly monitors_at: string | null;
+  readonly incidents_at: string | null;
+  readonly interval_seconds: number;
+  readonly monitors_stale: boolean;
+  readonly incidents_stale: boolean;
+}
+
+export interface UptimeComponent {
+  /** As in the addresses of the page. */
+  readonly id: string;
+  /** As in `api/v2/components.json`. */
+  readonly v2_id: string;
+  readonly name: string;
+  readonly group: string | null;
+  readonly state: State;
+  readonly stale: boolean;
+  /** Which of `sources` it comes from; null: a component with no monitor. */
+  readonly source_id: string | null;
+  readonly periods: UptimePeriodFigures;
+  /** What the upstream says itself; null: it says nothing. */
+  readonly upstream: { readonly period_days: number; readonly uptime_ratio: number | null } | null;
+  readonly days: UptimeDays;
+}
+
+/** Each list has one entry for each day of the document. */
+export interface UptimeDays {
+  /** The state that gives the day its colour. */
+  readonly state: readonly State[];
+  /** Seconds in each state; together they are `day_seconds`. */
+  readonly seconds: Readonly<Record<State, readonly number[]>>;
+  /** Share of the day with a known state, 0 to 1, rounded down to 4 decimals. */
+  readonly coverage: readonly number[];
+  readonly provenance: readonly (readonly Provenance[])[];
+}
+
+export type UptimePeriodFigures = Readonly<Record<UptimePeriod, UptimeFigures>>;
+
+export interface UptimeFigures {
+  /** Null: no time counts. */
+  readonly uptime_ratio: number | null;
+  /** The same with maintenance counted as up. */
+  readonly uptime_ratio_with_maintenance: number | null;
+  readonly coverage_ratio: number;
+  readonly seconds: Readonly<Record<State, number>>;
+}
+
+/** The document of one page. */
+export function uptimeDocument(model: PageModel): UptimeDocument {
+  const { definition, settings, asOf } = model;
+  const days = daysUntil(dayOf(asOf, settings.timezone), DAYS_COUNT);
+  const options = { now: asOf, blipFloorMs: settings.blipFloorMs, zone: settings.timezone };
+  const groupNames = new Map(
+    sectionsOf(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
+  );
+  const counted = model.components.map((component) => ({
+    component,
+    cells: dayCells(component.timeline, days, options),
+    periods: uptimePeriods(component.timeline, asOf),
+  }));
+  return {
+    page: {
+      id: v2PageId(model),
+      name: definition.title,
+      url: settings.url,
+      updated_at: toIso(lastChangeAt(model)),
+    },
+    time_zone: settings.timezone,
+    as_of: toIso(asOf),
+    stale_after: toIso(model.staleAfter),
+    stale: model.isStale,
+    state: model.state,
+    formula: { version: FORMULA_VERSION, text: FORMULA, blip_floor_seconds: settings.blipFloorMs / 1_000 },
+    sources: model.sources.map((source) => sourceOf(model, source)),
+    periods: figuresByPeriod((period) => combinedUptime(counted.map(({ periods }) => periods[period]))),
+    days,
+    day_seconds: (counted[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => secondsOf(elapsedMs)),
+    components: counted.map(({ component, cells, periods }) => ({
+      id: component.definition.id,
+      v2_id: v2ComponentId(model, component.definition.id),
+      name: component.name,
+      group: groupNames.get(component) ?? null,
+      state: component.state,
+      stale: component.isStale,
+      source_id: sourceIdOf(model, component),
+      periods: figuresByPeriod((period) => periods[period]),
+      upstream: upstreamFigures(component),
+      days: daysOf(cells),
+    })),
+  };
+}
+
+function sourceOf(model: PageModel, source: SourceFreshness): UptimeSource {
+  return {
+    id: shortId('source', model.definition.id, source.upstreamId),
+    monitors_at: source.monitorsAt === null ? null : toIso(source.monitorsAt),
+    incidents_at: source.incidentsAt === null ? null : toIso(source.incidentsAt),
+    interval_seconds: secondsOf(source.intervalMs),
+    monitors_stale: source.isMonitorsStale,
+    incidents_stale: source.isIncidentsStale,
+  };
+}
+
+function sourceIdOf(model: PageModel, { definition }: ComponentModel): string | null {
+  return definition.monitor === null ? null : shortId('source', model.definition.id, upstreamOf(definition.monitor));
+}
+
+function upstreamFigures({ upstreamUptime }: ComponentModel): UptimeComponent['upstream'] {
+  if (upstreamUptime === null) return null;
+  const { periodDays, uptimeRatio } = upstreamUptime;
+  return { period_days: periodDays, uptime_ratio: uptimeRatio };
+}
+
+function figuresByPeriod(uptimeIn: (period: UptimePeriod) => Uptime): UptimePeriodFigures {
+  const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
+  return Object.fromEntries(periods.map((period) => [period, figuresOf(uptimeIn(period))])) as UptimePeriodFigures;
+}
+
+/** Uptime figures as JSON has them. */
+export function figuresOf({ ratio, coverageRatio, msByState, upMs, downMs, maintenanceMs }: Uptime): UptimeFigures {
+  const withMaintenanceMs = upMs + downMs + maintenanceMs;
+  return {
+    uptime_ratio: ratio === null ? null : floorTo(ratio, 6),
+    uptime_ratio_with_maintenance:
+      withMaintenanceMs > 0 ? floorTo((upMs + maintenanceMs) / withMaintenanceMs, 6) : null,
+    coverage_ratio: floorTo(coverageRatio, 4),
+    seconds: Object.fromEntries(STATES.map((state) => [state, secondsOf(msByState[state])])) as Record<State, number>,
+  };
+}
+
+function daysOf(cells: readonly DayCell[]): UptimeDays {
+  return {
+    state: cells.map(({ state }) => state),
+    seconds: Object.fromEntries(
+      STATES.map((state) => [state, cells.map(({ msByState }) => secondsOf(msByState[state]))]),
+    ) as unknown as UptimeDays['seconds'],
+    coverage: cells.map(({ coverageRatio }) => floorTo(coverageRatio, 4)),
+    provenance: cells.map(({ provenances }) => provenances),
+  };
+}
+
+/** To the millisecond, so that the seconds of a day add up. */
+function secondsOf(ms: number): number {
+  return ms / 1_000;
+}
+
+/** Never up: no share looks better than it is. The nearest step is the number itself where it has that few digits. */
+function floorTo(value: number, digits: number): number {
+  const scale = 10 ** digits;
+  const nearest = Math.round(value * scale);
+  return nearest / scale <= value ? nearest / scale : (nearest - 1) / scale;
+}

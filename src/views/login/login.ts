@@ -1,0 +1,151 @@
+/** What stands before pages that are not public. Takes no model: it must not say what is behind it, or whether it is. */
+
+import { plainShellOf, type ShellView } from '../frame/shell.ts';
+import { fill, type Words, wordsOf } from '../words/index.ts';
+
+/**
+ * `sign-in`: the forms. `sent`: the answer to any address, with a field for the code. `confirm`: the last step of a
+ * mailed link. `sign-out`: the button that ends the session.
+ */
+export const LOGIN_STEPS = ['sign-in', 'sent', 'confirm', 'sign-out'] as const;
+export type LoginStep = (typeof LOGIN_STEPS)[number];
+
+const FAULT_WORDS = {
+  wrong: 'loginWrong',
+  'wrong-code': 'loginWrongCode',
+  limited: 'loginLimited',
+  invalid: 'loginInvalid',
+  expired: 'loginExpired',
+  'other-browser': 'loginOtherBrowser',
+  refused: 'loginRefused',
+  unavailable: 'loginUnavailable',
+} as const satisfies Record<string, keyof Words>;
+export type LoginFault = keyof typeof FAULT_WORDS;
+export const LOGIN_FAULTS = Object.keys(FAULT_WORDS) as readonly LoginFault[];
+
+export interface LoginInit {
+  readonly locale: string;
+  readonly step: LoginStep;
+  readonly fault: LoginFault | null;
+  /** Of the wait, or of the link's life. */
+  readonly minutes: number;
+  /** Which forms the site has a use for. */
+  readonly hasPassword: boolean;
+  readonly hasEmail: boolean;
+  /** Path of the page with slashes around it; the forms post below it. */
+  readonly base: string;
+  /** The way back, relative to `base`. */
+  readonly to: string;
+  /** What password managers file the password under. */
+  readonly username: string;
+  /** Of a mailed link. */
+  readonly token: string;
+}
+
+export interface LoginView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly body: string | null;
+  readonly fault: string | null;
+  readonly forms: readonly LoginForm[];
+  /** Back to the forms. */
+  readonly again: { readonly href: string; readonly text: string } | null;
+}
+
+export interface LoginForm {
+  readonly action: string;
+  readonly body: string | null;
+  readonly hidden: readonly { readonly name: string; readonly value: string }[];
+  readonly username: string | null;
+  readonly field: LoginField | null;
+  readonly submit: string;
+}
+
+export interface LoginField {
+  readonly name: 'password' | 'email' | 'code';
+  readonly type: 'password' | 'email' | 'text';
+  readonly autocomplete: 'current-password' | 'email' | 'one-time-code';
+  readonly label: string;
+  /** The fault is about what was typed here. */
+  readonly isFaulty: boolean;
+}
+
+export function loginView(init: LoginInit): LoginView {
+  const { locale, step, fault, minutes, base } = init;
+  const words = wordsOf(locale);
+  const headings: Record<LoginStep, string> = {
+    'sign-in': words.loginConfirm,
+    sent: words.loginSentTitle,
+    confirm: words.loginConfirm,
+    'sign-out': words.logout,
+  };
+  const bodies: Record<LoginStep, string> = {
+    'sign-in': words.loginNeutral,
+    sent: fill(words.loginSent, { minutes }),
+    confirm: words.loginConfirmBody,
+    'sign-out': words.logoutBody,
+  };
+  return {
+    shell: plainShellOf({ locale, title: headings[step], siteTitle: null, base: '' }),
+    heading: headings[step],
+    body: bodies[step],
+    fault: fault === null ? null : fill(words[FAULT_WORDS[fault]], { minutes }),
+    forms: formsOf(init, words),
+    again: step === 'sent' ? { href: `${base}login/`, text: words.loginAgain } : null,
+  };
+}
+
+function formsOf(init: LoginInit, words: Words): readonly LoginForm[] {
+  const { step, base, to, token, fault } = init;
+  const form = (path: string, submit: string): LoginForm => ({
+    action: base + path,
+    body: null,
+    hidden: [{ name: 'to', value: to }],
+    username: null,
+    field: null,
+    submit,
+  });
+  if (step === 'sign-in') return signInForms(init, words, form);
+  if (step === 'confirm')
+    return [{ ...form('login/link/', words.loginConfirm), hidden: [{ name: 'token', value: token }] }];
+  if (step === 'sign-out') return [{ ...form('logout', words.logout), hidden: [] }];
+  const field: LoginField = {
+    name: 'code',
+    type: 'text',
+    autocomplete: 'one-time-code',
+    label: words.loginCode,
+    isFaulty: fault === 'wrong-code',
+  };
+  return [{ ...form('login/code/', words.loginConfirm), body: words.loginCodeBody, field }];
+}
+
+function signInForms(
+  { hasPassword, hasEmail, username, fault }: LoginInit,
+  words: Words,
+  form: (path: string, submit: string) => LoginForm,
+): readonly LoginForm[] {
+  const password: LoginForm = {
+    ...form('login/', words.loginSubmit),
+    body: words.loginPasswordBody,
+    username,
+    field: {
+      name: 'password',
+      type: 'password',
+      autocomplete: 'current-password',
+      label: words.loginPassword,
+      isFaulty: fault === 'wrong',
+    },
+  };
+  const email: LoginForm = {
+    ...form('login/', words.loginSubmitEmail),
+    body: words.loginEmailBody,
+    field: {
+      name: 'email',
+      type: 'email',
+      autocomplete: 'email',
+      label: words.loginEmail,
+      isFaulty: fault === 'invalid',
+    },
+  };
+  return [...(hasPassword ? [password] : []), ...(hasEmail ? [email] : [])];
+}

@@ -1,0 +1,117 @@
+/** What operators are shown, as plain facts. No secret is among them, and no address of a person. */
+
+import type { EpochMs } from '../../model/index.ts';
+
+export interface OpsFacts {
+  readonly now: EpochMs;
+  readonly version: string;
+  readonly siteName: string;
+  readonly timezone: string;
+  /** False: the process only serves, so nothing can be asked of it. */
+  readonly canRun: boolean;
+  readonly upstreams: readonly UpstreamFacts[];
+  /** Under way and waiting ones included, newest first; more than are shown, since equal ones become one. */
+  readonly runs: readonly RunFacts[];
+  /** Those that are not published first, then as they are defined; not all of many. */
+  readonly pages: readonly PageFacts[];
+  readonly pagesTotal: number;
+  readonly unpublishedTotal: number;
+  /** Pages that are defined and not published, in words. */
+  readonly problems: readonly { readonly slug: string; readonly message: string }[];
+  readonly exports: readonly ExportFacts[];
+  /** Folders and buckets that are not up to date; those that are well are not listed. */
+  readonly targets: readonly TargetFacts[];
+  readonly mail: MailFacts;
+  /** Newest first. */
+  readonly audit: readonly AuditFacts[];
+  /** Of the last days. */
+  readonly signIns: readonly SignInFacts[];
+}
+
+export interface UpstreamFacts {
+  readonly id: string;
+  readonly kind: string;
+  /** The last good answer; null: none yet. */
+  readonly heardAt: EpochMs | null;
+  readonly intervalMs: number;
+  readonly isStale: boolean;
+  /** Null: not known. */
+  readonly monitorsTotal: number | null;
+  readonly quota: readonly { readonly lengthMs: number; readonly max: number; readonly left: number }[];
+  readonly circuit: CircuitFacts;
+  /** Of the last pass over it that failed, since then or not answered; null: none that is remembered. */
+  readonly lastError: { readonly at: EpochMs; readonly code: string; readonly message: string } | null;
+}
+
+export type CircuitFacts =
+  | { readonly kind: 'closed' | 'half-open' }
+  | { readonly kind: 'open'; readonly why: 'failing' | 'refused' | 'waiting'; readonly until: EpochMs };
+
+export interface RunFacts {
+  readonly id: string;
+  readonly trigger: string;
+  /** Null: it waits for its turn. */
+  readonly startedAt: EpochMs | null;
+  /** Null: it has not ended. */
+  readonly endedAt: EpochMs | null;
+  readonly hasFailed: boolean;
+  /** What changed and what failed. */
+  readonly outcome: string;
+}
+
+export interface PageFacts {
+  readonly slug: string;
+  readonly title: string;
+  /** Absolute. */
+  readonly url: string;
+  readonly access: 'public' | 'password' | 'email-domain';
+  /** What is served; null: nothing yet. */
+  readonly release: {
+    readonly number: number;
+    readonly asOf: EpochMs;
+    readonly filesTotal: number;
+    readonly bytesTotal: number;
+  } | null;
+  /** Older or newer ones that could be served instead, newest first. */
+  readonly others: readonly { readonly number: number; readonly asOf: EpochMs }[];
+}
+
+export interface ExportFacts {
+  readonly id: string;
+  readonly queued: number;
+  readonly sent: number;
+  readonly rejected: number;
+  readonly lastError: string | null;
+}
+
+export interface TargetFacts {
+  /** A path, or the address of a bucket. */
+  readonly place: string;
+  /** Why not, with what helps. */
+  readonly message: string;
+}
+
+export interface MailFacts {
+  /** Whether a page needs mails at all. */
+  readonly isNeeded: boolean;
+  readonly isConfigured: boolean;
+  /** The sandbox sends none. */
+  readonly isPrinted: boolean;
+  readonly waiting: number;
+}
+
+export interface AuditFacts {
+  readonly at: EpochMs;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string | null;
+  readonly client: string | null;
+  readonly outcome: string | null;
+}
+
+export interface SignInFacts {
+  readonly page: string;
+  readonly signedIn: number;
+  readonly refused: number;
+  readonly limited: number;
+}

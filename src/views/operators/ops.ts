@@ -1,0 +1,231 @@
+/** The page of the operators: how each part does, what happened, and what can be done about it. In English, like the command line. */
+
+import { type EpochMs, HOUR_MS, MINUTE_MS, type State } from '../../model/index.ts';
+import { plainShellOf, type ShellView } from '../frame/shell.ts';
+import { type Format, formatOf, type TimeView } from '../text/format.ts';
+import type { CircuitFacts, OpsFacts, PageFacts, UpstreamFacts } from './ops-facts.ts';
+import { type RunRow, runRows } from './ops-runs.ts';
+import { momentsOf } from './ops-times.ts';
+
+export interface OpsView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly sentence: string;
+  /** What the last button did; null: none was pressed. */
+  readonly notice: string | null;
+  /** What needs a look, worst first; empty when all is well. */
+  readonly attention: readonly string[];
+  /** Goes with every form. */
+  readonly formToken: string;
+  /** Whether pulls and rebuilds can be asked for. */
+  readonly canRun: boolean;
+  readonly asOf: TimeView;
+  readonly version: string;
+  readonly upstreams: readonly UpstreamRow[];
+  readonly runs: readonly RunRow[];
+  readonly pages: readonly PageRow[];
+  /** Pages that are not listed. */
+  readonly pagesHidden: number;
+  readonly exports: readonly { readonly id: string; readonly counts: string; readonly error: string | null }[];
+  readonly mail: string;
+  readonly audit: readonly AuditRow[];
+  readonly signIns: readonly { readonly page: string; readonly counts: string }[];
+}
+
+export interface UpstreamRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: State;
+  readonly heard: TimeView | null;
+  readonly age: string;
+  readonly quota: string;
+  readonly circuit: string;
+  readonly error: { readonly at: TimeView; readonly code: string; readonly message: string } | null;
+}
+
+export interface PageRow {
+  readonly slug: string;
+  readonly title: string;
+  readonly href: string;
+  readonly gate: string;
+  readonly state: State;
+  readonly release: string;
+  readonly asOf: TimeView | null;
+  readonly size: string;
+  readonly others: readonly { readonly number: number; readonly text: string }[];
+}
+
+export interface AuditRow {
+  readonly at: TimeView;
+  readonly who: string;
+  readonly what: string;
+  readonly from: string;
+  readonly outcome: string;
+}
+
+/** More than these are counted, not named. */
+const NAMED_MAX = 5;
+
+interface Words {
+  readonly now: EpochMs;
+  readonly format: Format;
+  readonly moment: (at: EpochMs) => TimeView;
+}
+
+/** `notice`: what the last button did. */
+export function opsView(
+  facts: OpsFacts,
+  { formToken, notice }: { readonly formToken: string; readonly notice: string | null },
+): OpsView {
+  const format = formatOf('en', facts.timezone);
+  const moment = momentsOf(facts.now, facts.timezone);
+  const words: Words = { now: facts.now, format, moment };
+  const attention = attentionOf(facts);
+  const title = `Operators · ${facts.siteName}`;
+  return {
+    shell: {
+      ...plainShellOf({ locale: 'en', title, siteTitle: facts.siteName, base: '../' }),
+      state: attention.length === 0 ? 'operational' : 'degraded',
+    },
+    heading: 'Operators',
+    sentence: sentenceOf(facts, attention.length),
+    notice,
+    attention,
+    formToken,
+    canRun: facts.canRun,
+    asOf: format.timeWithZone(facts.now),
+    version: facts.version,
+    upstreams: facts.upstreams.map((upstream) => upstreamRow(upstream, words)),
+    runs: runRows(facts.runs, words),
+    pages: facts.pages.map((page) => pageRow(page, words)),
+    pagesHidden: facts.pagesTotal - facts.pages.length,
+    exports: facts.exports.map(({ id, queued, sent, rejected, lastError }) => ({
+      id,
+      counts: `${format.number(queued)} queued, ${format.number(sent)} sent, ${format.number(rejected)} rejected`,
+      error: lastError,
+    })),
+    mail: mailWords(facts),
+    audit: facts.audit.map(({ at, actor, action, subject, client, outcome }) => ({
+      at: moment(at),
+      who: actor,
+      what: subject === null ? action : `${action} ${subject}`,
+      from: client ?? 'this machine',
+      outcome: outcome ?? 'under way',
+    })),
+    signIns: facts.signIns.map(({ page, signedIn, refused, limited }) => ({
+      page: page === '' ? 'no such page' : page,
+      counts: `${format.number(signedIn)} signed in, ${format.number(refused)} refused, ${format.number(limited)} told to wait`,
+    })),
+  };
+}
+
+function sentenceOf({ upstreams, pagesTotal }: OpsFacts, needed: number): string {
+  if (needed > 0) return needed === 1 ? 'One thing needs a look.' : `${needed} things need a look.`;
+  const published = pagesTotal === 1 ? 'the page is published' : `${pagesTotal} pages are published`;
+  const fresh = upstreams.length === 1 ? 'the upstream is fresh' : `${upstreams.length} upstreams are fresh`;
+  return `All is well: ${fresh}, ${published}.`;
+}
+
+function attentionOf(facts: OpsFacts): string[] {
+  const stale = facts.upstreams.filter((upstream) => upstream.isStale);
+  const unpublished = facts.pages.filter((page) => page.release === null);
+  return [
+    ...facts.problems.map(({ slug, message }) => `Page ${slug}: ${message}.`),
+    ...(facts.unpublishedTotal > NAMED_MAX
+      ? [`${facts.unpublishedTotal} pages are not published yet.`]
+      : unpublished.map(({ slug }) => `Page ${slug} is not published yet.`)),
+    ...stale.map(({ id, heardAt }) =>
+      heardAt === null
+        ? `Upstream ${id} has never answered.`
+        : `Upstream ${id} is stale; its components show as unknown.`,
+    ),
+    ...facts.upstreams
+      .filter(({ circuit, isStale }) => !isStale && circuit.kind === 'open' && circuit.why !== 'waiting')
+      .map(({ id }) => `Upstream ${id} is being left alone.`),
+    ...facts.exports
+      .filter(({ rejected, lastError }) => rejected > 0 || lastError !== null)
+      .map(({ id }) => `Export ${id} has events that were not taken.`),
+    ...facts.targets.map(({ place, message }) => `Output ${place} is not up to date: ${message}`),
+    ...(facts.mail.isNeeded && !facts.mail.isConfigured
+      ? ['A page asks for e-mail addresses, but access.smtp and access.from are not configured.']
+      : []),
+  ];
+}
+
+function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): UpstreamRow {
+  const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal } = upstream;
+  const asked = `asked every ${format.duration(intervalMs)}`;
+  const monitors = monitorsTotal === null ? '' : `, ${format.number(monitorsTotal)} monitors`;
+  return {
+    id,
+    kind,
+    state: upstream.isStale ? 'unknown' : circuit.kind === 'closed' ? 'operational' : 'degraded',
+    heard: heardAt === null ? null : moment(heardAt),
+    age:
+      heardAt === null
+        ? `never answered, ${asked}`
+        : `${format.duration(Math.max(0, now - heardAt))} old, ${asked}${monitors}`,
+    quota:
+      quota.length === 0
+        ? 'no limit'
+        : quota
+            .map(
+              ({ left, max, lengthMs }) =>
+                `${format.number(left)} of ${format.number(max)} left ${windowWords(lengthMs)}`,
+            )
+            .join(', '),
+    circuit: circuitWords(circuit, moment),
+    error: lastError === null ? null : { ...lastError, at: moment(lastError.at) },
+  };
+}
+
+function windowWords(lengthMs: number): string {
+  return lengthMs >= HOUR_MS ? 'this hour' : lengthMs >= MINUTE_MS ? 'this minute' : 'now';
+}
+
+function circuitWords(circuit: CircuitFacts, moment: Words['moment']): string {
+  if (circuit.kind === 'closed') return 'Asked as scheduled';
+  if (circuit.kind !== 'open') return 'The next request decides whether it is asked again';
+  const until = moment(circuit.until).text;
+  return {
+    failing: `Left alone until ${until}: it failed several times in a row`,
+    refused: `Left alone until ${until} or until its options change: it refused the key`,
+    waiting: `Left alone until ${until}: it told us to wait`,
+  }[circuit.why];
+}
+
+const GATES: Readonly<Record<PageFacts['access'], string>> = {
+  public: 'public',
+  password: 'password',
+  'email-domain': 'e-mail domain',
+};
+
+function pageRow({ slug, title, url, access, release, others }: PageFacts, { format, moment }: Words): PageRow {
+  return {
+    slug,
+    title,
+    href: url,
+    gate: GATES[access],
+    state: release === null ? 'unknown' : 'operational',
+    release: release === null ? 'not published' : `release ${release.number}`,
+    asOf: release === null ? null : moment(release.asOf),
+    size:
+      release === null ? '' : `${format.number(release.filesTotal)} files, ${sizeWords(release.bytesTotal, format)}`,
+    others: others.map(({ number, asOf }) => ({ number, text: `${number}, of ${moment(asOf).text}` })),
+  };
+}
+
+function sizeWords(bytes: number, format: Format): string {
+  return bytes < 1_000_000
+    ? `${format.number(Math.ceil(bytes / 1_000))} kB`
+    : `${format.number(Math.ceil(bytes / 100_000) / 10)} MB`;
+}
+
+function mailWords({ mail }: OpsFacts): string {
+  if (!mail.isNeeded) return 'No page asks for e-mail addresses.';
+  if (!mail.isConfigured) return 'No mail server is configured: nobody can be sent a link.';
+  if (mail.isPrinted) return 'Sign-in mails are printed where Pharos was started, not sent.';
+  return mail.waiting === 0
+    ? 'No mail waits.'
+    : `${mail.waiting} ${mail.waiting === 1 ? 'mail waits' : 'mails wait'} to be taken by the mail server.`;
+}

@@ -1,0 +1,80 @@
+/** The top of the page: the state in a sentence, and what it is about. */
+
+import type { ComponentModel, State } from '../../model/index.ts';
+import type { Context, LinkView } from '../frame/shell.ts';
+import { pathSegment } from '../text/addresses.ts';
+import { count, fill } from '../words/index.ts';
+import { bannerSentence } from '../words/state-words.ts';
+
+/** Names listed for each state; the rest is counted. */
+const BANNER_NAMES_MAX = 5;
+
+export interface BannerView {
+  readonly state: State;
+  readonly sentence: string;
+  /** Which components, by state, worst first: text, and links to their rows. */
+  readonly details: readonly (readonly (string | LinkView)[])[];
+}
+
+const BANNER_LISTS = [
+  ['major_outage', 'bannerDown'],
+  ['partial_outage', 'bannerPartlyDown'],
+  ['degraded', 'bannerSlow'],
+  ['unknown', 'bannerNotHeard'],
+  ['maintenance', 'bannerInMaintenance'],
+] as const;
+
+/** Where a single component is all the trouble, the sentence names it. */
+const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDown' | 'bannerOneDegraded'>> = {
+  major_outage: 'bannerOneDown',
+  partial_outage: 'bannerOnePartlyDown',
+  degraded: 'bannerOneDegraded',
+};
+
+/** The state in a sentence, and which components it is about. */
+export function bannerOf(context: Context): BannerView {
+  const { model, words, locale } = context;
+  const lists = BANNER_LISTS.map(([state, key]) => ({
+    key,
+    components: model.components.filter((one) => one.state === state),
+  })).filter(({ components }) => components.length > 0);
+  const details: (string | LinkView)[][] = lists.map(({ key, components }) => partsOf(context, words[key], components));
+  const well = model.components.filter((one) => one.state === 'operational').length;
+  if (lists.length > 0 && well > 0) details.push([count(words.bannerRest, well, locale)]);
+  if (model.components.length === 0) details.push([words.bannerNothing]);
+  const [only] = lists.length === 1 ? (lists[0]?.components ?? []) : [];
+  const key = only === undefined || lists[0]?.components.length !== 1 ? undefined : ONE_IN_TROUBLE[only.state];
+  const sentence = key === undefined || only === undefined ? null : fill(words[key], { name: only.name });
+  return { state: model.state, sentence: sentence ?? bannerSentence(model.state, words), details };
+}
+
+/** A sentence with the names of components in it, each a link to its row. */
+function partsOf(
+  { words, format, locale }: Context,
+  sentence: string,
+  components: readonly ComponentModel[],
+): (string | LinkView)[] {
+  const isLong = components.length > BANNER_NAMES_MAX + 1;
+  const named = isLong ? components.slice(0, BANNER_NAMES_MAX) : components;
+  const names = named.map((one) => one.name);
+  if (isLong) names.push(count(words.bannerOthers, components.length - named.length, locale));
+  const [before = '', after = ''] = sentence.split('{names}');
+  let at = 0;
+  const list = format.listParts(names).map((part): string | LinkView => {
+    if (!part.isName) return part.text;
+    const component = named[at];
+    at += 1;
+    return component === undefined ? part.text : { href: `#${rowId(component)}`, text: part.text };
+  });
+  return [before, ...list, after];
+}
+
+/** Of the rows that the banner leads to. */
+export function rowId({ definition }: ComponentModel): string {
+  return `c-${pathSegment(definition.id)}`;
+}
+
+/** A detail of the banner without its links. */
+export function plainText(parts: readonly (string | LinkView)[]): string {
+  return parts.map((part) => (typeof part === 'string' ? part : part.text)).join('');
+}

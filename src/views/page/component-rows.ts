@@ -1,0 +1,117 @@
+/** Components as the page lists them: by group, each with its ninety days. */
+
+import {
+  type ComponentModel,
+  combinedState,
+  combinedUptime,
+  isWorse,
+  type PageIncident,
+  type State,
+  type Uptime,
+  uptimeOf,
+  windowOf,
+} from '../../model/index.ts';
+import { responseSparkOf, type SparkView } from '../component/response-chart.ts';
+import { cellsOf, type DayBarView, type DaysView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
+import type { Context } from '../frame/shell.ts';
+import { firstHeardAt, stateSince } from '../model/last-change.ts';
+import { componentPath } from '../text/addresses.ts';
+import type { TimeView } from '../text/format.ts';
+import { stateWord } from '../words/state-words.ts';
+import { rowId } from './banner.ts';
+
+/** Up to this many components every group is open; above it those that are well are folded. */
+const OPEN_COMPONENTS_MAX = 60;
+
+/** A group, or components that are in none. */
+export interface SectionView {
+  /** Null: not a group. */
+  readonly group: GroupView | null;
+  readonly components: readonly ComponentRowView[];
+}
+
+export interface GroupView {
+  readonly id: string;
+  readonly name: string;
+  readonly state: State;
+  readonly stateWord: string;
+  readonly uptime: string;
+  readonly isOpen: boolean;
+}
+
+export interface ComponentRowView {
+  /** To link to; null where nothing does. */
+  readonly anchor: string | null;
+  readonly href: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly target: string | null;
+  readonly state: State;
+  readonly stateWord: string;
+  /** When it came into that state, unless it is well. */
+  readonly since: TimeView | null;
+  /** Empty where nothing is ever observed. */
+  readonly uptime: string;
+  /** Null where response times are not known. */
+  readonly spark: SparkView | null;
+  /** Null where nothing is ever observed: it is no monitor. */
+  readonly bar: DayBarView | null;
+}
+
+/** Groups and what is in none, in the order of the page. */
+export function sectionsOf(context: Context, days: DaysView): SectionView[] {
+  const { model, words, format } = context;
+  const incidents = incidentsByComponent(model);
+  const byGroup = Map.groupBy(model.components, (one) => one.definition.groupId);
+  const isLarge = model.components.length > OPEN_COMPONENTS_MAX;
+  return [...byGroup].map(([groupId, components]) => {
+    const uptimes = components.map((one) => uptimeOf(one.timeline, windowOf('90d', model.asOf)));
+    const rows = components.map((one, index) =>
+      rowOf(context, days, {
+        component: one,
+        uptime: uptimes[index],
+        incidents: incidents.get(one.definition.id) ?? [],
+      }),
+    );
+    const group = model.groups.find((one) => one.id === groupId);
+    if (group === undefined) return { group: null, components: rows };
+    const state = combinedState(components.map((one) => one.state));
+    return {
+      group: {
+        id: group.id,
+        name: group.name,
+        state,
+        stateWord: stateWord(state, words),
+        uptime: format.percent(combinedUptime(uptimes).ratio, model.settings.uptimeDecimals),
+        isOpen: !isLarge || isWorse(state, 'operational'),
+      },
+      components: rows,
+    };
+  });
+}
+
+interface RowInit {
+  readonly component: ComponentModel;
+  readonly uptime: Uptime | undefined;
+  readonly incidents: readonly PageIncident[];
+}
+
+function rowOf(context: Context, days: DaysView, { component, uptime, incidents }: RowInit): ComponentRowView {
+  const { model, words, format } = context;
+  const { definition, state } = component;
+  const since = isWorse(state, 'operational') ? stateSince(component) : null;
+  const isObserved = definition.type === 'monitor' || firstHeardAt(component) !== null;
+  return {
+    anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
+    href: context.base + componentPath(definition.id),
+    name: component.name,
+    description: component.description,
+    target: component.target,
+    state,
+    stateWord: stateWord(state, words),
+    since: since === null || since <= 0 ? null : format.timeInYear(since),
+    uptime: isObserved ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
+    spark: responseSparkOf(context, component),
+    bar: isObserved ? dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }) : null,
+  };
+}

@@ -1,0 +1,44 @@
+/** The state of a page small enough for a frame on another site. */
+
+import type { PageModel, State } from '../../model/index.ts';
+import { contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { isOpen } from '../incident/event-times.ts';
+import { EMBED_PATH, incidentPath } from '../text/addresses.ts';
+import { bannerSentence } from '../words/state-words.ts';
+
+/** A frame is a glance; the rest is on the page. */
+const INCIDENTS_MAX = 3;
+
+export interface EmbedView {
+  readonly shell: ShellView;
+  readonly state: State;
+  readonly sentence: string;
+  readonly title: string;
+  readonly href: string;
+  readonly incidents: readonly LinkView[];
+}
+
+export function embedView(model: PageModel, options: ViewOptions = {}): EmbedView {
+  const context = contextOf(model, { base: '../', ...options });
+  return {
+    shell: {
+      ...shellOf(context, {
+        title: null,
+        description: bannerSentence(model.state, context.words),
+        path: EMBED_PATH,
+        section: null,
+        isLive: true,
+      }),
+      isIndexed: false,
+      socialImage: null,
+    },
+    state: model.state,
+    sentence: bannerSentence(model.state, context.words),
+    title: model.definition.title,
+    href: context.base,
+    incidents: model.incidents
+      .filter((one) => isOpen(one, model.asOf))
+      .slice(0, INCIDENTS_MAX)
+      .map((one) => ({ href: context.base + incidentPath(one.slug), text: one.title })),
+  };
+}

@@ -1,0 +1,44 @@
+/** What is shown where nothing is. Says the same whether something was there, is hidden, or never was. */
+
+import type { PageModel } from '../../model/index.ts';
+import { contextOf, plainShellOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { wordsOf } from '../words/index.ts';
+
+export interface NotFoundView {
+  readonly shell: ShellView;
+  /** Where to go instead; both null on the site's own. */
+  readonly homeHref: string | null;
+  readonly historyHref: string | null;
+}
+
+/** Below a status page, in its look. Works at any depth, since links are absolute. */
+export function notFoundView(model: PageModel, options: ViewOptions = {}): NotFoundView {
+  const context = contextOf(model, { base: model.settings.url, ...options });
+  return {
+    shell: shellOf(context, {
+      title: context.words.notFoundTitle,
+      description: context.words.notFoundTitle,
+      path: null,
+      section: null,
+      isLive: false,
+    }),
+    homeHref: context.base || '../',
+    historyHref: `${context.base}history/`,
+  };
+}
+
+export interface SiteInit {
+  readonly locale: string;
+  readonly siteTitle: string | null;
+  /** Absolute address of the site with a slash at the end, or `''`. */
+  readonly base: string;
+}
+
+/** For addresses below no status page, and for those that must not tell. */
+export function siteNotFoundView({ locale, siteTitle, base }: SiteInit): NotFoundView {
+  return {
+    shell: plainShellOf({ locale, siteTitle, base, title: wordsOf(locale).notFoundTitle }),
+    homeHref: null,
+    historyHref: null,
+  };
+}

@@ -1,0 +1,129 @@
+/** The page itself: what is wrong, since when, what is being done; then every component with its ninety days. */
+
+import {
+  type Announcement,
+  type AnnouncementLevel,
+  DAY_MS,
+  type PageMaintenance,
+  type PageModel,
+  STATES,
+  toEpochMs,
+} from '../../model/index.ts';
+import { DAY_LETTERS, daysOf } from '../days/day-bar.ts';
+import { type Context, contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { isOpen } from '../incident/event-times.ts';
+import { type EventView, incidentEventOf, LISTED_UPDATES_MAX, maintenanceEventOf } from '../incident/events.ts';
+import { HISTORY_PATH } from '../text/addresses.ts';
+import type { TimeView } from '../text/format.ts';
+import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
+import { fill } from '../words/index.ts';
+import { stateWord } from '../words/state-words.ts';
+import { type BannerView, bannerOf, plainText } from './banner.ts';
+import { type SectionView, sectionsOf } from './component-rows.ts';
+
+/** Incidents that are over stay on the page this long. */
+export const PAST_DAYS = 14;
+/** Above this the rest is on the history page. */
+const PAST_INCIDENTS_MAX = 20;
+
+export interface StatusPageView {
+  readonly shell: ShellView;
+  readonly description: string | null;
+  readonly banner: BannerView;
+  readonly announcements: readonly AnnouncementView[];
+  readonly openIncidents: readonly EventView[];
+  readonly runningMaintenance: readonly EventView[];
+  readonly comingMaintenance: readonly EventView[];
+  readonly days: readonly string[];
+  readonly sections: readonly SectionView[];
+  readonly legend: readonly LegendView[];
+  readonly past: PastView;
+  readonly historyHref: string;
+  /** How figures and colours come about. */
+  readonly counted: readonly string[];
+}
+
+export interface AnnouncementView {
+  readonly id: string;
+  readonly level: AnnouncementLevel;
+  readonly title: string;
+  readonly from: TimeView;
+  readonly body: SafeHtml;
+}
+
+/** A state as days on a bar show it. */
+export interface LegendView {
+  readonly letter: string;
+  readonly word: string;
+}
+
+export interface PastView {
+  /** Newest first. */
+  readonly incidents: readonly EventView[];
+  readonly emptyText: string;
+}
+
+/** Pure: the same model gives an equal view. */
+export function statusPageView(model: PageModel, options: ViewOptions = {}): StatusPageView {
+  const context = contextOf(model, options);
+  const { words } = context;
+  const banner = bannerOf(context);
+  const days = daysOf(context);
+  return {
+    shell: shellOf(context, {
+      title: null,
+      description: [banner.sentence, ...banner.details.map(plainText)].join('. '),
+      path: '',
+      section: 'status',
+      isLive: true,
+    }),
+    description: model.definition.description,
+    banner,
+    announcements: model.announcements.map((one) => announcementOf(context, one)),
+    openIncidents: model.incidents
+      .filter((one) => one.startedAt <= model.asOf && isOpen(one, model.asOf))
+      .map((one) => incidentEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX })),
+    runningMaintenance: maintenances(context, (one) => one.status === 'in_progress' || one.status === 'verifying'),
+    comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
+    days: days.texts,
+    sections: sectionsOf(context, days),
+    legend: STATES.map((state) => ({ letter: DAY_LETTERS[state], word: stateWord(state, words) })),
+    past: pastOf(context),
+    historyHref: context.base + HISTORY_PATH,
+    counted: [
+      words.countedUptime,
+      fill(words.countedDays, {
+        floor: context.format.duration(model.settings.blipFloorMs),
+        zone: context.format.zone,
+      }),
+    ],
+  };
+}
+
+function announcementOf({ format }: Context, announcement: Announcement): AnnouncementView {
+  return {
+    id: announcement.id,
+    level: announcement.level,
+    title: announcement.title,
+    from: format.time(announcement.from),
+    body: safeHtmlOfMarkdown(announcement.body),
+  };
+}
+
+function maintenances(context: Context, isWanted: (one: PageMaintenance) => boolean): EventView[] {
+  return context.model.maintenances
+    .filter(isWanted)
+    .map((one) => maintenanceEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX }));
+}
+
+function pastOf(context: Context): PastView {
+  const { model, words } = context;
+  const since = toEpochMs(model.asOf - PAST_DAYS * DAY_MS);
+  return {
+    incidents: model.incidents
+      .filter((one) => !isOpen(one, model.asOf) && one.startedAt >= since)
+      .slice(0, PAST_INCIDENTS_MAX)
+      .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
+    emptyText: fill(words.noIncidents, { n: PAST_DAYS }),
+  };
+}

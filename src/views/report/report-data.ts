@@ -1,0 +1,169 @@
+/** The report of one month: uptime, incidents and maintenance of every component, as JSON and as rows of a table. */
+
+import {
+  combinedUptime,
+  type EpochMs,
+  FORMULA_VERSION,
+  type Interval,
+  type PageIncident,
+  type PageMaintenance,
+  type PageModel,
+  STATES,
+  type State,
+  toEpochMs,
+  toIso,
+  uptimeOf,
+} from '../../model/index.ts';
+import { intervalOfMonth } from '../days/months.ts';
+import { figuresOf, type UptimeFigures } from '../json/uptime-json.ts';
+import { absoluteUrl } from '../text/absolute-url.ts';
+import { incidentPath, maintenancePath } from '../text/addresses.ts';
+import { sectionsOf, v2ComponentId, v2PageId } from '../v2/components.ts';
+import { v2IncidentId } from '../v2/incidents.ts';
+import { v2MaintenanceId } from '../v2/maintenances.ts';
+
+export interface ReportDocument {
+  readonly page: { readonly id: string; readonly name: string; readonly url: string };
+  /** `2026-11`, a calendar month in `time_zone`. */
+  readonly month: string;
+  readonly time_zone: string;
+  readonly from: string;
+  /** What is counted to: the end of the month, or the present while it goes on. */
+  readonly to: string;
+  readonly is_over: boolean;
+  readonly formula_version: number;
+  readonly uptime: UptimeFigures;
+  readonly components: readonly ReportComponent[];
+  /** Those that touch the month, oldest first. */
+  readonly incidents: readonly ReportEvent[];
+  readonly maintenances: readonly ReportEvent[];
+}
+
+export interface ReportComponent {
+  readonly id: string;
+  readonly v2_id: string;
+  readonly name: string;
+  readonly group: string | null;
+  readonly uptime: UptimeFigures;
+  readonly incident_count: number;
+}
+
+export interface ReportEvent {
+  /** As in `api/v2/`. */
+  readonly id: string;
+  readonly title: string;
+  readonly url: string;
+  readonly status: string;
+  readonly impact: string | null;
+  readonly started_at: string;
+  /** Null: not over. */
+  readonly ended_at: string | null;
+  /** Of its part inside the month. */
+  readonly seconds: number;
+  /** Ids as in `components`. */
+  readonly components: readonly string[];
+}
+
+/** The report of `month` (`2026-11`); of the current one up to `asOf`. */
+export function reportDocument(model: PageModel, month: string): ReportDocument {
+  const whole = intervalOfMonth(month, model.settings.timezone);
+  const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
+  const incidents = model.incidents.filter(({ startedAt, endedAt }) => touches(window, startedAt, endedAt));
+  const maintenances = model.maintenances.filter(({ startsAt, endsAt }) => touches(window, startsAt, endsAt));
+  const incidentCounts = new Map<string, number>();
+  for (const { componentIds } of incidents)
+    for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
+  const counted = sectionsOf(model).flatMap(({ group, members }) =>
+    members.map((component) => ({ group, component, uptime: uptimeOf(component.timeline, window) })),
+  );
+  return {
+    page: { id: v2PageId(model), name: model.definition.title, url: model.settings.url },
+    month,
+    time_zone: model.settings.timezone,
+    from: toIso(window.from),
+    to: toIso(window.to),
+    is_over: model.asOf >= whole.to,
+    formula_version: FORMULA_VERSION,
+    uptime: figuresOf(combinedUptime(counted.map(({ uptime }) => uptime))),
+    components: counted.map(({ group, component, uptime }) => ({
+      id: component.definition.id,
+      v2_id: v2ComponentId(model, component.definition.id),
+      name: component.name,
+      group: group?.name ?? null,
+      uptime: figuresOf(uptime),
+      incident_count: incidentCounts.get(component.definition.id) ?? 0,
+    })),
+    incidents: incidents.map((incident) => incidentEvent(model, window, incident)).reverse(),
+    maintenances: maintenances.map((maintenance) => maintenanceEvent(model, window, maintenance)).reverse(),
+  };
+}
+
+function touches(window: Interval, from: EpochMs, to: EpochMs | null): boolean {
+  return from < window.to && (to === null || to > window.from || from >= window.from);
+}
+
+function secondsInside({ from, to }: Interval, startsAt: EpochMs, endsAt: EpochMs | null): number {
+  return Math.max(0, Math.min(to, endsAt ?? to) - Math.max(from, startsAt)) / 1_000;
+}
+
+function incidentEvent(model: PageModel, window: Interval, incident: PageIncident): ReportEvent {
+  const { title, slug, status, impact, startedAt, endedAt, componentIds } = incident;
+  return {
+    id: v2IncidentId(model, incident),
+    title,
+    url: absoluteUrl(model, incidentPath(slug)),
+    status,
+    impact,
+    started_at: toIso(startedAt),
+    ended_at: endedAt === null ? null : toIso(endedAt),
+    seconds: secondsInside(window, startedAt, endedAt),
+    components: componentIds,
+  };
+}
+
+function maintenanceEvent(model: PageModel, window: Interval, maintenance: PageMaintenance): ReportEvent {
+  const { title, slug, status, startsAt, endsAt, componentIds } = maintenance;
+  return {
+    id: v2MaintenanceId(model, maintenance),
+    title,
+    url: absoluteUrl(model, maintenancePath(slug)),
+    status,
+    impact: null,
+    started_at: toIso(startsAt),
+    ended_at: toIso(endsAt),
+    seconds: secondsInside(window, startsAt, endsAt),
+    components: componentIds,
+  };
+}
+
+export type Row = readonly (string | number | null)[];
+
+/** The report's components as rows, names of columns first; ratios as in the document, times in seconds. */
+export function reportRows({ month, components, uptime, page }: ReportDocument): Row[] {
+  return [
+    [
+      'month',
+      'component_id',
+      'component',
+      'group',
+      'uptime_ratio',
+      'uptime_ratio_with_maintenance',
+      'coverage_ratio',
+      ...STATES.map((state) => `${state}_seconds`),
+      'incidents',
+    ],
+    ...components.map(
+      (one): Row => [month, one.id, one.name, one.group, ...figureCells(one.uptime), one.incident_count],
+    ),
+    [month, null, page.name, null, ...figureCells(uptime), null],
+  ];
+}
+
+function figureCells(figures: UptimeFigures): (number | null)[] {
+  return [
+    figures.uptime_ratio,
+    figures.uptime_ratio_with_maintenance,
+    figures.coverage_ratio,
+    ...STATES.map((state: State) => figures.seconds[state]),
+  ];
+}

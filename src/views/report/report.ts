@@ -1,0 +1,155 @@
+/** The report of one month as a page, and the list of the months that have one. */
+
+import {
+  type ComponentModel,
+  combinedUptime,
+  type Interval,
+  type PageModel,
+  toEpochMs,
+  type Uptime,
+  uptimeOf,
+} from '../../model/index.ts';
+import { intervalOfMonth, monthsOf } from '../days/months.ts';
+import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
+import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
+import { fill } from '../words/index.ts';
+
+export interface ReportView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly intro: string;
+  readonly downloads: readonly LinkView[];
+  /** The whole page, then each component; cells in the order of the columns. */
+  readonly rows: readonly ReportRowView[];
+  readonly incidents: readonly EventView[];
+  readonly noIncidentsText: string;
+  readonly maintenances: readonly EventView[];
+  readonly counted: string;
+  readonly earlier: LinkView | null;
+  readonly later: LinkView | null;
+  readonly reportsHref: string;
+}
+
+export interface ReportRowView {
+  /** Null: all components together. */
+  readonly component: LinkView | null;
+  readonly cells: readonly string[];
+}
+
+/** @param month  `2026-11`; of the current one up to `asOf` */
+export function reportView(model: PageModel, month: string, options: ViewOptions = {}): ReportView {
+  const context = contextOf(model, { base: '../../', ...options });
+  const { words, format, base } = context;
+  const whole = intervalOfMonth(month, model.settings.timezone);
+  const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
+  const months = monthsOf(model);
+  const at = months.indexOf(month);
+  const link = (index: number): LinkView | null => {
+    const target = months[index];
+    return target === undefined || at < 0 ? null : { href: base + reportPath(target), text: format.month(target) };
+  };
+  const heading = fill(words.reportTitle, { month: format.month(month) });
+  return {
+    shell: shellOf(context, {
+      title: heading,
+      description: heading,
+      path: reportPath(month),
+      section: 'reports',
+      isLive: false,
+    }),
+    heading,
+    intro: fill(words.reportIntro, {
+      from: format.time(window.from).text,
+      to: format.time(window.to).text,
+      zone: format.zone,
+    }),
+    downloads: [
+      { href: `${base}${reportPath(month)}report.csv`, text: 'CSV' },
+      { href: `${base}${reportPath(month)}report.json`, text: 'JSON' },
+    ],
+    rows: rowsOf(context, window),
+    ...eventsOf(context, window),
+    noIncidentsText: words.noIncidentsMonth,
+    counted: words.countedUptime,
+    earlier: link(at + 1),
+    later: link(at - 1),
+    reportsHref: base + REPORTS_PATH,
+  };
+}
+
+function rowsOf(context: Context, window: Interval): ReportRowView[] {
+  const { model, base } = context;
+  const uptimes = model.components.map(({ timeline }) => uptimeOf(timeline, window));
+  const incidentCounts = new Map<string, number>();
+  const touching = model.incidents.filter((one) => touches(window, one.startedAt, one.endedAt));
+  for (const { componentIds } of touching)
+    for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
+  const rowOf = ({ definition, name }: ComponentModel, index: number): ReportRowView[] => {
+    const uptime = uptimes[index];
+    if (uptime === undefined) return [];
+    const cells = cellsOf(context, uptime, incidentCounts.get(definition.id) ?? 0);
+    return [{ component: { href: base + componentPath(definition.id), text: name }, cells }];
+  };
+  return [
+    { component: null, cells: cellsOf(context, combinedUptime(uptimes), touching.length) },
+    ...model.components.flatMap(rowOf),
+  ];
+}
+
+function cellsOf({ model, format }: Context, uptime: Uptime, incidentCount: number): string[] {
+  const lasted = (ms: number) => (ms > 0 ? format.duration(ms) : '–');
+  const { msByState } = uptime;
+  return [
+    format.percent(uptime.ratio, model.settings.uptimeDecimals),
+    lasted(msByState.major_outage),
+    lasted(msByState.partial_outage),
+    lasted(msByState.degraded),
+    lasted(msByState.maintenance),
+    lasted(msByState.unknown),
+    incidentCount > 0 ? format.number(incidentCount) : '–',
+  ];
+}
+
+function touches(window: Interval, from: number, to: number | null): boolean {
+  return from < window.to && (to === null || to > window.from || from >= window.from);
+}
+
+function eventsOf(context: Context, window: Interval): Pick<ReportView, 'incidents' | 'maintenances'> {
+  const { incidents, maintenances } = context.model;
+  return {
+    incidents: incidents
+      .filter((one) => touches(window, one.startedAt, one.endedAt))
+      .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
+    maintenances: maintenances
+      .filter((one) => touches(window, one.startsAt, one.endsAt))
+      .map((one) => maintenanceEventOf(context, one, { updatesMax: 1 })),
+  };
+}
+
+export interface ReportIndexView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly months: readonly LinkView[];
+}
+
+/** @param months  those that have a report, newest first */
+export function reportIndexView(
+  model: PageModel,
+  months: readonly string[],
+  options: ViewOptions = {},
+): ReportIndexView {
+  const context = contextOf(model, { base: '../', ...options });
+  const { words, format, base } = context;
+  return {
+    shell: shellOf(context, {
+      title: words.reports,
+      description: words.reports,
+      path: REPORTS_PATH,
+      section: 'reports',
+      isLive: false,
+    }),
+    heading: words.reports,
+    months: months.map((month) => ({ href: base + reportPath(month), text: format.month(month) })),
+  };
+}

@@ -1,0 +1,168 @@
+/** What search engines and language models are told: sitemap, robots.txt, llms.txt, of one page and of a whole site. */
+
+import {
+  type ComponentModel,
+  type PageDefinition,
+  type PageModel,
+  type PageSettings,
+  toIso,
+} from '../../model/index.ts';
+import { monthsOf } from '../days/months.ts';
+import { incidentChangedAt, isOpen, maintenanceChangedAt } from '../incident/event-times.ts';
+import { lastChangeAt } from '../model/last-change.ts';
+import { absoluteUrl } from '../text/absolute-url.ts';
+import {
+  componentPath,
+  HISTORY_PATH,
+  historyPath,
+  incidentPath,
+  maintenancePath,
+  UPTIME_PATH,
+} from '../text/addresses.ts';
+import { cleanLine } from '../text/plain-text.ts';
+import { sectionsOf } from '../v2/components.ts';
+import { pageStatus } from '../v2/words.ts';
+
+/** The protocol's limit for one sitemap. */
+const SITEMAP_URLS_MAX = 50_000;
+
+/** A page as the site's own files see it. */
+export interface SitePage {
+  readonly definition: PageDefinition;
+  readonly settings: PageSettings;
+}
+
+/** The site as its own files see it. */
+export interface SiteInit {
+  /** Absolute address with a slash at the end. */
+  readonly url: string;
+  readonly name: string;
+}
+
+export interface SitemapView {
+  readonly urls: readonly { readonly loc: string; readonly lastmod: string | null }[];
+}
+
+export interface SitemapIndexView {
+  readonly sitemaps: readonly string[];
+}
+
+export interface RobotsView {
+  readonly isAllowed: boolean;
+  readonly sitemap: string | null;
+}
+
+export interface LlmsView {
+  readonly title: string;
+  readonly summary: string;
+  readonly sections: readonly { readonly heading: string; readonly links: readonly LlmsLink[] }[];
+}
+
+export interface LlmsLink {
+  readonly text: string;
+  readonly url: string;
+  readonly note: string;
+}
+
+/** Whether a page may be named outside itself: public, published, and not kept from search engines. */
+export function isListed({ definition, settings }: SitePage): boolean {
+  return definition.access === 'public' && definition.published && settings.allowIndex;
+}
+
+/** The addresses of one listed page, newest incidents first. */
+export function sitemapView(model: PageModel): SitemapView {
+  const at = (path: string, lastmod: string | null = null) => ({ loc: absoluteUrl(model, path), lastmod });
+  return {
+    urls: [
+      at('', toIso(lastChangeAt(model))),
+      at(HISTORY_PATH),
+      at(UPTIME_PATH),
+      ...monthsOf(model).map((month) => at(historyPath(month))),
+      ...model.components.map(({ definition }) => at(componentPath(definition.id))),
+      ...model.maintenances.map((one) => at(maintenancePath(one.slug), toIso(maintenanceChangedAt(one, model.asOf)))),
+      ...model.incidents.map((one) => at(incidentPath(one.slug), toIso(incidentChangedAt(one, model.asOf)))),
+    ].slice(0, SITEMAP_URLS_MAX),
+  };
+}
+
+/** The sitemaps of a site's listed pages; those on a domain of their own are found there, as the protocol demands. */
+export function sitemapIndexView(site: SiteInit, pages: readonly SitePage[]): SitemapIndexView {
+  return {
+    sitemaps: pages
+      .filter((page) => isListed(page) && page.settings.url.startsWith(site.url))
+      .map(({ settings }) => new URL('sitemap.xml', settings.url).href)
+      .sort(),
+  };
+}
+
+/** What robots are told of one page; only a page at the root of its host is heard. */
+export function robotsView(page: SitePage): RobotsView {
+  const isAllowed = isListed(page);
+  return { isAllowed, sitemap: isAllowed ? new URL('sitemap.xml', page.settings.url).href : null };
+}
+
+/** What robots are told of a whole site. Pages they should leave out say so themselves and are not named here. */
+export function siteRobotsView(site: SiteInit): RobotsView {
+  return { isAllowed: true, sitemap: new URL('sitemap.xml', site.url).href };
+}
+
+/** One page for readers that are programs: its state in words, its components, and where its data is. */
+export function llmsView(model: PageModel): LlmsView {
+  const { definition } = model;
+  const link = (text: string, path: string, note: string) => ({ text, url: absoluteUrl(model, path), note });
+  const open = model.incidents.filter((incident) => isOpen(incident, model.asOf));
+  return {
+    title: cleanLine(definition.title),
+    summary: [cleanLine(definition.description ?? ''), `Current state: ${pageStatus(model).description}.`]
+      .filter((sentence) => sentence !== '')
+      .join(' '),
+    sections: [
+      {
+        heading: 'Open incidents',
+        links: open.map(({ title, slug, status }) => link(cleanLine(title), incidentPath(slug), status)),
+      },
+      {
+        heading: 'Components',
+        links: sectionsOf(model).flatMap(({ group, members }) =>
+          members.map((member) =>
+            link(componentTitle(member, group?.name), componentPath(member.definition.id), member.state),
+          ),
+        ),
+      },
+      { heading: 'Data', links: dataLinks(link) },
+    ].filter(({ links }) => links.length > 0),
+  };
+}
+
+function componentTitle({ name }: ComponentModel, group: string | undefined): string {
+  return cleanLine(group === undefined ? name : `${group}: ${name}`);
+}
+
+function dataLinks(link: (text: string, path: string, note: string) => LlmsLink): LlmsLink[] {
+  return [
+    link('Summary', 'api/v2/summary.json', 'state, components, open incidents and maintenance as JSON'),
+    link('Incidents', 'api/v2/incidents.json', 'the 50 newest, with all updates'),
+    link('Maintenance', 'api/v2/scheduled-maintenances.json', 'the 50 newest'),
+    link('Uptime', 'api/uptime.json', 'seconds in each state by component and day'),
+    link('Feed', 'feed.atom', 'incidents and maintenance as Atom; also feed.rss and feed.json'),
+    link('Calendar', 'maintenance.ics', 'maintenance as iCalendar'),
+    link('History', HISTORY_PATH, 'past incidents by month'),
+  ];
+}
+
+/** A whole site: its listed pages, each with its own llms.txt. */
+export function siteLlmsView(site: SiteInit, pages: readonly SitePage[]): LlmsView {
+  const links = pages
+    .filter(isListed)
+    .map(({ definition, settings }) => ({
+      text: cleanLine(definition.title),
+      url: new URL('llms.txt', settings.url).href,
+      note: cleanLine(definition.description ?? ''),
+    }))
+    .toSorted((a, b) => (a.url < b.url ? -1 : 1));
+  return {
+    title: cleanLine(site.name),
+    summary: 'Status pages.',
+    sections: links.length === 0 ? [] : [{ heading: 'Pages', links }],
+  };
+}

@@ -1,0 +1,86 @@
+/** The list of public status pages, at the root of a site that has several. */
+
+import { combinedState, MINUTE_MS, type PageModel, type State, toEpochMs } from '../../model/index.ts';
+import { type FreshnessView, plainShellOf, type ShellView } from '../frame/shell.ts';
+import type { TimeView } from '../text/format.ts';
+import { formatOf } from '../text/format.ts';
+import { fill, wordsOf } from '../words/index.ts';
+import { bannerSentence } from '../words/state-words.ts';
+
+export interface IndexOfPagesView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly pages: readonly ListedPageView[];
+}
+
+export interface ListedPageView {
+  readonly href: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly state: State;
+  readonly sentence: string;
+  readonly asOf: TimeView;
+}
+
+export interface IndexInit {
+  readonly locale: string;
+  readonly timezone: string;
+  readonly siteTitle: string;
+  /** Absolute address of the site with a slash at the end. */
+  readonly url: string;
+}
+
+/** What the list shows of a page. */
+export type ListedPage = Pick<PageModel, 'definition' | 'settings' | 'state' | 'asOf' | 'dataFrom'>;
+
+/**
+ * How long the list may be believed after the oldest of its pages was true: pages are drawn anew every quarter of an
+ * hour, and so is the list, a little later.
+ */
+export const LIST_BELIEVED_MS = 45 * MINUTE_MS;
+
+/** A list of states goes stale with the first of its pages. */
+function freshnessOf(models: readonly ListedPage[], { locale, timezone }: IndexInit): FreshnessView | null {
+  if (models.length === 0) return null;
+  const asOf = toEpochMs(Math.min(...models.map((model) => model.asOf)));
+  const time = formatOf(locale, timezone).timeWithZone(asOf);
+  return {
+    asOf: time,
+    isStale: false,
+    staleAfter: toEpochMs(asOf + LIST_BELIEVED_MS),
+    staleText: fill(wordsOf(locale).staleBody, { time: time.text }),
+    rewritten: '',
+  };
+}
+
+/** Lists those of `models` that are public, published and may be indexed, by title. Others leave no trace. */
+export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit): IndexOfPagesView {
+  const words = wordsOf(init.locale);
+  const format = formatOf(init.locale, init.timezone);
+  const listed = models
+    .filter(({ definition }) => definition.access === 'public' && definition.published)
+    .toSorted((a, b) => (a.definition.title < b.definition.title ? -1 : 1));
+  return {
+    shell: {
+      ...plainShellOf({
+        locale: init.locale,
+        title: `${words.allPages} · ${init.siteTitle}`,
+        siteTitle: init.siteTitle,
+        base: '',
+        isIndexed: listed.some(({ settings }) => settings.allowIndex),
+        canonical: init.url,
+      }),
+      state: listed.length === 0 ? null : combinedState(listed.map((model) => model.state)),
+      freshness: freshnessOf(listed, init),
+    },
+    heading: words.allPages,
+    pages: listed.map((model) => ({
+      href: `${model.definition.slug}/`,
+      title: model.definition.title,
+      description: model.definition.description,
+      state: model.state,
+      sentence: bannerSentence(model.state, words),
+      asOf: format.timeWithZone(model.dataFrom ?? model.asOf),
+    })),
+  };
+}

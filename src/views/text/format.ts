@@ -1,0 +1,132 @@
+/** Times, days and numbers in the words of one locale and one time zone. */
+
+import {
+  DAY_MS,
+  type Day,
+  dayOf,
+  type EpochMs,
+  formatUptime,
+  HOUR_MS,
+  MINUTE_MS,
+  SECOND_MS,
+  toIso,
+} from '../../model/index.ts';
+
+/** An instant for `<time>`: what machines read and what people read. */
+export interface TimeView {
+  readonly iso: string;
+  readonly text: string;
+}
+
+export interface Format {
+  /** `21 Nov 2026, 09:31` */
+  readonly time: (at: EpochMs) => TimeView;
+  /** The same with the zone behind it. */
+  readonly timeWithZone: (at: EpochMs) => TimeView;
+  /** `21 Nov, 09:31`, where the year stands near. */
+  readonly timeInYear: (at: EpochMs) => TimeView;
+  /** `09:31` */
+  readonly clock: (at: EpochMs) => TimeView;
+  /** Both instants fall on one calendar day. */
+  readonly isSameDay: (a: EpochMs, b: EpochMs) => boolean;
+  /** `21 Nov 2026` */
+  readonly day: (day: Day) => string;
+  /** `21 Nov`, where days do not go round the year. */
+  readonly dayInYear: (day: Day) => string;
+  /** `Saturday, 21 November` */
+  readonly dayLong: (day: Day) => string;
+  /** `November 2026` from `2026-11`. */
+  readonly month: (month: string) => string;
+  /** `Nov` from `2026-11`. */
+  readonly monthShort: (month: string) => string;
+  /** `1 h, 20 min`: at most two units, seconds only below a minute. */
+  readonly duration: (ms: number) => string;
+  /** `API, Search, and Web`. */
+  readonly list: (names: readonly string[]) => string;
+  /** The same in pieces, to make links of the names. */
+  readonly listParts: (names: readonly string[]) => readonly { readonly text: string; readonly isName: boolean }[];
+  readonly number: (value: number) => string;
+  readonly percent: (ratio: number | null, decimals: number) => string;
+  /** The zone as people write it, `Europe/Berlin`. */
+  readonly zone: string;
+}
+
+const known = new Map<string, Format>();
+
+/** Formats for a locale and an IANA zone; made once for each pair, since making one is a thousand times using one. */
+export function formatOf(locale: string, zone: string): Format {
+  const key = `${locale} ${zone}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = createFormat(locale, zone);
+  known.set(key, made);
+  return made;
+}
+
+function createFormat(locale: string, zone: string): Format {
+  const inZone = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { ...options, timeZone: zone });
+  const inUtc = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
+  const date = { year: 'numeric', month: 'short', day: 'numeric' } as const;
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const time = inZone({ ...date, ...clock });
+  const timeWithZone = inZone({ ...date, ...clock, timeZoneName: 'short' });
+  const timeInYear = inZone({ month: 'short', day: 'numeric', ...clock });
+  const clockOnly = inZone(clock);
+  const day = inUtc(date);
+  const dayInYear = inUtc({ month: 'short', day: 'numeric' });
+  const dayLong = inUtc({ weekday: 'long', month: 'long', day: 'numeric' });
+  const month = inUtc({ year: 'numeric', month: 'long' });
+  const monthShort = inUtc({ month: 'short' });
+  const duration = new Intl.DurationFormat(locale, { style: 'short' });
+  const list = new Intl.ListFormat(locale, { style: 'long', type: 'conjunction' });
+  const number = new Intl.NumberFormat(locale);
+  const view = (format: Intl.DateTimeFormat) => (at: EpochMs) => ({ iso: toIso(at), text: format.format(at) });
+  const noon = (text: string) => Date.parse(`${text}T12:00:00Z`);
+  return {
+    time: view(time),
+    timeWithZone: view(timeWithZone),
+    timeInYear: view(timeInYear),
+    clock: view(clockOnly),
+    isSameDay: (a, b) => dayOf(a, zone) === dayOf(b, zone),
+    day: (value) => day.format(noon(value)),
+    dayInYear: (value) => dayInYear.format(noon(value)),
+    dayLong: (value) => dayLong.format(noon(value)),
+    month: (value) => month.format(noon(`${value}-01`)),
+    monthShort: (value) => monthShort.format(noon(`${value}-01`)),
+    duration: memo((ms) => duration.format(durationParts(ms))),
+    list: (names) => list.format(names),
+    listParts: (names) =>
+      list.formatToParts(names).map(({ type, value }) => ({ text: value, isName: type === 'element' })),
+    number: (value) => number.format(value),
+    percent: (ratio, decimals) => formatUptime(ratio, decimals, locale),
+    zone: zone.replaceAll('_', ' '),
+  };
+}
+
+/** Rounded down to the unit that matters; what is below a second is a second, since nothing lasted no time. */
+function durationParts(ms: number): Partial<Record<Intl.DurationFormatUnit, number>> {
+  if (ms < MINUTE_MS) return { seconds: Math.max(1, Math.floor(ms / SECOND_MS)) };
+  if (ms < HOUR_MS) return { minutes: Math.floor(ms / MINUTE_MS) };
+  const minutes = Math.floor((ms % HOUR_MS) / MINUTE_MS);
+  if (ms < DAY_MS) return { hours: Math.floor(ms / HOUR_MS), ...(minutes > 0 ? { minutes } : {}) };
+  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
+  return { days: Math.floor(ms / DAY_MS), ...(hours > 0 ? { hours } : {}) };
+}
+
+/** Durations on a page are few and repeat; writing one takes twenty times as long as finding it. */
+const REMEMBERED_MAX = 5_000;
+
+function memo(write: (ms: number) => string): (ms: number) => string {
+  const written = new Map<number, string>();
+  return (ms) => {
+    const key = ms < MINUTE_MS ? Math.floor(ms / SECOND_MS) * SECOND_MS : Math.floor(ms / MINUTE_MS) * MINUTE_MS;
+    const found = written.get(key);
+    if (found !== undefined) return found;
+    if (written.size >= REMEMBERED_MAX) written.clear();
+    const made = write(key);
+    written.set(key, made);
+    return made;
+  };
+}

@@ -1,0 +1,65 @@
+/** The words for states, statuses and impacts, in the language of the page. */
+
+import type { IncidentImpact, IncidentStatus, MaintenanceStatus, State } from '../../model/index.ts';
+import type { Words } from './index.ts';
+
+type PlainKey = { [Key in keyof Words]: Words[Key] extends string ? Key : never }[keyof Words];
+
+const STATE_KEYS: Readonly<Record<State, PlainKey>> = {
+  operational: 'stateOperational',
+  degraded: 'stateDegraded',
+  partial_outage: 'statePartialOutage',
+  major_outage: 'stateMajorOutage',
+  maintenance: 'stateMaintenance',
+  paused: 'statePaused',
+  unknown: 'stateUnknown',
+};
+
+const BANNER_KEYS: Readonly<Record<State, PlainKey>> = {
+  operational: 'bannerOperational',
+  degraded: 'bannerDegraded',
+  partial_outage: 'bannerPartialOutage',
+  major_outage: 'bannerMajorOutage',
+  maintenance: 'bannerMaintenance',
+  paused: 'bannerPaused',
+  unknown: 'bannerUnknown',
+};
+
+const STATUS_KEYS: Readonly<Record<IncidentStatus | MaintenanceStatus, PlainKey>> = {
+  investigating: 'statusInvestigating',
+  identified: 'statusIdentified',
+  monitoring: 'statusMonitoring',
+  resolved: 'statusResolved',
+  postmortem: 'statusPostmortem',
+  scheduled: 'statusScheduled',
+  in_progress: 'statusInProgress',
+  verifying: 'statusVerifying',
+  completed: 'statusCompleted',
+};
+
+const IMPACT_KEYS: Readonly<Record<IncidentImpact, PlainKey>> = {
+  none: 'impactNone',
+  minor: 'impactMinor',
+  major: 'impactMajor',
+  critical: 'impactCritical',
+};
+
+export function stateWord(state: State, words: Words): string {
+  return words[STATE_KEYS[state]];
+}
+
+/** The sentence at the top of a page. */
+export function bannerSentence(state: State, words: Words): string {
+  return words[BANNER_KEYS[state]];
+}
+
+/** The word for an incident's or a maintenance's status; an update without one, or with one we do not know, is an "Update". */
+export function statusWord(status: string | null, words: Words): string {
+  return status !== null && status in STATUS_KEYS
+    ? words[STATUS_KEYS[status as keyof typeof STATUS_KEYS]]
+    : words.statusUpdate;
+}
+
+export function impactWord(impact: IncidentImpact, words: Words): string {
+  return words[IMPACT_KEYS[impact]];
+}

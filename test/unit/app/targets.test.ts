@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { createTargetKeeper } from '../../../src/app/targets.ts';
+import type { Config } from '../../../src/config/load.ts';
+import type { Target, TargetReport } from '../../../src/publish/targets/target.ts';
+
+const REPORT: TargetReport = {
+  kind: 's3',
+  place: 's3://b/',
+  result: 'current',
+  filesWritten: 0,
+  filesKept: 0,
+  filesRemoved: 0,
+  bytesWritten: 0,
+  durationMs: 0,
+  message: null,
+  warnings: [],
+};
+
+function slowTarget() {
+  const pending: ((report: TargetReport) => void)[] = [];
+  let isClosed = false;
+  const target: Target = {
+    kind: 's3',
+    place: REPORT.place,
+    update: () => new Promise((done) => pending.push(done)),
+    probe: async () => undefined,
+    close: async () => {
+      isClosed = true;
+      for (const done of pending.splice(0)) done({ ...REPORT, result: 'failed', message: 'stopped' });
+    },
+  };
+  return {
+    target,
+    running: () => pending.length,
+    finish: async (over: Partial<TargetReport> = {}) => {
+      pending.shift()?.({ ...REPORT, ...over });
+      await new Promise((turn) => setImmediate(turn));
+    },
+    isClosed: () => isClosed,
+  };
+}
+
+describe('what keeps targets current', () => {
+  const keeperOf = (targets: readonly Target[]) => {
+    let config = {} as Config;
+    const reported: (readonly [string, string])[] = [];
+    const keeper = createTargetKeeper({
+      config: () => config,
+      make: () => targets,
+      onReport: ({ result }, run) => reported.push([run, result]),
+    });
+    return { keeper, reported, replaceConfig: () => (config = {} as Config) };
+  };
+
+  it('runs one update at a time, and one more for all that came meanwhile', async () => {
+    const slow = slowTarget();
+    const { keeper, reported } = keeperOf([slow.target]);
+    for (const run of ['r1', 'r2', 'r3']) keeper.follow(run);
+    expect(slow.running()).toBe(1);
+    await slow.finish();
+    expect(slow.running()).toBe(1);
+    await slow.finish({ result: 'failed' });
+    expect(slow.running()).toBe(0);
+    expect(reported).toEqual([
+      ['r1', 'current'],
+      ['r3', 'failed'],
+    ]);
+    expect(keeper.reports()).toMatchObject([{ result: 'failed' }]);
+    keeper.follow('r4');
+    expect(slow.running()).toBe(1);
+    await keeper.close();
+  });
+
+  it('lets one target wait for no other', async () => {
+    const [slow, quick] = [slowTarget(), slowTarget()];
+    const { keeper } = keeperOf([slow.target, quick.target]);
+    keeper.follow('r1');
+    await quick.finish();
+    keeper.follow('r2');
+    expect([slow.running(), quick.running()]).toEqual([1, 1]);
+    await keeper.close();
+  });
+
+  it('stops what is under way when it closes, tells nobody of it, and begins nothing more', async () => {
+    const slow = slowTarget();
+    const { keeper, reported } = keeperOf([slow.target]);
+    keeper.follow('r1');
+    keeper.follow('r2');
+    await keeper.close();
+    keeper.follow('r3');
+    expect([slow.isClosed(), slow.running(), reported]).toEqual([true, 0, []]);
+  });
+
+  it('makes the targets anew for another configuration, and gives the old ones back', async () => {
+    const slow = slowTarget();
+    const { keeper, replaceConfig } = keeperOf([slow.target]);
+    keeper.follow('r1');
+    replaceConfig();
+    keeper.follow('r2');
+    expect(slow.isClosed()).toBe(true);
+    expect(slow.running()).toBe(1);
+    await keeper.close();
+  });
+});

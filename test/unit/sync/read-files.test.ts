@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toEpochMs } from '../../../src/model/time.ts';
+import { readFileQuestion } from '../../../src/sync/pass/read-files.ts';
+
+const NOW = toEpochMs(1_000);
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pharos-file-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const read = (name: string, reads: 'json' | 'text' | 'folder') =>
+  readFileQuestion({ method: 'GET', url: pathToFileURL(join(folder, name)).href, headers: {}, reads }, NOW);
+
+describe('a question to the disk', () => {
+  test('is answered with JSON, text, or the files of a folder sorted by name', async () => {
+    writeFileSync(join(folder, 'b.md'), 'two');
+    writeFileSync(join(folder, 'a b#.json'), '\ufeff{"a":1}');
+    writeFileSync(join(folder, '.hidden'), 'no');
+    mkdirSync(join(folder, 'deeper'));
+    expect(await read('a b#.json', 'json')).toEqual({ status: 200, payload: { a: 1 }, at: NOW, clockSkewMs: null });
+    expect((await read('b.md', 'text')).payload).toBe('two');
+    expect((await read('.', 'folder')).payload).toEqual([
+      { name: 'a b#.json', text: '{"a":1}' },
+      { name: 'b.md', text: 'two' },
+    ]);
+  });
+
+  test('that names nothing is refused with what to do', async () => {
+    await expect(read('none.json', 'json')).rejects.toMatchObject({
+      code: 'UPSTREAM_REFUSED',
+      message: expect.stringContaining('Check that it is there'),
+    });
+    await expect(read('none', 'folder')).rejects.toMatchObject({ code: 'UPSTREAM_REFUSED' });
+    await expect(
+      readFileQuestion({ method: 'GET', url: 'file://elsewhere/x', headers: {}, reads: 'text' }, NOW),
+    ).rejects.toMatchObject({ code: 'UPSTREAM_REFUSED' });
+  });
+
+  test('to a file that is no JSON or too large is unreadable', async () => {
+    writeFileSync(join(folder, 'x.json'), '{');
+    await expect(read('x.json', 'json')).rejects.toMatchObject({ code: 'UPSTREAM_SHAPE' });
+    writeFileSync(join(folder, 'x.txt'), Buffer.alloc(17 * 1024 * 1024));
+    await expect(read('x.txt', 'text')).rejects.toMatchObject({ code: 'UPSTREAM_SHAPE' });
+    await expect(read('.', 'folder')).rejects.toMatchObject({ code: 'UPSTREAM_SHAPE' });
+  });
+});
