@@ -39,7 +39,7 @@ shows every section; \`pharos init\` writes a first file, \`pharos check\` tells
 \`\${NAME}\` takes a value from the environment, \`\${file:/run/secrets/name}\` from a file; what is missing is a fault. Secrets
 (keys, passwords, tokens, SMTP addresses, headers that authenticate) may only come that way, and print as \`***\`.
 
-A monitor is named everywhere as \`<upstream id>/<its id there>\`. Unknown keys are faults. Put this line first, and editors
+A monitor is named everywhere as \`<upstream id>/<external id>\`. Unknown keys are faults. Put this line first, and editors
 that know YAML complete keys and show these sentences:
 
 \`\`\`yaml

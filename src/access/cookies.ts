@@ -17,7 +17,7 @@ const SAME_SITE: Readonly<Record<CookieRole, string>> = { session: 'Lax', asking
  * `__Host-` makes browsers refuse the cookie from a subdomain or over http. Loopback http cannot have it, so there the
  * plain name stands, and a session that was made under one name is never found under the other.
  */
-function nameOf(role: CookieRole, isSecure: boolean): string {
+function cookieName(role: CookieRole, isSecure: boolean): string {
   return isSecure ? `__Host-${NAMES[role]}` : NAMES[role];
 }
 
@@ -33,7 +33,7 @@ export interface CookieInit {
 export function setCookie({ role, isSecure, value, maxAgeSeconds }: CookieInit): string {
   const maxAge = value === '' ? 0 : maxAgeSeconds;
   return [
-    `${nameOf(role, isSecure)}=${value}`,
+    `${cookieName(role, isSecure)}=${value}`,
     'Path=/',
     'HttpOnly',
     `SameSite=${SAME_SITE[role]}`,
@@ -44,7 +44,7 @@ export function setCookie({ role, isSecure, value, maxAgeSeconds }: CookieInit):
 
 /** The value of one of our cookies in a Cookie header; the first where a browser sends several. */
 export function readCookie(header: string | null, role: CookieRole, isSecure: boolean): string | null {
-  const name = nameOf(role, isSecure);
+  const name = cookieName(role, isSecure);
   for (const pair of (header ?? '').split(';')) {
     const equals = pair.indexOf('=');
     if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();

@@ -5,7 +5,7 @@ import { type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
 import { type Access, type GateRequest, NOBODY, type Principal } from './access.ts';
 import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
-import { createTurnstile } from './attempts/semaphore.ts';
+import { createSemaphore } from './attempts/semaphore.ts';
 import { readCookie } from './cookies.ts';
 import { isToken, type RandomBytes, systemRandom } from './digest.ts';
 import { forgetChallenges } from './email/challenges.ts';
@@ -57,7 +57,7 @@ export function createAccess(options: AccessOptions): Access {
   const { sendMail, writeMail = writeEnglishMail } = options;
   const mails = createMailQueue({ database, gates, random, now, sendMail, writeMail, onError });
   const documents = createLoginDocuments(options.renderLogin ?? plainLogin, onError);
-  const hashing = createTurnstile(HASHES_AT_ONCE, HASHES_WAITING_MAX);
+  const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
   const badgeTokens = createBadgeTokens(database, random);
   const memory = createSessionMemory();
 

@@ -3,7 +3,7 @@
 import type { Database, Writer } from '../store/database.ts';
 import type { Access, GateRequest, GateResponse } from './access.ts';
 import type { Attempts } from './attempts/attempts.ts';
-import type { Turnstile } from './attempts/semaphore.ts';
+import type { Semaphore } from './attempts/semaphore.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import type { RandomBytes } from './digest.ts';
 import type { MailQueue } from './email/mail-queue.ts';
@@ -20,7 +20,7 @@ export interface GateParts {
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly documents: LoginDocuments;
-  readonly hashing: Turnstile;
+  readonly hashing: Semaphore;
   readonly mails: MailQueue;
   readonly principalOf: Access['principalOf'];
   readonly endSession: Sessions['end'];

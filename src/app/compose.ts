@@ -37,7 +37,7 @@ import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
 import { drawingWith } from './workers/drawing.ts';
-import { createPageTeam } from './workers/worker-pool.ts';
+import { createWorkerPool } from './workers/worker-pool.ts';
 
 export interface Pharos {
   /** The one in force. */
@@ -132,7 +132,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
 
   let gated: SiteState['resolved'] | null = null;
   async function refreshPages(at: EpochMs): Promise<SiteState> {
-    const state = await site.memory.look(live.siteInputs(), at);
+    const state = await site.memory.refresh(live.siteInputs(), at);
     if (state.resolved === gated) return state;
     const { pages } = state.resolved;
     customDomains = new Map(
@@ -154,7 +154,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       ...drawingWith(renderer),
       siteFilesOf,
       takeTouched: memory.takeTouched,
-      team: createPageTeam({ store: place, folders }),
+      workers: createWorkerPool({ store: place, folders }),
       now,
       sleep,
       onError: (error) => log.error(messageOf(error)),

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { isStatusError, messageOf, StatusError } from '../errors.ts';
 import { currentNumber } from '../publish/releases/folders.ts';
 import { createFrontDoor } from '../server/front-door.ts';
-import { createHookDesk } from '../server/hooks/hooks.ts';
+import { createHookHandler } from '../server/hooks/hooks.ts';
 import { createOwnRoutes } from '../server/own-routes.ts';
-import { createBadgeDesk } from '../server/visitors/badge-service.ts';
+import { createBadgeService } from '../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../server/visitors/release-reader.ts';
 import { now, type Pharos } from './compose.ts';
 import type { Log } from './log.ts';
@@ -36,7 +36,7 @@ export async function listen(
     reader,
     access: pharos.access,
     own: ownRoutesOf(pharos),
-    badges: createBadgeDesk(),
+    badges: createBadgeService(),
     // Asked at every request, since the configuration may change meanwhile.
     get trustedProxyHops() {
       return pharos.config.server.trustedProxyHops;
@@ -103,7 +103,7 @@ async function showPages(pharos: Pharos, log: Log): Promise<() => void> {
 function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {
   const { engine, access, audit, metrics } = pharos;
   const { guard, routes } = createOperators(pharos);
-  const takeHook = createHookDesk({
+  const takeHook = createHookHandler({
     hookOf: (id) => pharos.config.upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
     pull: (id, address) =>
       engine.submit({

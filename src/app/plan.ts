@@ -3,7 +3,7 @@
 import type { State } from '../model/state.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
-import { digestOf } from '../publish/fingerprint.ts';
+import { fingerprintOf } from '../publish/fingerprint.ts';
 import { loadPageInputs } from '../publish/page/page-inputs.ts';
 import { modelFor, type PageReleaseDeps, type ReleaseData } from '../publish/page/page-release.ts';
 import { publishedSlugs } from '../publish/releases/folders.ts';
@@ -48,16 +48,16 @@ async function planPage(
   const { slug, access, customDomain } = page.definition;
   const previous = currentManifest(pharos.folders, slug);
   const inputs = await loadPageInputs(pharos.store, state, page);
-  const { model } = modelFor(inputs, { page, state, previous, mode: 'whole' });
+  const { model } = modelFor(inputs, { page, state, previous, priority: 'immediate' });
   const keys = new Map(
-    filesOf(model, page).map(({ path, kind, key }) => [path, digestOf([renderer.version, kind, key])]),
+    filesOf(model, page).map(({ path, kind, key }) => [path, fingerprintOf([renderer.version, kind, key])]),
   );
   const before = previous?.files ?? {};
   const added = [...keys.keys()].filter((path) => !Object.hasOwn(before, path));
   const changed = [...keys].filter(([path, key]) => Object.hasOwn(before, path) && before[path]?.key !== key);
   const removed = Object.keys(before).filter((path) => !keys.has(path));
   const facts = [
-    { name: 'state', from: stateOf(pharos, previous), to: model.state },
+    { name: 'state', from: servedState(pharos, previous), to: model.state },
     { name: 'gate', from: previous?.access ?? null, to: access },
     { name: 'custom domain', from: previous?.customDomain ?? null, to: customDomain },
   ].filter(({ from, to }) => from !== to);
@@ -72,7 +72,7 @@ async function planPage(
   };
 }
 
-function stateOf({ folders }: PlanDeps['pharos'], manifest: Manifest | null): State | null {
+function servedState({ folders }: PlanDeps['pharos'], manifest: Manifest | null): State | null {
   if (manifest === null) return null;
   try {
     return (readData(folders, manifest.slug, manifest.number) as ReleaseData).summary.state;

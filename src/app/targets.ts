@@ -47,7 +47,7 @@ function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
 }
 
 export interface TargetKeeper {
-  /** Has the targets brought up to date after this run, beside everything else. Asked while it goes on: once more after. */
+  /** Has the targets updated after this run, beside everything else. Asked while it goes on: once more after. */
   readonly follow: (runId: string) => void;
   /** Of the last try of each target. */
   readonly reports: () => readonly TargetReport[];

@@ -6,7 +6,7 @@
  */
 
 import { inkOn, parseColour, toHex } from './colour.ts';
-import { solid } from './lettering/text.ts';
+import { flattened } from './lettering/text.ts';
 import { createMemo, type Memo } from './memo.ts';
 import type { BadgeScheme } from './names.ts';
 import type { Colour } from './palette.ts';
@@ -82,13 +82,13 @@ function mix(colour: Colour, scheme: BadgeScheme): Paint {
   const ink = inkFor(colour);
   const canvas = { scheme, rules: '' };
   const plateFill = attribute('fill', colour, canvas);
-  const inkFill = solid(attribute('fill', ink, canvas));
-  const platePath = solid(`<path${plateFill} d="`);
-  const inkPath = solid(`<path${inkFill} d="`);
-  return { colour, ink, inkFill, platePath, inkPath, rules: solid(canvas.rules) };
+  const inkFill = flattened(attribute('fill', ink, canvas));
+  const platePath = flattened(`<path${plateFill} d="`);
+  const inkPath = flattened(`<path${inkFill} d="`);
+  return { colour, ink, inkFill, platePath, inkPath, rules: flattened(canvas.rules) };
 }
 
 /** Adds the rules of a paint that is about to be used. */
-export function dip(paint: Paint, canvas: Canvas): void {
+export function addRules(paint: Paint, canvas: Canvas): void {
   if (!canvas.rules.includes(paint.rules)) canvas.rules += paint.rules;
 }

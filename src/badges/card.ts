@@ -20,7 +20,7 @@ const BARS = { x: 200, middle: 850, pitch: 40, width: 30, height: 280 };
 
 /** The card of a subject as an SVG document. Takes milliseconds; the first one waits for the fonts. */
 export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {}): Promise<string> {
-  const said = sayings(subject, options);
+  const said = cardContent(subject, options);
   const { status, uptime, history } = said;
   const canvas: Canvas = { scheme: options.scheme ?? 'auto', shape: SHAPES.flat, rules: '' };
   const { colour } = paintOf(status.color, STATE_COLOURS.unknown, canvas.scheme);
@@ -34,14 +34,14 @@ export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {})
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}"><title>${name}</title>${styleElement(canvas)}${body}</svg>`;
 }
 
-interface Said {
+interface CardContent {
   readonly status: KindFields;
   readonly uptime: KindFields;
   readonly history: KindFields;
   readonly response: KindFields;
 }
 
-function sayings(subject: BadgeSubject, options: BadgeOptions): Said {
+function cardContent(subject: BadgeSubject, options: BadgeOptions): CardContent {
   // A label of the operator's own is that of the card, not of the figures on it.
   const { label: _, ...others } = options;
   // Once on a card is enough for the word `stale`.
@@ -55,7 +55,7 @@ function sayings(subject: BadgeSubject, options: BadgeOptions): Said {
 }
 
 /** What stands where, from top to bottom; a figure of a card that is grey is grey too. */
-function linesOf({ status, uptime, history, response }: Said, state: Colour): CardLine[] {
+function linesOf({ status, uptime, history, response }: CardContent, state: Colour): CardLine[] {
   const left = { edge: 'left', x: MARGIN } as const;
   const right = { edge: 'right', x: WIDTH - MARGIN } as const;
   const beside = { ...left, x: 62, width: 220, weight: 600 } as const;

@@ -20,14 +20,14 @@ export interface KindFields extends BadgeFields {
 }
 
 /** What a kind says before colours and styles: the colour is a state's, or `info` for what is neither good nor bad. */
-interface Saying {
+interface BadgeContent {
   readonly message: string;
   readonly tone: State | 'info';
   readonly days?: readonly State[];
   readonly series?: readonly (number | null)[];
 }
 
-interface Context {
+interface BadgeContext {
   readonly words: BadgeWords;
   readonly options: BadgeOptions;
   readonly locale: string;
@@ -36,9 +36,9 @@ interface Context {
 
 /** The fields of a badge of the subject; what is unknown or stale is grey and says so. */
 export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): KindFields {
-  const words = wordsOf(options);
+  const words = badgeWordsFor(options);
   const context = { words, options, locale: options.locale ?? 'en', timezone: subject.timezone };
-  const said = SAYINGS[kind](subject, context);
+  const said = CONTENT[kind](subject, context);
   const { message, tone, ...drawn } = subject.isStale ? stale(said, words) : said;
   const isGrey = tone === 'unknown';
   return {
@@ -57,7 +57,7 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
 }
 
 /** A figure of the past stays, with the word; whatever was said of the present is only the word. */
-function stale(said: Saying & { readonly isPast?: boolean }, words: BadgeWords): Saying {
+function stale(said: BadgeContent & { readonly isPast?: boolean }, words: BadgeWords): BadgeContent {
   const isFigure = said.isPast === true && said.tone !== 'unknown';
   return { ...said, message: isFigure ? `${said.message} (${words.stale})` : words.stale, tone: 'unknown' };
 }
@@ -101,38 +101,38 @@ export const STATE_SYMBOLS: Readonly<Record<State, BadgeSymbol>> = {
   unknown: 'question',
 };
 
-type Sayer = (subject: BadgeSubject, context: Context) => Saying & { readonly isPast?: boolean };
+type ContentMaker = (subject: BadgeSubject, context: BadgeContext) => BadgeContent & { readonly isPast?: boolean };
 
-const SAYINGS: Readonly<Record<BadgeKind, Sayer>> = {
-  status: sayStatus,
-  'uptime-24h': sayUptime('24h'),
-  'uptime-7d': sayUptime('7d'),
-  'uptime-30d': sayUptime('30d'),
-  'uptime-90d': sayUptime('90d'),
-  'uptime-1y': sayUptime('365d'),
-  'response-time': sayResponseTime('averageMs'),
-  'response-time-p95': sayResponseTime('p95Ms'),
-  incidents: sayOpenIncidents,
-  'incidents-30d': sayRecentIncidents,
-  'days-since-incident': sayDaysSinceIncident,
-  maintenance: sayMaintenance,
+const CONTENT: Readonly<Record<BadgeKind, ContentMaker>> = {
+  status: statusContent,
+  'uptime-24h': uptimeContent('24h'),
+  'uptime-7d': uptimeContent('7d'),
+  'uptime-30d': uptimeContent('30d'),
+  'uptime-90d': uptimeContent('90d'),
+  'uptime-1y': uptimeContent('365d'),
+  'response-time': responseTimeContent('averageMs'),
+  'response-time-p95': responseTimeContent('p95Ms'),
+  incidents: openIncidentsContent,
+  'incidents-30d': recentIncidentsContent,
+  'days-since-incident': daysSinceIncidentContent,
+  maintenance: maintenanceContent,
   'history-90d': (subject, context) => ({
-    ...sayUptime('90d')(subject, context),
+    ...uptimeContent('90d')(subject, context),
     days: subject.days.map((day) => (day.coverageRatio > 0 ? day.state : 'unknown')),
   }),
   'response-spark': (subject, context) => ({
-    ...sayResponseTime('averageMs')(subject, context),
+    ...responseTimeContent('averageMs')(subject, context),
     series: subject.responseSeries,
   }),
-  dot: sayStatus,
-  card: sayStatus,
+  dot: statusContent,
+  card: statusContent,
 };
 
-function sayStatus({ state }: BadgeSubject, { words }: Context): Saying {
+function statusContent({ state }: BadgeSubject, { words }: BadgeContext): BadgeContent {
   return { message: words[state], tone: state };
 }
 
-function sayUptime(period: UptimePeriod): Sayer {
+function uptimeContent(period: UptimePeriod): ContentMaker {
   return ({ uptime }, { words, options, locale }) => {
     const ratio = uptime[period];
     if (ratio === null || !(ratio >= 0 && ratio <= 1)) return { message: words.unknown, tone: 'unknown', isPast: true };
@@ -141,7 +141,7 @@ function sayUptime(period: UptimePeriod): Sayer {
   };
 }
 
-function sayResponseTime(figure: 'averageMs' | 'p95Ms'): Sayer {
+function responseTimeContent(figure: 'averageMs' | 'p95Ms'): ContentMaker {
   return ({ responseTime }, { words, options, locale }) => {
     const ms = responseTime?.[figure] ?? Number.NaN;
     if (!(ms >= 0)) return { message: words.unknown, tone: 'unknown', isPast: true };
@@ -150,7 +150,7 @@ function sayResponseTime(figure: 'averageMs' | 'p95Ms'): Sayer {
   };
 }
 
-function sayOpenIncidents({ openIncidents, state }: BadgeSubject, { words, locale }: Context): Saying {
+function openIncidentsContent({ openIncidents, state }: BadgeSubject, { words, locale }: BadgeContext): BadgeContent {
   if (openIncidents > 0) {
     const isOutage = state === 'major_outage' || state === 'partial_outage';
     return { message: fillIn(words.open, openIncidents, locale), tone: isOutage ? state : 'degraded' };
@@ -160,13 +160,16 @@ function sayOpenIncidents({ openIncidents, state }: BadgeSubject, { words, local
   return { message: words.noneOpen, tone: 'operational' };
 }
 
-function sayRecentIncidents({ incidents30d, state }: BadgeSubject, { words, options, locale }: Context): Saying {
+function recentIncidentsContent(
+  { incidents30d, state }: BadgeSubject,
+  { words, options, locale }: BadgeContext,
+): BadgeContent {
   if (incidents30d === 0 && state === 'unknown') return { message: words.unknown, tone: 'unknown' };
   const steps = options.thresholds?.incidents30d ?? { good: 0, fair: 2, poor: 5 };
   return { message: formatCount(incidents30d, locale), tone: atMost(incidents30d, steps) };
 }
 
-function sayDaysSinceIncident(subject: BadgeSubject, { words, options, locale }: Context): Saying {
+function daysSinceIncidentContent(subject: BadgeSubject, { words, options, locale }: BadgeContext): BadgeContent {
   const { openIncidents, state, lastIncidentEndedAt, now } = subject;
   if (openIncidents > 0) return { message: words.ongoing, tone: state === 'major_outage' ? state : 'partial_outage' };
   if (state === 'unknown') return { message: words.unknown, tone: 'unknown' };
@@ -176,7 +179,7 @@ function sayDaysSinceIncident(subject: BadgeSubject, { words, options, locale }:
   return { message: days === 1 ? words.oneDay : fillIn(words.days, days, locale), tone: atLeast(days, steps) };
 }
 
-function sayMaintenance({ state, nextMaintenanceAt }: BadgeSubject, context: Context): Saying {
+function maintenanceContent({ state, nextMaintenanceAt }: BadgeSubject, context: BadgeContext): BadgeContent {
   if (state === 'maintenance') return { message: context.words.inProgress, tone: 'maintenance' };
   if (nextMaintenanceAt === null) return { message: context.words.nonePlanned, tone: 'info' };
   return { message: formatInstant(nextMaintenanceAt, context), tone: 'maintenance' };
@@ -204,7 +207,7 @@ function fillIn(words: string, count: number, locale: string): string {
   return words.replaceAll('{n}', () => formatCount(count, locale));
 }
 
-function wordsOf({ words }: BadgeOptions): BadgeWords {
+function badgeWordsFor({ words }: BadgeOptions): BadgeWords {
   if (words === undefined) return ENGLISH;
   return { ...ENGLISH, ...Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined)) };
 }

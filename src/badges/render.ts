@@ -6,7 +6,7 @@
  */
 
 import type { State } from '../model/state.ts';
-import { type Canvas, dip, fill, type Paint, paintOf, styleElement } from './canvas.ts';
+import { addRules, type Canvas, fill, type Paint, paintOf, styleElement } from './canvas.ts';
 import { type BadgeSymbol, drawBars, drawLogo, drawSpark, drawSymbol, type Logo } from './drawings.ts';
 import { drawLettering, type Lettering, setText } from './lettering/lettering.ts';
 import { cleanText, escapeXml } from './lettering/text.ts';
@@ -150,7 +150,7 @@ function drawPlates(fields: BadgeFields, parts: Parts, canvas: Canvas): { body: 
 }
 
 function drawPlate(stretch: Stretch, paint: Paint, canvas: Canvas): string {
-  dip(paint, canvas);
+  addRules(paint, canvas);
   return `${paint.platePath}${platePath(stretch, canvas.shape)}"/>`;
 }
 

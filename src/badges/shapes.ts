@@ -1,6 +1,6 @@
 /** The outer forms of badges, in tenths of a pixel. */
 
-import { solid } from './lettering/text.ts';
+import { flattened } from './lettering/text.ts';
 import { createMemo, type Memo } from './memo.ts';
 import type { BadgeStyle } from './names.ts';
 
@@ -37,8 +37,10 @@ function shape(form: Form): Shape {
   const side = height - 2 * r;
   return {
     ...form,
-    rightEnd: solid(r === 0 ? `v${height}` : `${corner} ${r} ${r}${side === 0 ? '' : `v${side}`}${corner}-${r} ${r}`),
-    leftEnd: solid(r === 0 ? 'z' : `${corner}-${r}-${r}${side === 0 ? '' : `v-${side}`}${corner} ${r}-${r}z`),
+    rightEnd: flattened(
+      r === 0 ? `v${height}` : `${corner} ${r} ${r}${side === 0 ? '' : `v${side}`}${corner}-${r} ${r}`,
+    ),
+    leftEnd: flattened(r === 0 ? 'z' : `${corner}-${r}-${r}${side === 0 ? '' : `v-${side}`}${corner} ${r}-${r}z`),
     openings: createMemo(WIDTHS_MAX),
     firstPlates: createMemo(WIDTHS_MAX),
   };
@@ -73,7 +75,7 @@ export interface Stretch {
 export function opening(width: number, { height, openings }: Shape): string {
   const known = openings.get(width);
   if (known !== undefined) return known;
-  const tag = solid(
+  const tag = flattened(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width / 10}" height="${height / 10}" viewBox="0 0 ${width} ${height}" role="img" aria-label="`,
   );
   openings.set(width, tag);
@@ -86,7 +88,7 @@ export function platePath(stretch: Stretch, shape: Shape): string {
   if (from !== 0 || !isFirst || isLast) return outline(stretch, shape);
   const known = shape.firstPlates.get(to);
   if (known !== undefined) return known;
-  const path = solid(outline(stretch, shape));
+  const path = flattened(outline(stretch, shape));
   shape.firstPlates.set(to, path);
   return path;
 }

@@ -56,9 +56,9 @@ const ComponentSchema = z
     type: z.enum(['monitor', 'static']).default('monitor').describe('static: shown without a monitor behind it.'),
     monitor: z
       .string()
-      .regex(/^[^/]+\/.+$/, 'expected <upstream id>/<its id there>')
+      .regex(/^[^/]+\/.+$/, 'expected <upstream id>/<external id>')
       .optional()
-      .describe('<upstream id>/<its id there>.'),
+      .describe('<upstream id>/<external id>.'),
     name: z.string().max(256).optional().describe("Default: the monitor's name."),
     description: z.string().max(1024).optional().describe('A sentence below its name.'),
     group_id: z.string().optional().describe('Id of one of the groups.'),
@@ -67,7 +67,7 @@ const ComponentSchema = z
   })
   .refine((component) => component.type === 'static' || component.monitor !== undefined, {
     path: ['monitor'],
-    error: 'a component of type monitor names its monitor as <upstream id>/<its id there>',
+    error: 'a component of type monitor names its monitor as <upstream id>/<external id>',
   })
   .refine((component) => component.type === 'monitor' || component.name !== undefined, {
     path: ['name'],

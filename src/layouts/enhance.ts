@@ -1,5 +1,5 @@
 /**
- * Comfort for those who have script: their own time, how long ago, a warning on an old copy, the new state without
+ * Progressive enhancement for those who have script: their own time, how long ago, a warning on an old copy, the new state without
  * loading anew, and copying. The page says everything without it. Kept below 2 kB.
  */
 
@@ -38,7 +38,7 @@ function age(): void {
 }
 
 /** A group by its name, whatever its state; other details by their text. */
-function nameOf(details: HTMLDetailsElement): string | undefined {
+function detailsName(details: HTMLDetailsElement): string | undefined {
   return (details.querySelector('h3') ?? details.firstElementChild)?.textContent;
 }
 
@@ -50,7 +50,7 @@ async function refresh(): Promise<void> {
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   const next = fresh.documentElement;
   if (!next.dataset['staleAfter'] || next.dataset['staleAfter'] === root.dataset['staleAfter']) return;
-  const isOpen = new Map([...all<HTMLDetailsElement>('details')].map((one) => [nameOf(one), one.open]));
+  const isOpen = new Map([...all<HTMLDetailsElement>('details')].map((one) => [detailsName(one), one.open]));
   const focusable = 'a,input,summary,button';
   const focused = [...all(focusable)].indexOf(document.activeElement as Element);
   root.className = next.className;
@@ -64,7 +64,7 @@ async function refresh(): Promise<void> {
     if (part === '#state') to.replaceChildren(...from.childNodes);
     else to.replaceWith(from);
   }
-  for (const one of all<HTMLDetailsElement>('details')) one.open = isOpen.get(nameOf(one)) ?? one.open;
+  for (const one of all<HTMLDetailsElement>('details')) one.open = isOpen.get(detailsName(one)) ?? one.open;
   if (focused >= 0) all<HTMLElement>(focusable)[focused]?.focus({ preventScroll: true });
   ready();
 }

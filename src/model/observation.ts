@@ -5,12 +5,12 @@ import type { State } from './state.ts';
 import type { EpochMs } from './time.ts';
 
 declare const monitorId: unique symbol;
-/** `<upstream id>/<its id there>`, the name of a monitor everywhere. */
+/** `<upstream id>/<external id>`, the name of a monitor everywhere. */
 export type MonitorId = string & { readonly [monitorId]: true };
 
-/** The name of a monitor everywhere: `<upstream id>/<its id there>`. */
-export function toMonitorId(upstreamId: string, idThere: string | number): MonitorId {
-  return `${upstreamId}/${idThere}` as MonitorId;
+/** The name of a monitor everywhere: `<upstream id>/<external id>`. */
+export function toMonitorId(upstreamId: string, externalId: string | number): MonitorId {
+  return `${upstreamId}/${externalId}` as MonitorId;
 }
 
 /** The upstream part of a monitor's name. */
@@ -73,7 +73,7 @@ export interface Update {
 }
 
 export interface Incident {
-  /** `<upstream id>/<its id there>`, with a prefix of the kind there where numbers could clash. */
+  /** `<upstream id>/<external id>`, with a prefix of the kind there where numbers could clash. */
   readonly id: string;
   readonly title: string;
   readonly status: IncidentStatus;

@@ -8,8 +8,8 @@
  */
 export function formatUptime(ratio: number | null, decimals: number, locale = 'en'): string {
   if (ratio === null || !(ratio >= 0 && ratio <= 1)) return '–';
-  if (ratio === 1) return formatOf(locale, 0).format(1);
-  return formatOf(locale, decimals).format(floorTo(ratio, decimals + 2));
+  if (ratio === 1) return percentFormat(locale, 0).format(1);
+  return percentFormat(locale, decimals).format(floorTo(ratio, decimals + 2));
 }
 
 /** Rounds down to `digits` after the point. The nearest double of a decimal with that many digits is that decimal. */
@@ -24,7 +24,7 @@ function floorTo(ratio: number, digits: number): number {
 /** Building a formatter takes about a thousand times as long as using it; there are as many as locales. */
 const formats = new Map<string, Intl.NumberFormat>();
 
-function formatOf(locale: string, decimals: number): Intl.NumberFormat {
+function percentFormat(locale: string, decimals: number): Intl.NumberFormat {
   const key = `${locale} ${decimals}`;
   const known = formats.get(key);
   if (known !== undefined) return known;

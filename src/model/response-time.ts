@@ -14,7 +14,7 @@ export interface ResponseTimeFigures {
 export function responseTimeFigures(samples: readonly ResponseTime[], window: Interval): ResponseTimeFigures | null {
   const values: number[] = [];
   for (const { at, ms } of samples) if (at >= window.from && at < window.to) values.push(ms);
-  return figuresOf(values);
+  return responseTimeFiguresOf(values);
 }
 
 /** One stretch of a chart. */
@@ -30,11 +30,15 @@ export function bucketed(samples: readonly ResponseTime[], window: Interval, cou
   for (const { at, ms } of samples)
     if (at >= window.from && at < window.to) values[Math.floor(((at - window.from) * count) / lengthMs)]?.push(ms);
   const edge = (index: number) => toEpochMs(window.from + Math.ceil((index * lengthMs) / count));
-  return values.map((inside, index) => ({ from: edge(index), to: edge(index + 1), figures: figuresOf(inside) }));
+  return values.map((inside, index) => ({
+    from: edge(index),
+    to: edge(index + 1),
+    figures: responseTimeFiguresOf(inside),
+  }));
 }
 
 /** Sorts `values` in place, which also makes the sum independent of their order. */
-function figuresOf(values: number[]): ResponseTimeFigures | null {
+function responseTimeFiguresOf(values: number[]): ResponseTimeFigures | null {
   const samplesTotal = values.length;
   if (samplesTotal === 0) return null;
   values.sort((a, b) => a - b);

@@ -1,23 +1,23 @@
 /**
  * What follows a publish when there is time: the files that the news left as they were and pictures, which take a tenth
- * of a second each, in releases of their own; and twins compressed as far as they go, in place of the quick ones.
+ * of a second each, in releases of their own; and variants compressed as far as they go, in place of the quick ones.
  */
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { twinsBest } from './draw/compress.ts';
+import { compressBest } from './draw/compress.ts';
 import {
   type PagePublisher,
-  type PageTeam,
   type PlannedTask,
-  TEAM_MIN,
+  POOL_PAGES_MIN,
   type WithFence,
+  type WorkerPool,
 } from './page/page-publisher.ts';
 import { suffixOf } from './releases/compressions.ts';
 import type { Disk } from './releases/disk.ts';
-import { currentNumber, NEXT_TWIN, type ReleaseFolders } from './releases/folders.ts';
-import { type Manifest, placesOf } from './releases/manifest.ts';
+import { currentNumber, NEXT_VARIANT, type ReleaseFolders } from './releases/folders.ts';
+import { filePlaces, type Manifest } from './releases/manifest.ts';
 
 export interface BackgroundDeps {
   readonly disk: Disk;
@@ -28,15 +28,15 @@ export interface BackgroundDeps {
   readonly idle: () => Promise<unknown>;
   /** When something last happened, on the clock of `performance.now()`. */
   readonly newsAt: () => number;
-  readonly team: PageTeam | null;
+  readonly workers: WorkerPool | null;
   readonly onError: (error: unknown) => void;
 }
 
 export interface BackgroundWork {
   /** Files of a page wait to be drawn. */
-  readonly addRest: (task: PlannedTask) => void;
+  readonly addDeferred: (task: PlannedTask) => void;
   /** What a release has that the one before had not was compressed quickly. */
-  readonly addTwins: (manifest: Manifest, previous: Manifest | null) => void;
+  readonly addVariants: (manifest: Manifest, previous: Manifest | null) => void;
   /** Resolves when no file waits any more. */
   readonly settled: () => Promise<void>;
   /** Resolves when nothing goes on; what waits is dropped. */
@@ -44,17 +44,17 @@ export interface BackgroundWork {
 }
 
 /** Of the time, so that a site of thousands of pages does not keep a core busy with a few percent of bytes. */
-const TWINS_SHARE = 0.1;
-/** Releases whose twins wait; beyond that the oldest stay as they are. */
-const TWINS_MAX = 2_000;
+const VARIANTS_SHARE = 0.1;
+/** Releases whose variants wait; beyond that the oldest stay as they are. */
+const VARIANTS_MAX = 2_000;
 /** After news, more may follow: the last percent of bytes can wait until nothing has happened for this long. */
 const CALM_MS = 2_000;
 /** In smaller files there is nothing to gain. */
-const TWINS_BYTES_MIN = 4_096;
+const VARIANTS_BYTES_MIN = 4_096;
 
 export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
-  const rest = new Map<string, PlannedTask>();
-  const twins = new Map<string, readonly [manifest: Manifest, paths: readonly string[]]>();
+  const deferred = new Map<string, PlannedTask>();
+  const variants = new Map<string, readonly [manifest: Manifest, paths: readonly string[]]>();
   const closing = new AbortController();
   let working: Promise<void> | null = null;
   let compressing: Promise<void> | null = null;
@@ -73,57 +73,57 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     }
   }
 
-  async function drawRest(): Promise<void> {
+  async function drawDeferred(): Promise<void> {
     await deps.idle();
-    const team = rest.size >= TEAM_MIN ? deps.team : null;
-    for (const [slug, task] of rest) {
+    const workers = deferred.size >= POOL_PAGES_MIN ? deps.workers : null;
+    for (const [slug, task] of deferred) {
       if (closing.signal.aborted) break;
-      rest.delete(slug);
+      deferred.delete(slug);
       const served = currentNumber(deps.folders, slug);
       try {
-        await deps.pages.publish({ ...task, mode: 'rest' }, deps.withFence, team);
+        await deps.pages.publish({ ...task, priority: 'deferred' }, deps.withFence, workers);
       } catch (error) {
         // News came first and has its own files waiting: nothing is lost and nothing failed.
         if (currentNumber(deps.folders, slug) === served) deps.onError(error);
       }
       await deps.idle();
     }
-    await team?.rest();
+    await workers?.terminate();
   }
 
   async function compressBest(): Promise<void> {
-    for (const [slug, [manifest, paths]] of twins) {
-      twins.delete(slug);
+    for (const [slug, [manifest, paths]] of variants) {
+      variants.delete(slug);
       for (const path of paths) {
         if (closing.signal.aborted || currentNumber(deps.folders, slug) !== manifest.number) break;
         await calm();
         const started = performance.now();
-        await improveTwins(deps, manifest, path).catch(deps.onError);
-        await pause((performance.now() - started) * (1 / TWINS_SHARE - 1));
+        await improveVariants(deps, manifest, path).catch(deps.onError);
+        await pause((performance.now() - started) * (1 / VARIANTS_SHARE - 1));
       }
     }
   }
 
   return {
-    addRest: (task) => {
-      rest.set(task.page.definition.slug, task);
-      working ??= drawRest().finally(() => {
+    addDeferred: (task) => {
+      deferred.set(task.page.definition.slug, task);
+      working ??= drawDeferred().finally(() => {
         working = null;
       });
     },
-    addTwins: (manifest, previous) => {
+    addVariants: (manifest, previous) => {
       const paths = Object.entries(manifest.files)
         .filter(
           ([path, record]) =>
-            record.bytes >= TWINS_BYTES_MIN &&
-            record.twins.length > 0 &&
+            record.bytes >= VARIANTS_BYTES_MIN &&
+            record.variants.length > 0 &&
             previous?.files[path]?.sha256 !== record.sha256,
         )
         .map(([path]) => path);
-      twins.set(manifest.slug, [manifest, paths]);
-      for (const [oldest] of twins) {
-        if (twins.size <= TWINS_MAX) break;
-        twins.delete(oldest);
+      variants.set(manifest.slug, [manifest, paths]);
+      for (const [oldest] of variants) {
+        if (variants.size <= VARIANTS_MAX) break;
+        variants.delete(oldest);
       }
       compressing ??= compressBest().finally(() => {
         compressing = null;
@@ -140,21 +140,21 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   };
 }
 
-/** Puts smaller twins of a file in place of those that are there; what they unpack to is the same. */
-async function improveTwins({ disk, folders }: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
+/** Puts smaller variants of a file in place of those that are there; what they unpack to is the same. */
+async function improveVariants({ disk, folders }: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
   const record = manifest.files[path];
   if (record === undefined) return;
-  const file = placesOf(folders, manifest)(path);
+  const file = filePlaces(folders, manifest)(path);
   try {
-    for (const { encoding, bytes } of await twinsBest(record.contentType, readFileSync(file))) {
-      const twin = file + suffixOf(encoding);
-      if (!record.twins.includes(encoding) || bytes.length >= statSync(twin).size) continue;
-      const next = join(folders.releases, manifest.slug, NEXT_TWIN);
+    for (const { encoding, bytes } of await compressBest(record.contentType, readFileSync(file))) {
+      const variant = file + suffixOf(encoding);
+      if (!record.variants.includes(encoding) || bytes.length >= statSync(variant).size) continue;
+      const next = join(folders.releases, manifest.slug, NEXT_VARIANT);
       disk.remove(next);
       const batch = disk.batch();
       batch.write(next, bytes);
       await batch.flush();
-      disk.rename(next, twin);
+      disk.rename(next, variant);
     }
   } catch (error) {
     // The release was replaced and cleared away meanwhile.

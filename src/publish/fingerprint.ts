@@ -15,7 +15,7 @@ export function once<Value>(make: () => Value): () => Value {
 const known = new WeakMap<object, string>();
 
 /** SHA-256 of plain data as JSON, in hexadecimal; remembered for objects. */
-export function digestOf(data: unknown): string {
+export function fingerprintOf(data: unknown): string {
   if (typeof data !== 'object' || data === null) return hash('sha256', JSON.stringify(data) ?? '', 'hex');
   const found = known.get(data);
   if (found !== undefined) return found;

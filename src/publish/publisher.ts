@@ -11,9 +11,9 @@ import type { SiteState } from './definitions/site-state.ts';
 import {
   createPagePublisher,
   type PagePublisher,
-  type PageTeam,
   type PlannedTask,
-  TEAM_MIN,
+  POOL_PAGES_MIN,
+  type WorkerPool,
 } from './page/page-publisher.ts';
 import type { PageReleaseDeps, PageSummary } from './page/page-release.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
@@ -24,7 +24,7 @@ import { type Fence, withPublishLease } from './releases/publish-lease.ts';
 import { hideFromPublic, withdraw } from './releases/switch.ts';
 import { createSitePublisher, SITE_SLUG, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
-export type { PageTeam } from './page/page-publisher.ts';
+export type { WorkerPool } from './page/page-publisher.ts';
 export type { PageReport, PublishReport } from './publish-report.ts';
 export { SITE_SLUG, type SiteFilesInput } from './site/site-release.ts';
 
@@ -35,7 +35,7 @@ export interface PublisherOptions extends Omit<PageReleaseDeps, 'disk'> {
   /** Slugs of pages that something happened to since the last call. */
   readonly takeTouched: () => ReadonlySet<string>;
   /** Prepares pages on other threads; default: everything in this one. */
-  readonly team?: PageTeam;
+  readonly workers?: WorkerPool;
   readonly now: () => EpochMs;
   readonly sleep: (ms: number) => Promise<void>;
   /** What goes wrong in the background. */
@@ -55,12 +55,12 @@ export interface Publisher {
 }
 
 /** What one run works with. */
-interface Run {
+interface PublishRun {
   readonly state: SiteState;
   readonly fence: Fence;
 }
 
-interface Memory {
+interface PublishedState {
   readonly pages: Map<string, { readonly summary: PageSummary; readonly dueAt: number }>;
   /** Pages with news that are not published yet. */
   readonly pending: Set<string>;
@@ -73,7 +73,7 @@ interface Memory {
 
 interface Parts {
   readonly options: PublisherOptions & { readonly disk: Disk };
-  readonly memory: Memory;
+  readonly memory: PublishedState;
   readonly pages: PagePublisher;
   readonly site: SitePublisher;
   readonly background: BackgroundWork;
@@ -90,7 +90,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
     last = mine.catch(() => undefined);
     return mine;
   };
-  const memory: Memory = {
+  const memory: PublishedState = {
     pages: new Map(),
     pending: new Set(),
     newsAt: -Infinity,
@@ -108,7 +108,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
       withFence: exclusively,
       idle: () => last,
       newsAt: () => memory.newsAt,
-      team: options.team ?? null,
+      workers: options.workers ?? null,
     }),
   };
   return {
@@ -128,7 +128,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
     close: async () => {
       await parts.background.close();
       await last;
-      await options.team?.rest();
+      await options.workers?.terminate();
     },
   };
 }
@@ -152,26 +152,27 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
     .map(({ page }) => ({
       page,
       state: { now, announcements, sources },
-      mode: slug !== undefined || !memory.pages.has(page.definition.slug) ? 'whole' : 'news',
+      priority: 'immediate',
+      comparesAll: slug !== undefined || !memory.pages.has(page.definition.slug),
       isBulk: false,
     }));
 }
 
-async function publishAll(parts: Parts, run: Run, tasks: readonly PlannedTask[]): Promise<PageReport[]> {
+async function publishAll(parts: Parts, run: PublishRun, tasks: readonly PlannedTask[]): Promise<PageReport[]> {
   const { options, memory } = parts;
   if (memory.isFirstRun) removeOrphans(options);
   memory.isFirstRun = false;
   await closeGates(options, run, tasks);
   const reports = await withdrawOthers(parts, run);
-  const team = tasks.length >= TEAM_MIN ? (options.team ?? null) : null;
-  if (team === null) reports.push(...(await takeFrom(parts, run, { todo: tasks.values(), team })));
+  const workers = tasks.length >= POOL_PAGES_MIN ? (options.workers ?? null) : null;
+  if (workers === null) reports.push(...(await takeFrom(parts, run, { todo: tasks.values(), workers })));
   else {
     // One page and the root of the site come first, so that visitors do not wait for all the others.
-    reports.push(...(await takeFrom(parts, run, { todo: tasks.slice(0, 1).values(), team: null })));
+    reports.push(...(await takeFrom(parts, run, { todo: tasks.slice(0, 1).values(), workers: null })));
     await publishSite(parts, run);
     const todo = tasks.slice(1).values();
-    const hands = Array.from({ length: 2 * team.size }, () => takeFrom(parts, run, { todo, team }));
-    reports.push(...(await Promise.all(hands)).flat());
+    const takers = Array.from({ length: 2 * workers.size }, () => takeFrom(parts, run, { todo, workers }));
+    reports.push(...(await Promise.all(takers)).flat());
   }
   const site = await publishSite(parts, run);
   return site === null ? reports : [...reports, site];
@@ -180,8 +181,8 @@ async function publishAll(parts: Parts, run: Run, tasks: readonly PlannedTask[])
 /** Publishes what is left of a list that several may take from. */
 async function takeFrom(
   parts: Parts,
-  { fence }: Run,
-  { todo, team }: { readonly todo: Iterable<PlannedTask>; readonly team: PageTeam | null },
+  { fence }: PublishRun,
+  { todo, workers }: { readonly todo: Iterable<PlannedTask>; readonly workers: WorkerPool | null },
 ): Promise<PageReport[]> {
   const { memory, background } = parts;
   const reports: PageReport[] = [];
@@ -189,12 +190,12 @@ async function takeFrom(
     const started = performance.now();
     const { slug } = task.page.definition;
     try {
-      const published = await parts.pages.publish({ ...task, isBulk: team !== null }, (use) => use(fence), team);
+      const published = await parts.pages.publish({ ...task, isBulk: workers !== null }, (use) => use(fence), workers);
       const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
       memory.pending.delete(slug);
       memory.pages.set(slug, { summary, dueAt });
-      if (published.hasWaiting) background.addRest(task);
-      if (manifest !== null) background.addTwins(manifest, previous);
+      if (published.hasWaiting) background.addDeferred(task);
+      if (manifest !== null) background.addVariants(manifest, previous);
       reports.push(
         pageReport(slug, manifest === null ? 'unchanged' : 'published', {
           release: (manifest ?? previous)?.number ?? null,
@@ -219,7 +220,7 @@ function failed({ memory }: Parts, slug: string, error: unknown, durationMs = 0)
 /** What was public and is not to be any more is unreachable before anything is drawn. */
 async function closeGates(
   options: Parts['options'],
-  { state, fence }: Run,
+  { state, fence }: PublishRun,
   tasks: readonly PlannedTask[],
 ): Promise<void> {
   const gated = tasks.flatMap(({ page: { definition } }) => (definition.access === 'public' ? [] : [definition.slug]));
@@ -228,7 +229,7 @@ async function closeGates(
 }
 
 /** Pages that are no longer defined, or no longer published, go with all of their releases. */
-async function withdrawOthers({ options, memory }: Parts, { state, fence }: Run): Promise<PageReport[]> {
+async function withdrawOthers({ options, memory }: Parts, { state, fence }: PublishRun): Promise<PageReport[]> {
   if (memory.withdrawnFor === state.resolved) return [];
   // An upstream that never answered since the start has defined nothing yet: nothing of it is taken back.
   if (state.sources.some((source) => source.monitorsAt === null)) return [];
@@ -243,10 +244,10 @@ async function withdrawOthers({ options, memory }: Parts, { state, fence }: Run)
   return gone.map((slug) => pageReport(slug, 'withdrawn'));
 }
 
-async function publishSite(parts: Parts, { state, fence }: Run): Promise<PageReport | null> {
-  const summaryOf = (slug: string) => parts.memory.pages.get(slug)?.summary ?? null;
+async function publishSite(parts: Parts, { state, fence }: PublishRun): Promise<PageReport | null> {
+  const knownSummary = (slug: string) => parts.memory.pages.get(slug)?.summary ?? null;
   try {
-    return await parts.site.publish(state, fence, summaryOf);
+    return await parts.site.publish(state, fence, knownSummary);
   } catch (error) {
     return pageReport(SITE_SLUG, 'failed', { message: messageOf(error) });
   }

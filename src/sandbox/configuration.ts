@@ -16,7 +16,7 @@ export interface ConfigTextOptions {
 const INCLUDED_DEFAULT: readonly UpstreamName[] = ['server-monitor', 'openstatus', 'backup', 'journeys'];
 
 /** Upstream ids in the configuration; monitors are named by them. Both wires of one service are one upstream, `svc`. */
-function idOf(name: UpstreamName, include: readonly UpstreamName[]): string {
+function upstreamIdIn(name: UpstreamName, include: readonly UpstreamName[]): string {
   if (name === 'openstatus') return include.includes('uptime') ? 'real' : 'svc';
   return {
     'server-monitor': 'edge',
@@ -49,7 +49,7 @@ export function configTextOf(url: string, world: World, options: ConfigTextOptio
   return stringify(
     {
       site: { url: 'http://127.0.0.1:4321', name: 'Acme', home: 'acme', timezone: 'Europe/Berlin', locale: 'en' },
-      upstreams: upstreams.map(({ name, options: entry }) => ({ id: idOf(name, include), ...entry })),
+      upstreams: upstreams.map(({ name, options: entry }) => ({ id: upstreamIdIn(name, include), ...entry })),
       ...(hasPages ? { pages: world.pages.map((page) => pageEntry(page, include)) } : {}),
       operators: { token: '${PHAROS_TOKEN}' },
     },
@@ -116,7 +116,7 @@ function pageEntry(page: WorldPage, include: readonly UpstreamName[]): Record<st
   const hasServerMonitor = include.includes('server-monitor');
   const monitorOf = (serviceId: number): string => {
     const isEdge = hasServerMonitor && (SEEN_BY_SERVER_MONITOR.has(serviceId) || !hasUptime);
-    return `${idOf(isEdge ? 'server-monitor' : uptime, include)}/${serviceId}`;
+    return `${upstreamIdIn(isEdge ? 'server-monitor' : uptime, include)}/${serviceId}`;
   };
   const components = page.components.map(({ serviceId, name, description, groupId, order }) => ({
     type: serviceId === null ? 'static' : 'monitor',

@@ -53,7 +53,7 @@ export function empty(status: number, headers: Readonly<Record<string, string>> 
 }
 
 /** The token of `Authorization: Bearer …`; null without one. */
-export function bearerOf(headers: IncomingHttpHeaders): string | null {
+export function bearerToken(headers: IncomingHttpHeaders): string | null {
   return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? null;
 }
 

@@ -30,7 +30,7 @@ export interface WorldReport {
 }
 
 /** Maintenance windows: two past (the first overlaps an outage), one running unless calm, one ahead. By id. */
-export function maintenancesOf(startedAt: EpochMs, isCalm: boolean): readonly WorldMaintenance[] {
+export function worldMaintenances(startedAt: EpochMs, isCalm: boolean): readonly WorldMaintenance[] {
   const at = (offsetMs: number): EpochMs => toEpochMs(startedAt + offsetMs);
   const all: readonly WorldMaintenance[] = [
     {

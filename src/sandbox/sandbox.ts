@@ -161,7 +161,7 @@ interface Serving {
 
 async function serve(serving: Serving): Promise<void> {
   const { incoming, response, world, upstreams, faults, requests, log } = serving;
-  const body = await bodyOf(incoming);
+  const body = await readRequest(incoming);
   if (body === null) return send(response, json(413, { error: 'Too large' }), null);
   const at = serving.now();
   const { pathname, searchParams: query, search } = new URL(incoming.url ?? '/', 'http://sandbox');
@@ -193,7 +193,7 @@ function answered(
 }
 
 /** Null when it is larger than anything an upstream takes. */
-async function bodyOf(incoming: IncomingMessage): Promise<string | null> {
+async function readRequest(incoming: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {

@@ -7,7 +7,7 @@ import { createForces, type Forces } from './forces.ts';
 import { createLive } from './live.ts';
 import { noise } from './noise.ts';
 import { type Disturbance, pastDisturbances } from './past.ts';
-import { maintenancesOf, reportsOf, reportsUntil, type WorldMaintenance, type WorldReport } from './posts.ts';
+import { reportsOf, reportsUntil, type WorldMaintenance, type WorldReport, worldMaintenances } from './posts.ts';
 import { createServices, LIVELY_SERVICES, SERVICES_DEFAULT, type Service, type ServiceStatus } from './services.ts';
 import { createPages, type WorldPage } from './world-pages.ts';
 
@@ -103,11 +103,12 @@ const SEVERITY: Readonly<Record<ServiceStatus, number>> = { up: 0, degraded: 1, 
 export function createWorld(options: WorldOptions): World {
   const { seed, startedAt, isCalm = false, now = () => startedAt } = options;
   const services = createServices(seed, options.services ?? SERVICES_DEFAULT, startedAt);
-  const maintenances = maintenancesOf(startedAt, isCalm);
+  const maintenances = worldMaintenances(startedAt, isCalm);
   const reports = reportsOf(startedAt, isCalm);
   const forces = createForces();
   const disturbancesOf = createCourse(options, services, forces);
-  const stateOf = (service: Service, at: EpochMs): ServiceState => stateFrom(service, disturbancesOf(service, at), at);
+  const serviceState = (service: Service, at: EpochMs): ServiceState =>
+    stateFrom(service, disturbancesOf(service, at), at);
   const incidentsAt = (at: EpochMs, one?: Service): readonly WorldIncident[] =>
     (one === undefined ? services : [one])
       .flatMap((service) => incidentsFrom(service, disturbancesOf(service, at), at))
@@ -118,18 +119,18 @@ export function createWorld(options: WorldOptions): World {
     services,
     pages: createPages(services),
     maintenances,
-    stateOf,
+    stateOf: serviceState,
     incidentsAt,
     reportsAt: (at) => reportsUntil(reports, at),
     at: (at) => ({
       now: at,
-      services: services.map((service) => stateOf(service, at)),
+      services: services.map((service) => serviceState(service, at)),
       incidents: incidentsAt(at),
       reports: reportsUntil(reports, at),
       maintenances,
     }),
     checksOf: (service, from, to) => countChecks(disturbancesOf(service, to), from, to),
-    responseTimeAt: (service, at) => responseTime(seed, stateOf(service, at), at),
+    responseTimeAt: (service, at) => responseTime(seed, serviceState(service, at), at),
     responseTimeBetween(service, from, to) {
       const disturbances = disturbancesOf(service, to);
       return mean(wholeHours(from, to).map((at) => responseTime(seed, stateFrom(service, disturbances, at), at)));

@@ -20,7 +20,7 @@ import { SITE_SLUG } from '../publish/site/site-release.ts';
 import type { SignInResult } from '../store/audit.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
-import { type BadgeDesk, badgeAddressOf } from './visitors/badge-service.ts';
+import { type BadgeService, badgeAddressOf } from './visitors/badge-service.ts';
 import { type FileAnswer, fileAnswer } from './visitors/file-answer.ts';
 import type { OpenRelease, ReleaseReader } from './visitors/release-reader.ts';
 
@@ -53,7 +53,7 @@ export interface FrontDoorOptions {
   /** Answers below `/-/`; null: nothing there. */
   readonly own: (request: OwnRequest) => Promise<OwnAnswer | null>;
   /** Draws badges from the data of a release. */
-  readonly badges: BadgeDesk;
+  readonly badges: BadgeService;
   readonly trustedProxyHops: number;
   /** Whether site.url is https: cookies and HSTS follow it, never a header a client can send. */
   readonly isHttpsSite: boolean;
@@ -152,7 +152,7 @@ async function ownAnswer(
     path: address.path,
     query,
     headers: request.headers,
-    clientAddress: addressOf(options, request),
+    clientAddress: clientAddress(options, request),
     isSecure: options.isHttpsSite,
     isSiteHost: address.isSite,
     body: () => readBody(request),
@@ -267,7 +267,7 @@ async function gateAnswer(
     ownOrigin: `${options.isHttpsSite ? 'https' : 'http'}://${request.headers.host ?? ''}`,
     base: address.base,
     isSecure: options.isHttpsSite,
-    clientAddress: addressOf(options, request),
+    clientAddress: clientAddress(options, request),
     now: options.now(),
   });
   if (result === null) return missing(options, request);
@@ -291,7 +291,7 @@ function gateReply({ status, headers, body }: GateResponse): OwnAnswer {
   return { status, headers: { 'content-length': Buffer.byteLength(body), ...headers } as OutgoingHttpHeaders, body };
 }
 
-function addressOf(options: FrontDoorOptions, request: IncomingMessage): string {
+function clientAddress(options: FrontDoorOptions, request: IncomingMessage): string {
   return clientAddressOf(
     request.socket.remoteAddress ?? '',
     request.headers['x-forwarded-for'],

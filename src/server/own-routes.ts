@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
 import type { OwnAnswer, OwnRequest } from './front-door.ts';
 import type { HookResult } from './hooks/hooks.ts';
-import { bearerOf, type OperatorGuard, type Verdict } from './operators/ops-guard.ts';
+import { bearerFrom, type OperatorGuard, type TokenVerdict } from './operators/ops-guard.ts';
 
 export interface OwnRoutesOptions {
   readonly guard: OperatorGuard;
@@ -56,13 +56,13 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
 async function ready(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
   const reasons = await options.unreadiness();
   if (reasons.length === 0) return json(200, { status: 'ready' });
-  const isTold = isLocal(request) || (await refusalOf(options, request)) === null;
+  const isTold = isLocal(request) || (await tokenRefusal(options, request)) === null;
   return json(503, { status: 'not ready', ...(isTold ? { reasons } : {}) });
 }
 
 /** For whoever is on this machine or has the token: the names of upstreams are nobody else's business. */
 async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
-  const refused = isLocal(request) ? null : await refusalOf(options, request);
+  const refused = isLocal(request) ? null : await tokenRefusal(options, request);
   if (refused !== null) return refused;
   const { text, contentType } = await options.metrics();
   return {
@@ -82,7 +82,7 @@ async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: 
 }
 
 async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
-  const refused = await refusalOf(options, request);
+  const refused = await tokenRefusal(options, request);
   if (refused !== null) return refused;
   if (!options.canRun) return servesOnly();
   const text = (await request.body()).toString('utf8').trim();
@@ -120,10 +120,10 @@ function servesOnly(): OwnAnswer {
 }
 
 /** Null: the request carries the operator token. */
-async function refusalOf({ guard, now }: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer | null> {
-  const given = bearerOf(request.headers.authorization);
+async function tokenRefusal({ guard, now }: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer | null> {
+  const given = bearerFrom(request.headers.authorization);
   // Nothing was tried, so nothing is counted.
-  const verdict: Verdict =
+  const verdict: TokenVerdict =
     given === '' ? { kind: 'wrong' } : await guard.check(given, { address: request.clientAddress, now: now() });
   if (verdict.kind === 'right') return null;
   if (verdict.kind === 'limited')

@@ -8,7 +8,7 @@ export interface OperatorSession {
   /** Made under a `__Host-` cookie, and found under no other. */
   readonly isSecure: boolean;
   /** Of the operator token it was exchanged for. */
-  readonly tokenPrint: string;
+  readonly tokenFingerprint: string;
   readonly seenAt: EpochMs;
   readonly untilAt: EpochMs;
 }
@@ -25,11 +25,11 @@ export interface OperatorSessions {
 /** Makes them over a database. */
 export function createOperatorSessions(database: Database): OperatorSessions {
   return {
-    begin: async ({ idHash, isSecure, tokenPrint, seenAt, untilAt }) => {
+    begin: async ({ idHash, isSecure, tokenFingerprint, seenAt, untilAt }) => {
       await database.transaction((tx) =>
         tx.run(
-          'INSERT INTO operator_session (id_hash, is_secure, token_print, seen_at, until_at) VALUES (?, ?, ?, ?, ?)',
-          [idHash, Number(isSecure), tokenPrint, seenAt, untilAt],
+          'INSERT INTO operator_session (id_hash, is_secure, token_fingerprint, seen_at, until_at) VALUES (?, ?, ?, ?, ?)',
+          [idHash, Number(isSecure), tokenFingerprint, seenAt, untilAt],
         ),
       );
     },
@@ -39,7 +39,7 @@ export function createOperatorSessions(database: Database): OperatorSessions {
       return {
         idHash,
         isSecure: Number(row['is_secure']) === 1,
-        tokenPrint: String(row['token_print']),
+        tokenFingerprint: String(row['token_fingerprint']),
         seenAt: Number(row['seen_at']) as EpochMs,
         untilAt: Number(row['until_at']) as EpochMs,
       };

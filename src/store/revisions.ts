@@ -68,12 +68,12 @@ async function recordSubjects(
   ];
   await tx.runMany(
     'INSERT INTO event_subject (subject, event) VALUES (?, ?) ON CONFLICT (subject, event) DO NOTHING',
-    events.flatMap((event) => subjectsOf(event).map((subject) => [subject, event.id])),
+    events.flatMap((event) => eventSubjects(event).map((subject) => [subject, event.id])),
   );
 }
 
 /** One that names its pages shows there and nowhere else; any other shows wherever something it is about does. */
-function subjectsOf({ pages, monitors, components }: Incident | Maintenance): Subject[] {
+function eventSubjects({ pages, monitors, components }: Incident | Maintenance): Subject[] {
   if (pages !== null) return pages.map((page) => subjects.page(page));
   return [
     ...monitors.map((id) => subjects.monitor(id)),

@@ -6,8 +6,8 @@ import type { Database, Reader, Row, Writer } from './database.ts';
 export interface UpstreamControl {
   /** Told to wait: nothing leaves before. */
   readonly holdUntil: EpochMs | null;
-  /** "Too many" in a row. */
-  readonly strikes: number;
+  /** Answers in a row that said "too many requests". */
+  readonly limitedCount: number;
   /** Failed requests in a row. */
   readonly failures: number;
   /** Circuit open: nothing is tried before. */
@@ -16,28 +16,28 @@ export interface UpstreamControl {
   readonly openings: number;
   /** Key refused: nothing is tried before, unless the options change. */
   readonly refusedUntil: EpochMs | null;
-  /** Print of the options that were refused. */
-  readonly refusedPrint: string | null;
+  /** Fingerprint of the options that were refused. */
+  readonly refusedFingerprint: string | null;
   /** List and incident requests of the last pass. */
   readonly listCalls: number;
 }
 
 export const CONTROL_AT_FIRST: UpstreamControl = Object.freeze({
   holdUntil: null,
-  strikes: 0,
+  limitedCount: 0,
   failures: 0,
   openUntil: null,
   openings: 0,
   refusedUntil: null,
-  refusedPrint: null,
+  refusedFingerprint: null,
   listCalls: 0,
 });
 
 /** Requests of one upstream, as one write transaction sees them. Nobody else adds to them meanwhile. */
 export interface RequestLedger {
   /** When the `n`th newest request left (1: the newest); null: there are fewer. */
-  readonly nthNewest: (n: number, isSpareOnly: boolean) => Promise<EpochMs | null>;
-  readonly add: (at: EpochMs, isSpare: boolean) => Promise<void>;
+  readonly nthNewest: (n: number, isLowPriorityOnly: boolean) => Promise<EpochMs | null>;
+  readonly add: (at: EpochMs, isLowPriority: boolean) => Promise<void>;
   /** Requests said to leave later than `now` were made before a clock was set back: they count as made now. */
   readonly clamp: (now: EpochMs) => Promise<void>;
   readonly forgetBefore: (at: EpochMs) => Promise<void>;
@@ -71,18 +71,18 @@ export async function requestsSince(reader: Reader, upstreamId: string, since: E
 
 function createLedger(tx: Writer, upstream: string): RequestLedger {
   return {
-    nthNewest: async (n, isSpareOnly) => {
+    nthNewest: async (n, isLowPriorityOnly) => {
       const [row] = await tx.all(
-        `SELECT at FROM upstream_request WHERE upstream = ? ${isSpareOnly ? 'AND is_spare = 1' : ''} ORDER BY at DESC LIMIT 1 OFFSET ?`,
+        `SELECT at FROM upstream_request WHERE upstream = ? ${isLowPriorityOnly ? 'AND is_spare = 1' : ''} ORDER BY at DESC LIMIT 1 OFFSET ?`,
         [upstream, n - 1],
       );
       return row === undefined ? null : (Number(row['at']) as EpochMs);
     },
-    add: async (at, isSpare) => {
+    add: async (at, isLowPriority) => {
       await tx.run('INSERT INTO upstream_request (upstream, at, is_spare) VALUES (?, ?, ?)', [
         upstream,
         at,
-        isSpare ? 1 : 0,
+        isLowPriority ? 1 : 0,
       ]);
     },
     clamp: async (now) => {
@@ -99,20 +99,20 @@ function createLedger(tx: Writer, upstream: string): RequestLedger {
 async function writeControl(tx: Writer, upstream: string, control: UpstreamControl): Promise<void> {
   await tx.run(
     `INSERT INTO upstream_control
-       (upstream, hold_until, strikes, failures, open_until, openings, refused_until, refused_print, list_calls)
+       (upstream, hold_until, limited_count, failures, open_until, openings, refused_until, refused_fingerprint, list_calls)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (upstream) DO UPDATE SET hold_until = excluded.hold_until, strikes = excluded.strikes,
+     ON CONFLICT (upstream) DO UPDATE SET hold_until = excluded.hold_until, limited_count = excluded.limited_count,
        failures = excluded.failures, open_until = excluded.open_until, openings = excluded.openings,
-       refused_until = excluded.refused_until, refused_print = excluded.refused_print, list_calls = excluded.list_calls`,
+       refused_until = excluded.refused_until, refused_fingerprint = excluded.refused_fingerprint, list_calls = excluded.list_calls`,
     [
       upstream,
       control.holdUntil,
-      control.strikes,
+      control.limitedCount,
       control.failures,
       control.openUntil,
       control.openings,
       control.refusedUntil,
-      control.refusedPrint,
+      control.refusedFingerprint,
       control.listCalls,
     ],
   );
@@ -122,12 +122,12 @@ function toControl(row: Row): UpstreamControl {
   const instant = (name: string): EpochMs | null => (row[name] === null ? null : (Number(row[name]) as EpochMs));
   return {
     holdUntil: instant('hold_until'),
-    strikes: Number(row['strikes']),
+    limitedCount: Number(row['limited_count']),
     failures: Number(row['failures']),
     openUntil: instant('open_until'),
     openings: Number(row['openings']),
     refusedUntil: instant('refused_until'),
-    refusedPrint: row['refused_print'] === null ? null : String(row['refused_print']),
+    refusedFingerprint: row['refused_fingerprint'] === null ? null : String(row['refused_fingerprint']),
     listCalls: Number(row['list_calls']),
   };
 }

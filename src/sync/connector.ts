@@ -87,7 +87,7 @@ export function* attempt<T>(questions: readonly Question<T>[]): Pull<readonly An
 }
 
 /** What the runner remembers of an upstream and hands to its connector. */
-export interface Memory {
+export interface PullMemory {
   /** When each monitor's detail was last fetched, by id there; absent: never. */
   readonly detailFetchedAt: ReadonlyMap<string, EpochMs>;
   /** Incident ids of the last good snapshot that were open, by id there. */
@@ -99,7 +99,7 @@ export interface Memory {
 export interface PullContext {
   readonly upstreamId: string;
   readonly now: EpochMs;
-  readonly memory: Memory;
+  readonly memory: PullMemory;
 }
 
 /** One row of `pharos check`. */

@@ -15,7 +15,7 @@ export interface Upstream {
   /** Answers about the past while they wait for more of them. */
   readonly backfill: BackfillMemory;
   /** Changes when the options do; tells nothing of the secrets in them. */
-  readonly print: () => string;
+  readonly fingerprint: () => string;
 }
 
 export interface UpstreamSettings {
@@ -35,7 +35,7 @@ export function bindUpstream(connector: AnyConnector, settings: UpstreamSettings
   const { id, options, intervalMs } = settings;
   // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
   const parsed = options as never;
-  let print: string | null = null;
+  let fingerprint: string | null = null;
   return {
     id,
     kind: connector.kind,
@@ -44,10 +44,10 @@ export function bindUpstream(connector: AnyConnector, settings: UpstreamSettings
     pull: (context) => connector.pull(parsed, context),
     probe: (context) => connector.probe(parsed, context),
     backfill: createBackfillMemory(),
-    print: () => {
-      // Slow on purpose: the print is stored, and a weak password must not be guessed from it.
-      print ??= scryptSync(JSON.stringify(options) ?? '', `pharos upstream ${id}`, 12).toString('hex');
-      return print;
+    fingerprint: () => {
+      // Slow on purpose: the fingerprint is stored, and a weak password must not be guessed from it.
+      fingerprint ??= scryptSync(JSON.stringify(options) ?? '', `pharos upstream ${id}`, 12).toString('hex');
+      return fingerprint;
     },
   };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
-import { createPageTeam } from '../../src/app/workers/worker-pool.ts';
+import { createWorkerPool } from '../../src/app/workers/worker-pool.ts';
 import {
   type Incident,
   type MonitorId,
@@ -89,11 +89,11 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
       onError: (error) => {
         throw error;
       },
-      ...(init.isTeamed === true ? { team: createPageTeam({ store: { file: databaseFile }, folders }) } : {}),
+      ...(init.isTeamed === true ? { workers: createWorkerPool({ store: { file: databaseFile }, folders }) } : {}),
       ...overrides,
     });
     publishers.push(publisher);
-    return { publisher, look: () => memory.look(inputs, clock.now) };
+    return { publisher, look: () => memory.refresh(inputs, clock.now) };
   };
   return {
     folder,

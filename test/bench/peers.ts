@@ -1,7 +1,7 @@
 /**
  * `npm run bench:peers`: the same content published by Pharos, by plain `astro build` and, where it is installed, by Hugo.
  * Each begins as a new process; templates of the others are ours and minimal, with as many HTML files and one feed a page.
- * Pharos makes more of it: feeds, JSON and calendars of every component, three compressed twins of each file, all synced.
+ * Pharos makes more of it: feeds, JSON and calendars of every component, three compressed variants of each file, all synced.
  *
  * `PHAROS_BENCH_PEER_PAGES` (default 100) and `PHAROS_BENCH_PEER_INCIDENTS` (default 1,000) say how much content.
  */
@@ -43,7 +43,7 @@ export async function run(): Promise<void> {
       name: `Pharos, ${number(PAGES)} pages × ${COMPONENTS} components × 90 days, ${number(INCIDENTS)} incidents`,
       figure: fullSeconds,
       unit: 's',
-      remark: `${number(figures.htmlFiles)} HTML files of ${number(figures.files)}, ${number(figures.bytes / 1e6)} MB without twins`,
+      remark: `${number(figures.htmlFiles)} HTML files of ${number(figures.files)}, ${number(figures.bytes / 1e6)} MB without variants`,
     });
     judge({ name: '  one monitor changed, p50', figure: changeSeconds, unit: 's' });
     const pages = readBack(ours, init);

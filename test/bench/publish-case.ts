@@ -6,7 +6,7 @@ import { drawingWith } from '../../src/app/workers/drawing.ts';
 import type { State } from '../../src/model/state.ts';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
-import { TEAM_MIN } from '../../src/publish/page/page-publisher.ts';
+import { POOL_PAGES_MIN } from '../../src/publish/page/page-publisher.ts';
 import type { Publisher, PublisherOptions, PublishReport } from '../../src/publish/publisher.ts';
 import { type Batch, DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber } from '../../src/publish/releases/folders.ts';
@@ -45,7 +45,7 @@ export interface Change {
 export interface PublishFigures {
   readonly htmlFiles: number;
   readonly files: number;
-  /** Of all files, without their twins. */
+  /** Of all files, without their variants. */
   readonly bytes: number;
   readonly fillSeconds: number;
   readonly publishSeconds: number;
@@ -65,7 +65,7 @@ async function measure(task: PublishCase): Promise<PublishFigures> {
   const isWhole = task.fullPages >= task.pages;
   const filling = performance.now();
   const overrides = isWhole ? {} : await partly(task);
-  const site = await createBigSite({ ...task, isTeamed: isWhole && task.pages >= TEAM_MIN, overrides });
+  const site = await createBigSite({ ...task, isTeamed: isWhole && task.pages >= POOL_PAGES_MIN, overrides });
   try {
     const fillSeconds = secondsSince(filling);
     await warmUp(task, site);

@@ -92,7 +92,7 @@ function tellWhole(pages: number, figures: PublishFigures): void {
     remark: `${number(htmlFiles)} HTML files of ${number(files)} in ${number(publishSeconds)} s`,
   });
   judge({
-    name: '  all files, without their compressed twins',
+    name: '  all files, without their compressed variants',
     figure: files / publishSeconds,
     unit: '/s',
     remark: `pictures follow in ${number(settleSeconds)} s; ${number(bytesOnDisk / 1e9)} GB on disk`,

@@ -225,7 +225,7 @@ describe('an upstream that refuses the key', () => {
   test('leaves no trace of the key in the database', async () => {
     await pass(toyUpstream('edge', { key: 'CANARY-KEY' }), sound(new ToyStatus(401)));
     const rows = await store.database.all('SELECT * FROM upstream_control');
-    expect(rows[0]?.['refused_print']).toMatch(/^[0-9a-f]{24}$/);
+    expect(rows[0]?.['refused_fingerprint']).toMatch(/^[0-9a-f]{24}$/);
     expect(JSON.stringify(rows)).not.toContain('CANARY');
   });
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { pageBadges } from '../../src/publish/files/badge-data.ts';
-import { filesOf } from '../../src/publish/files/files.ts';
+import { pageFiles } from '../../src/publish/files/files.ts';
 import { RELEASES_KEPT } from '../../src/publish/releases/clean.ts';
 import { poolFolder, releaseNumbers } from '../../src/publish/releases/folders.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
@@ -93,7 +93,9 @@ describe('a publisher whose process is killed', () => {
         // Without pictures, which take longer than all the rest.
         const { run } = site.publisher({
           filesOf: (model, page) =>
-            filesOf(model, { badges: false, badge: pageBadges(page) }).filter(({ pace }) => pace !== 'slow'),
+            pageFiles(model, { badges: false, badge: pageBadges(page) }).filter(
+              ({ priority }) => priority !== 'background',
+            ),
         });
         expect((await run()).pages.filter(({ kind }) => kind === 'failed')).toEqual([]);
         expect(expectWhole(site, 'acme')?.asOf).toBe(site.clock.now);

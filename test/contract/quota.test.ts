@@ -8,7 +8,7 @@ import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { createQuota } from '../../src/sync/quota/quota.ts';
-import { ARRIVAL_MS, spareWindowsOf, windowsOf } from '../../src/sync/quota/windows.ts';
+import { ARRIVAL_MS, lowPriorityWindows, windowsOf } from '../../src/sync/quota/windows.ts';
 
 const SCHEDULES = Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 const LIMITS = { perMinute: 4, perHour: 9 };
@@ -95,7 +95,7 @@ test('details that have had their share are refused while lists go on, and lists
   const quota = createQuota(open(), () => 0.5);
   const limits = { perMinute: 10, perHour: 1_000 };
   const lists = windowsOf(limits);
-  const details = [...lists, ...spareWindowsOf(limits, { listCallsPerPass: 3, intervalMs: MINUTE_MS })];
+  const details = [...lists, ...lowPriorityWindows(limits, { listCallsPerPass: 3, intervalMs: MINUTE_MS })];
   const now = toEpochMs(HOUR_MS);
   const granted = async (windows: typeof lists): Promise<boolean> =>
     (await quota.reserve('edge', windows, now)).granted;

@@ -11,7 +11,7 @@ import {
   projectPage,
 } from '../../src/sync/connectors/uptime-service/project.ts';
 import {
-  placesOf,
+  componentPlaces,
   projectMaintenances,
   projectOutages,
   projectReports,
@@ -56,7 +56,7 @@ const page: Makes = (payload) => {
 const overview: Makes = (payload) => {
   const content = OverviewSchema.parse(payload);
   const { page: definition } = projectPage(content, 'up');
-  const places = placesOf(definition === null ? [] : [definition], 'up');
+  const places = componentPlaces(definition === null ? [] : [definition], 'up');
   const items = content.statusReports.map((item) => ({ item, pageId: '1' }));
   const { incidents } = projectReports(items, { upstreamId: 'up', places });
   const { maintenances } = projectMaintenances(content.maintenances, { upstreamId: 'up', pageId: '1', places });

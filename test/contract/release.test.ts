@@ -56,7 +56,19 @@ describe('releases', () => {
 
   const served = (path: string): string => readFileSync(join(folders.publicSite, 'acme', path), 'utf8');
 
-  it('are served by following one link, each file with twins that unpack to it', async () => {
+  it('are read also as an older Pharos wrote them, with its word for the variants', async () => {
+    const manifest = await publish(wholeFiles('one'));
+    const file = join(folders.releases, 'acme', String(manifest.number), 'manifest.json');
+    const files = Object.entries(manifest.files).map(([path, { variants, ...record }]) => [
+      path,
+      { ...record, twins: variants },
+    ]);
+    writeFileSync(file, JSON.stringify({ ...manifest, format: 2, files: Object.fromEntries(files) }));
+    expect(currentManifest(folders, 'acme')?.files).toEqual(manifest.files);
+    expect(manifest.files['index.html']?.variants).toContain('br');
+  });
+
+  it('are served by following one link, each file with variants that unpack to it', async () => {
     const manifest = await publish(wholeFiles('one'));
     expect(readlinkSync(join(folders.publicSite, 'acme'))).toBe('../../releases/acme/1/files');
     for (const [path, record] of Object.entries(manifest.files)) {
@@ -67,10 +79,11 @@ describe('releases', () => {
         gzip: () => gunzipSync(readFileSync(join(folders.publicSite, 'acme', `${path}.gz`))),
         zstd: () => zstdDecompressSync(readFileSync(join(folders.publicSite, 'acme', `${path}.zst`))),
       };
-      for (const encoding of record.twins) expect([path, unpacked[encoding]().toString('utf8')]).toEqual([path, body]);
+      for (const encoding of record.variants)
+        expect([path, unpacked[encoding]().toString('utf8')]).toEqual([path, body]);
     }
-    expect(manifest.files['index.html']?.twins).toEqual(['br', 'zstd', 'gzip']);
-    expect(manifest.files['api/state.json']?.twins).toEqual([]);
+    expect(manifest.files['index.html']?.variants).toEqual(['br', 'zstd', 'gzip']);
+    expect(manifest.files['api/state.json']?.variants).toEqual([]);
   });
 
   it('share every folder in which nothing changed, and every file beside one that did', async () => {

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
-import { addressOf } from '../../src/publish/targets/s3-client.ts';
+import { objectAddress } from '../../src/publish/targets/s3-client.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { S3_KEYS, type S3Fault, type S3Server, startS3Server } from '../helpers/s3-server.ts';
 import {
@@ -122,13 +122,13 @@ describe('a bucket', () => {
 
   it('is named in the path or in the host, as is configured', () => {
     const at = { endpoint: 'https://s3.eu-west-1.example.com/', bucket: 'pages' } as const;
-    expect(addressOf({ ...at, addressing: 'path' }, 'a b/c+d').href).toBe(
+    expect(objectAddress({ ...at, addressing: 'path' }, 'a b/c+d').href).toBe(
       'https://s3.eu-west-1.example.com/pages/a%20b/c%2Bd',
     );
-    expect(addressOf({ ...at, addressing: 'virtual-host' }, 'a/b').href).toBe(
+    expect(objectAddress({ ...at, addressing: 'virtual-host' }, 'a/b').href).toBe(
       'https://pages.s3.eu-west-1.example.com/a/b',
     );
-    expect(addressOf({ ...at, endpoint: 'https://host/api/s3/', addressing: 'path' }, 'a').href).toBe(
+    expect(objectAddress({ ...at, endpoint: 'https://host/api/s3/', addressing: 'path' }, 'a').href).toBe(
       'https://host/api/s3/pages/a',
     );
   });

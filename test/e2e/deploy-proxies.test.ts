@@ -272,12 +272,12 @@ describe('deploy/nginx-static.conf', () => {
     },
   );
 
-  it.skipIf(!isThere)(`sends the twins that Pharos compressed${skipped}`, async () => {
-    const twin = await ask('published', `/${SLUG.public}/`, { 'accept-encoding': 'gzip' });
-    expect([twin.headers['content-encoding'], twin.headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
+  it.skipIf(!isThere)(`sends the variants that Pharos compressed${skipped}`, async () => {
+    const variant = await ask('published', `/${SLUG.public}/`, { 'accept-encoding': 'gzip' });
+    expect([variant.headers['content-encoding'], variant.headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
     const folder = join(site.data, 'site', 'public', SLUG.public);
     expect(readdirSync(folder)).toContain('index.html.gz');
-    expect(twin.headers['content-length']).toBe(String(readFileSync(join(folder, 'index.html.gz')).length));
+    expect(variant.headers['content-length']).toBe(String(readFileSync(join(folder, 'index.html.gz')).length));
   });
 
   it.skipIf(!isThere)(`has badges where they were built${skipped}`, async () => {

@@ -6,7 +6,7 @@ import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { pageBadges } from '../../src/publish/files/badge-data.ts';
-import { filesOf } from '../../src/publish/files/files.ts';
+import { pageFiles } from '../../src/publish/files/files.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { closeSmallSites, createSmallSite, publishedBy } from '../helpers/small-site.ts';
@@ -54,7 +54,9 @@ upstreams: [{ id: acme, kind: server-monitor, baseUrl: "http://127.0.0.1:9", api
     const { run, publisher } = site.publisher({
       // Without pictures, which take longer than all the rest.
       filesOf: (model, page) =>
-        filesOf(model, { badges: false, badge: pageBadges(page) }).filter(({ pace }) => pace !== 'slow'),
+        pageFiles(model, { badges: false, badge: pageBadges(page) }).filter(
+          ({ priority }) => priority !== 'background',
+        ),
     });
     /** Which releases had these bytes at that path. */
     const releasesOf = new Map<string, number[]>();

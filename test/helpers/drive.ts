@@ -2,7 +2,7 @@
 
 import { StatusError } from '../../src/errors.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
-import type { Answer, Memory, Pull, PullContext, Question } from '../../src/sync/connector.ts';
+import type { Answer, Pull, PullContext, PullMemory, Question } from '../../src/sync/connector.ts';
 import { drive as walk } from '../../src/sync/pass/drive.ts';
 
 /** What an upstream answers to one question: a body, a failure, or `skipped` for lack of quota. */
@@ -27,7 +27,7 @@ export interface Driven<R> {
 
 export const NOW: EpochMs = toEpochMs(Date.UTC(2026, 10, 21, 9, 13));
 
-export function contextOf(memory: Partial<Memory> = {}, upstreamId = 'up'): PullContext {
+export function contextOf(memory: Partial<PullMemory> = {}, upstreamId = 'up'): PullContext {
   return {
     upstreamId,
     now: NOW,

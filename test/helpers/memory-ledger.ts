@@ -8,7 +8,7 @@ export function createMemoryLedger(): RequestLedger {
   let spare: { at: EpochMs; isSpare: boolean }[] = [];
   let control: UpstreamControl = CONTROL_AT_FIRST;
   return {
-    nthNewest: async (n, isSpareOnly) => (isSpareOnly ? spare : rows).at(-n)?.at ?? null,
+    nthNewest: async (n, isLowPriorityOnly) => (isLowPriorityOnly ? spare : rows).at(-n)?.at ?? null,
     add: async (at, isSpare) => {
       const row = { at, isSpare };
       rows.push(row);

@@ -3,7 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { type Twin, twinsAtOnce } from '../../src/publish/draw/compress.ts';
+import { compressNow, type Variant } from '../../src/publish/draw/compress.ts';
 import type { Disk } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import type { DrawnFile, ReleaseFile, ReleaseInput } from '../../src/publish/releases/write.ts';
@@ -38,8 +38,8 @@ export function htmlOf(name: string, bytes = 0): string {
 export function drawn(path: string, body: string | Uint8Array, key = 'k'): ReleaseFile {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const contentType = contentTypeOf(path);
-  const twins: readonly Twin[] = twinsAtOnce(contentType, bytes, { isOfMany: false });
-  return { path, drawn: { key, contentType, csp: null, body: bytes, twins } satisfies DrawnFile };
+  const variants: readonly Variant[] = compressNow(contentType, bytes, { isOfMany: false });
+  return { path, drawn: { key, contentType, csp: null, body: bytes, variants } satisfies DrawnFile };
 }
 
 export function kept(path: string): ReleaseFile {

@@ -20,7 +20,7 @@ import { type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
 import { badgeData, pageBadges } from '../../src/publish/files/badge-data.ts';
-import { filesOf } from '../../src/publish/files/files.ts';
+import { pageFiles } from '../../src/publish/files/files.ts';
 import {
   createPublisher,
   type Publisher,
@@ -144,7 +144,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
         store,
         folders,
         renderer: plainRenderer(),
-        filesOf: (model, page) => filesOf(model, { badges: false, badge: pageBadges(page) }),
+        filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page) }),
         dataOf: badgeData,
         siteFilesOf,
         takeTouched: memory.takeTouched,
@@ -157,7 +157,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
       });
       publishers.push(publisher);
       const run = async (slug?: string): Promise<PublishReport> =>
-        publisher.publish(await memory.look(site.inputs, clock.now), slug === undefined ? {} : { slug });
+        publisher.publish(await memory.refresh(site.inputs, clock.now), slug === undefined ? {} : { slug });
       return { run, publisher };
     },
     served: (slug, path) => {

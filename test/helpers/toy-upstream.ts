@@ -17,7 +17,7 @@ import {
   type Question,
 } from '../../src/sync/connector.ts';
 import type { Http } from '../../src/sync/http/http.ts';
-import { statusError } from '../../src/sync/http/http-faults.ts';
+import { errorForStatus } from '../../src/sync/http/http-faults.ts';
 import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
 import { bindUpstream, type Upstream, type UpstreamSettings } from '../../src/sync/upstream.ts';
 
@@ -184,7 +184,7 @@ export function toyHttp(
       if (said instanceof StatusError) throw said;
       if (said instanceof ToyStatus) {
         const retryAt = said.waitMs === null ? null : toEpochMs(at + said.waitMs);
-        throw statusError(`GET ${pathname}`, { status: said.status, retryAt });
+        throw errorForStatus(`GET ${pathname}`, { status: said.status, retryAt });
       }
       return { status: 200, payload: said, at, clockSkewMs };
     },

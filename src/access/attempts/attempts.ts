@@ -82,7 +82,7 @@ export function createAttempts(database: Database, random: RandomBytes): Attempt
     mailCounter: async (mailbox) => {
       const bucket: Bucket = { name: digest(await saltOnce(), 'mailbox', mailbox), limit: MAILS_PER_ADDRESS_MAX };
       return async (tx, now) => {
-        if ((await waitOf(tx, bucket, now)) !== null) return false;
+        if ((await waitBefore(tx, bucket, now)) !== null) return false;
         await tx.run('INSERT INTO access_attempt (attempt, bucket, at) VALUES (?, ?, ?)', [
           newToken(random),
           bucket.name,
@@ -112,18 +112,18 @@ async function refusal(
   { client, everywhere, firsts, repeats }: Buckets,
   now: EpochMs,
 ): Promise<{ readonly retryAfterMs: number | null; readonly counted: readonly Bucket[] }> {
-  const isFirst = (await countOf(reader, client, now)) === 0;
+  const isFirst = (await attemptCount(reader, client, now)) === 0;
   const counted = [client, everywhere, isFirst ? firsts : repeats];
   let retryAfterMs: number | null = null;
   for (const bucket of counted) {
-    const wait = await waitOf(reader, bucket, now);
+    const wait = await waitBefore(reader, bucket, now);
     if (wait !== null) retryAfterMs = Math.max(retryAfterMs ?? 0, wait);
   }
   return { retryAfterMs, counted };
 }
 
 /** Null while there is room, else how long until there is (at least a second). */
-async function waitOf(reader: Reader, { name, limit }: Bucket, now: EpochMs): Promise<number | null> {
+async function waitBefore(reader: Reader, { name, limit }: Bucket, now: EpochMs): Promise<number | null> {
   // The limit-th try counted from the newest: when it leaves the window, there is room again.
   const rows = await reader.all(
     'SELECT at FROM access_attempt WHERE bucket = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?',
@@ -134,7 +134,7 @@ async function waitOf(reader: Reader, { name, limit }: Bucket, now: EpochMs): Pr
   return Math.min(Math.max(Number(at) + ATTEMPT_WINDOW_MS - now, 1_000), ATTEMPT_WINDOW_MS);
 }
 
-async function countOf(reader: Reader, { name }: Bucket, now: EpochMs): Promise<number> {
+async function attemptCount(reader: Reader, { name }: Bucket, now: EpochMs): Promise<number> {
   const rows = await reader.all('SELECT COUNT(*) AS n FROM access_attempt WHERE bucket = ? AND at > ?', [
     name,
     now - ATTEMPT_WINDOW_MS,

@@ -1,11 +1,11 @@
 /** Lets a few in at once and a bounded number wait. */
 
-export interface Turnstile {
+export interface Semaphore {
   /** Runs `task` in its turn; null when too many wait already. */
   readonly run: <T>(task: () => Promise<T>) => Promise<T | null>;
 }
 
-export function createTurnstile(atOnce: number, waitingMax: number): Turnstile {
+export function createSemaphore(atOnce: number, waitingMax: number): Semaphore {
   const waiting: (() => void)[] = [];
   let inside = 0;
   return {

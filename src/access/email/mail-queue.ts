@@ -72,7 +72,7 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
     try {
       await options.sendMail({ to: owed.address, ...options.writeMail(facts) });
     } catch (error) {
-      options.onError(new Error(failureOf(error)), 'sign-in mail');
+      options.onError(new Error(deliveryFailure(error)), 'sign-in mail');
       const waitMs = Math.min(MAIL_RETRY_MS * 2 ** owed.mailTries, MINUTE_MS);
       await database.transaction((tx) => postponeMail(tx, owed.id, toEpochMs(now() + waitMs)));
       return;
@@ -109,7 +109,7 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
 }
 
 /** What went wrong, without what a mail server quotes: it likes to repeat the recipient. */
-function failureOf(error: unknown): string {
+function deliveryFailure(error: unknown): string {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
   return `A sign-in mail was not taken (${facts.join(', ') || 'no reason given'}); it is tried again while its link lives. Check access.smtp.`;

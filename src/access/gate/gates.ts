@@ -69,7 +69,7 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     const gated = wanted.filter(({ access }) => access !== 'public');
     await forgetOtherGates(database, new Set(gated.map(({ slug }) => slug)));
     const todo = gated.values();
-    // Two hands take from one list: a password takes a tenth of a second of one core.
+    // Two workers take from one list: a password takes a tenth of a second of one core.
     await Promise.all(Array.from({ length: HASHES_AT_ONCE }, () => settleEach(todo)));
   }
 

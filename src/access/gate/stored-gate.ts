@@ -20,7 +20,7 @@ export async function readGate(reader: Reader, slug: string): Promise<StoredGate
 }
 
 /**
- * Brings the stored gate of a page up to date and gives its version: the known one when the password or the domains are
+ * Updates the stored gate of a page and gives its version: the known one when the password or the domains are
  * those of last time, else a new one, and every session of the old one ends.
  */
 export async function recordGate(database: Database, page: AccessPage, random: RandomBytes): Promise<string> {

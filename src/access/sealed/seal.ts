@@ -61,13 +61,13 @@ export async function sealPage(html: string, password: string, options: SealOpti
   const { page, hashes } = withOwnPolicy(html, random);
   const salt = Buffer.from(random(SALT_BYTES));
   const iv = Buffer.from(random(IV_BYTES));
-  const key = await keyOf(password, salt);
+  const key = await deriveKey(password, salt);
   const sealed = await webcrypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, await padded(page));
   const parts = [salt, iv, Buffer.from(sealed)].map((bytes) => bytes.toString('base64'));
   return documentOf(words, hashes, `1.${SEAL_ROUNDS}.${parts.join('.')}`);
 }
 
-async function keyOf(password: string, salt: Uint8Array<ArrayBuffer>): Promise<webcrypto.CryptoKey> {
+async function deriveKey(password: string, salt: Uint8Array<ArrayBuffer>): Promise<webcrypto.CryptoKey> {
   const typed = new TextEncoder().encode(password.normalize('NFKC'));
   const base = await webcrypto.subtle.importKey('raw', typed, 'PBKDF2', false, ['deriveKey']);
   return webcrypto.subtle.deriveKey(
@@ -101,9 +101,9 @@ function withOwnPolicy(html: string, random: RandomBytes): OwnPolicy {
   const allowed = new Set(POLICY.exec(html)?.[1]?.match(/sha256-[\w+/=]+/g));
   const hashes: Record<string, string[]> = { style: [], script: [] };
   const page = html.replace(POLICY, '').replace(INLINE, (whole, tag: string, attributes: string, content: string) => {
-    if (!allowed.has(hashOf(content))) return whole;
+    if (!allowed.has(scriptHash(content))) return whole;
     const marked = `${content}\n/*${Buffer.from(random(SALT_BYTES)).toString('hex')}*/`;
-    hashes[tag]?.push(`'${hashOf(marked)}'`);
+    hashes[tag]?.push(`'${scriptHash(marked)}'`);
     return `<${tag}${attributes}>${marked}</${tag}>`;
   });
   return { page, hashes };
@@ -112,8 +112,8 @@ function withOwnPolicy(html: string, random: RandomBytes): OwnPolicy {
 function documentOf(words: SealWords, hashes: OwnPolicy['hashes'], sealed: string): string {
   const policy = [
     "default-src 'none'",
-    `script-src ${[`'${hashOf(OPENER)}'`, ...(hashes['script'] ?? [])].join(' ')}`,
-    `style-src ${[`'${hashOf(SEAL_STYLE)}'`, ...(hashes['style'] ?? [])].join(' ')}`,
+    `script-src ${[`'${scriptHash(OPENER)}'`, ...(hashes['script'] ?? [])].join(' ')}`,
+    `style-src ${[`'${scriptHash(SEAL_STYLE)}'`, ...(hashes['style'] ?? [])].join(' ')}`,
     'img-src data:',
     "form-action 'none'",
     "base-uri 'none'",
@@ -131,6 +131,6 @@ function documentOf(words: SealWords, hashes: OwnPolicy['hashes'], sealed: strin
 `;
 }
 
-function hashOf(content: string): string {
+function scriptHash(content: string): string {
   return `sha256-${hash('sha256', content, 'base64')}`;
 }

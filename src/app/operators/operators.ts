@@ -5,7 +5,7 @@ import { systemRandom } from '../../access/digest.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
 import { createOperatorGuard, type OperatorGuard } from '../../server/operators/ops-guard.ts';
 import { createOpsRoutes, type OpsActions } from '../../server/operators/ops-routes.ts';
-import { createOperatorSessionDesk } from '../../server/operators/ops-session.ts';
+import { createOperatorSessionService } from '../../server/operators/ops-session.ts';
 import { createOperatorSessions } from '../../store/operator-sessions.ts';
 import { now, type Pharos, sleep } from '../compose.ts';
 import { redact } from '../log.ts';
@@ -25,7 +25,7 @@ export function createOperators(pharos: Pharos): Operators {
   const routes = createOpsRoutes({
     hasToken: () => token() !== null,
     guard,
-    sessions: createOperatorSessionDesk({ sessions: createOperatorSessions(database), token, random: systemRandom }),
+    sessions: createOperatorSessionService({ sessions: createOperatorSessions(database), token, random: systemRandom }),
     events: pharos.events,
     facts: facts.facts,
     render: (page) => (page.kind === 'ops' ? pharos.draw('ops', page.view) : pharos.draw('ops-sign-in', page.view)),

@@ -15,7 +15,7 @@ import type {
   ExportFacts,
   MailFacts,
   OpsFacts,
-  PageFacts,
+  OpsPageFacts,
   RunFacts,
   UpstreamFacts,
 } from '../../views/operators/ops-facts.ts';
@@ -32,7 +32,7 @@ const PAGES_SHOWN = 100;
 const SIGN_IN_DAYS = 7;
 
 /** What a release's manifest is shown of; manifests of large pages are long, and releases never change. */
-type ReleaseSummary = Pick<NonNullable<PageFacts['release']>, 'number' | 'asOf' | 'filesTotal' | 'bytesTotal'> & {
+type ReleaseSummary = Pick<NonNullable<OpsPageFacts['release']>, 'number' | 'asOf' | 'filesTotal' | 'bytesTotal'> & {
   readonly access: Manifest['access'];
 };
 
@@ -44,7 +44,7 @@ export interface OpsFactsSource {
 export function createOpsFacts(pharos: Pharos, redact: (text: string) => string): OpsFactsSource {
   const summaries = new Map<string, ReleaseSummary | null>();
 
-  function summaryOf(slug: string, number: number): ReleaseSummary | null {
+  function releaseSummary(slug: string, number: number): ReleaseSummary | null {
     const key = `${slug}/${number}`;
     const known = summaries.get(key);
     if (known !== undefined) return known;
@@ -54,11 +54,11 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
     return summary;
   }
 
-  function pageFacts({ definition, settings }: ResolvedPage, current: number | null): PageFacts {
+  function pageFacts({ definition, settings }: ResolvedPage, current: number | null): OpsPageFacts {
     const { slug, title, access } = definition;
     const others = releaseNumbers(pharos.folders, slug)
       .filter((number) => number !== current)
-      .flatMap((number) => summaryOf(slug, number) ?? [])
+      .flatMap((number) => releaseSummary(slug, number) ?? [])
       .filter((summary) => summary.access === access)
       .map(({ number, asOf }) => ({ number, asOf }))
       .toReversed();
@@ -67,7 +67,7 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
       title,
       url: settings.url,
       access: access === 'closed' ? 'password' : access,
-      release: current === null ? null : summaryOf(slug, current),
+      release: current === null ? null : releaseSummary(slug, current),
       others,
     };
   }

@@ -27,7 +27,7 @@ export async function healthOf(reader: Reader, upstream: Upstream, now: EpochMs)
       return { lengthMs, max: requestsMax, left: Math.max(0, requestsMax - used) };
     }),
   );
-  return { circuit: circuitOf(control, now, upstream.print), quota };
+  return { circuit: circuitOf(control, now, upstream.fingerprint), quota };
 }
 
 /** `minute` or `hour`: our windows are a little longer than the upstream's. */

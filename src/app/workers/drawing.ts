@@ -2,7 +2,7 @@
 
 import type { Renderer } from '../../publish/draw/renderer.ts';
 import { badgeData, pageBadges } from '../../publish/files/badge-data.ts';
-import { filesOf } from '../../publish/files/files.ts';
+import { pageFiles } from '../../publish/files/files.ts';
 import type { PageReleaseDeps } from '../../publish/page/page-release.ts';
 
 /** Which files a page has, how they are drawn, and what its badges are drawn from. */
@@ -15,7 +15,7 @@ export function drawingWith(renderer: Renderer): Pick<PageReleaseDeps, 'renderer
         return { body: html, csp };
       },
     },
-    filesOf: (model, page) => filesOf(model, { badges: false, badge: pageBadges(page) }),
+    filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page) }),
     dataOf: badgeData,
   };
 }

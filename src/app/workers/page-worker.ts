@@ -1,4 +1,4 @@
-/** One thread of the team that prepares pages. It reads the store and writes releases; switching is not its business. */
+/** One thread of the pool that prepares pages. It reads the store and writes releases; switching is not its business. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../errors.ts';

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
 import type { PageTask, PreparedPage } from '../../publish/page/page-release.ts';
-import type { PageTeam } from '../../publish/publisher.ts';
+import type { WorkerPool } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { StorePlace } from '../open-store.ts';
 
@@ -31,8 +31,8 @@ interface Member {
   readonly waiting: Map<number, { resolve: (prepared: PreparedPage) => void; reject: (error: Error) => void }>;
 }
 
-/** Makes a team of as many threads as there are cores. */
-export function createPageTeam(data: PageWorkerData): PageTeam {
+/** Makes a pool of as many threads as there are cores. */
+export function createWorkerPool(data: PageWorkerData): WorkerPool {
   const size = Math.min(SIZE_MAX, availableParallelism());
   let members: Member[] = [];
   let lastId = 0;
@@ -73,7 +73,7 @@ export function createPageTeam(data: PageWorkerData): PageTeam {
         member.worker.postMessage({ id, task: withoutSecrets(task) } satisfies PageWorkerRequest);
       });
     },
-    rest: async () => {
+    terminate: async () => {
       const idle = members.filter(({ waiting }) => waiting.size === 0);
       members = members.filter((member) => !idle.includes(member));
       await Promise.all(idle.map(({ worker }) => worker.terminate()));

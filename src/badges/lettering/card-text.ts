@@ -10,7 +10,7 @@ import type { Font } from 'satori';
 import { type Canvas, fill } from '../canvas.ts';
 import type { Colour } from '../palette.ts';
 import { compactPath } from './compact-path.ts';
-import { cleanText, directionOf, escapeXml } from './text.ts';
+import { cleanText, escapeXml, textDirection } from './text.ts';
 
 /** One line of text; too long for its width, it ends in an ellipsis. Measures in pixels. */
 export interface CardLine {
@@ -51,7 +51,7 @@ export async function drawLines(
 }
 
 function drawText({ text, edge, x, top, size, weight, colour }: CardLine, canvas: Canvas): string {
-  const direction = directionOf(text);
+  const direction = textDirection(text);
   // Start and end turn round with the direction, the edges of the card do not.
   const anchor = (edge === 'left') === (direction === 'ltr') ? 'start' : 'end';
   const font = `font-family="Inter,system-ui,sans-serif" font-size="${size}" font-weight="${weight}"`;

@@ -3,7 +3,7 @@
 import type { Canvas, Paint } from '../canvas.ts';
 import type { Shape } from '../shapes.ts';
 import { estimatedWidth, outlinePath, outlineWidth, type Typography } from './outline.ts';
-import { directionOf, escapeXml } from './text.ts';
+import { escapeXml, textDirection } from './text.ts';
 
 /** The height of badge that the outlines' baseline is made for, and that baseline. */
 const OUTLINE_HEIGHT = 200;
@@ -43,15 +43,15 @@ export interface PlacedLettering {
 export function drawLettering(left: PlacedLettering, right: PlacedLettering, canvas: Canvas): string {
   const areOutlined = left.lettering.isOutlined && right.lettering.isOutlined;
   if (areOutlined && left.paint.inkFill === right.paint.inkFill)
-    return drawPath(pathOf(left) + pathOf(right), right, canvas);
+    return drawPath(letteringPath(left) + letteringPath(right), right, canvas);
   return drawOne(left, canvas) + drawOne(right, canvas);
 }
 
 function drawOne(placed: PlacedLettering, canvas: Canvas): string {
-  return placed.lettering.isOutlined ? drawPath(pathOf(placed), placed, canvas) : drawText(placed, canvas);
+  return placed.lettering.isOutlined ? drawPath(letteringPath(placed), placed, canvas) : drawText(placed, canvas);
 }
 
-function pathOf({ lettering, x }: PlacedLettering): string {
+function letteringPath({ lettering, x }: PlacedLettering): string {
   return lettering.text === '' ? '' : `M${x} ${BASELINE}${outlinePath(lettering.text, lettering)}`;
 }
 
@@ -65,7 +65,7 @@ function drawPath(path: string, { paint }: PlacedLettering, { shape }: Canvas): 
 /** Centred and neither stretched nor squeezed, so that joined letters stay joined. */
 function drawText({ lettering, x, paint }: PlacedLettering, { shape }: Canvas): string {
   const { text, weight, width, tracking } = lettering;
-  const direction = directionOf(text);
+  const direction = textDirection(text);
   const bold = weight === 'bold' ? ' font-weight="bold"' : '';
   // Joined scripts come apart when tracked.
   const spacing = tracking > 0 && direction === 'ltr' ? ` letter-spacing="${tracking}"` : '';

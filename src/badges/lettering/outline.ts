@@ -5,7 +5,7 @@
 
 import bold from '../glyphs/bold.json' with { type: 'json' };
 import regular from '../glyphs/regular.json' with { type: 'json' };
-import { solid } from './text.ts';
+import { flattened } from './text.ts';
 
 /** A typeface as arrays: a letter is looked up by its character code and costs no allocation. */
 interface Face {
@@ -89,7 +89,7 @@ export function outlinePath(text: string, { weight, tracking }: Typography): str
     if (move !== 0) path += `m${move} 0`;
     const next = text.charCodeAt(index + 1);
     if (tracking === 0 && code < 128 && next < 128) {
-      path += pairOf(face, code, next);
+      path += glyphPair(face, code, next);
       before = next;
       index += 1;
     } else {
@@ -104,12 +104,12 @@ export function outlinePath(text: string, { weight, tracking }: Typography): str
  * Two ASCII letters as one flat string. Joining many short strings costs more than all the rest of drawing a badge;
  * this halves their number. At most 9,025 pairs of about 150 bytes are kept.
  */
-function pairOf({ pairs, places, glyphs, kerning }: Face, left: number, right: number): string {
+function glyphPair({ pairs, places, glyphs, kerning }: Face, left: number, right: number): string {
   const key = left * 128 + right;
   const known = pairs[key];
   if (known !== undefined) return known;
   const move = kerning[key] ?? 0;
-  const pair = solid(`${glyphs[places[left] ?? 0]}${move === 0 ? '' : `m${move} 0`}${glyphs[places[right] ?? 0]}`);
+  const pair = flattened(`${glyphs[places[left] ?? 0]}${move === 0 ? '' : `m${move} 0`}${glyphs[places[right] ?? 0]}`);
   pairs[key] = pair;
   return pair;
 }

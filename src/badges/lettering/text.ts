@@ -44,7 +44,7 @@ const LETTER = /\p{L}/u;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** The direction of the first letter; left to right when there is none. */
-export function directionOf(text: string): 'ltr' | 'rtl' {
+export function textDirection(text: string): 'ltr' | 'rtl' {
   const first = LETTER.exec(text)?.[0];
   return first !== undefined && RIGHT_TO_LEFT.test(first) ? 'rtl' : 'ltr';
 }
@@ -53,7 +53,7 @@ export function directionOf(text: string): 'ltr' | 'rtl' {
  * The same text in one piece of memory. What `+` and templates give is a tree that is walked whenever a badge is
  * written out; for what is kept and used in many badges, walking it once is enough.
  */
-export function solid(text: string): string {
+export function flattened(text: string): string {
   return decoder.decode(encoder.encode(text));
 }
 

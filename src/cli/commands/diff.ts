@@ -38,13 +38,13 @@ export async function diff(options: DiffOptions): Promise<number> {
 const TONES = { new: 'good', changed: 'middling', unchanged: 'faint', withdrawn: 'bad' } as const;
 
 function planText({ pages, problems }: Plan, hasFiles: boolean): string {
-  const parts = pages.flatMap((page) => [headOf(page), ...factsOf(page), ...(hasFiles ? filesOf(page) : [])]);
+  const parts = pages.flatMap((page) => [planHeading(page), ...factsOf(page), ...(hasFiles ? changedFiles(page) : [])]);
   const refused = problems.map(({ slug, message }) => `${paint('bad', 'not published')} ${slug}: ${plain(message)}`);
   const isSame = pages.every(({ kind }) => kind === 'unchanged');
   return [...parts, ...refused, ...(isSame ? ['The next publish changes nothing.'] : [])].join('\n');
 }
 
-function headOf({ slug, kind, added, changed, removed }: PagePlan): string {
+function planHeading({ slug, kind, added, changed, removed }: PagePlan): string {
   const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} gone`];
   return `${paint(TONES[kind], kind)} ${slug}${kind === 'unchanged' ? '' : `: files ${counts.join(', ')}`}`;
 }
@@ -53,7 +53,7 @@ function factsOf({ facts }: PagePlan): string[] {
   return facts.map(({ name, from, to }) => `  ${name}: ${from ?? 'none'} → ${to ?? 'none'}`);
 }
 
-function filesOf({ added, changed, removed }: PagePlan): string[] {
+function changedFiles({ added, changed, removed }: PagePlan): string[] {
   return [
     ...added.map((path) => `  ${paint('good', '+')} ${path}`),
     ...changed.map((path) => `  ${paint('middling', '~')} ${path}`),

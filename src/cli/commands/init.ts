@@ -91,7 +91,7 @@ async function gatherUpstream(
   options: InitOptions,
   asker: Asker,
 ): Promise<NonNullable<Answers['upstream']>> {
-  const given = new Map((options.set ?? []).map(pairOf));
+  const given = new Map((options.set ?? []).map(parsePair));
   const unknown = [...given.keys()].find((key) => !kind.options.some((question) => question.key === key));
   if (unknown !== undefined)
     throw new UsageError(
@@ -111,7 +111,7 @@ async function askOption({ words, takes, suggestion }: OptionQuestion, asker: As
   return answer;
 }
 
-function pairOf(text: string): readonly [string, string] {
+function parsePair(text: string): readonly [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new UsageError(`--set takes key=value, and "${text}" is not that.`);
   return [text.slice(0, at), text.slice(at + 1)];

@@ -55,7 +55,7 @@ export async function incidentNew(title: string, options: IncidentOptions): Prom
   const status = oneOf('--status', options.status ?? 'investigating', OPEN_STATUSES);
   const impact = oneOf<IncidentImpact>('--impact', options.impact ?? 'major', INCIDENT_IMPACTS);
   const startedAt = options.started === undefined ? now() : instant('--started', options.started);
-  return write(options, newIncidentFile({ title, status, impact, startedAt, ...subjectOf(options) }));
+  return write(options, newIncidentFile({ title, status, impact, startedAt, ...postSubject(options) }));
 }
 
 /** `pharos maintenance new TITLE --starts … --ends …`: a file for a window, once or repeated. */
@@ -73,7 +73,7 @@ export async function maintenanceNew(title: string, options: MaintenanceOptions)
       endsAt,
       ...(repeat === undefined ? {} : { repeat }),
       ...(timezone === undefined ? {} : { timezone }),
-      ...subjectOf(options),
+      ...postSubject(options),
     }),
   );
 }
@@ -96,7 +96,7 @@ export async function announcementNew(title: string, options: AnnouncementOption
   );
 }
 
-function subjectOf({ monitor, component, page, body }: PostOptions) {
+function postSubject({ monitor, component, page, body }: PostOptions) {
   if (monitor === undefined && component === undefined && page === undefined) {
     throw new UsageError(
       'Say what it is about, or it shows nowhere: --monitor edge/12, --component …, or --page example.',

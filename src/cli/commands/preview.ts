@@ -98,29 +98,29 @@ function previewConfig(config: Config, data: string): Config {
 }
 
 function localRun({ config }: Pharos): { readonly trigger: string; readonly upstreams: readonly string[] } {
-  const local = config.upstreams.filter(({ kind, options }) => LOCAL_KINDS.has(kind) && pathOf(options) !== null);
+  const local = config.upstreams.filter(({ kind, options }) => LOCAL_KINDS.has(kind) && localPath(options) !== null);
   return { trigger: 'command', upstreams: local.map(({ id }) => id) };
 }
 
 /** Publishes anew when a file changes. Looked at and not waited for: watchers miss changes on some file systems. */
 function watchFolders(pharos: Pharos, log: Log): NodeJS.Timeout {
-  const folders = pharos.config.upstreams.flatMap(({ options }) => pathOf(options) ?? []);
-  let seen = printOf(folders);
+  const folders = pharos.config.upstreams.flatMap(({ options }) => localPath(options) ?? []);
+  let seen = foldersFingerprint(folders);
   return setInterval(() => {
-    const print = printOf(folders);
-    if (print === seen) return;
-    seen = print;
+    const fingerprint = foldersFingerprint(folders);
+    if (fingerprint === seen) return;
+    seen = fingerprint;
     pharos.engine.run(localRun(pharos)).catch((error: unknown) => log.error(messageOf(error)));
   }, LOOK_EVERY_MS);
 }
 
-function pathOf(options: unknown): string | null {
+function localPath(options: unknown): string | null {
   const path = (options as { readonly path?: unknown } | null)?.path;
   return typeof path === 'string' ? path : null;
 }
 
 /** Changes when a file in one of the folders does. */
-function printOf(paths: readonly string[]): string {
+function foldersFingerprint(paths: readonly string[]): string {
   const facts = paths.flatMap((path) => {
     const at = statSync(path, { throwIfNoEntry: false });
     if (at === undefined || !at.isDirectory()) return [`${path} ${at?.mtimeMs} ${at?.size}`];

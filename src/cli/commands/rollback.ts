@@ -33,7 +33,7 @@ export async function rollback(
     print(
       options.json === true,
       { slug, release: number, asOf: at },
-      `Release ${number} of ${slug}, as of ${at}, is served until the page has news or its next beat.`,
+      `Release ${number} of ${slug}, as of ${at}, is served until the page has news or its next heartbeat.`,
     );
     return EXIT_DONE;
   } finally {

@@ -41,7 +41,7 @@ export function versionFindings(): Finding[] {
       ? ok('SQLite', sqlite.version)
       : fault('SQLite', `${sqlite.version} can corrupt databases`, NODE_REMEDY),
     ...Object.entries(PACKAGE_FLOORS).map(([name, least]) => {
-      const version = versionOf(name);
+      const version = installedVersion(name);
       if (version === null) return fault(name, 'is not installed', 'Run npm ci in the folder of Pharos.');
       return isAtLeast(version, least)
         ? ok(name, version)
@@ -129,7 +129,7 @@ function databaseFindings(data: string): Finding[] {
 }
 
 /** Packages need not export their `package.json`, so it is looked for beside their folder's name. */
-function versionOf(name: string): string | null {
+function installedVersion(name: string): string | null {
   const require = createRequire(import.meta.url);
   for (const folder of require.resolve.paths(name) ?? []) {
     const path = join(folder, name, 'package.json');

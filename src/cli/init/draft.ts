@@ -30,7 +30,7 @@ export function draftOf(answers: Answers, schema: string): string {
     '# When upstreams are asked: cron in UTC; may be set per upstream.',
     part({ schedule: '* * * * *' }),
     '',
-    part({ upstreams: upstream === null ? [] : [upstreamOf(upstream)] }),
+    part({ upstreams: upstream === null ? [] : [upstreamDraft(upstream)] }),
     '',
     '# Without pages, one public page shows every monitor. A page of your own:',
     '# pages:',
@@ -51,7 +51,7 @@ export function variablesOf({ upstream, tokenVariable }: Answers): string[] {
   return [...secrets.map(({ key }) => upstream?.options.get(key) ?? ''), tokenVariable];
 }
 
-function upstreamOf({ id, kind, options }: NonNullable<Answers['upstream']>): Record<string, unknown> {
+function upstreamDraft({ id, kind, options }: NonNullable<Answers['upstream']>): Record<string, unknown> {
   const made: Record<string, unknown> = { id, kind: kind.kind };
   for (const { key, takes, template = (reference: string) => reference } of kind.options) {
     const answer = options.get(key) ?? '';

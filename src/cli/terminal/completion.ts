@@ -50,7 +50,7 @@ function entriesOf(command: Command, path: readonly string[]): readonly Entry[] 
   return [own, ...command.commands.flatMap((child) => entriesOf(child, [...path, child.name()]))];
 }
 
-const placeOf = ({ path }: Entry): string => path.join(' ');
+const commandPath = ({ path }: Entry): string => path.join(' ');
 const flagsOf = ({ long, short }: OptionEntry): string[] => (short === null ? [long] : [short, long]);
 /** A pattern for `case`; one that nothing fits when there are none. */
 const flagsTaking = (entries: readonly Entry[], takes: OptionEntry['takes']): string => {
@@ -61,12 +61,12 @@ const flagsTaking = (entries: readonly Entry[], takes: OptionEntry['takes']): st
 function bashScript(entries: readonly Entry[]): string {
   const steps = entries.flatMap((entry) =>
     entry.commands.map(
-      ({ name }) => `      '${placeOf(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
+      ({ name }) => `      '${commandPath(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
     ),
   );
   const candidates = entries.map((entry) => {
     const words = [...entry.commands.map(({ name }) => name), ...entry.options.flatMap(flagsOf)];
-    return `    '${placeOf(entry)}') words='${words.join(' ')}' ;;`;
+    return `    '${commandPath(entry)}') words='${words.join(' ')}' ;;`;
   });
   return `# Completion of pharos for bash: source <(pharos completion bash)
 _pharos() {
@@ -94,12 +94,12 @@ function zshScript(entries: readonly Entry[]): string {
   const described = ({ name, description }: Named): string => `'${escaped(`${name}:${description}`)}'`;
   const steps = entries.flatMap((entry) =>
     entry.commands.map(
-      ({ name }) => `      '${placeOf(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
+      ({ name }) => `      '${commandPath(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
     ),
   );
   const candidates = entries.map((entry) => {
     const options = entry.options.map(({ long, description }) => described({ name: long, description }));
-    return `    '${placeOf(entry)}') candidates=(${[...entry.commands.map(described), ...options].join(' ')}) ;;`;
+    return `    '${commandPath(entry)}') candidates=(${[...entry.commands.map(described), ...options].join(' ')}) ;;`;
   });
   return `#compdef pharos
 # Completion of pharos for zsh: source <(pharos completion zsh)

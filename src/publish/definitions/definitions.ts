@@ -157,7 +157,7 @@ function overlay(
 function componentsOf(components: NonNullable<PageConfig['components']>): readonly ComponentDefinition[] {
   const taken = new Set<string>();
   return components.map((component, index) => {
-    const wanted = component.id ?? idOf(component.monitor ?? component.name ?? 'component');
+    const wanted = component.id ?? componentIdFrom(component.monitor ?? component.name ?? 'component');
     const id = taken.has(wanted) ? `${wanted}-${index + 1}` : wanted;
     taken.add(id);
     return {
@@ -177,7 +177,7 @@ function allMonitors(monitors: DefinitionInputs['monitors']): readonly Component
   return [...monitors.values()]
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1))
     .map((monitor, order) => ({
-      id: idOf(monitor.id),
+      id: componentIdFrom(monitor.id),
       type: 'monitor',
       monitor: monitor.id,
       name: null,
@@ -252,7 +252,7 @@ function uniqueIds(components: readonly ComponentDefinition[]): readonly Compone
   });
 }
 
-function idOf(text: string): string {
+function componentIdFrom(text: string): string {
   return (
     text
       .toLowerCase()

@@ -13,17 +13,17 @@ export interface PageIndex {
 }
 
 /** Everything that a page is about: what its incidents and maintenances are found by. */
-export function subjectsOf({ definition }: ResolvedPage): readonly Subject[] {
+export function pageSubjects({ definition }: ResolvedPage): readonly Subject[] {
   return [
     subjects.page(definition.id),
     subjects.page(definition.slug),
     ...definition.components.map(({ id }) => subjects.component(`${definition.id}/${id}`)),
-    ...monitorsOf(definition).map((id) => subjects.monitor(id)),
+    ...shownMonitors(definition).map((id) => subjects.monitor(id)),
   ];
 }
 
 /** The monitors of a page, each once. */
-export function monitorsOf({ components }: ResolvedPage['definition']): readonly MonitorId[] {
+export function shownMonitors({ components }: ResolvedPage['definition']): readonly MonitorId[] {
   return [...new Set(components.flatMap(({ monitor }) => (monitor === null ? [] : [monitor])))];
 }
 
@@ -33,9 +33,9 @@ export function indexPages(pages: readonly ResolvedPage[]): PageIndex {
   const byUpstream = new Map<string, string[]>();
   for (const page of pages) {
     const { slug, id } = page.definition;
-    for (const subject of subjectsOf(page)) add(bySubject, subject, slug);
+    for (const subject of pageSubjects(page)) add(bySubject, subject, slug);
     const [definedBy = ''] = id.split('/');
-    for (const upstream of new Set([definedBy, ...monitorsOf(page.definition).map(upstreamOf)]))
+    for (const upstream of new Set([definedBy, ...shownMonitors(page.definition).map(upstreamOf)]))
       add(byUpstream, upstream, slug);
   }
   return {

@@ -8,20 +8,20 @@ import { type Announcement, type MonitorId, type PageDefinition, upstreamOf } fr
 import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type Changes, type Store, subjects } from '../../store/store.ts';
-import { digestOf } from '../fingerprint.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 import { type KnownMonitor, type ResolvedSite, resolvePages } from './definitions.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
-import { freshnessOf, type SiteState, type SiteStateInputs } from './site-state.ts';
+import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-state.ts';
 
 export interface SiteMemory {
   /** Reads what changed; the first look reads everything. */
-  readonly look: (inputs: SiteStateInputs, now: EpochMs) => Promise<SiteState>;
+  readonly refresh: (inputs: SiteStateInputs, now: EpochMs) => Promise<SiteState>;
   /** The pages that something happened to since they were taken the last time; all of them at first. */
   readonly takeTouched: () => ReadonlySet<string>;
 }
 
 /** Definitions, and what they were merged from. */
-interface Known {
+interface KnownSite {
   readonly inputs: SiteStateInputs;
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
@@ -34,7 +34,7 @@ interface Known {
 /** Makes a memory that knows nothing yet. */
 export function createSiteMemory(store: Store): SiteMemory {
   let revision = 0;
-  let known: Known | null = null;
+  let known: KnownSite | null = null;
   /** Kept until definitions are made from it, also over a look that fails. */
   let hasOtherMonitors = false;
   const monitors = new Map<MonitorId, KnownMonitor>();
@@ -74,9 +74,9 @@ export function createSiteMemory(store: Store): SiteMemory {
   }
 
   async function define(
-    before: Known | null,
+    before: KnownSite | null,
     { changes, inputs }: { changes: Changes; inputs: SiteStateInputs },
-  ): Promise<Known> {
+  ): Promise<KnownSite> {
     const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
     const upstreams = isNew ? await store.upstreams() : null;
     const active = [...inputs.intervalMs.keys()].flatMap((id) => upstreams?.get(id) ?? []);
@@ -96,14 +96,19 @@ export function createSiteMemory(store: Store): SiteMemory {
       resolved,
       index: indexPages(resolved.pages),
       pageKeys: new Map(
-        resolved.pages.map((page) => [page.definition.slug, digestOf([page.definition, page.settings, page.config])]),
+        resolved.pages.map((page) => [
+          page.definition.slug,
+          fingerprintOf([page.definition, page.settings, page.config]),
+        ]),
       ),
     };
   }
 
   async function readSources(inputs: SiteStateInputs, now: EpochMs): Promise<readonly SourceFreshness[]> {
     const times = await store.upstreamTimes();
-    return [...inputs.intervalMs].map(([id, intervalMs]) => freshnessOf(id, { times: times.get(id), intervalMs, now }));
+    return [...inputs.intervalMs].map(([id, intervalMs]) =>
+      sourceFreshness(id, { times: times.get(id), intervalMs, now }),
+    );
   }
 
   /** Whether a source went stale, or came back, since the last look. */
@@ -116,7 +121,7 @@ export function createSiteMemory(store: Store): SiteMemory {
 
   return {
     // One after the other: each goes on from what the one before remembered.
-    look: (inputs, now) => {
+    refresh: (inputs, now) => {
       const mine = last.then(() => look(inputs, now));
       last = mine.catch(() => undefined);
       return mine;
@@ -138,13 +143,13 @@ function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
 }
 
 /** Pages that what changed shows on, by the definitions of before and of now. */
-function slugsOf(changes: Changes, knowns: readonly (Known | null)[]): string[] {
+function slugsOf(changes: Changes, knowns: readonly (KnownSite | null)[]): string[] {
   const about = [...changes.monitors.map((id) => subjects.monitor(id)), ...changes.subjects];
   return knowns.flatMap((known) => (known === null ? [] : about.flatMap((subject) => known.index.showing(subject))));
 }
 
 /** Pages that are new or defined otherwise, and those that an announcement came to or left. */
-function redefined(before: Known | null, current: Known): string[] {
+function redefined(before: KnownSite | null, current: KnownSite): string[] {
   if (before === current) return [];
   const slugs = [...current.pageKeys.keys()];
   const changed = slugs.filter((slug) => before?.pageKeys.get(slug) !== current.pageKeys.get(slug));

@@ -24,7 +24,7 @@ export interface SiteState {
 }
 
 /** Stale is older than two intervals; an upstream that never answered is stale from the start. */
-export function freshnessOf(
+export function sourceFreshness(
   upstreamId: string,
   { times, intervalMs, now }: { times: UpstreamTimes | undefined; intervalMs: number; now: EpochMs },
 ): SourceFreshness {

@@ -1,4 +1,4 @@
-/** Pre-compressed twins of published files. */
+/** Pre-compressed variants of published files. */
 
 import { promisify } from 'node:util';
 import {
@@ -15,7 +15,7 @@ import {
 } from 'node:zlib';
 import { COMPRESSIONS, type Compression } from '../releases/compressions.ts';
 
-export interface Twin {
+export interface Variant {
   readonly encoding: Compression;
   readonly bytes: Uint8Array;
 }
@@ -27,7 +27,7 @@ const TEXT =
 /** Handing a smaller body to another thread, and what it brings back, costs this one as much as compressing it. */
 const OWN_THREAD_BYTES_MAX = 40 * 1_024;
 
-/** Whether twins of such a file pay. */
+/** Whether variants of such a file pay. */
 export function isWorthCompressing(contentType: string, bytes: number): boolean {
   return bytes >= BYTES_MIN && TEXT.test(contentType);
 }
@@ -40,36 +40,36 @@ const BULK = { br: 3, gzip: 1, zstd: 1 } as const;
 const BEST = { br: 11, gzip: 9, zstd: 19 } as const;
 type Levels = Readonly<Record<Compression, number>>;
 
-/** Twins at the level of a change; those that are no smaller than the body are left out. */
-export function twinsFast(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
-  if (body.length <= OWN_THREAD_BYTES_MAX) return Promise.resolve(twinsNow(contentType, body, FAST));
-  return twinsBeside(contentType, body);
+/** Variants at the level of a change; those that are no smaller than the body are left out. */
+export function compressFast(contentType: string, body: Uint8Array): Promise<readonly Variant[]> {
+  if (body.length <= OWN_THREAD_BYTES_MAX) return Promise.resolve(compressAt(contentType, body, FAST));
+  return compressBeside(contentType, body);
 }
 
-/** Twins without other threads, for a process that has work on all cores, and for one of many files. */
-export function twinsAtOnce(
+/** Variants without other threads, for a process that has work on all cores, and for one of many files. */
+export function compressNow(
   contentType: string,
   body: Uint8Array,
   { isOfMany }: { readonly isOfMany: boolean },
-): readonly Twin[] {
-  return twinsNow(contentType, body, isOfMany ? BULK : FAST);
+): readonly Variant[] {
+  return compressAt(contentType, body, isOfMany ? BULK : FAST);
 }
 
-function twinsNow(contentType: string, body: Uint8Array, levels: Levels): readonly Twin[] {
+function compressAt(contentType: string, body: Uint8Array, levels: Levels): readonly Variant[] {
   if (!isWorthCompressing(contentType, body.length)) return [];
-  const twins = COMPRESSIONS.map((encoding) => ({
+  const variants = COMPRESSIONS.map((encoding) => ({
     encoding,
     bytes: COMPRESSORS[encoding].now(body, levels[encoding]),
   }));
-  return smaller(body, twins);
+  return smaller(body, variants);
 }
 
-/** Twins as small as they get: up to a second for a page, one after the other, so that one other thread is busy at most. */
-export async function twinsBest(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
+/** Variants as small as they get: up to a second for a page, one after the other, so that one other thread is busy at most. */
+export async function compressBest(contentType: string, body: Uint8Array): Promise<readonly Variant[]> {
   if (!isWorthCompressing(contentType, body.length)) return [];
-  const twins: Twin[] = [];
-  for (const encoding of COMPRESSIONS) twins.push(await besideThis(body, encoding, BEST));
-  return smaller(body, twins);
+  const variants: Variant[] = [];
+  for (const encoding of COMPRESSIONS) variants.push(await besideThis(body, encoding, BEST));
+  return smaller(body, variants);
 }
 
 /** Bodies being compressed at once: a compressor takes its megabytes when it is made, not when a thread is free for it. */
@@ -77,7 +77,7 @@ const BODIES_AT_ONCE = 4;
 let bodiesUnderWay = 0;
 const waiting: (() => void)[] = [];
 
-async function twinsBeside(contentType: string, body: Uint8Array): Promise<readonly Twin[]> {
+async function compressBeside(contentType: string, body: Uint8Array): Promise<readonly Variant[]> {
   if (!isWorthCompressing(contentType, body.length)) return [];
   if (bodiesUnderWay >= BODIES_AT_ONCE) await new Promise<void>((next) => waiting.push(next));
   bodiesUnderWay += 1;
@@ -90,7 +90,7 @@ async function twinsBeside(contentType: string, body: Uint8Array): Promise<reado
 }
 
 /** In another thread. */
-async function besideThis(body: Uint8Array, encoding: Compression, levels: Levels): Promise<Twin> {
+async function besideThis(body: Uint8Array, encoding: Compression, levels: Levels): Promise<Variant> {
   return { encoding, bytes: await COMPRESSORS[encoding].beside(body, levels[encoding]) };
 }
 
@@ -118,12 +118,12 @@ const COMPRESSORS: Readonly<Record<Compression, Compressor>> = {
   },
 };
 
-function smaller(body: Uint8Array, twins: readonly Twin[]): readonly Twin[] {
-  return twins.filter(({ bytes }) => bytes.length < body.length).map(alone);
+function smaller(body: Uint8Array, variants: readonly Variant[]): readonly Variant[] {
+  return variants.filter(({ bytes }) => bytes.length < body.length).map(alone);
 }
 
-/** A compressor hands out the beginning of a block of 16 kB, which would stay as a whole until the twin is written. */
-function alone({ encoding, bytes }: Twin): Twin {
+/** A compressor hands out the beginning of a block of 16 kB, which would stay as a whole until the variant is written. */
+function alone({ encoding, bytes }: Variant): Variant {
   return bytes.length < bytes.buffer.byteLength / 2 ? { encoding, bytes: Uint8Array.from(bytes) } : { encoding, bytes };
 }
 

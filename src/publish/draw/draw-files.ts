@@ -1,21 +1,18 @@
 /** Of all files of a release, draws those that are not what they were. */
 
-import type { Drawn, FileEntry, PageRenderer } from '../files/file-entry.ts';
-import { digestOf } from '../fingerprint.ts';
+import { type Drawn, type FileEntry, type PageRenderer, PRIORITIES, type Priority } from '../files/file-entry.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 import type { Manifest } from '../releases/manifest.ts';
 import type { ReleaseFile } from '../releases/write.ts';
-import { type Twin, twinsAtOnce, twinsFast } from './compress.ts';
+import { compressFast, compressNow, type Variant } from './compress.ts';
 
 /** Draws HTML; two of one version draw the same bytes. */
 export type VersionedRenderer = PageRenderer & { readonly version: string };
 
 export interface DrawOptions {
   readonly renderer: VersionedRenderer;
-  /**
-   * `news`: nothing but what goes at once; the rest stays as it was. `quick`: everything but slow files. `rest`: nothing
-   * but what those two leave. `all`: everything.
-   */
-  readonly which: 'news' | 'quick' | 'rest' | 'all';
+  /** Which files are drawn, highest first; the others stay as they were. */
+  readonly priorities: readonly Priority[];
   /** True: all cores have work, so nothing is handed to another thread. */
   readonly isBulk: boolean;
 }
@@ -38,20 +35,23 @@ export async function drawFiles(
   previous: Manifest | null,
   options: DrawOptions,
 ): Promise<DrawnFiles> {
-  const making: Making[] = [];
+  const making: DrawnEntry[] = [];
   let hasWaiting = false;
   let filesDrawn = 0;
   for (const entry of entries) {
     const last = previous?.files[entry.path];
-    const isKept = last !== undefined && isLeft(entry, options.which);
-    const key = isKept ? last.key : digestOf([options.renderer.version, entry.kind, entry.key]);
-    const isSame = key === last?.key;
-    const isWaiting = !isSame && entry.pace === 'slow' && (options.which === 'news' || options.which === 'quick');
-    // What the news leaves is not even looked at: whether it changed, the rest will tell.
-    hasWaiting ||= isWaiting || (isKept && options.which === 'news');
-    if (isWaiting && last === undefined) continue;
-    if (isSame || isWaiting) making.push({ entry, drawing: null });
-    // Twins are made in other threads while the next file is drawn in this one.
+    const keyOfEntry = () => fingerprintOf([options.renderer.version, entry.kind, entry.key]);
+    const isThere = last !== undefined;
+    if (isForLater(entry, isThere, options)) {
+      // Whether figures over long periods changed is dear to tell; whoever draws them finds out.
+      hasWaiting ||= !isThere || entry.priority === 'deferred' || keyOfEntry() !== last.key;
+      if (isThere) making.push({ entry, drawing: null });
+      continue;
+    }
+    const isKept = isThere && !options.priorities.includes(entry.priority);
+    const key = isKept ? last.key : keyOfEntry();
+    if (key === last?.key) making.push({ entry, drawing: null });
+    // Variants are made in other threads while the next file is drawn in this one.
     else {
       filesDrawn += 1;
       const how = { isBulk: options.isBulk, isOfMany: filesDrawn > CHANGED_FILES_MAX && entry.kind !== FIRST_VIEW };
@@ -61,19 +61,19 @@ export async function drawFiles(
   return { files: await Promise.all(making.map(toFile)), filesDrawn, hasWaiting };
 }
 
-/** Whether a file that is there stays as it is, whatever it shows. */
-function isLeft({ pace }: FileEntry, which: DrawOptions['which']): boolean {
-  if (which === 'news') return pace !== 'at-once';
-  return which === 'rest' && pace === 'at-once';
+/** Whether a file is left to a run that draws what this one does not. What is only deferred is drawn where it is missing. */
+function isForLater({ priority }: FileEntry, isThere: boolean, { priorities }: DrawOptions): boolean {
+  if (priority === 'deferred' && !isThere) return false;
+  return PRIORITIES.indexOf(priority) > PRIORITIES.indexOf(priorities.at(-1) ?? 'background');
 }
 
-interface Making {
+interface DrawnEntry {
   readonly entry: FileEntry;
   readonly drawing: {
     readonly key: string;
     readonly csp: string | null;
     readonly body: Uint8Array;
-    readonly twins: Promise<readonly Twin[]> | readonly Twin[];
+    readonly variants: Promise<readonly Variant[]> | readonly Variant[];
   } | null;
 }
 
@@ -83,13 +83,14 @@ function compressed(
   { isBulk, isOfMany }: { readonly isBulk: boolean; readonly isOfMany: boolean },
 ) {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const twins = isBulk || isOfMany ? twinsAtOnce(contentType, bytes, { isOfMany }) : twinsFast(contentType, bytes);
+  const variants =
+    isBulk || isOfMany ? compressNow(contentType, bytes, { isOfMany }) : compressFast(contentType, bytes);
   // Waited for at the end; a failure is reported there.
-  if (twins instanceof Promise) twins.catch(() => undefined);
-  return { csp, body: bytes, twins };
+  if (variants instanceof Promise) variants.catch(() => undefined);
+  return { csp, body: bytes, variants };
 }
 
-async function toFile({ entry: { path, contentType }, drawing }: Making): Promise<ReleaseFile> {
+async function toFile({ entry: { path, contentType }, drawing }: DrawnEntry): Promise<ReleaseFile> {
   if (drawing === null) return { path, drawn: null };
-  return { path, drawn: { ...drawing, contentType, twins: await drawing.twins } };
+  return { path, drawn: { ...drawing, contentType, variants: await drawing.variants } };
 }

@@ -28,8 +28,8 @@ const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-si
 export function policyOf(kind: ViewKind, { styles, scripts }: BuiltContents, themeCss: string | null): Policy {
   const directives = [
     "default-src 'none'",
-    `script-src ${sourcesOf(scripts)}`,
-    `style-src ${sourcesOf(themeCss === null ? styles : [...styles, themeCss])}`,
+    `script-src ${sourceList(scripts)}`,
+    `style-src ${sourceList(themeCss === null ? styles : [...styles, themeCss])}`,
     "img-src 'self' data:",
     "connect-src 'self'",
     `form-action ${KINDS_WITH_FORMS.has(kind) ? "'self'" : "'none'"}`,
@@ -41,7 +41,7 @@ export function policyOf(kind: ViewKind, { styles, scripts }: BuiltContents, the
   };
 }
 
-function sourcesOf(contents: readonly string[]): string {
+function sourceList(contents: readonly string[]): string {
   if (contents.length === 0) return "'none'";
   return contents.map((content) => `'sha256-${hash('sha256', content, 'base64')}'`).join(' ');
 }

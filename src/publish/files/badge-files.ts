@@ -64,8 +64,8 @@ function filesOfBadges({ options, named }: PageBadges, { groups, components, sub
     ...named.flatMap(({ name, kind, ...own }) =>
       files('', { name, kind, subject: () => subjects().page, options: mergeBadgeOptions(options, own) }),
     ),
-    ...groups.flatMap((id) => partFiles(groupPath(id), () => subjectOf(subjects().groups, id))),
-    ...components.flatMap((id) => partFiles(componentPath(id), () => subjectOf(subjects().components, id))),
+    ...groups.flatMap((id) => partFiles(groupPath(id), () => subjectById(subjects().groups, id))),
+    ...components.flatMap((id) => partFiles(componentPath(id), () => subjectById(subjects().components, id))),
   ];
 }
 
@@ -81,14 +81,14 @@ function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, 
     path: `${folder}${BADGES_PATH}${badgeFileName(name, format)}`,
     contentType: TYPES[format],
     kind: `badge${format}`,
-    pace: format === '.png' || kind === 'card' ? 'slow' : 'at-once',
+    priority: format === '.png' || kind === 'card' ? 'background' : 'immediate',
     // A card says several things; what it says of the present is in its fields, the rest in its subject.
     view: () => (kind === 'card' ? { options, subject: subject() } : badgeFields(subject(), kind, options)),
     draw: async () => (await badgeFile(subject(), { kind, format }, options)).body,
   });
 }
 
-function subjectOf(
+function subjectById(
   named: readonly { readonly id: string; readonly subject: BadgeSubject }[],
   id: string,
 ): BadgeSubject {

@@ -1,6 +1,6 @@
 /** One file of a status page: where it is, what it shows, and how it is drawn. Nothing is computed before it is asked for. */
 
-import { digestOf, once } from '../fingerprint.ts';
+import { fingerprintOf, once } from '../fingerprint.ts';
 
 /** Draws a view as HTML; the built pages behind it are compiled once. */
 export interface PageRenderer {
@@ -13,11 +13,12 @@ export interface Drawn {
   readonly csp: string | null;
 }
 
+export const PRIORITIES = ['immediate', 'deferred', 'background'] as const;
 /**
- * When a file is drawn. `at-once`: with the news. `after-news`: figures over long periods, which stay as they were until
- * the news is out; a page that has none yet gets them with the rest. `slow`: more than a few milliseconds, always later.
+ * When a file is drawn. `immediate`: with the news. `deferred`: figures over long periods, which stay as they were until
+ * the news is out; a page that has none yet gets them at once. `background`: more than a few milliseconds, always later.
  */
-export type Pace = 'at-once' | 'after-news' | 'slow';
+export type Priority = (typeof PRIORITIES)[number];
 
 export interface FileEntry {
   /** Below the page's own address, as a file: `api/v2/summary.json`, `incidents/x/index.html`. */
@@ -32,7 +33,7 @@ export interface FileEntry {
   readonly key: string;
   /** Plain data that JSON can hold. Computed when first asked for, and kept until it is drawn. */
   readonly view: unknown;
-  readonly pace: Pace;
+  readonly priority: Priority;
   draw(renderer: PageRenderer): Promise<Drawn>;
 }
 
@@ -43,8 +44,8 @@ export interface FileEntryInit<View> {
   /** Everything the view is computed from; by default the view itself. */
   readonly inputs?: () => unknown;
   readonly view: () => View;
-  /** Default: `at-once`. */
-  readonly pace?: Pace;
+  /** Default: `immediate`. */
+  readonly priority?: Priority;
   readonly draw: (
     view: View,
     renderer: PageRenderer,
@@ -58,12 +59,12 @@ export function fileEntry<View>(init: FileEntryInit<View>): FileEntry {
     made ??= { value: init.view() };
     return made.value;
   };
-  const key = once(() => digestOf((init.inputs ?? view)()));
+  const key = once(() => fingerprintOf((init.inputs ?? view)()));
   return {
     path: init.path,
     contentType: init.contentType,
     kind: init.kind,
-    pace: init.pace ?? 'at-once',
+    priority: init.priority ?? 'immediate',
     get key() {
       return key();
     },

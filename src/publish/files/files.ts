@@ -15,7 +15,7 @@ export interface FilesOptions {
 }
 
 /** All files of a page, each path once. Cheap: views, keys and bytes are made only when an entry is asked for them. */
-export function filesOf(model: PageModel, options: FilesOptions): FileEntry[] {
+export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] {
   const facts = pageFacts(model);
   const badge = options.badge ?? { options: { locale: model.settings.locale }, named: [] };
   return [

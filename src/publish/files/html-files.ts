@@ -30,8 +30,8 @@ import {
   reportPath,
   UPTIME_PATH,
 } from '../../views/text/addresses.ts';
-import { digestOf } from '../fingerprint.ts';
-import { type FileEntry, fileEntry, type Pace } from './file-entry.ts';
+import { fingerprintOf } from '../fingerprint.ts';
+import { type FileEntry, fileEntry, type Priority } from './file-entry.ts';
 import type { PageFacts } from './page-facts.ts';
 
 const HTML_TYPE = 'text/html; charset=utf-8';
@@ -66,14 +66,14 @@ export function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): File
 function incidentFile({ model, frame }: PageFacts, incident: PageIncident): FileEntry {
   const view = () => incidentView(model, incident);
   if (isOpen(incident, model.asOf)) return htmlFile(incidentPath(incident.slug), 'incident', { view });
-  return htmlFile(incidentPath(incident.slug), 'incident', { view, inputs: () => [frame(), digestOf(incident)] });
+  return htmlFile(incidentPath(incident.slug), 'incident', { view, inputs: () => [frame(), fingerprintOf(incident)] });
 }
 
 function maintenanceFile({ model, atHeartbeat, frame }: PageFacts, maintenance: PageMaintenance): FileEntry {
   const isOver = maintenance.status === 'completed';
   return htmlFile(maintenancePath(maintenance.slug), 'maintenance', {
     view: () => maintenanceView(isOver ? model : atHeartbeat(), maintenance),
-    inputs: () => [frame(), digestOf(maintenance), ...(isOver ? [] : [freshnessOf(atHeartbeat())])],
+    inputs: () => [frame(), fingerprintOf(maintenance), ...(isOver ? [] : [freshnessInputs(atHeartbeat())])],
   });
 }
 
@@ -94,19 +94,24 @@ function componentFile(
     },
     inputs: () => {
       const { page, shown } = chosen();
-      return [frame(), digestOf(shown), freshnessOf(page), ...eventsOf(id).map((event) => digestOf(event))];
+      return [
+        frame(),
+        fingerprintOf(shown),
+        freshnessInputs(page),
+        ...eventsOf(id).map((event) => fingerprintOf(event)),
+      ];
     },
   });
 }
 
 /** What a page about the present says of its age. */
-function freshnessOf({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): unknown {
+function freshnessInputs({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): unknown {
   return [asOf, staleAfter, dataFrom, isStale, sources.map(({ intervalMs }) => intervalMs)];
 }
 
 function uptimeFile({ atHeartbeat, frame, incidentHeads }: PageFacts): FileEntry {
   return htmlFile(UPTIME_PATH, 'uptime-calendar', {
-    pace: 'after-news',
+    priority: 'deferred',
     view: () => uptimeCalendarView(atHeartbeat()),
     inputs: () => {
       const page = atHeartbeat();
@@ -114,8 +119,8 @@ function uptimeFile({ atHeartbeat, frame, incidentHeads }: PageFacts): FileEntry
         frame(),
         incidentHeads(),
         page.state,
-        freshnessOf(page),
-        ...page.components.map((component) => digestOf(component)),
+        freshnessInputs(page),
+        ...page.components.map((component) => fingerprintOf(component)),
       ];
     },
   });
@@ -127,7 +132,7 @@ function historyFiles(facts: PageFacts): FileEntry[] {
     const events = eventsIn(month);
     // The durations of open events run to the present.
     const end = events.some((event) => 'startedAt' in event && isOpen(event, model.asOf)) ? model.asOf : null;
-    return [frame(), months(), eventCounts(), month, end, ...events.map((event) => digestOf(event))];
+    return [frame(), months(), eventCounts(), month, end, ...events.map((event) => fingerprintOf(event))];
   };
   return [
     htmlFile(HISTORY_PATH, 'history', { view: () => historyView(model, null), inputs: inputsOf(months()[0] ?? '') }),
@@ -140,19 +145,19 @@ function historyFiles(facts: PageFacts): FileEntry[] {
 function reportFiles({ atHeartbeat, frame, reportMonths, reportOf, eventsTouching }: PageFacts): FileEntry[] {
   return [
     htmlFile(REPORTS_PATH, 'report-index', {
-      pace: 'after-news',
+      priority: 'deferred',
       view: () => reportIndexView(atHeartbeat(), reportMonths()),
       inputs: () => [frame(), reportMonths()],
     }),
     ...reportMonths().map((month) =>
       htmlFile(reportPath(month), 'report', {
-        pace: 'after-news',
+        priority: 'deferred',
         view: () => reportView(atHeartbeat(), month),
         inputs: () => [
           frame(),
           reportMonths(),
-          digestOf(reportOf(month)),
-          ...eventsTouching(month).map((event) => digestOf(event)),
+          fingerprintOf(reportOf(month)),
+          ...eventsTouching(month).map((event) => fingerprintOf(event)),
         ],
       }),
     ),
@@ -162,7 +167,7 @@ function reportFiles({ atHeartbeat, frame, reportMonths, reportOf, eventsTouchin
 interface HtmlFileInit<Kind extends ViewKind> {
   readonly view: () => ViewByKind[Kind];
   readonly inputs?: () => unknown;
-  readonly pace?: Pace;
+  readonly priority?: Priority;
 }
 
 /** A file that is a view drawn as HTML; `path` is its folder. */

@@ -17,7 +17,7 @@ import { calendarText } from './calendar-text.ts';
 import { llmsText, robotsText, sitemapText } from './crawler-text.ts';
 import { faviconSvg } from './favicon.ts';
 import { atomText, jsonFeedText, rssText } from './feed-text.ts';
-import { type FileEntry, fileEntry, type Pace } from './file-entry.ts';
+import { type FileEntry, fileEntry, type Priority } from './file-entry.ts';
 import type { PageFacts } from './page-facts.ts';
 import { csvText, jsonText } from './serialise.ts';
 import { socialImage } from './social-image.ts';
@@ -33,7 +33,7 @@ export function machineFiles(facts: PageFacts): FileEntry[] {
   return [
     ...v2Files(model),
     jsonFile('api/state.json', () => stateDocument(model)),
-    jsonFile('api/uptime.json', () => uptimeDocument(model), 'after-news'),
+    jsonFile('api/uptime.json', () => uptimeDocument(model), 'deferred'),
     jsonFile('build.json', () => buildDocument(model, packageJson.version)),
     ...reportFiles(facts),
     ...pictureFiles(model),
@@ -60,12 +60,12 @@ function reportFiles({ reportMonths, reportOf }: PageFacts): FileEntry[] {
   return reportMonths().flatMap((month) => {
     const view = () => reportOf(month);
     return [
-      jsonFile(`${reportPath(month)}report.json`, view, 'after-news'),
+      jsonFile(`${reportPath(month)}report.json`, view, 'deferred'),
       fileEntry({
         path: `${reportPath(month)}report.csv`,
         contentType: 'text/csv; charset=utf-8',
         kind: 'report-csv',
-        pace: 'after-news',
+        priority: 'deferred',
         view,
         draw: (report) => csvText(reportRows(report)),
       }),
@@ -87,7 +87,7 @@ function pictureFiles(model: PageModel): FileEntry[] {
     path: 'og.png',
     contentType: 'image/png',
     kind: 'social-image',
-    pace: 'slow',
+    priority: 'background',
     view: () => socialView(model),
     draw: socialImage,
   });
@@ -110,7 +110,7 @@ function indexFiles(model: PageModel): FileEntry[] {
       path: 'sitemap.xml',
       contentType: 'application/xml; charset=utf-8',
       kind: 'sitemap',
-      pace: 'after-news',
+      priority: 'deferred',
       view: () => sitemapView(model),
       draw: sitemapText,
     }),
@@ -118,7 +118,7 @@ function indexFiles(model: PageModel): FileEntry[] {
       path: 'llms.txt',
       contentType: TEXT_TYPE,
       kind: 'llms',
-      pace: 'after-news',
+      priority: 'deferred',
       view: () => llmsView(model),
       draw: llmsText,
     }),
@@ -126,8 +126,8 @@ function indexFiles(model: PageModel): FileEntry[] {
 }
 
 /** A file that is its view as JSON. */
-export function jsonFile(path: string, view: () => unknown, pace: Pace = 'at-once'): FileEntry {
-  return fileEntry({ path, contentType: JSON_TYPE, kind: 'json', view, pace, draw: jsonText });
+export function jsonFile(path: string, view: () => unknown, priority: Priority = 'immediate'): FileEntry {
+  return fileEntry({ path, contentType: JSON_TYPE, kind: 'json', view, priority, draw: jsonText });
 }
 
 function feedFiles(model: PageModel): FileEntry[] {

@@ -10,7 +10,7 @@ import {
 import { intervalOfMonth, monthOf, monthsOf } from '../../views/days/months.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
 import { type ReportDocument, reportDocument } from '../../views/report/report-data.ts';
-import { digestOf, once } from '../fingerprint.ts';
+import { fingerprintOf, once } from '../fingerprint.ts';
 
 export type PageEvent = PageIncident | PageMaintenance;
 
@@ -49,7 +49,7 @@ export function pageFacts(model: PageModel): PageFacts {
     model,
     atHeartbeat,
     hasNews: (componentId) => withNews().has(componentId),
-    frame: once(() => digestOf(frameOf(model))),
+    frame: once(() => fingerprintOf(frameOf(model))),
     months: once(() => monthsOf(model)),
     reportMonths: once(() => monthsOf(atHeartbeat())),
     reportOf: (month) => {
@@ -64,11 +64,11 @@ export function pageFacts(model: PageModel): PageFacts {
       return events.filter((event) => touches(window, event));
     },
     incidentHeads: once(() =>
-      digestOf(
+      fingerprintOf(
         model.incidents.map(({ title, startedAt, endedAt, componentIds }) => [title, startedAt, endedAt, componentIds]),
       ),
     ),
-    eventCounts: once(() => digestOf([...byMonth()].map(([month, { length }]) => [month, length]))),
+    eventCounts: once(() => fingerprintOf([...byMonth()].map(([month, { length }]) => [month, length]))),
   };
 }
 

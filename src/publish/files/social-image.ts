@@ -69,8 +69,8 @@ function box(style: Style, children: Box['props']['children']): Box {
   return { type: 'div', props: { style: { display: 'flex', ...style }, children } };
 }
 
-function layoutOf(view: SocialView, { paper, quiet, sky }: SocialPalette): Box {
-  const { ground, ink } = sky[view.state];
+function layoutOf(view: SocialView, { paper, quiet, header }: SocialPalette): Box {
+  const { background, ink } = header[view.state];
   const head = box(
     {
       flexDirection: 'column',
@@ -79,7 +79,7 @@ function layoutOf(view: SocialView, { paper, quiet, sky }: SocialPalette): Box {
       height: SKY_HEIGHT,
       boxSizing: 'border-box',
       padding: `56px ${MARGIN}px 52px`,
-      backgroundColor: ground,
+      backgroundColor: background,
       color: ink,
     },
     [
@@ -87,7 +87,7 @@ function layoutOf(view: SocialView, { paper, quiet, sky }: SocialPalette): Box {
       box({ flexDirection: 'column' }, [
         box(
           {
-            fontSize: sizeOf(view.sentence),
+            fontSize: sentenceSize(view.sentence),
             fontWeight: 700,
             letterSpacing: -2,
             lineHeight: 1.1,
@@ -127,22 +127,22 @@ function layoutOf(view: SocialView, { paper, quiet, sky }: SocialPalette): Box {
 }
 
 /** Long sentences of some languages stay on two lines. */
-function sizeOf(sentence: string): number {
+function sentenceSize(sentence: string): number {
   if (sentence.length <= 24) return 76;
   return sentence.length <= 40 ? 64 : 52;
 }
 
-/** The state's sign in the corner. On a loud ground the colours change places. */
+/** The state's sign in the corner. On a loud background the colours change places. */
 function signOf({ state }: SocialView, palette: SocialPalette): string {
   const { outline, sign } = SIGNS[state];
-  const { ground } = palette.sky[state];
+  const { background } = palette.header[state];
   const isLoud = state === 'major_outage';
   const fill = isLoud ? '#ffffff' : palette.state[state];
   const scale = SIGN_SIZE / 32;
   return (
     `<g transform="translate(${WIDTH - MARGIN - SIGN_SIZE} 56) scale(${scale})">` +
     `<path fill="${fill}" d="${outline}"/>` +
-    `<path fill="none" stroke="${ground}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="${sign}"/></g>`
+    `<path fill="none" stroke="${background}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="${sign}"/></g>`
   );
 }
 

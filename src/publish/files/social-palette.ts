@@ -3,7 +3,7 @@
 import type { State } from '../../model/index.ts';
 
 interface Look {
-  readonly ground: string;
+  readonly background: string;
   readonly ink: string;
 }
 
@@ -13,7 +13,7 @@ export interface SocialPalette {
   readonly quiet: string;
   readonly line: string;
   /** Of the head of the image, by state. */
-  readonly sky: Readonly<Record<State, Look>>;
+  readonly header: Readonly<Record<State, Look>>;
   readonly state: Readonly<Record<State, string>>;
 }
 
@@ -22,14 +22,14 @@ export const LIGHT: SocialPalette = {
   ink: '#1d1f21',
   quiet: '#575b5f',
   line: '#e3e1da',
-  sky: {
-    operational: { ground: '#e4f1e8', ink: '#0f3d25' },
-    degraded: { ground: '#faefd2', ink: '#4a3000' },
-    partial_outage: { ground: '#fce4d4', ink: '#5a2305' },
-    major_outage: { ground: '#b3182a', ink: '#ffffff' },
-    maintenance: { ground: '#e2ecfb', ink: '#123264' },
-    paused: { ground: '#ecebe6', ink: '#303336' },
-    unknown: { ground: '#ecebe6', ink: '#303336' },
+  header: {
+    operational: { background: '#e4f1e8', ink: '#0f3d25' },
+    degraded: { background: '#faefd2', ink: '#4a3000' },
+    partial_outage: { background: '#fce4d4', ink: '#5a2305' },
+    major_outage: { background: '#b3182a', ink: '#ffffff' },
+    maintenance: { background: '#e2ecfb', ink: '#123264' },
+    paused: { background: '#ecebe6', ink: '#303336' },
+    unknown: { background: '#ecebe6', ink: '#303336' },
   },
   state: {
     operational: '#2b8a57',
@@ -47,14 +47,14 @@ export const DARK: SocialPalette = {
   ink: '#eceae4',
   quiet: '#a9acae',
   line: '#33373a',
-  sky: {
-    operational: { ground: '#16281f', ink: '#c9efd9' },
-    degraded: { ground: '#2d2511', ink: '#fae3ae' },
-    partial_outage: { ground: '#331f13', ink: '#ffd5bb' },
-    major_outage: { ground: '#6f0f1b', ink: '#ffffff' },
-    maintenance: { ground: '#172437', ink: '#cfe1ff' },
-    paused: { ground: '#222527', ink: '#dcdcd8' },
-    unknown: { ground: '#222527', ink: '#dcdcd8' },
+  header: {
+    operational: { background: '#16281f', ink: '#c9efd9' },
+    degraded: { background: '#2d2511', ink: '#fae3ae' },
+    partial_outage: { background: '#331f13', ink: '#ffd5bb' },
+    major_outage: { background: '#6f0f1b', ink: '#ffffff' },
+    maintenance: { background: '#172437', ink: '#cfe1ff' },
+    paused: { background: '#222527', ink: '#dcdcd8' },
+    unknown: { background: '#222527', ink: '#dcdcd8' },
   },
   state: {
     operational: '#4fbd84',

@@ -5,9 +5,9 @@ import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Store } from '../../store/store.ts';
 import { HISTORY_DAYS, type PageInputs, pageModel } from '../../views/model/page-model.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
-import { monitorsOf, subjectsOf } from '../definitions/page-index.ts';
+import { pageSubjects, shownMonitors } from '../definitions/page-index.ts';
 import type { SiteState } from '../definitions/site-state.ts';
-import { digestOf } from '../fingerprint.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 
 /** All that a page's model is made of, except the instant that it is computed to. */
 export type UndatedInputs = Omit<PageInputs, 'asOf'>;
@@ -19,8 +19,8 @@ export async function loadPageInputs(
   page: ResolvedPage,
 ): Promise<UndatedInputs> {
   const from = toEpochMs(state.now - HISTORY_DAYS * DAY_MS);
-  const ids = monitorsOf(page.definition);
-  const about = subjectsOf(page);
+  const ids = shownMonitors(page.definition);
+  const about = pageSubjects(page);
   const [monitors, pasts, incidents, maintenances] = await Promise.all([
     store.monitorsById(ids),
     store.pasts(ids, from),
@@ -59,10 +59,10 @@ export function nextChangeAt({ incidents, maintenances, announcements }: Undated
 
 /** Digest of everything whose change is news: what a visitor must see at once. Figures that only grow older are not in it. */
 export function eventKeyOf(model: PageModel, { config }: ResolvedPage): string {
-  return digestOf({
+  return fingerprintOf({
     badges: [config?.badge, config?.badges],
-    definition: digestOf(model.definition),
-    settings: digestOf(model.settings),
+    definition: fingerprintOf(model.definition),
+    settings: fingerprintOf(model.settings),
     state: model.state,
     isStale: model.isStale,
     components: model.components.map((component) => [
@@ -72,8 +72,8 @@ export function eventKeyOf(model: PageModel, { config }: ResolvedPage): string {
       component.state,
       component.isStale,
     ]),
-    incidents: model.incidents.map((incident) => digestOf(incident)),
-    maintenances: model.maintenances.map((maintenance) => digestOf(maintenance)),
+    incidents: model.incidents.map((incident) => fingerprintOf(incident)),
+    maintenances: model.maintenances.map((maintenance) => fingerprintOf(maintenance)),
     announcements: model.announcements,
     sources: model.sources.map((source) => [source.upstreamId, source.isMonitorsStale, source.isIncidentsStale]),
   });

@@ -10,15 +10,15 @@ import { switchTo } from '../releases/switch.ts';
 import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
 
 /** Fewer pages are prepared sooner than threads begin. */
-export const TEAM_MIN = 24;
+export const POOL_PAGES_MIN = 24;
 
 /** Threads that prepare pages. */
-export interface PageTeam {
+export interface WorkerPool {
   /** How many prepare at the same time. */
   readonly size: number;
   readonly prepare: (task: PageTask) => Promise<PreparedPage>;
   /** Ends the threads; the next task begins new ones. */
-  readonly rest: () => Promise<void>;
+  readonly terminate: () => Promise<void>;
 }
 
 /** A task without the release it goes on from, which is looked up when its turn comes. */
@@ -36,7 +36,7 @@ export type WithFence = (task: (fence: Fence) => Promise<void>) => Promise<void>
 export interface PagePublisher {
   readonly manifests: ManifestCache;
   /** @throws PUBLISH_FAILED, with what was served still served */
-  readonly publish: (task: PlannedTask, withFence: WithFence, team: PageTeam | null) => Promise<PublishedPage>;
+  readonly publish: (task: PlannedTask, withFence: WithFence, workers: WorkerPool | null) => Promise<PublishedPage>;
   /** Switches to a release that was written on top of release `onto`. @throws PUBLISH_FAILED */
   readonly switchTo: (manifest: Manifest, onto: number | null, fence: Fence) => Promise<void>;
 }
@@ -65,13 +65,13 @@ export function createPagePublisher(deps: PageReleaseDeps): PagePublisher {
   return {
     manifests,
     switchTo: switchPage,
-    publish: async (planned, withFence, team) => {
+    publish: async (planned, withFence, workers) => {
       const { slug } = planned.page.definition;
       try {
         const served = servedRelease(folders, slug);
         const previous = served === null ? null : manifests.get(slug, served.number);
         const task = { ...planned, previous };
-        const prepared = await (team === null ? preparePage(deps, task) : team.prepare(task));
+        const prepared = await (workers === null ? preparePage(deps, task) : workers.prepare(task));
         const { manifest } = prepared;
         if (manifest !== null) await withFence((fence) => switchPage(manifest, served?.number ?? null, fence));
         return { ...prepared, slug, previous };

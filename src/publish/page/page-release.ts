@@ -8,7 +8,7 @@ import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
 import { type DrawOptions, drawFiles, type VersionedRenderer } from '../draw/draw-files.ts';
-import type { FileEntry } from '../files/file-entry.ts';
+import { type FileEntry, PRIORITIES, type Priority } from '../files/file-entry.ts';
 import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
 import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
@@ -18,11 +18,10 @@ import { eventKeyOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs
 export interface PageTask {
   readonly page: ResolvedPage;
   readonly state: Pick<SiteState, 'now' | 'announcements' | 'sources'>;
-  /**
-   * `news`: nothing is looked at unless something happened or a heartbeat is due. `whole`: every file is compared.
-   * `rest`: what the release being served left for later.
-   */
-  readonly mode: 'news' | 'whole' | 'rest';
+  /** `immediate`: what happened since. `deferred`: what the release being served left for later. */
+  readonly priority: Exclude<Priority, 'background'>;
+  /** True: every file is compared, also when nothing happened and no heartbeat is due. */
+  readonly comparesAll: boolean;
   /** Of the release being served; null: none, or one that cannot be read. */
   readonly previous: Manifest | null;
   readonly isBulk: boolean;
@@ -70,7 +69,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     summary: { state: model.state, asOf: model.asOf, dataFrom: model.dataFrom },
     dueAt: dueAfter(inputs, task),
   };
-  if (task.mode === 'news' && task.previous !== null && isUnmoved(task.previous, { model, eventKey, task }))
+  if (isNewsOnly(task) && task.previous !== null && isUnmoved(task.previous, { model, eventKey, task }))
     return {
       ...prepared,
       manifest: null,
@@ -81,7 +80,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
   const entries = deps.filesOf(model, task.page);
   const input = {
     slug: task.page.definition.slug,
-    access: accessOf(task.page),
+    access: releaseAccess(task.page),
     customDomain: task.page.definition.customDomain,
     asOf: model.asOf,
     eventKey,
@@ -89,10 +88,10 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     data: () =>
       JSON.stringify({ summary: prepared.summary, onDemand: deps.dataOf(model, task.page) } satisfies ReleaseData),
   };
-  const which = task.mode === 'rest' ? 'rest' : isPlainNews(task, { eventKey, entries }) ? 'news' : 'quick';
+  const priorities = prioritiesFor(task, { eventKey, entries });
   const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {
     previous: task.previous,
-    draw: { renderer: deps.renderer, which, isBulk: task.isBulk },
+    draw: { renderer: deps.renderer, priorities, isBulk: task.isBulk },
   });
   return { ...prepared, manifest, filesDrawn, filesTotal: entries.length, hasWaiting };
 }
@@ -100,11 +99,11 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
 /** News is shown as of now; without any, figures are computed to the last heartbeat, so that a pass without news rewrites nothing. */
 export function modelFor(
   inputs: UndatedInputs,
-  task: Pick<PageTask, 'page' | 'mode' | 'previous'> & { readonly state: Pick<SiteState, 'now'> },
+  task: Pick<PageTask, 'page' | 'priority' | 'previous'> & { readonly state: Pick<SiteState, 'now'> },
 ): { readonly model: PageModel; readonly eventKey: string } {
   const { previous } = task;
   const { now } = task.state;
-  if (task.mode === 'rest' && previous !== null)
+  if (task.priority === 'deferred' && previous !== null)
     return { model: modelAsOf(inputs, toEpochMs(previous.asOf)), eventKey: previous.eventKey };
   const model = modelAsOf(inputs, now);
   const eventKey = eventKeyOf(model, task.page);
@@ -126,17 +125,29 @@ function isUnmoved(
   return (
     previous.asOf === model.asOf &&
     previous.eventKey === eventKey &&
-    previous.access === accessOf(task.page) &&
+    previous.access === releaseAccess(task.page) &&
     previous.customDomain === task.page.definition.customDomain
   );
 }
 
+function isNewsOnly({ priority, comparesAll }: PageTask): boolean {
+  return priority === 'immediate' && !comparesAll;
+}
+
+function prioritiesFor(task: PageTask, drawn: DrawnFrom): readonly Priority[] {
+  if (task.priority === 'deferred') return ['deferred', 'background'];
+  return isPlainNews(task, drawn) ? ['immediate'] : ['immediate', 'deferred'];
+}
+
+interface DrawnFrom {
+  readonly eventKey: string;
+  readonly entries: readonly FileEntry[];
+}
+
 /** Something happened and nothing was taken away; what names a thing that is to be seen no more is never left for later. */
-function isPlainNews(
-  { mode, previous }: PageTask,
-  { eventKey, entries }: { readonly eventKey: string; readonly entries: readonly FileEntry[] },
-): boolean {
-  if (mode !== 'news' || previous === null || previous.eventKey === eventKey) return false;
+function isPlainNews(task: PageTask, { eventKey, entries }: DrawnFrom): boolean {
+  const { previous } = task;
+  if (!isNewsOnly(task) || previous === null || previous.eventKey === eventKey) return false;
   const paths = new Set(entries.map(({ path }) => path));
   return Object.keys(previous.files).every((path) => paths.has(path));
 }
@@ -146,7 +157,7 @@ function dueAfter(inputs: UndatedInputs, { page, state: { now } }: PageTask): nu
   return Math.min(nextHeartbeat, nextChangeAt(inputs, now));
 }
 
-function accessOf({ definition: { slug, access } }: ResolvedPage): ReleaseAccess {
+function releaseAccess({ definition: { slug, access } }: ResolvedPage): ReleaseAccess {
   if (access !== 'closed') return access;
   throw new StatusError({ code: 'PUBLISH_FAILED', message: `${slug} is closed and is never published` });
 }
@@ -173,7 +184,7 @@ export async function releaseOf(
     Object.keys(previous.files).length === files.length;
   if (isSame) return { manifest: null, filesDrawn, hasWaiting };
   try {
-    const completes = draw.which === 'rest' ? (previous?.number ?? null) : null;
+    const completes = draw.priorities.includes('immediate') ? null : (previous?.number ?? null);
     const manifest = await writeRelease(deps, { ...rest, completes, files, data: data() }, previous);
     return { manifest, filesDrawn, hasWaiting };
   } catch (error) {
@@ -181,7 +192,7 @@ export async function releaseOf(
     // Nothing of the last release can be relied on, so everything is drawn anew.
     return releaseOf(deps, input, {
       previous: null,
-      draw: { ...draw, which: draw.which === 'rest' ? 'all' : draw.which },
+      draw: { ...draw, priorities: draw.priorities.includes('immediate') ? draw.priorities : PRIORITIES },
     });
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Disk } from './disk.ts';
 import {
   currentNumber,
-  NEXT_TWIN,
+  NEXT_VARIANT,
   namesIn,
   poolFolder,
   publishedSlugs,
@@ -76,7 +76,7 @@ export function removeOrphans({ disk, folders }: Place): void {
     for (const name of namesIn(site)) if (name.startsWith('.') && name.endsWith('.next')) disk.remove(join(site, name));
   for (const slug of publishedSlugs(folders)) {
     const current = currentNumber(folders, slug);
-    disk.remove(join(folders.releases, slug, NEXT_TWIN));
+    disk.remove(join(folders.releases, slug, NEXT_VARIANT));
     if (current === null) disk.remove(join(folders.releases, slug));
     else
       for (const number of releaseNumbers(folders, slug))

@@ -4,7 +4,7 @@
 export const COMPRESSIONS = ['br', 'zstd', 'gzip'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 
-/** The ending of a pre-compressed twin, as nginx and Caddy look for it. */
+/** The ending of a pre-compressed variant, as nginx and Caddy look for it. */
 export function suffixOf(encoding: Compression): string {
   return SUFFIXES[encoding];
 }

@@ -1,7 +1,7 @@
 /**
  * Where releases are.
  *
- *   releases/<slug>/<number>/files/…        the root folder of a release: what is served, pre-compressed twins beside it
+ *   releases/<slug>/<number>/files/…        the root folder of a release: what is served, pre-compressed variants beside it
  *   releases/<slug>/<number>/manifest.json  what is in it, and what each file was made from
  *   releases/<slug>/<number>/data.json      what the server draws on demand from; never served as it is
  *   releases/<slug>/folders/<id>/…          folders below the root, each made once and linked to by every release that
@@ -42,8 +42,8 @@ export function poolFolder(folders: ReleaseFolders, slug: string): string {
   return join(folders.releases, slug, 'folders');
 }
 
-/** What a better twin is called beside the releases of a page until it takes the place of the quick one. */
-export const NEXT_TWIN = 'twin.next';
+/** What a better variant is called beside the releases of a page until it takes the place of the quick one. */
+export const NEXT_VARIANT = 'variant.next';
 
 /** What the link of a page says: which release is served, and on which side of the gate. */
 export interface ServedRelease {

@@ -16,16 +16,16 @@ export interface ManifestCache {
 export function createManifestCache(folders: ReleaseFolders, recordsMax: number = RECORDS_MAX): ManifestCache {
   const kept = new Map<string, Manifest>();
   let records = 0;
-  const sizeOf = (manifest: Manifest): number => Object.keys(manifest.files).length;
+  const recordCount = (manifest: Manifest): number => Object.keys(manifest.files).length;
   const put = (manifest: Manifest): void => {
     const key = `${manifest.slug}/${manifest.number}`;
-    if (!kept.has(key)) records += sizeOf(manifest);
+    if (!kept.has(key)) records += recordCount(manifest);
     kept.delete(key);
     kept.set(key, manifest);
     for (const [oldest, old] of kept) {
       if (records <= recordsMax || kept.size === 1) break;
       kept.delete(oldest);
-      records -= sizeOf(old);
+      records -= recordCount(old);
     }
   };
   return {

@@ -6,19 +6,24 @@ import { z } from 'zod';
 import { COMPRESSIONS } from './compressions.ts';
 import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFolder } from './folders.ts';
 
-const FileRecordSchema = z.object({
-  /** Digest of what it was drawn from: view, kind and renderer. */
-  key: z.string(),
-  sha256: z.string(),
-  bytes: z.number(),
-  contentType: z.string(),
-  csp: z.string().nullable(),
-  twins: z.array(z.enum(COMPRESSIONS)),
-});
+const FileRecordSchema = z.preprocess(
+  // Format 2 had another word for it.
+  (record) =>
+    typeof record === 'object' && record !== null && 'twins' in record ? { ...record, variants: record.twins } : record,
+  z.object({
+    /** Digest of what it was drawn from: view, kind and renderer. */
+    key: z.string(),
+    sha256: z.string(),
+    bytes: z.number(),
+    contentType: z.string(),
+    csp: z.string().nullable(),
+    variants: z.array(z.enum(COMPRESSIONS)),
+  }),
+);
 export type FileRecord = z.output<typeof FileRecordSchema>;
 
 const ManifestSchema = z.object({
-  format: z.literal(2),
+  format: z.union([z.literal(2), z.literal(3)]),
   slug: z.string(),
   number: z.number(),
   access: z.enum(['public', 'password', 'email-domain']),
@@ -65,7 +70,7 @@ export function readData(folders: ReleaseFolders, slug: string, number: number):
  * Where each file of a release, and each link to a folder of it, really is: the same for every release that shares the
  * folder. Made for paths asked for by the thousand a second.
  */
-export function placesOf(
+export function filePlaces(
   folders: ReleaseFolders,
   { slug, number, folders: ids }: Pick<Manifest, 'slug' | 'number' | 'folders'>,
 ): (path: string) => string {

@@ -1,4 +1,4 @@
-/** Serves an earlier release of a page again. It lasts until the page is published anew: by its next news, or its next beat. */
+/** Serves an earlier release of a page again. It lasts until the page is published anew: by its next news, or its next heartbeat. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

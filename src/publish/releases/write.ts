@@ -8,7 +8,7 @@ import type { Compression } from './compressions.ts';
 import { suffixOf } from './compressions.ts';
 import type { Batch, Disk } from './disk.ts';
 import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
-import { type FileRecord, type Manifest, placesOf, type ReleaseAccess } from './manifest.ts';
+import { type FileRecord, filePlaces, type Manifest, type ReleaseAccess } from './manifest.ts';
 
 /** One file to be in the release. */
 export interface ReleaseFile {
@@ -22,7 +22,7 @@ export interface DrawnFile {
   readonly contentType: string;
   readonly csp: string | null;
   readonly body: Uint8Array;
-  readonly twins: readonly { readonly encoding: Compression; readonly bytes: Uint8Array }[];
+  readonly variants: readonly { readonly encoding: Compression; readonly bytes: Uint8Array }[];
 }
 
 export interface ReleaseInput {
@@ -72,7 +72,7 @@ export async function writeRelease(
   disk.makeFolder(pool);
   const number = claimNumber(disk, folders, { slug: input.slug, after: previous?.number ?? 0 });
   const batch = disk.batch();
-  const lastPlaceOf = previous === null ? (path: string): string => path : placesOf(folders, previous);
+  const lastPlaceOf = previous === null ? (path: string): string => path : filePlaces(folders, previous);
   const writing: Writing = { disk, batch, folders, input, previous, lastPlaceOf, number };
   const made: string[] = [];
   try {
@@ -151,12 +151,12 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     writing.disk.makeFolder(target);
     batch.touch(target);
     for (const file of node.files) files[file.path] = placeFile(writing, file, join(target, basename(file.path)));
-    for (const child of node.children) leadTo(writing, { child, id: ids[child] ?? '' }, target);
+    for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
   }
   const data = Buffer.from(input.data);
   const { slug, access, asOf, eventKey, customDomain, completes = null } = input;
   const manifest: Manifest = {
-    ...{ format: 2, slug, number, access, asOf, eventKey, customDomain, completes },
+    ...{ format: 3, slug, number, access, asOf, eventKey, customDomain, completes },
     files: Object.fromEntries(input.files.map(({ path }) => [path, files[path] as FileRecord])),
     folders: ids,
     dataSha256: sha256Of(data),
@@ -204,18 +204,18 @@ function parentOf(path: string): string {
 
 function placeFile(writing: Writing, { path, drawn }: ReleaseFile, target: string): FileRecord {
   if (drawn === null) return linkFile(writing, path, target);
-  const { key, contentType, csp, body, twins } = drawn;
+  const { key, contentType, csp, body, variants } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);
   writing.batch.write(target, body);
-  for (const { encoding, bytes } of twins) writing.batch.write(target + suffixOf(encoding), bytes);
+  for (const { encoding, bytes } of variants) writing.batch.write(target + suffixOf(encoding), bytes);
   return {
     key,
     sha256: sha256Of(body),
     bytes: body.length,
     contentType,
     csp,
-    twins: twins.map(({ encoding }) => encoding),
+    variants: variants.map(({ encoding }) => encoding),
   };
 }
 
@@ -224,7 +224,7 @@ function placeFile(writing: Writing, { path, drawn }: ReleaseFile, target: strin
  * inode: a page of two hundred components has two hundred of them, and making and removing that many at each change is
  * what ext4 is slowest at. A system that gives symbolic links no second name gets a new one.
  */
-function leadTo(
+function linkFolder(
   { disk, folders, input, previous, lastPlaceOf }: Writing,
   { child, id }: { readonly child: string; readonly id: string },
   target: string,
@@ -244,7 +244,7 @@ function leadTo(
 function linkFile({ disk, previous, lastPlaceOf }: Writing, path: string, target: string): FileRecord {
   const record = lastRecord(previous, path);
   try {
-    for (const suffix of ['', ...record.twins.map(suffixOf)]) disk.link(lastPlaceOf(path) + suffix, target + suffix);
+    for (const suffix of ['', ...record.variants.map(suffixOf)]) disk.link(lastPlaceOf(path) + suffix, target + suffix);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new DamagedReleaseError(path, error);
     throw error;
@@ -265,7 +265,7 @@ function verify({ folders, input, previous, number }: Writing, manifest: Manifes
   for (const [path, record] of Object.entries(manifest.files)) {
     const file = join(root, path);
     if (previous?.files[path] === record) {
-      if (sizeOf(file) !== record.bytes) throw new DamagedReleaseError(path, null);
+      if (fileSize(file) !== record.bytes) throw new DamagedReleaseError(path, null);
     } else if (sha256Of(readFileSync(file)) !== record.sha256) {
       throw new Error(`${path} does not match its manifest`);
     }
@@ -274,7 +274,7 @@ function verify({ folders, input, previous, number }: Writing, manifest: Manifes
   if (sha256Of(data) !== manifest.dataSha256) throw new Error('data.json does not match its manifest');
 }
 
-function sizeOf(path: string): number | null {
+function fileSize(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }
 

@@ -6,8 +6,8 @@ import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ListedPage } from '../../views/site/index-of-pages.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
-import type { FileEntry } from '../files/file-entry.ts';
-import { digestOf } from '../fingerprint.ts';
+import { type FileEntry, PRIORITIES } from '../files/file-entry.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 import { loadPageInputs, modelAsOf } from '../page/page-inputs.ts';
 import type { PagePublisher } from '../page/page-publisher.ts';
 import { type PageReleaseDeps, type PageSummary, type ReleaseData, releaseOf } from '../page/page-release.ts';
@@ -53,7 +53,7 @@ export function createSitePublisher(
         return summary === null ? [] : [{ ...page, ...summary }];
       });
       const home = listed.find(({ definition: { slug, access } }) => slug === state.site.home && access === 'public');
-      const key = digestOf([state.site, home?.asOf ?? null, listed.map(newsOf)]);
+      const key = fingerprintOf([state.site, home?.asOf ?? null, listed.map(newsOf)]);
       if (key === lastKey && state.now < dueAt) return null;
       const number = currentNumber(deps.folders, SITE_SLUG);
       const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
@@ -73,7 +73,7 @@ export function createSitePublisher(
       } as const;
       const { manifest, filesDrawn } = await releaseOf(deps, input, {
         previous,
-        draw: { renderer: deps.renderer, which: 'all', isBulk: false },
+        draw: { renderer: deps.renderer, priorities: PRIORITIES, isBulk: false },
       });
       if (manifest !== null) await pages.switchTo(manifest, number, fence);
       lastKey = key;

@@ -1,16 +1,16 @@
 /**
- * Brings a target up to date: first what is no longer public goes, then each changed page comes (data, HTML, its index),
+ * Updates a target: first what is no longer public goes, then each changed page comes (data, HTML, its index),
  * then what it has no more goes, and at last come the site's own files, which link to all pages. Before a file is touched,
  * a ledger says so; so after a crash at any point nothing is forgotten, and little is written twice.
  */
 
 import { SITE_SLUG } from '../site/site-release.ts';
 import { pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
-import { hideFromSite, leavingPages, takeAway } from './remove-files.ts';
+import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import type { Target, TargetReport, TargetStore } from './target.ts';
-import { type Memory, type Run, type Tally, wordsOf } from './target-run.ts';
-import { bringPage } from './upload-page.ts';
+import { faultText, type Tally, type TargetLedger, type TargetRun } from './target-run.ts';
+import { uploadPage } from './upload-page.ts';
 
 export interface TargetOptions {
   readonly store: TargetStore;
@@ -20,7 +20,7 @@ export interface TargetOptions {
 
 /** Makes a target; its first run reads what the target holds. */
 export function createTarget({ store, listing, elapsed = () => performance.now() }: TargetOptions): Target {
-  let memory: Memory | null = null;
+  let memory: TargetLedger | null = null;
   let isFirstRun = true;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -38,12 +38,12 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
       const site = listing.look();
       memory ??= await readMemory(store, tally);
       // A folder tells at no cost whether somebody removed files from it.
-      await bringUp({ store, site, memory, tally, isThorough: isFirstRun && store.has !== undefined });
+      await updateFiles({ store, site, memory, tally, isThorough: isFirstRun && store.has !== undefined });
       isFirstRun = false;
     } catch (error) {
       // What is there is not known for sure any more.
       memory = null;
-      tally.failures.push(wordsOf(error));
+      tally.failures.push(faultText(error));
     }
     const { failures, ...counted } = tally;
     return {
@@ -72,7 +72,7 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
   };
 }
 
-async function readMemory(store: TargetStore, tally: Tally): Promise<Memory> {
+async function readMemory(store: TargetStore, tally: Tally): Promise<TargetLedger> {
   const found = await store.readLedger(SITE_LEDGER);
   if (found === null) return { pages: new Map(), version: null, doubts: 'missing' };
   const ledger = parseSiteLedger(found.text);
@@ -85,7 +85,7 @@ async function readMemory(store: TargetStore, tally: Tally): Promise<Memory> {
   return { pages: ledger.pages, version: found.version, doubts: 'none' };
 }
 
-async function bringUp(run: Run): Promise<void> {
+async function updateFiles(run: TargetRun): Promise<void> {
   const { store, site, memory, tally, isThorough } = run;
   const leaving = leavingPages(run);
   const changed = site.pages.filter(({ slug, mark }) => isThorough || memory.pages.get(slug)?.mark !== mark);
@@ -95,19 +95,19 @@ async function bringUp(run: Run): Promise<void> {
   if (leaving.length === 0 && changed.length === 0) return;
   const known = new Set([...memory.pages].filter(([, { isWhole }]) => isWhole).map(([slug]) => slug));
   const emptied: string[] = [];
-  for (const slug of leaving) if (await takeAway(run, slug)) emptied.push(slug);
+  for (const slug of leaving) if (await removePage(run, slug)) emptied.push(slug);
   const own = changed.find(({ slug }) => slug === SITE_SLUG);
   const others = changed.filter((page) => page !== own);
   await noteChanging(run, changed);
   for (const slug of emptied) await store.remove(pageLedgerPath(slug));
   if (leaving.length > 0 && own !== undefined) await hideFromSite(run, { own, others, known });
-  for (const page of others) await bringPage(run, page);
-  if (own !== undefined && tally.failures.length === 0) await bringPage(run, own);
+  for (const page of others) await uploadPage(run, page);
+  if (own !== undefined && tally.failures.length === 0) await uploadPage(run, own);
   await writeSiteLedger(run);
 }
 
 /** From here on the pages count as half written, whatever happens. */
-async function noteChanging(run: Run, changed: readonly StaticPage[]): Promise<void> {
+async function noteChanging(run: TargetRun, changed: readonly StaticPage[]): Promise<void> {
   const { memory } = run;
   for (const { slug, isSealed } of changed) {
     const { files = 0, isWhole = false } = memory.pages.get(slug) ?? {};
@@ -117,6 +117,6 @@ async function noteChanging(run: Run, changed: readonly StaticPage[]): Promise<v
   memory.doubts = 'none';
 }
 
-async function writeSiteLedger({ store, memory }: Run): Promise<void> {
+async function writeSiteLedger({ store, memory }: TargetRun): Promise<void> {
   memory.version = await store.writeLedger(SITE_LEDGER, siteLedgerText(store.settings, memory.pages), memory.version);
 }

@@ -10,7 +10,7 @@ import { sealWords } from '../../views/login/seal-words.ts';
 import type { BadgeData } from '../files/badge-data.ts';
 import { badgeFilesOfSubjects } from '../files/badge-files.ts';
 import type { PageRenderer } from '../files/file-entry.ts';
-import { digestOf } from '../fingerprint.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 import { filesFolder, type ReleaseFolders } from '../releases/folders.ts';
 import { type Manifest, readData } from '../releases/manifest.ts';
 import type { StaticFile } from './static-file.ts';
@@ -34,7 +34,7 @@ export function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest): r
   return badgeFilesOfSubjects(onDemand.subjects, onDemand).map((entry) => ({
     path: entry.path,
     // Another version may draw the same view otherwise.
-    identity: digestOf([packageJson.version, entry.kind, entry.key]),
+    identity: fingerprintOf([packageJson.version, entry.kind, entry.key]),
     contentType: entry.contentType,
     cacheControl: BADGE_CACHE,
     stage: 'data',

@@ -3,11 +3,11 @@
 import { SITE_SLUG } from '../site/site-release.ts';
 import { pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
 import type { StaticPage } from './static-listing.ts';
-import { eachOf, type Run, stampOf } from './target-run.ts';
-import { bringPage } from './upload-page.ts';
+import { contentStamp, eachOf, type TargetRun } from './target-run.ts';
+import { uploadPage } from './upload-page.ts';
 
 /** Pages that a visitor of the target must not see any more, or not in the clear. */
-export function leavingPages({ site, memory }: Run): string[] {
+export function leavingPages({ site, memory }: TargetRun): string[] {
   const listed = new Map(site.pages.map((page) => [page.slug, page]));
   const there = [...memory.pages.keys(), ...(memory.doubts === 'none' ? [] : site.gated)];
   return [...new Set(there)].filter((slug) => {
@@ -18,7 +18,7 @@ export function leavingPages({ site, memory }: Run): string[] {
 }
 
 /** @returns whether a ledger of the page is there, empty by now */
-export async function takeAway({ store, site, memory, tally }: Run, slug: string): Promise<boolean> {
+export async function removePage({ store, site, memory, tally }: TargetRun, slug: string): Promise<boolean> {
   const ledger = await store.readLedger(pageLedgerPath(slug));
   const files = ledger === null ? null : parsePageLedger(slug, ledger.text);
   // Nothing is put before a ledger lists it: a page that was never whole and has none is not there.
@@ -45,15 +45,15 @@ export async function takeAway({ store, site, memory, tally }: Run, slug: string
  * still to come; otherwise it goes with that page.
  */
 export async function hideFromSite(
-  run: Run,
+  run: TargetRun,
   { own, others, known }: { own: StaticPage; others: readonly StaticPage[]; known: ReadonlySet<string> },
 ): Promise<void> {
-  if (others.every(({ slug }) => known.has(slug))) return bringPage(run, own);
+  if (others.every(({ slug }) => known.has(slug))) return uploadPage(run, own);
   const ledger = await run.store.readLedger(pageLedgerPath(SITE_SLUG));
   const before = (ledger === null ? null : parsePageLedger(SITE_SLUG, ledger.text)) ?? new Map<string, string>();
   const stale = own
     .files()
-    .filter(({ path, identity }) => before.has(path) && before.get(path) !== stampOf(run, identity));
+    .filter(({ path, identity }) => before.has(path) && before.get(path) !== contentStamp(run, identity));
   for (const { path } of stale) {
     await run.store.remove(path);
     run.tally.filesRemoved += 1;

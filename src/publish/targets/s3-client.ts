@@ -94,12 +94,12 @@ export function createS3Client(options: S3Options, deps: S3Deps): S3Client {
     headersTimeout: limits.totalMs,
     bodyTimeout: limits.totalMs,
   });
-  const context: Context = { options, deps, limits, place, agent, stopping: stopping.signal };
+  const context: S3Context = { options, deps, limits, place, agent, stopping: stopping.signal };
   // Derived keys by day: the one step of signing that is worth remembering.
   const keys = new Map<string, ArrayBuffer>();
   return {
     place,
-    request: (request) => insist(context, request, keys),
+    request: (request) => requestWithRetries(context, request, keys),
     close: async () => {
       stopping.abort();
       await agent.destroy();
@@ -107,7 +107,7 @@ export function createS3Client(options: S3Options, deps: S3Deps): S3Client {
   };
 }
 
-interface Context {
+interface S3Context {
   readonly options: S3Options;
   readonly deps: S3Deps;
   readonly limits: S3Limits;
@@ -116,7 +116,11 @@ interface Context {
   readonly stopping: AbortSignal;
 }
 
-async function insist(context: Context, request: S3Request, keys: Map<string, ArrayBuffer>): Promise<S3Answer> {
+async function requestWithRetries(
+  context: S3Context,
+  request: S3Request,
+  keys: Map<string, ArrayBuffer>,
+): Promise<S3Answer> {
   const { limits, deps, place, stopping } = context;
   for (let attempt = 1; ; attempt += 1) {
     const result = await tryOnce(context, request, keys);
@@ -140,7 +144,7 @@ type Attempt =
       readonly retryAfterMs: number | null;
     };
 
-async function tryOnce(context: Context, request: S3Request, keys: Map<string, ArrayBuffer>): Promise<Attempt> {
+async function tryOnce(context: S3Context, request: S3Request, keys: Map<string, ArrayBuffer>): Promise<Attempt> {
   const { agent, limits, place, stopping } = context;
   const { method, accept = [] } = request;
   try {
@@ -148,7 +152,7 @@ async function tryOnce(context: Context, request: S3Request, keys: Map<string, A
     const response = await agent.request({ ...(await signed(context, request, keys)), signal });
     const { statusCode: status } = response;
     const isSuccess = (status >= 200 && status < 300) || accept.includes(status);
-    const body = await bodyOf(response, { place, method, bytesMax: isSuccess ? limits.bytesMax : ERROR_BYTES_MAX });
+    const body = await readAnswer(response, { place, method, bytesMax: isSuccess ? limits.bytesMax : ERROR_BYTES_MAX });
     if (isSuccess) return { kind: 'answer', answer: { status, etag: single(response.headers['etag']), body } };
     const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(body.toString('utf8'))?.[1] ?? null;
     return {
@@ -164,11 +168,11 @@ async function tryOnce(context: Context, request: S3Request, keys: Map<string, A
 }
 
 async function signed(
-  { options, deps }: Context,
+  { options, deps }: S3Context,
   { method, key, headers = {}, body }: S3Request,
   keys: Map<string, ArrayBuffer>,
 ): Promise<{ origin: string } & Dispatcher.RequestOptions> {
-  const url = addressOf(options, key);
+  const url = objectAddress(options, key);
   const signer = new AwsV4Signer({
     method,
     url: url.href,
@@ -193,7 +197,7 @@ async function signed(
 }
 
 /** The address of an object, every character of its key encoded that S3 encodes before it signs. */
-export function addressOf(
+export function objectAddress(
   { endpoint, bucket, addressing }: Omit<S3Options, 'region' | 'accessKeyId' | 'secretAccessKey'>,
   key: string,
 ): URL {
@@ -212,7 +216,7 @@ export function addressOf(
   return url;
 }
 
-async function bodyOf(
+async function readAnswer(
   { body }: Dispatcher.ResponseData,
   { place, method, bytesMax }: { readonly place: string; readonly method: string; readonly bytesMax: number },
 ): Promise<Buffer> {

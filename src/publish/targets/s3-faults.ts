@@ -101,7 +101,7 @@ const NETWORK: Readonly<Record<string, string>> = {
 
 /** No complete answer came. */
 export function networkError(place: string, method: string, error: unknown): StatusError {
-  const code = codeOf(error);
+  const code = errnoOf(error);
   const isAborted = error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
   const words =
     NETWORK[code] ?? (isAborted ? 'no complete answer in time' : `the connection failed (${code || 'no code'})`);
@@ -113,10 +113,10 @@ export function networkError(place: string, method: string, error: unknown): Sta
   });
 }
 
-function codeOf(error: unknown): string {
+function errnoOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && code !== 'UND_ERR_SOCKET') return code;
-  const inner = error.cause === undefined ? '' : codeOf(error.cause);
+  const inner = error.cause === undefined ? '' : errnoOf(error.cause);
   return inner === '' && typeof code === 'string' ? code : inner;
 }

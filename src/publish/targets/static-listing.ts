@@ -3,7 +3,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestOf } from '../fingerprint.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { filesFolder, publishedSlugs, type ReleaseFolders, releaseFolder, servedRelease } from '../releases/folders.ts';
 import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
@@ -46,7 +46,7 @@ export interface StaticListing {
   readonly look: () => StaticSite;
 }
 
-interface Known {
+interface KnownPage {
   readonly slug: string;
   readonly number: number;
   /** Which manifest it was made from. */
@@ -58,24 +58,31 @@ interface Known {
 
 /** Makes the listing over a data folder. Between two looks it remembers a few words of each page. */
 export function createStaticListing({ folders, sealed, hostFiles }: ListingOptions): StaticListing {
-  const known = new Map<string, Known>();
+  const known = new Map<string, KnownPage>();
   const seals = new Map<string, { readonly from: string; readonly mark: string }>();
 
-  function lookAt(slug: string, number: number): Known | null {
-    const from = stampOf(folders, slug, number);
+  function lookAt(slug: string, number: number): KnownPage | null {
+    const from = releaseStamp(folders, slug, number);
     const before = known.get(slug);
     if (before?.from === from) return before;
     known.delete(slug);
     const manifest = readManifest(folders, slug, number);
     if (manifest === null) return null;
     const { access, customDomain } = manifest;
-    const found = { slug, number, from, mark: digestOf([LISTING_FORMAT, manifest]).slice(0, 32), access, customDomain };
+    const found = {
+      slug,
+      number,
+      from,
+      mark: fingerprintOf([LISTING_FORMAT, manifest]).slice(0, 32),
+      access,
+      customDomain,
+    };
     known.set(slug, found);
     return found;
   }
 
   /** A new mark whenever the page or its password changed, and in every process: what is sealed is never the same bytes. */
-  function sealedMark({ slug, from }: Known, lock: PageLock): string {
+  function sealedMark({ slug, from }: KnownPage, lock: PageLock): string {
     const key = `${from} ${lock.password.reveal()}`;
     const before = seals.get(slug);
     if (before?.from === key) return before.mark;
@@ -84,21 +91,21 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
     return mark;
   }
 
-  function toPage(page: Known): StaticPage {
+  function toPage(page: KnownPage): StaticPage {
     const { slug, mark } = page;
     return { slug, mark, isSealed: false, files: () => publicFiles(folders, page) };
   }
 
-  function toSealedPage(page: Known, lock: PageLock): StaticPage {
+  function toSealedPage(page: KnownPage, lock: PageLock): StaticPage {
     const mark = sealedMark(page, lock);
     return { slug: page.slug, mark, isSealed: true, files: () => [sealedFile(folders, page, { lock, mark })] };
   }
 
-  function toSitePage(site: Known, others: readonly Known[]): StaticPage {
+  function toSitePage(site: KnownPage, others: readonly KnownPage[]): StaticPage {
     const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others);
     return {
       slug: SITE_SLUG,
-      mark: digestOf([site.mark, texts]).slice(0, 32),
+      mark: fingerprintOf([site.mark, texts]).slice(0, 32),
       isSealed: false,
       files: () => [...texts.map(textFile), ...publicFiles(folders, site, others)],
     };
@@ -108,7 +115,7 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
     look: () => {
       const unreadable = new Set<string>();
       const gated: string[] = [];
-      const open: Known[] = [];
+      const open: KnownPage[] = [];
       const closed: StaticPage[] = [];
       for (const slug of publishedSlugs(folders)) {
         const served = servedRelease(folders, slug);
@@ -136,13 +143,17 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
 const LISTING_FORMAT = 1;
 
 /** Which manifest is there: numbers begin anew when a page is withdrawn and comes back. */
-function stampOf(folders: ReleaseFolders, slug: string, number: number): string {
+function releaseStamp(folders: ReleaseFolders, slug: string, number: number): string {
   const file = statSync(join(releaseFolder(folders, slug, number), 'manifest.json'), { throwIfNoEntry: false });
   return `${number} ${file?.ino ?? ''} ${file?.mtimeMs ?? ''} ${file?.size ?? ''}`;
 }
 
 /** @param others pages that the site's own files tell of: once one of them is closed, these must not leave either */
-function publicFiles(folders: ReleaseFolders, { slug, number }: Known, others: readonly Known[] = []): StaticFile[] {
+function publicFiles(
+  folders: ReleaseFolders,
+  { slug, number }: KnownPage,
+  others: readonly KnownPage[] = [],
+): StaticFile[] {
   const manifest = readManifest(folders, slug, number);
   if (manifest === null) throw new ReleaseGoneError(slug);
   const prefix = prefixOf(slug);
@@ -159,7 +170,7 @@ function publicFiles(folders: ReleaseFolders, { slug, number }: Known, others: r
       contentType,
       cacheControl: PUBLIC_CACHE,
       stage: stageOf(path, contentType),
-      read: () => guarded(() => bodyOf(join(source, path), slug)),
+      read: () => guarded(() => rewrittenBody(join(source, path), slug)),
     }),
   );
   const badges = slug === SITE_SLUG ? [] : badgesOf(folders, manifest);
@@ -171,7 +182,7 @@ function publicFiles(folders: ReleaseFolders, { slug, number }: Known, others: r
 
 function sealedFile(
   folders: ReleaseFolders,
-  { slug, number }: Known,
+  { slug, number }: KnownPage,
   { lock, mark }: { readonly lock: PageLock; readonly mark: string },
 ): StaticFile {
   return {
@@ -188,7 +199,7 @@ function sealedFile(
   };
 }
 
-function hostTexts(isHttps: boolean, pages: readonly Known[]): (readonly [string, string])[] {
+function hostTexts(isHttps: boolean, pages: readonly KnownPage[]): (readonly [string, string])[] {
   const domains = pages.flatMap(({ slug, customDomain }) =>
     customDomain === null ? [] : [{ slug, domain: customDomain }],
   );
@@ -224,7 +235,7 @@ function prefixOf(slug: string): string {
   return slug === SITE_SLUG ? '' : `${slug}/`;
 }
 
-function bodyOf(file: string, slug: string): Uint8Array {
+function rewrittenBody(file: string, slug: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (error) {

@@ -7,7 +7,7 @@ import type { StaticSite } from './static-listing.ts';
 import type { TargetStore } from './target.ts';
 
 /** What is known of the target between two runs. */
-export interface Memory {
+export interface TargetLedger {
   readonly pages: PageEntries;
   /** Of the site ledger; null: there is none. */
   version: string | null;
@@ -24,17 +24,17 @@ export interface Tally {
   readonly failures: string[];
 }
 
-export interface Run {
+export interface TargetRun {
   readonly store: TargetStore;
   readonly site: StaticSite;
-  readonly memory: Memory;
+  readonly memory: TargetLedger;
   readonly tally: Tally;
   /** Every file is compared, also of pages that seem to be there. */
   readonly isThorough: boolean;
 }
 
 /** What the ledger says of a file: what it is, and how it is stored. */
-export function stampOf({ store }: Run, identity: string): string {
+export function contentStamp({ store }: TargetRun, identity: string): string {
   return `${identity.slice(0, 40)}${store.settings}`;
 }
 
@@ -61,7 +61,7 @@ export async function eachOf<Item>(
 }
 
 /** What went wrong, for the report. */
-export function wordsOf(error: unknown): string {
+export function faultText(error: unknown): string {
   if (error instanceof NoLongerPublicError || error instanceof ReleaseGoneError)
     return `Stopped half-way, since ${error.message}; the next run goes on.`;
   return messageOf(error);

@@ -51,7 +51,7 @@ export interface TargetReport {
 export interface Target {
   readonly kind: TargetStore['kind'];
   readonly place: string;
-  /** Brings the target up to date with what is published. Never throws: what went wrong is in the report. One at a time. */
+  /** Updates the target to what is published. Never throws: what went wrong is in the report. One at a time. */
   readonly update: () => Promise<TargetReport>;
   readonly probe: TargetStore['probe'];
   readonly close: () => Promise<void>;

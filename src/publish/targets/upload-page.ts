@@ -4,22 +4,22 @@ import { isStatusError } from '../../errors.ts';
 import { type PageFiles, pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
 import { ReleaseGoneError, STAGES, type StaticFile } from './static-file.ts';
 import type { StaticPage } from './static-listing.ts';
-import { eachOf, type Run, stampOf, wordsOf } from './target-run.ts';
+import { contentStamp, eachOf, faultText, type TargetRun } from './target-run.ts';
 
 /** One page with everything it has. What fails of it alone is told, and leaves the others their turn. */
-export async function bringPage(run: Run, page: StaticPage): Promise<void> {
+export async function uploadPage(run: TargetRun, page: StaticPage): Promise<void> {
   const { memory, tally } = run;
   try {
-    const files = await bringFiles(run, page);
+    const files = await uploadFiles(run, page);
     memory.pages.set(page.slug, { mark: page.mark, files, isSealed: page.isSealed, isWhole: true });
   } catch (error) {
     const isOfPage = error instanceof ReleaseGoneError || (isStatusError(error) && error.context['isOfFile'] === true);
     if (!isOfPage) throw error;
-    tally.failures.push(wordsOf(error));
+    tally.failures.push(faultText(error));
   }
 }
 
-async function bringFiles(run: Run, { slug, files: list }: StaticPage): Promise<number> {
+async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): Promise<number> {
   const { store, tally } = run;
   const ledgerPath = pageLedgerPath(slug);
   const ledger = await store.readLedger(ledgerPath);
@@ -29,7 +29,7 @@ async function bringFiles(run: Run, { slug, files: list }: StaticPage): Promise<
   const there: PageFiles = read ?? new Map();
   const files = list();
   const isThere = ({ path, identity }: StaticFile): boolean =>
-    there.get(path) === stampOf(run, identity) && (!run.isThorough || store.has?.(path) !== false);
+    there.get(path) === contentStamp(run, identity) && (!run.isThorough || store.has?.(path) !== false);
   const missing = files.filter((file) => !isThere(file));
   const listed = new Set(files.map(({ path }) => path));
   const gone = [...there.keys()].filter((path) => !listed.has(path));
@@ -55,7 +55,7 @@ async function bringFiles(run: Run, { slug, files: list }: StaticPage): Promise<
 }
 
 async function putAll(
-  run: Run,
+  run: TargetRun,
   missing: readonly StaticFile[],
   { there, note }: { readonly there: PageFiles; readonly note: () => Promise<void> },
 ): Promise<void> {
@@ -67,7 +67,7 @@ async function putAll(
       await eachOf(files.slice(from, from + store.checkpointFiles), store.concurrency, async (file) => {
         tally.bytesWritten += await store.put(file);
         tally.filesWritten += 1;
-        there.set(file.path, stampOf(run, file.identity));
+        there.set(file.path, contentStamp(run, file.identity));
       });
     }
   }

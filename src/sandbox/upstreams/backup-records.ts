@@ -62,7 +62,7 @@ export function createWorkspaces(world: World, { tenants }: Credentials['backup'
     id,
     slug,
     name: slug.replace(/^./, (letter) => letter.toUpperCase()),
-    sources: plans.map((plan, index) => sourceOf(world, noiseUuid(seed, 'source', slug, index), plan)),
+    sources: plans.map((plan, index) => plannedSource(world, noiseUuid(seed, 'source', slug, index), plan)),
     storageTargets: [
       {
         id: noiseUuid(seed, 'storage target', slug),
@@ -84,7 +84,7 @@ export function createWorkspaces(world: World, { tenants }: Credentials['backup'
   ];
 }
 
-function sourceOf(world: World, id: string, plan: SourcePlan): Source {
+function plannedSource(world: World, id: string, plan: SourcePlan): Source {
   const { name, type, channel, status = 'active', serviceKey = null, hasCredentials = false } = plan;
   const createdAt = toEpochMs(world.startedAt - 120 * DAY_MS);
   const updatedAt = toEpochMs(world.startedAt - 5 * HOUR_MS);

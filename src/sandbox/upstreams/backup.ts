@@ -1,7 +1,7 @@
 /** The backup control plane: log in for a token, name a workspace with every request, log out. */
 
 import type { Credentials } from '../credentials.ts';
-import { bearerOf, headerOf, json, objectOf, type Reply, type Request, type Upstream } from '../exchange.ts';
+import { bearerToken, headerOf, json, objectOf, type Reply, type Request, type Upstream } from '../exchange.ts';
 import { noiseHex, noiseUuid } from '../noise.ts';
 import type { World } from '../world.ts';
 import { createWorkspaces, type Workspace } from './backup-records.ts';
@@ -51,7 +51,7 @@ export function createBackup({ world, credentials }: BackupOptions): Upstream {
     const route = [resource, id].join('/');
     if (api !== 'api' || rest.length > 0) return NOT_FOUND;
     if (route === 'auth/login') return login(request);
-    const token = bearerOf(request.headers);
+    const token = bearerToken(request.headers);
     if (token === null || !tokens.has(token)) return UNAUTHENTICATED;
     if (route === 'auth/logout') return logout(request, token);
     if (route === 'auth/me') return request.method === 'GET' ? me(world, credentials, workspaces) : METHOD_NOT_ALLOWED;

@@ -1,7 +1,7 @@
 /** The listing of customer journeys. How it pages is not documented, so that can be chosen. */
 
 import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs, toIso } from '../../model/time.ts';
-import { bearerOf, json, type Reply, type Request, type Upstream } from '../exchange.ts';
+import { bearerToken, json, type Reply, type Request, type Upstream } from '../exchange.ts';
 import { shifted } from '../faults.ts';
 import { noise, noiseBetween } from '../noise.ts';
 import type { World } from '../world.ts';
@@ -23,7 +23,7 @@ export function createJourneys(options: JourneysOptions): Upstream {
   return (request) => {
     if (request.path !== PATH) return json(404, { message: 'Not found.' });
     if (request.method !== 'GET') return json(405, { message: 'Method not allowed.' }, { allow: 'GET' });
-    if (bearerOf(request.headers) !== options.token) return json(401, { message: 'Unauthenticated.' });
+    if (bearerToken(request.headers) !== options.token) return json(401, { message: 'Unauthenticated.' });
     // A client that does not ask for JSON would be sent to a page for people.
     if (!(request.headers.accept ?? '').includes('application/json')) return json(406, { message: 'Not acceptable.' });
     return list(request, options);

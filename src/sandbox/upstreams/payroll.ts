@@ -1,7 +1,16 @@
 /** The ingestion of payroll time events: batches, rejects one by one, nothing taken twice. */
 
 import { type EpochMs, HOUR_MS } from '../../model/time.ts';
-import { bearerOf, headerOf, isObject, json, objectOf, type Reply, type Request, type Upstream } from '../exchange.ts';
+import {
+  bearerToken,
+  headerOf,
+  isObject,
+  json,
+  objectOf,
+  type Reply,
+  type Request,
+  type Upstream,
+} from '../exchange.ts';
 import {
   check,
   dateTime,
@@ -82,11 +91,11 @@ export function createPayroll({ token }: PayrollOptions): Payroll {
   function upstream(request: Request): Reply {
     if (request.path !== PATH) return json(404, { message: 'Not found.' });
     if (request.method !== 'POST') return json(405, { message: 'Method not allowed.' }, { allow: 'POST' });
-    if (bearerOf(request.headers) !== token) return json(401, { message: 'Unauthenticated.' });
+    if (bearerToken(request.headers) !== token) return json(401, { message: 'Unauthenticated.' });
     const key = headerOf(request.headers, 'idempotency-key');
     const earlier = key === null ? undefined : answers.get(key);
     if (earlier !== undefined && request.now < earlier.at + IDEMPOTENCY_MS) return earlier.reply;
-    const events = eventsOf(request, key);
+    const events = eventsIn(request, key);
     if (!Array.isArray(events)) return events;
     const reply = ingest(events);
     if (key !== null) answers.set(key, { at: request.now, reply });
@@ -97,7 +106,7 @@ export function createPayroll({ token }: PayrollOptions): Payroll {
 }
 
 /** The batch, or why the request as a whole is refused. */
-function eventsOf({ headers, body }: Request, key: string | null): unknown[] | Reply {
+function eventsIn({ headers, body }: Request, key: string | null): unknown[] | Reply {
   const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
   const fields = (isJson ? objectOf(body) : null) ?? {};
   const events = fields['events'];

@@ -10,7 +10,7 @@ export interface RequestLimits {
 /** The figures of the document. */
 export const DOCUMENTED_LIMITS: RequestLimits = { perMinute: 60, perHour: 1_000 };
 
-export type Verdict =
+export type LimitVerdict =
   | { readonly kind: 'allowed'; readonly remaining: number }
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
@@ -18,7 +18,7 @@ export type Verdict =
  * Counts requests per key. A request counts from its instant until one window later, that instant excluded;
  * a refused one does not count. Null limits allow everything.
  */
-export function createRequestLimiter(limits: RequestLimits | null): (key: string, now: EpochMs) => Verdict {
+export function createRequestLimiter(limits: RequestLimits | null): (key: string, now: EpochMs) => LimitVerdict {
   const sentByKey = new Map<string, EpochMs[]>();
   return (key, now) => {
     if (limits === null) return { kind: 'allowed', remaining: Number.MAX_SAFE_INTEGER };

@@ -1,6 +1,6 @@
 /** The server-monitor API: read-only, an envelope around everything, two sliding limits per key. */
 
-import { bearerOf, headerOf, json, type Reply, type Request, type Upstream } from '../exchange.ts';
+import { bearerToken, headerOf, json, type Reply, type Request, type Upstream } from '../exchange.ts';
 import { shifted } from '../faults.ts';
 import type { World } from '../world.ts';
 import { naiveTime } from './naive-time.ts';
@@ -28,7 +28,7 @@ export function createServerMonitor(options: ServerMonitorOptions): Upstream {
   const limiter = createRequestLimiter(options.limits);
   const routes = routesOf(options);
   return (request) => {
-    const key = headerOf(request.headers, 'x-api-key') ?? bearerOf(request.headers);
+    const key = headerOf(request.headers, 'x-api-key') ?? bearerToken(request.headers);
     if (key === options.forbiddenKey) return failure(403, 'This API key has no permission to read');
     if (key !== options.apiKey) return failure(401, 'Invalid or missing API key');
     const verdict = limiter(key, request.now);

@@ -1,6 +1,6 @@
 /** A Terraform state over HTTP: raw as a state back end keeps it, and as `terraform show -json` prints it. */
 
-import { bearerOf, json, type Request, type Upstream } from '../exchange.ts';
+import { bearerToken, json, type Request, type Upstream } from '../exchange.ts';
 import { noiseHex, noiseUuid } from '../noise.ts';
 import type { World } from '../world.ts';
 import { type Resource, terraformResources } from './terraform-resources.ts';
@@ -34,7 +34,7 @@ export function createTerraform({ world, token }: TerraformOptions): Upstream {
 
 /** The token as a bearer, or as the password of basic authentication, which Terraform's own client uses. */
 function isAllowed({ headers }: Request, token: string): boolean {
-  if (bearerOf(headers) === token) return true;
+  if (bearerToken(headers) === token) return true;
   const basic = /^Basic (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   return Buffer.from(basic, 'base64').toString('utf8').endsWith(`:${token}`);
 }

@@ -36,7 +36,7 @@ export function createKeyRing(keys: readonly UptimeKey[]): KeyRing {
 }
 
 /** What a refused caller reads. */
-export function refusalOf(kind: Exclude<KeyCheck['kind'], 'valid'>, header: string): string {
+export function keyRefusal(kind: Exclude<KeyCheck['kind'], 'valid'>, header: string): string {
   return {
     missing: `Missing '${header}' header`,
     invalid: 'Invalid API Key',

@@ -5,7 +5,7 @@
 
 import { empty, headerOf, json, objectOf, type Reply, type Request, type Upstream } from '../exchange.ts';
 import type { Service, World } from '../world.ts';
-import { type KeyCheck, type KeyRing, refusalOf, type UptimeKey, whoami } from './uptime-keys.ts';
+import { type KeyCheck, type KeyRing, keyRefusal, type UptimeKey, whoami } from './uptime-keys.ts';
 import { uptimeMonitor } from './uptime-records.ts';
 
 const KEY_HEADER = 'x-svc-key';
@@ -34,7 +34,7 @@ function rpc(request: Request, check: KeyCheck, world: World): Reply {
   if (request.method !== 'POST') return json(405, { error: 'Method not allowed' }, { allow: 'POST' });
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return empty(415);
   if (check.kind !== 'valid') {
-    return json(401, { code: 'unauthenticated', message: refusalOf(check.kind, KEY_HEADER) });
+    return json(401, { code: 'unauthenticated', message: keyRefusal(check.kind, KEY_HEADER) });
   }
   if (MUTATIONS.has(request.path)) {
     return check.key.scope === 'read'
@@ -74,7 +74,7 @@ function listMonitors(world: World, { now }: Request): Record<string, unknown> {
 }
 
 function rest(request: Request, check: KeyCheck, keys: KeyRing): Reply {
-  if (check.kind !== 'valid') return json(401, { code: 'UNAUTHORIZED', message: refusalOf(check.kind, KEY_HEADER) });
+  if (check.kind !== 'valid') return json(401, { code: 'UNAUTHORIZED', message: keyRefusal(check.kind, KEY_HEADER) });
   if (request.path === '/v1/whoami') {
     return request.method === 'GET' ? json(200, whoami(check.key)) : methodNotAllowed('GET');
   }

@@ -12,7 +12,7 @@ export interface Hook {
   readonly secrets: readonly { readonly reveal: () => string }[];
 }
 
-export interface HookDeskOptions {
+export interface HookHandlerOptions {
   /** Of an upstream; null: it takes no notifications, or there is none of that id. */
   readonly hookOf: (upstreamId: string) => Hook | null;
   /** Asks the upstream and publishes, before anything that waits; the id of the run. */
@@ -41,9 +41,9 @@ interface Turn {
   isTrailing: boolean;
 }
 
-/** Makes the desk. An upstream without a hook refuses like one with a wrong secret. */
-export function createHookDesk(
-  options: HookDeskOptions,
+/** Makes the handler. An upstream without a hook refuses like one with a wrong secret. */
+export function createHookHandler(
+  options: HookHandlerOptions,
 ): (upstreamId: string, request: OwnRequest) => Promise<HookResult> {
   const turns = new Map<string, Turn>();
   const seen = new Set<string>();
@@ -71,9 +71,9 @@ export function createHookDesk(
     if (!isAuthentic(request, hook)) return { kind: 'refused' };
     if (!options.canPull) return { kind: 'idle' };
     const body = await request.body();
-    const print = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');
-    if (body.length > 0 && seen.has(print)) return { kind: 'known' };
-    seen.add(print);
+    const fingerprint = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');
+    if (body.length > 0 && seen.has(fingerprint)) return { kind: 'known' };
+    seen.add(fingerprint);
     for (const oldest of seen) {
       if (seen.size <= REMEMBERED_MAX) break;
       seen.delete(oldest);

@@ -6,7 +6,7 @@ export interface OpsEvents {
   /**
    * Keeps an answer open and tells it of what happens; false: too many are open already.
    *
-   * @param isAllowed asked at every beat; false ends the answer
+   * @param isAllowed asked at every heartbeat; false ends the answer
    */
   readonly open: (response: ServerResponse, isAllowed: () => Promise<boolean>) => boolean;
   /** Something happened; what happens in quick succession is told once. */
@@ -17,23 +17,23 @@ export interface OpsEvents {
 /** An operator has a few windows open, not hundreds. */
 const STREAMS_MAX = 32;
 /** Shorter than proxies wait for a silent answer. */
-const BEAT_MS = 15_000;
+const HEARTBEAT_MS = 15_000;
 const GATHER_MS = 250;
 
-/** Makes the desk; nothing runs while nobody listens. */
+/** Makes the event stream; nothing runs while nobody listens. */
 export function createOpsEvents(): OpsEvents {
   const streams = new Map<ServerResponse, () => Promise<boolean>>();
-  let beat: NodeJS.Timeout | null = null;
+  let heartbeat: NodeJS.Timeout | null = null;
   let gathering: NodeJS.Timeout | null = null;
 
   function drop(response: ServerResponse): void {
     streams.delete(response);
-    if (streams.size > 0 || beat === null) return;
-    clearInterval(beat);
-    beat = null;
+    if (streams.size > 0 || heartbeat === null) return;
+    clearInterval(heartbeat);
+    heartbeat = null;
   }
 
-  function onBeat(): void {
+  function onHeartbeat(): void {
     for (const [response, isAllowed] of streams) {
       isAllowed().then(
         (allowed) => (allowed ? response.write(': still here\n\n') : response.end()),
@@ -48,7 +48,7 @@ export function createOpsEvents(): OpsEvents {
       streams.set(response, isAllowed);
       response.on('close', () => drop(response));
       response.write('retry: 5000\n\n');
-      beat ??= setInterval(onBeat, BEAT_MS).unref();
+      heartbeat ??= setInterval(onHeartbeat, HEARTBEAT_MS).unref();
       return true;
     },
     announce: () => {

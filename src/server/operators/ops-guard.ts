@@ -10,14 +10,14 @@ export interface Revealing {
   readonly reveal: () => string;
 }
 
-export type Verdict =
+export type TokenVerdict =
   | { readonly kind: 'right' }
   | { readonly kind: 'wrong' }
   /** Too many wrong ones from this client: not even the right one is taken before then. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
 export interface OperatorGuard {
-  readonly check: (given: string, client: { readonly address: string; readonly now: EpochMs }) => Promise<Verdict>;
+  readonly check: (given: string, client: { readonly address: string; readonly now: EpochMs }) => Promise<TokenVerdict>;
 }
 
 export interface OperatorGuardOptions {
@@ -61,6 +61,6 @@ export function isSame(given: string, secret: Revealing | null): boolean {
 }
 
 /** The token of an Authorization header; empty when there is none. A header sent twice is none. */
-export function bearerOf(header: string | undefined): string {
+export function bearerFrom(header: string | undefined): string {
   return typeof header === 'string' ? (/^Bearer ([^\s,]+)$/i.exec(header)?.[1] ?? '') : '';
 }

@@ -10,13 +10,13 @@ import { type OpsSignInFault, type OpsSignInView, opsSignInView } from '../../vi
 import type { OwnAnswer, OwnRequest } from '../front-door.ts';
 import type { OpsEvents } from './ops-events.ts';
 import type { OperatorGuard } from './ops-guard.ts';
-import { isOwnForm, type OperatorSession, type OperatorSessionDesk, type PresentedCookie } from './ops-session.ts';
+import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
 
 export interface OpsRoutesOptions {
   /** Whether there is an operator token: without one there is no such page. */
   readonly hasToken: () => boolean;
   readonly guard: OperatorGuard;
-  readonly sessions: OperatorSessionDesk;
+  readonly sessions: OperatorSessionService;
   readonly events: OpsEvents;
   readonly facts: (now: EpochMs) => Promise<OpsFacts>;
   readonly render: (page: OpsPage) => Promise<{ readonly html: string; readonly csp: string }>;

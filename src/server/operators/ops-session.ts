@@ -25,7 +25,7 @@ export interface PresentedCookie {
   readonly now: EpochMs;
 }
 
-export interface OperatorSessionDesk {
+export interface OperatorSessionService {
   /** Begins a session; the Set-Cookie header for it. The caller has checked the operator token. */
   readonly begin: (presented: PresentedCookie) => Promise<string>;
   /** Null: nobody is signed in by this cookie, or with a token that is no longer the configured one. */
@@ -40,43 +40,48 @@ export interface OperatorSessionOptions {
   readonly random: RandomBytes;
 }
 
-/** Makes the desk. Another operator token ends every session. */
-export function createOperatorSessionDesk({ sessions, token, random }: OperatorSessionOptions): OperatorSessionDesk {
-  // The id is in it, which is stored nowhere: from the print alone no token can be guessed.
-  const printOf = (id: string): string | null => {
+/** Makes the service. Another operator token ends every session. */
+export function createOperatorSessionService({
+  sessions,
+  token,
+  random,
+}: OperatorSessionOptions): OperatorSessionService {
+  // The id is in it, which is stored nowhere: from the fingerprint alone no token can be guessed.
+  const tokenFingerprintFor = (id: string): string | null => {
     const secret = token();
     return secret === null ? null : digest('operator-token', secret.reveal(), id);
   };
-  const idOf = ({ cookie, isSecure }: PresentedCookie): string | null => readCookie(cookie, 'operator', isSecure);
+  const presentedId = ({ cookie, isSecure }: PresentedCookie): string | null =>
+    readCookie(cookie, 'operator', isSecure);
 
   return {
     begin: async ({ isSecure, now }) => {
       const id = newToken(random);
       await sessions.forget(now, toEpochMs(now - IDLE_MS));
       await sessions.begin({
-        idHash: hashOf(id),
+        idHash: sessionHash(id),
         isSecure,
-        tokenPrint: printOf(id) ?? '',
+        tokenFingerprint: tokenFingerprintFor(id) ?? '',
         seenAt: now,
         untilAt: toEpochMs(now + LIFE_MS),
       });
       return setCookie({ role: 'operator', isSecure, value: id, maxAgeSeconds: LIFE_MS / 1_000 });
     },
     find: async (presented) => {
-      const id = idOf(presented);
+      const id = presentedId(presented);
       if (!isToken(id)) return null;
       const { now, isSecure } = presented;
-      const session = await sessions.find(hashOf(id));
+      const session = await sessions.find(sessionHash(id));
       if (session === null || session.isSecure !== isSecure) return null;
       if (session.untilAt <= now || session.seenAt <= now - IDLE_MS) return null;
-      const print = printOf(id);
-      if (print === null || print !== session.tokenPrint) return null;
+      const fingerprint = tokenFingerprintFor(id);
+      if (fingerprint === null || fingerprint !== session.tokenFingerprint) return null;
       if (now - session.seenAt >= TOUCH_MS) await sessions.touch(session.idHash, now);
       return { formToken: digest('operator-form', id) };
     },
     end: async (presented) => {
-      const id = idOf(presented);
-      if (isToken(id)) await sessions.end(hashOf(id));
+      const id = presentedId(presented);
+      if (isToken(id)) await sessions.end(sessionHash(id));
       return setCookie({ role: 'operator', isSecure: presented.isSecure, value: '', maxAgeSeconds: 0 });
     },
   };
@@ -88,6 +93,6 @@ export function isOwnForm(form: URLSearchParams, session: OperatorSession): bool
   return given.length === 1 && isSame(given[0] ?? '', { reveal: () => session.formToken });
 }
 
-function hashOf(id: string): string {
+function sessionHash(id: string): string {
   return digest('operator-session', id);
 }

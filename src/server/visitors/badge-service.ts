@@ -50,7 +50,7 @@ export interface BadgeRequest {
   readonly ifNoneMatch: string | undefined;
 }
 
-export interface BadgeDesk {
+export interface BadgeService {
   /** Draws a badge of an open release; the missing one when there is none of that name. */
   readonly draw: (release: OpenRelease, request: BadgeRequest) => Promise<FileAnswer>;
   /** The one answer for what does not exist and for what may not be seen. */
@@ -65,8 +65,8 @@ export function badgeAddressOf(path: string): BadgeAddress | null {
   return { scope: scope === 'components' || scope === 'groups' ? scope : 'page', id: id ?? null, fileName };
 }
 
-/** Makes the desk. What it draws is kept under the release it was drawn from. */
-export function createBadgeDesk(): BadgeDesk {
+/** Makes the service. What it draws is kept under the release it was drawn from. */
+export function createBadgeService(): BadgeService {
   const cache = createBadgeCache<Promise<Drawn | null>>(DRAWN_MAX);
   const parsed = new WeakMap<OpenRelease, Opened>();
   let openedCount = 0;
@@ -121,7 +121,7 @@ async function drawFrom(
     isStale,
   }: { address: BadgeAddress; options: ReturnType<typeof parseBadgeQuery>; isStale: boolean },
 ): Promise<Drawn | null> {
-  const subject = subjectOf(data, address);
+  const subject = addressedSubject(data, address);
   const file = parseBadgeFileName(address.fileName);
   if (subject === null || file === null) return null;
   const badge = resolveBadge(file.name, data.named, data.options);
@@ -147,7 +147,7 @@ function answersWith(body: Buffer, contentType: string): Drawn {
   };
 }
 
-function subjectOf({ subjects }: BadgeData, { scope, id }: BadgeAddress): BadgeSubject | null {
+function addressedSubject({ subjects }: BadgeData, { scope, id }: BadgeAddress): BadgeSubject | null {
   if (scope === 'page') return subjects.page;
   return subjects[scope].find((named) => named.id === id)?.subject ?? null;
 }

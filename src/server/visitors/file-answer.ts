@@ -24,13 +24,13 @@ export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnsw
   const record = Object.hasOwn(release.manifest.files, request.path) ? release.manifest.files[request.path] : undefined;
   if (record === undefined) return null;
   const range = single(request.headers['range']);
-  // Ranges are of the file as it is: a range of a twin would mean something else to a client that decodes.
+  // Ranges are of the file as it is: a range of a variant would mean something else to a client that decodes.
   const encoding = range === undefined ? negotiate(record, single(request.headers['accept-encoding'])) : null;
-  const head = headOf(release, record, { path: request.path, isPublic: request.isPublic, encoding });
+  const head = answerHead(release, record, { path: request.path, isPublic: request.isPublic, encoding });
   if (head.etag !== null && matches(single(request.headers['if-none-match']), head.etag)) return head.notModified;
   const body = release.read(request.path, encoding);
   if (range !== undefined) return rangeAnswer(range, body, head.headers);
-  // A twin may be replaced by a smaller one meanwhile.
+  // A variant may be replaced by a smaller one meanwhile.
   if (head.whole['content-length'] !== body.length) head.whole = { ...head.headers, 'content-length': body.length };
   return { status: 200, headers: head.whole, body };
 }
@@ -49,7 +49,7 @@ const HEADS_MAX = 4_096;
 let heads = new WeakMap<OpenRelease, Map<string, Head>>();
 let headCount = 0;
 
-function headOf(
+function answerHead(
   release: OpenRelease,
   record: FileRecord,
   { path, isPublic, encoding }: Pick<FileRequest, 'path' | 'isPublic'> & { readonly encoding: Compression | null },
@@ -62,7 +62,7 @@ function headOf(
     heads = new WeakMap();
     headCount = 0;
   }
-  const headers = headersOf(record, { path, isPublic }, encoding);
+  const headers = fileHeaders(record, { path, isPublic }, encoding);
   const etag = headers['etag'];
   const head: Head = {
     etag: typeof etag === 'string' ? etag : null,
@@ -76,7 +76,7 @@ function headOf(
   return head;
 }
 
-function headersOf(
+function fileHeaders(
   record: FileRecord,
   { isPublic, path }: Pick<FileRequest, 'isPublic' | 'path'>,
   encoding: Compression | null,

@@ -9,10 +9,10 @@ import {
   type ServedRelease,
   servedRelease,
 } from '../../publish/releases/folders.ts';
-import { type FileRecord, type Manifest, placesOf, readData, readManifest } from '../../publish/releases/manifest.ts';
+import { type FileRecord, filePlaces, type Manifest, readData, readManifest } from '../../publish/releases/manifest.ts';
 
 /** Bytes of file contents kept in memory. */
-const HOT_BYTES_MAX = 64 * 1024 * 1024;
+const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface OpenRelease {
   readonly slug: string;
@@ -29,9 +29,9 @@ export interface ReleaseReader {
 }
 
 /** Makes the reader over a data folder; files that are asked for often stay in memory, least recently used go first. */
-export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number = HOT_BYTES_MAX): ReleaseReader {
+export function createReleaseReader(folders: ReleaseFolders, cacheBytesMax: number = CACHE_BYTES_MAX): ReleaseReader {
   const releases = new Map<string, { readonly target: string; readonly release: OpenRelease }>();
-  const hot = createHotSet(hotBytesMax);
+  const cached = createMemoryCache(cacheBytesMax);
   return { open: oncePerTurn(openNow) };
 
   function targetOf(slug: string): string | null {
@@ -55,11 +55,11 @@ export function createReleaseReader(folders: ReleaseFolders, hotBytesMax: number
     if (known?.target === target) return known.release;
     const manifest = readableManifest(folders, slug);
     if (manifest === null) return null;
-    const placeOf = placesOf(folders, manifest);
+    const filePlace = filePlaces(folders, manifest);
     const release: OpenRelease = {
       slug,
       manifest,
-      read: (path, encoding) => hot(placeOf(path) + (encoding === null ? '' : suffixOf(encoding))),
+      read: (path, encoding) => cached(filePlace(path) + (encoding === null ? '' : suffixOf(encoding))),
       data: () => readData(folders, slug, manifest.number),
     };
     releases.set(slug, { target, release });
@@ -96,7 +96,7 @@ function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
   return (access === 'public') === isPublic;
 }
 
-function createHotSet(bytesMax: number): (path: string) => Buffer {
+function createMemoryCache(bytesMax: number): (path: string) => Buffer {
   const files = new Map<string, Buffer>();
   let bytes = 0;
   return (path) => {
@@ -119,10 +119,10 @@ function createHotSet(bytesMax: number): (path: string) => Buffer {
   };
 }
 
-/** The best twin of a file for an Accept-Encoding header; null: as it is. */
+/** The best variant of a file for an Accept-Encoding header; null: as it is. */
 export function negotiate(record: FileRecord, acceptEncoding: string | undefined): Compression | null {
-  if (acceptEncoding === undefined || record.twins.length === 0) return null;
-  for (const encoding of preferences(acceptEncoding)) if (record.twins.includes(encoding)) return encoding;
+  if (acceptEncoding === undefined || record.variants.length === 0) return null;
+  for (const encoding of preferences(acceptEncoding)) if (record.variants.includes(encoding)) return encoding;
   return null;
 }
 

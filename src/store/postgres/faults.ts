@@ -26,21 +26,21 @@ const DISCONNECTIONS: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', '57P
 const DISCONNECTED = /connection terminated|connection error and is not queryable|closed and is not queryable/i;
 
 /** `host:port/database` of an address, for messages. */
-export function placeOf(url: string): string {
+export function serverPlace(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `Postgres at ${hostname === '' ? 'localhost' : hostname}:${port === '' ? 5_432 : port}${pathname}`;
 }
 
 /** Whether a connection ended which had been open: another one may work. */
 export function isDisconnection(error: unknown): boolean {
-  return DISCONNECTIONS.has(codeOf(error) ?? '') || DISCONNECTED.test(messageOf(error));
+  return DISCONNECTIONS.has(sqlStateOf(error) ?? '') || DISCONNECTED.test(messageOf(error));
 }
 
 /** The error to tell of: one of ours stays as it is. */
 export function unavailable(place: string, error: unknown): StatusError {
   if (isStatusError(error)) return error;
-  const code = codeOf(error);
-  const words = wordsOf(error);
+  const code = sqlStateOf(error);
+  const words = faultText(error);
   return new StatusError({
     code: 'STORE_UNAVAILABLE',
     message: `${place} cannot be used: ${words}. ${REMEDIES[code ?? ''] ?? OTHER_REMEDY}`,
@@ -49,13 +49,13 @@ export function unavailable(place: string, error: unknown): StatusError {
   });
 }
 
-function codeOf(error: unknown): string | null {
+function sqlStateOf(error: unknown): string | null {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : null;
 }
 
 /** A host with several addresses fails with all of their faults in one. */
-function wordsOf(error: unknown): string {
+function faultText(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return messageOf(first).replace(/\.$/, '') || 'it does not answer';
 }

@@ -14,12 +14,12 @@ const STATEMENT_MAX_MS = 600_000;
 /** @param begin what begins a transaction that no other node writes beside */
 export async function migratePostgres(client: pg.ClientBase, begin: string): Promise<void> {
   await requireServer(client);
-  if (migrationsAfter(await versionOf(client)).length === 0) return;
+  if (migrationsAfter(await schemaVersion(client)).length === 0) return;
   await client.query(begin);
   await client.query(`SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}`);
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)');
   // Another node may have done it while this one waited.
-  for (const { version, sql } of migrationsAfter(await versionOf(client))) {
+  for (const { version, sql } of migrationsAfter(await schemaVersion(client))) {
     await client.query({ text: inPostgresTypes(sql()), query_timeout: STATEMENT_MAX_MS } as pg.QueryConfig);
     await client.query('DELETE FROM schema_version');
     await client.query('INSERT INTO schema_version (version) VALUES ($1)', [version]);
@@ -28,7 +28,7 @@ export async function migratePostgres(client: pg.ClientBase, begin: string): Pro
 }
 
 /** Which version the tables have; 0: there are none. */
-export async function versionOf(client: pg.ClientBase): Promise<number> {
+export async function schemaVersion(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query("SELECT to_regclass('schema_version') IS NOT NULL AS known");
   if (rows[0]?.known !== true) return 0;
   const { rows: versions } = await client.query('SELECT MAX(version) AS version FROM schema_version');

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { StatusError } from '../../errors.ts';
 import type { Database, SqlValue, Writer } from '../database.ts';
 import { numbered } from './dialect.ts';
-import { placeOf, unavailable } from './faults.ts';
+import { serverPlace, unavailable } from './faults.ts';
 import { migratePostgres } from './migrate.ts';
 import { connected, createPool } from './pool.ts';
 
@@ -49,7 +49,7 @@ export interface PostgresDatabase extends Database {
  * @param url `postgres://user:password@host:port/database?sslmode=…`, in which sslmode means what it means to libpq
  */
 export function openPostgres(url: string, { poolSize = POOL_SIZE }: PostgresOptions = {}): PostgresDatabase {
-  const place = placeOf(url);
+  const place = serverPlace(url);
   const pool = createPool(url, poolSize);
   let last: Promise<unknown> = Promise.resolve();
   let prepared: Promise<void> | null = null;

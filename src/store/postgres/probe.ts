@@ -1,8 +1,8 @@
 /** Looks at a Postgres server without changing anything there. */
 
 import { migrationsAfter } from '../migrations.ts';
-import { placeOf, unavailable } from './faults.ts';
-import { requireServer, versionOf } from './migrate.ts';
+import { serverPlace, unavailable } from './faults.ts';
+import { requireServer, schemaVersion } from './migrate.ts';
 import { connected, createPool } from './pool.ts';
 
 export interface PostgresFacts {
@@ -23,13 +23,13 @@ export async function probePostgres(url: string): Promise<PostgresFacts> {
       const { rows } = await fresh.query(
         "SELECT current_setting('server_version') AS version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock",
       );
-      const isCurrent = migrationsAfter(await versionOf(fresh)).length === 0;
+      const isCurrent = migrationsAfter(await schemaVersion(fresh)).length === 0;
       return { version: String(rows[0]?.version), clockMs: Number(rows[0]?.clock), isCurrent };
     });
     client.release();
     return result;
   } catch (error) {
-    throw unavailable(placeOf(url), error);
+    throw unavailable(serverPlace(url), error);
   } finally {
     await pool.end();
   }

@@ -23,7 +23,7 @@ export type Reading<Page> =
   | { readonly kind: 'failed'; readonly pages: readonly Page[]; readonly error: StatusError };
 
 /** What a page says of the whole list, and the ids on it. */
-export interface PageFacts {
+export interface ListPageFacts {
   /** Items in the whole list; null: it does not say. */
   readonly total: number | null;
   readonly ids: readonly string[];
@@ -59,7 +59,7 @@ export function* readPages<Page>(listing: Listing<Page>): Pull<Reading<Page>> {
  */
 export function* readStablePages<Page>(
   listing: Listing<Page>,
-  { factsOf, countsAll }: { readonly factsOf: (page: Page) => PageFacts; readonly countsAll: boolean },
+  { factsOf, countsAll }: { readonly factsOf: (page: Page) => ListPageFacts; readonly countsAll: boolean },
 ): Pull<Reading<Page>> {
   let last: readonly Page[] = [];
   for (let tries = 0; tries < 2; tries += 1) {
@@ -83,7 +83,7 @@ export function* readStablePages<Page>(
 export function* readOffsetPages<Page>(list: {
   /** The question; null: the empty request. */
   readonly ask: (range: { readonly limit: number; readonly offset: number } | null) => Question<Page>;
-  readonly factsOf: (page: Page) => PageFacts;
+  readonly factsOf: (page: Page) => ListPageFacts;
   readonly limit: number;
   readonly pagesMax: number;
   readonly isNeeded: boolean;
@@ -106,7 +106,7 @@ export function* readOffsetPages<Page>(list: {
   return yield* readStablePages(listing, { factsOf, countsAll: false });
 }
 
-function isConsistent(pages: readonly PageFacts[], again: PageFacts | null, countsAll: boolean): boolean {
+function isConsistent(pages: readonly ListPageFacts[], again: ListPageFacts | null, countsAll: boolean): boolean {
   const [first] = pages;
   if (first === undefined) return true;
   const ids = pages.flatMap((page) => page.ids);

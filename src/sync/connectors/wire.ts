@@ -127,7 +127,7 @@ export function parseInstant(text: string, zone: string | null): EpochMs | null 
 export type StateWords = Readonly<Record<string, State>>;
 
 /** What a word means; a word that is not in the table is `unknown` and is told. */
-export function stateOf(words: StateWords, word: unknown, place: string): { state: State; problems: Problem[] } {
+export function stateFromWord(words: StateWords, word: unknown, place: string): { state: State; problems: Problem[] } {
   const known =
     typeof word === 'string' && Object.hasOwn(words, word.toLowerCase()) ? words[word.toLowerCase()] : undefined;
   if (known !== undefined) return { state: known, problems: [] };
@@ -150,7 +150,7 @@ export interface MonitorList<T> {
     place: string,
   ) => { readonly monitor: MonitorObservation; readonly problems: readonly Problem[] };
   /** What to show in place of an item that cannot be read but has an id. */
-  readonly placeholder: (idThere: string, name: string) => MonitorObservation;
+  readonly placeholder: (externalId: string, name: string) => MonitorObservation;
 }
 
 const SalvageSchema = z.object({ id: IdSchema, name: NameSchema.optional().catch(undefined) });
@@ -159,7 +159,7 @@ const SalvageSchema = z.object({ id: IdSchema, name: NameSchema.optional().catch
  * The monitors of a list, item by item: one that cannot be read is `unknown` when at least its id can, and left out
  * otherwise; both are counted as dropped. Never throws.
  */
-export function monitorsOf<T>(list: MonitorList<T>): { monitors: MonitorObservation[]; problems: Problem[] } {
+export function projectMonitorList<T>(list: MonitorList<T>): { monitors: MonitorObservation[]; problems: Problem[] } {
   const monitors: MonitorObservation[] = [];
   const problems: Problem[] = [];
   for (const [index, item] of list.items.entries()) {
@@ -195,7 +195,7 @@ export function uniqueMonitors(monitors: readonly MonitorObservation[]): {
 }
 
 /**
- * Sorted by id, each id once. Equal twins are one; of twins that differ, `settle` makes one out of the first by its
+ * Sorted by id, each id once. Equal variants are one; of variants that differ, `settle` makes one out of the first by its
  * own text, so that the order of the input does not matter, and a problem tells.
  */
 export function uniqueById<T extends { readonly id: string }>(
@@ -204,14 +204,14 @@ export function uniqueById<T extends { readonly id: string }>(
 ): { items: T[]; problems: Problem[] } {
   const byId = Map.groupBy(items, (item) => item.id);
   const problems: Problem[] = [];
-  const unique = [...byId].map(([id, twins]) => {
-    const texts = [...new Set(twins.map((twin) => JSON.stringify(twin)))].toSorted();
-    const first = twins.find((twin) => JSON.stringify(twin) === texts[0]) as T;
-    if (twins.length === 1) return first;
+  const unique = [...byId].map(([id, variants]) => {
+    const texts = [...new Set(variants.map((variant) => JSON.stringify(variant)))].toSorted();
+    const first = variants.find((variant) => JSON.stringify(variant) === texts[0]) as T;
+    if (variants.length === 1) return first;
     problems.push({
       kind: texts.length === 1 ? 'note' : 'dropped',
       place: id,
-      message: `the id comes ${twins.length} times`,
+      message: `the id comes ${variants.length} times`,
     });
     return texts.length === 1 ? first : settle(first);
   });
@@ -253,12 +253,16 @@ export function compareIds(a: string, b: string): number {
 }
 
 /** The part of a monitor's name after the upstream's. */
-export function idThereOf(id: MonitorId | string): string {
+export function externalIdOf(id: MonitorId | string): string {
   return id.slice(id.indexOf('/') + 1);
 }
 
 /** `base` with path and query; only for values that are no secrets. */
-export function addressOf(base: string, path: string, query: Readonly<Record<string, string | number>> = {}): string {
+export function endpointAddress(
+  base: string,
+  path: string,
+  query: Readonly<Record<string, string | number>> = {},
+): string {
   const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString();
   return `${base}${path}${search === '' ? '' : `?${search}`}`;
 }

@@ -38,14 +38,14 @@ const FAULTS: Readonly<Record<string, FaultFacts>> = {
 const TLS_CODE = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 
 /** Where a request went, safe to log: method, origin and path; no user, no query. */
-export function placeOf(method: string, url: URL): string {
+export function requestPlace(method: string, url: URL): string {
   return `${method} ${url.origin === 'null' ? url.protocol : url.origin}${url.pathname}`;
 }
 
 /** Whatever the network layer threw, as one of ours. */
 export function toStatusError(error: unknown, place: string): StatusError {
   if (isStatusError(error)) return error;
-  const code = codeOf(error);
+  const code = networkErrorCode(error);
   if (code === 'UND_ERR_INVALID_ARG') {
     return new StatusError({
       code: 'CONFIG_INVALID',
@@ -102,7 +102,7 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 };
 
 /** The error of a status that is not an answer: 429 limited, 408 and 5xx failed, all others refused. */
-export function statusError(
+export function errorForStatus(
   place: string,
   { status, retryAt }: { readonly status: number; readonly retryAt: EpochMs | null },
 ): StatusError {
@@ -118,12 +118,12 @@ export function statusError(
   });
 }
 
-function codeOf(error: unknown): string {
+function networkErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && code !== 'UND_ERR_SOCKET') return code;
   return error.cause instanceof Error && typeof (error.cause as { code?: unknown }).code === 'string'
-    ? codeOf(error.cause)
+    ? networkErrorCode(error.cause)
     : typeof code === 'string'
       ? code
       : '';

@@ -7,7 +7,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { isStatusError, type StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { ACCEPTED_ENCODINGS, dropBody } from './body.ts';
-import { placeOf, statusError, toStatusError, unreachable } from './http-faults.ts';
+import { errorForStatus, requestPlace, toStatusError, unreachable } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
 import { readPayload } from './payload.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
@@ -109,8 +109,8 @@ interface Exchange {
 }
 
 async function request(agent: Agent, limits: HttpLimits, { question, context }: Exchange): Promise<HttpAnswer> {
-  const start = addressOf(question);
-  const place = placeOf(question.method, start);
+  const start = parseAddress(question);
+  const place = requestPlace(question.method, start);
   await context.permit?.();
   const deadline = new AbortController();
   const totalMs = Math.min(limits.totalMs, context.totalMs ?? limits.totalMs);
@@ -140,7 +140,7 @@ async function request(agent: Agent, limits: HttpLimits, { question, context }: 
   }
 }
 
-function addressOf(question: HttpQuestion): URL {
+function parseAddress(question: HttpQuestion): URL {
   const url = URL.parse(question.url);
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '') return url;
   throw unsendable(question.method);
@@ -194,7 +194,7 @@ function redirectTarget(
 }
 
 function refusedRedirect(place: string, status: number, words: string): StatusError {
-  return statusError(`${place}: redirect refused (${words}); set the final address in the configuration`, {
+  return errorForStatus(`${place}: redirect refused (${words}); set the final address in the configuration`, {
     status,
     retryAt: null,
   });
@@ -213,7 +213,7 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
   const theirNow = parseHttpDate(typeof headers['date'] === 'string' ? headers['date'] : '', now);
   if (!((status >= 200 && status < 300) || question.acceptStatuses?.includes(status) === true)) {
     await discard(response);
-    throw statusError(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }) });
+    throw errorForStatus(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }) });
   }
   const payload = await readPayload(response, { ...question, place, bytesMax: limits.bytesMax });
   return { status, payload, at, clockSkewMs: theirNow === null ? null : theirNow - now };

@@ -22,12 +22,12 @@ export function parseRetryAfter(
   { now, theirNow }: { readonly now: EpochMs; readonly theirNow: EpochMs | null },
 ): EpochMs | null {
   if (values === undefined) return null;
-  const waits = (typeof values === 'string' ? [values] : values).map((value) => waitOf(value.trim(), now, theirNow));
+  const waits = (typeof values === 'string' ? [values] : values).map((value) => retryWait(value.trim(), now, theirNow));
   const waitMs = Math.max(...waits);
   return waitMs > 0 ? toEpochMs(now + Math.min(waitMs, RETRY_AFTER_MAX_MS)) : null;
 }
 
-function waitOf(value: string, now: EpochMs, theirNow: EpochMs | null): number {
+function retryWait(value: string, now: EpochMs, theirNow: EpochMs | null): number {
   if (/^\d+$/.test(value)) return Number(value) * SECOND_MS;
   const at = parseHttpDate(value, now);
   return at === null ? 0 : at - (theirNow ?? now);

@@ -23,16 +23,16 @@ export function createBackfillMemory(): BackfillMemory {
   const answers = new Map<string, Answer<unknown> & { readonly at: EpochMs }>();
   return {
     recall: (question, now) => {
-      const answer = answers.get(keyOf(question));
+      const answer = answers.get(questionKey(question));
       return answer !== undefined && Math.abs(now - answer.at) < KEPT_MS ? answer : null;
     },
     keep: (question, answer) => {
-      if (answers.size < ANSWERS_MAX) answers.set(keyOf(question), answer);
+      if (answers.size < ANSWERS_MAX) answers.set(questionKey(question), answer);
     },
     clear: () => answers.clear(),
   };
 }
 
-function keyOf({ name, method, url, body }: Question<unknown>): string {
+function questionKey({ name, method, url, body }: Question<unknown>): string {
   return JSON.stringify([name, method, url, body ?? null]);
 }

@@ -10,7 +10,7 @@ const VANISHED_RATIO_MAX = 0.5;
 /** More cannot be kept fresh within any documented quota, nor drawn by one process. */
 export const MONITORS_MAX = 20_000;
 
-export interface Known {
+export interface LastKnown {
   /** By id. */
   readonly monitors: ReadonlyMap<MonitorId, unknown>;
   readonly pages: readonly PageDefinition[];
@@ -18,7 +18,7 @@ export interface Known {
   readonly heldHash: string | null;
 }
 
-export type Verdict =
+export type CheckVerdict =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'held'; readonly hash: string; readonly reason: string };
@@ -27,7 +27,7 @@ export type Verdict =
  * Refused: a gate that cannot be read, two pages at one address, more than 1 % of the items unreadable, or too many
  * monitors. Held: more than half of the monitors or of the pages are gone; the same again is taken.
  */
-export function checkLearned(learned: Learned, known: Known): Verdict {
+export function checkLearned(learned: Learned, known: LastKnown): CheckVerdict {
   const reason = reasonToRefuse(learned);
   if (reason !== null) return { kind: 'refused', reason };
   const monitors = new Set(learned.monitors.map((monitor) => monitor.id));
@@ -43,7 +43,7 @@ export function checkLearned(learned: Learned, known: Known): Verdict {
         ),
   ].filter((words) => words !== null);
   if (gone.length === 0) return { kind: 'taken' };
-  const hash = hashOf([...monitors, ...pages]);
+  const hash = idsHash([...monitors, ...pages]);
   if (hash === known.heldHash) return { kind: 'taken' };
   return {
     kind: 'held',
@@ -84,6 +84,6 @@ function repeated(values: readonly string[]): string | null {
 }
 
 /** The same for the same ids, whatever their order. */
-function hashOf(ids: readonly string[]): string {
+function idsHash(ids: readonly string[]): string {
   return createHash('sha256').update(ids.toSorted().join('\n')).digest('hex');
 }

@@ -18,12 +18,12 @@ export type Circuit =
   | { readonly kind: 'half-open' }
   | { readonly kind: 'open'; readonly why: 'failing' | 'refused' | 'waiting'; readonly until: EpochMs };
 
-/** @param print  of the options as they are now; a refusal of other options does not count */
-export function circuitOf(control: UpstreamControl, now: EpochMs, print: () => string): Circuit {
+/** @param fingerprint  of the options as they are now; a refusal of other options does not count */
+export function circuitOf(control: UpstreamControl, now: EpochMs, fingerprint: () => string): Circuit {
   // An instant further ahead than we ever set one was set by a clock that ran ahead.
   const isAhead = (until: EpochMs | null, most: number): until is EpochMs =>
     until !== null && until > now && until <= now + most;
-  if (isAhead(control.refusedUntil, REFUSED_MS) && control.refusedPrint === print())
+  if (isAhead(control.refusedUntil, REFUSED_MS) && control.refusedFingerprint === fingerprint())
     return { kind: 'open', why: 'refused', until: control.refusedUntil };
   if (isAhead(control.holdUntil, HOUR_MS)) return { kind: 'open', why: 'waiting', until: control.holdUntil };
   if (isAhead(control.openUntil, OPEN_MAX_MS)) return { kind: 'open', why: 'failing', until: control.openUntil };
@@ -32,7 +32,7 @@ export function circuitOf(control: UpstreamControl, now: EpochMs, print: () => s
 
 /** After a pass that got its answers: nothing counts against the upstream any more. */
 export function afterSuccess(control: UpstreamControl, listCalls: number): UpstreamControl {
-  return { ...CONTROL_AT_FIRST, holdUntil: control.holdUntil, strikes: control.strikes, listCalls };
+  return { ...CONTROL_AT_FIRST, holdUntil: control.holdUntil, limitedCount: control.limitedCount, listCalls };
 }
 
 export interface Failure {
@@ -42,7 +42,7 @@ export interface Failure {
   readonly now: EpochMs;
   /** 0 to 1, 1 excluded. */
   readonly random: number;
-  readonly print: () => string;
+  readonly fingerprint: () => string;
 }
 
 /** After a pass that failed. Only no answer and 5xx open the circuit; only 401 and 403 stop us for an hour. */
@@ -50,7 +50,7 @@ export function afterFailure(control: UpstreamControl, failure: Failure): Upstre
   const { error, now } = failure;
   const status = error.context['status'];
   if (error.code === 'UPSTREAM_REFUSED' && (status === 401 || status === 403)) {
-    return { ...control, refusedUntil: toEpochMs(now + REFUSED_MS), refusedPrint: failure.print() };
+    return { ...control, refusedUntil: toEpochMs(now + REFUSED_MS), refusedFingerprint: failure.fingerprint() };
   }
   if (error.code !== 'UPSTREAM_UNREACHABLE' && error.code !== 'UPSTREAM_FAILED') {
     return { ...control, failures: 0, openUntil: null, openings: 0 };

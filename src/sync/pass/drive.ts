@@ -20,14 +20,14 @@ export async function drive<R>(
   for (let askings = 0; step.done !== true; askings += 1) {
     if (askings === ASKINGS_MAX) throw endless();
     const answers = await answer(step.value);
-    const failure = step.value.tolerant ? null : failureOf(answers);
+    const failure = step.value.tolerant ? null : firstFailure(answers);
     // Thrown inside, so that its `finally` may still ask (log out) before the failure comes out here.
     step = failure === null ? pull.next(answers) : pull.throw(failure);
   }
   return step.value;
 }
 
-function failureOf(answers: readonly Answer<unknown>[]): StatusError | null {
+function firstFailure(answers: readonly Answer<unknown>[]): StatusError | null {
   for (const answer of answers) {
     if (answer.kind === 'failed') return answer.error;
     if (answer.kind === 'skipped')

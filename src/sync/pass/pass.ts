@@ -67,7 +67,7 @@ async function passOver(upstream: Upstream, deps: PassDeps, { isManual }: PassOp
     toReport(outcome, { upstreamId: upstream.id, durationMs: deps.now() - startedAt, tally: NOTHING_ASKED });
   try {
     const control = await readControl(database, upstream.id);
-    const circuit = circuitOf(control, startedAt, upstream.print);
+    const circuit = circuitOf(control, startedAt, upstream.fingerprint);
     if (circuit.kind === 'open' && (circuit.why === 'waiting' || isManual !== true))
       return idle({ kind: 'skipped', cause: circuit.why, reason: OPEN_REASONS[circuit.why] });
     const record = (await deps.store.upstreams()).get(upstream.id) ?? null;
@@ -138,10 +138,16 @@ async function rememberOutcome({ upstream, deps }: Pass, runner: Runner, outcome
   const now = deps.now();
   const next = (control: UpstreamControl): UpstreamControl =>
     outcome.kind === 'failed'
-      ? afterFailure(control, { error: outcome.error, failures, now, random: deps.random(), print: upstream.print })
+      ? afterFailure(control, {
+          error: outcome.error,
+          failures,
+          now,
+          random: deps.random(),
+          fingerprint: upstream.fingerprint,
+        })
       : afterSuccess(control, listCalls);
   const { database } = deps.store;
-  // Waits and strikes were written by the quota meanwhile, so what is known is read again.
+  // Waits and "too many" answers were written by the quota meanwhile, so what is known is read again.
   const before = await readControl(database, upstream.id);
   if (isDeepStrictEqual(before, next(before))) return;
   await withLedger(database, upstream.id, async (ledger) => ledger.setControl(next(await ledger.control())));

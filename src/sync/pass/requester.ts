@@ -5,7 +5,7 @@ import { type EpochMs, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import type { Limits, Question } from '../connector.ts';
 import { HTTP_LIMITS, type Http, type HttpAnswer } from '../http/http.ts';
 import { backoffMs, type Quota } from '../quota/quota.ts';
-import { type Demand, spareWindowsOf, windowsOf } from '../quota/windows.ts';
+import { type Demand, lowPriorityWindows, windowsOf } from '../quota/windows.ts';
 import type { BackfillMemory } from './backfill.ts';
 
 const ATTEMPTS_MAX = 3;
@@ -50,7 +50,7 @@ export interface Tally {
   clockSkewMs: number | null;
 }
 
-export interface Run {
+export interface RequestRun {
   readonly settings: RunnerSettings;
   readonly deps: RunnerDeps;
   /** Counted up as requests leave and come back. */
@@ -58,12 +58,12 @@ export interface Run {
 }
 
 /** Detail and back-fill live on what lists leave of the quota. */
-export function isSpare(question: Question<unknown>): boolean {
+export function isLowPriority(question: Question<unknown>): boolean {
   return question.priority === 'detail' || question.priority === 'backfill';
 }
 
 /** What the lists of the passes to come will need: as many calls as the last pass, or as this one so far. */
-export function demandOf({ settings, tally }: Run): Demand {
+export function demandOf({ settings, tally }: RequestRun): Demand {
   return { listCallsPerPass: Math.max(settings.listCalls, tally.listCalls), intervalMs: settings.intervalMs };
 }
 
@@ -72,7 +72,7 @@ export function demandOf({ settings, tally }: Run): Demand {
  *
  * @throws StatusError; with `isOwnQuota` when nothing left because the quota or a "wait" did not allow it
  */
-export async function requestWithin(run: Run, question: Question<unknown>): Promise<HttpAnswer> {
+export async function requestWithin(run: RequestRun, question: Question<unknown>): Promise<HttpAnswer> {
   const { settings, deps } = run;
   const isRepeatable = question.method === 'GET' || question.isRepeatable === true;
   const attemptsMax = isRepeatable && !settings.isHalfOpen ? ATTEMPTS_MAX : 1;
@@ -97,26 +97,26 @@ export async function requestWithin(run: Run, question: Question<unknown>): Prom
 }
 
 async function requestOnce(
-  { settings, deps, tally }: Run,
+  { settings, deps, tally }: RequestRun,
   question: Question<unknown>,
   bounds: { readonly permit: () => Promise<void>; readonly totalMs: number },
 ): Promise<HttpAnswer> {
   const { now, signal } = deps;
   try {
     const answer = await deps.http.request(question, { now, ...bounds, ...(signal === undefined ? {} : { signal }) });
-    if (!isSpare(question)) tally.failures = 0;
+    if (!isLowPriority(question)) tally.failures = 0;
     tally.clockSkewMs = answer.clockSkewMs ?? tally.clockSkewMs;
     await deps.quota.release(settings.upstreamId);
     return answer;
   } catch (error) {
-    if (isStatusError(error) && error.retryable && !isOwnQuota(error) && !isSpare(question)) tally.failures += 1;
+    if (isStatusError(error) && error.retryable && !isOwnQuota(error) && !isLowPriority(question)) tally.failures += 1;
     throw error;
   }
 }
 
 /** How long until the next attempt; null: there is none in this pass. Tells the quota when the upstream said "wait". */
 async function waitBeforeRetry(
-  { settings, deps }: Run,
+  { settings, deps }: RequestRun,
   question: Question<unknown>,
   { error, attempt }: { readonly error: StatusError; readonly attempt: number },
 ): Promise<number | null> {
@@ -124,7 +124,7 @@ async function waitBeforeRetry(
   if (error.code === 'UPSTREAM_LIMITED' || error.retryAt !== null) {
     const retryAt = error.retryAt === null ? null : toEpochMs(error.retryAt);
     const until = await deps.quota.hold(settings.upstreamId, retryAt, now);
-    return isSpare(question) ? null : until - now;
+    return isLowPriority(question) ? null : until - now;
   }
   const fault = error.context['fault'];
   if (!error.retryable || fault === 'tls' || fault === 'stopped') return null;
@@ -132,11 +132,11 @@ async function waitBeforeRetry(
 }
 
 /** Comes back when one request may leave; lists wait a while for it, details do not. */
-async function reserve(run: Run, question: Question<unknown>): Promise<void> {
+async function reserve(run: RequestRun, question: Question<unknown>): Promise<void> {
   const { settings, deps, tally } = run;
   const lists = windowsOf(settings.limits);
-  const windows = isSpare(question) ? [...lists, ...spareWindowsOf(settings.limits, demandOf(run))] : lists;
-  const patienceUntil = deps.now() + (isSpare(question) ? 0 : LIST_PATIENCE_MS);
+  const windows = isLowPriority(question) ? [...lists, ...lowPriorityWindows(settings.limits, demandOf(run))] : lists;
+  const patienceUntil = deps.now() + (isLowPriority(question) ? 0 : LIST_PATIENCE_MS);
   for (;;) {
     await deps.beforeRequest?.();
     const now = deps.now();
@@ -147,7 +147,7 @@ async function reserve(run: Run, question: Question<unknown>): Promise<void> {
     await sleepUnlessStopped(deps, reservation.notBefore - now);
   }
   tally.requestsUsed += 1;
-  if (!isSpare(question)) tally.listCalls += 1;
+  if (!isLowPriority(question)) tally.listCalls += 1;
 }
 
 async function sleepUnlessStopped({ sleep, signal }: RunnerDeps, ms: number): Promise<void> {

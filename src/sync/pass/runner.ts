@@ -4,16 +4,16 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { type Answer, type Asking, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
-import { placeOf, shapeError } from '../http/http-faults.ts';
-import { sparePerPass } from '../quota/windows.ts';
+import { requestPlace, shapeError } from '../http/http-faults.ts';
+import { lowPriorityPerPass } from '../quota/windows.ts';
 import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
 import { drive } from './drive.ts';
 import { isFileQuestion, readFileQuestion } from './read-files.ts';
 import {
   demandOf,
+  isLowPriority,
   isOwnQuota,
-  isSpare,
-  type Run,
+  type RequestRun,
   type RunnerDeps,
   type RunnerSettings,
   requestWithin,
@@ -55,8 +55,8 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     tally: { ...NOTHING_ASKED },
     backfill: settings.backfill ?? createBackfillMemory(),
     startedAt: deps.now(),
-    spareAsked: 0,
-    spareFailures: 0,
+    lowPriorityAsked: 0,
+    lowPriorityFailures: 0,
     isBackfillWaiting: false,
   };
   return {
@@ -73,13 +73,13 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
   };
 }
 
-interface PassRun extends Run {
+interface PassRun extends RequestRun {
   readonly backfill: BackfillMemory;
   readonly startedAt: EpochMs;
   /** Details and back-fill asked, or about to be. */
-  spareAsked: number;
+  lowPriorityAsked: number;
   /** In a row. */
-  spareFailures: number;
+  lowPriorityFailures: number;
   isBackfillWaiting: boolean;
 }
 
@@ -92,22 +92,24 @@ async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer
   // Several workers draw from one iterator, so the questions leave in order.
   const worker = async (): Promise<void> => {
     for (const { question, index } of queue)
-      answers[index] = isSpare(question) ? await answerSpare(pass, question) : await answerOne(pass, question);
+      answers[index] = isLowPriority(question)
+        ? await answerLowPriority(pass, question)
+        : await answerOne(pass, question);
   };
   await Promise.all(Array.from({ length: Math.min(PARALLEL_MAX, order.length) }, worker));
   return answers;
 }
 
 /** A detail or a piece of the past: out of its share, or not at all in this pass. */
-async function answerSpare(pass: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
+async function answerLowPriority(pass: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
   const isPast = question.priority === 'backfill';
   const known = isPast ? pass.backfill.recall(question, pass.deps.now()) : null;
   if (known !== null) return known;
-  if (isSpareClosed(pass)) return skip(pass, question);
-  pass.spareAsked += 1;
+  if (isLowPriorityClosed(pass)) return skip(pass, question);
+  pass.lowPriorityAsked += 1;
   const answer = await answerOne(pass, question);
   if (answer.kind === 'failed' && isOwnQuota(answer.error)) return skip(pass, question);
-  pass.spareFailures = answer.kind === 'failed' ? pass.spareFailures + 1 : 0;
+  pass.lowPriorityFailures = answer.kind === 'failed' ? pass.lowPriorityFailures + 1 : 0;
   if (isPast && answer.kind === 'ok') pass.backfill.keep(question, answer);
   return answer;
 }
@@ -131,19 +133,19 @@ function skip(pass: PassRun, question: Question<unknown>): Answer<never> {
 }
 
 /** Whether this pass has had its share of details, or met enough failures, or has lasted long enough. */
-function isSpareClosed(pass: PassRun): boolean {
+function isLowPriorityClosed(pass: PassRun): boolean {
   const { settings, deps, startedAt } = pass;
   // The first pass has no list calls behind it: it takes as much as the windows allow, to have figures soon.
-  const share = settings.listCalls === 0 ? null : sparePerPass(settings.limits, demandOf(pass));
+  const share = settings.listCalls === 0 ? null : lowPriorityPerPass(settings.limits, demandOf(pass));
   return (
-    pass.spareFailures >= SPARE_FAILURES_MAX ||
-    (share !== null && pass.spareAsked >= share) ||
+    pass.lowPriorityFailures >= SPARE_FAILURES_MAX ||
+    (share !== null && pass.lowPriorityAsked >= share) ||
     deps.now() - startedAt >= Math.min(settings.intervalMs / 4, SPARE_MS_MAX)
   );
 }
 
 async function validate(question: Question<unknown>, answer: HttpAnswer): Promise<unknown> {
-  const place = placeOf(question.method, new URL(question.url));
+  const place = requestPlace(question.method, new URL(question.url));
   let result: Awaited<ReturnType<typeof question.schema.safeParseAsync>>;
   try {
     // Some schemas load their parser first (HCL).

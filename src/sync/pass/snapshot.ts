@@ -6,9 +6,9 @@ import { recordPass } from '../../model/record.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { readMonitorStates } from '../../store/monitor-states.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
-import type { Memory } from '../connector.ts';
+import type { PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
-import { checkLearned, type Known } from './check.ts';
+import { checkLearned, type LastKnown } from './check.ts';
 import type { Changed, Outcome } from './report.ts';
 import type { Runner } from './runner.ts';
 
@@ -58,7 +58,7 @@ export function silenceMsOf(intervalMs: number): number {
   return 2 * intervalMs + Math.min(intervalMs / 2, 30 * SECOND_MS);
 }
 
-async function readMemory({ store, upstream, startedAt, record }: SnapshotTask): Promise<Memory> {
+async function readMemory({ store, upstream, startedAt, record }: SnapshotTask): Promise<PullMemory> {
   const prefix = `${upstream.id}/`;
   const incidents = await store.incidents(startedAt);
   return {
@@ -84,7 +84,7 @@ async function checkAndCommit(
   learned: Learned,
 ): Promise<Outcome> {
   const lastStates = await readMonitorStates(store.database, upstream.id);
-  const known: Known = {
+  const known: LastKnown = {
     monitors: lastStates,
     pages: record?.definitions ?? [],
     heldHash: record?.heldHash ?? null,

@@ -23,7 +23,7 @@ export interface Quota {
   /**
    * Enters one request that is about to leave, if all windows and the upstream's own "wait" allow it.
    *
-   * @param windows  without one that counts only spare requests, this one is a list call
+   * @param windows  without one that counts only low-priority requests, this one is a list call
    */
   readonly reserve: (upstreamId: string, windows: readonly Window[], now: EpochMs) => Promise<Reservation>;
   /**
@@ -42,24 +42,24 @@ export function createQuota(database: Database, random: () => number): Quota {
     hold: (upstreamId, retryAt, now) =>
       withLedger(database, upstreamId, async (ledger) => {
         const control = await ledger.control();
-        const until = retryAt ?? toEpochMs(now + random() * backoffMs(control.strikes));
+        const until = retryAt ?? toEpochMs(now + random() * backoffMs(control.limitedCount));
         // Another process may have been told to wait longer.
         const holdUntil = toEpochMs(Math.max(until, control.holdUntil ?? 0));
-        await ledger.setControl({ ...control, holdUntil, strikes: control.strikes + 1 });
+        await ledger.setControl({ ...control, holdUntil, limitedCount: control.limitedCount + 1 });
         return holdUntil;
       }),
     release: async (upstreamId) => {
-      if ((await readControl(database, upstreamId)).strikes === 0) return;
+      if ((await readControl(database, upstreamId)).limitedCount === 0) return;
       await withLedger(database, upstreamId, async (ledger) =>
-        ledger.setControl({ ...(await ledger.control()), strikes: 0 }),
+        ledger.setControl({ ...(await ledger.control()), limitedCount: 0 }),
       );
     },
   };
 }
 
 /** The longest wait after this many "too many" in a row, before jitter. */
-export function backoffMs(strikes: number): number {
-  return Math.min(RETRY_AFTER_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(strikes, 30));
+export function backoffMs(limitedCount: number): number {
+  return Math.min(RETRY_AFTER_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(limitedCount, 30));
 }
 
 async function reserve(
@@ -88,7 +88,7 @@ export async function reserveIn(ledger: RequestLedger, windows: readonly Window[
   const at = await earliest(windows, now, ledger.nthNewest);
   if (at > now) return { granted: false, notBefore: at };
   await ledger.forgetBefore(toEpochMs(now - REMEMBERED_MS));
-  const isSpare = windows.some((window) => window.isSpareOnly);
+  const isSpare = windows.some((window) => window.isLowPriorityOnly);
   await ledger.add(now, isSpare);
   return { granted: true };
 }

@@ -14,7 +14,7 @@ export interface Window {
   /** At most this many in any stretch of that length. */
   readonly requestsMax: number;
   /** Whether only detail and back-fill count, which live on what lists leave. */
-  readonly isSpareOnly: boolean;
+  readonly isLowPriorityOnly: boolean;
 }
 
 /** What list calls need of the quota. */
@@ -30,9 +30,9 @@ const HEADROOM_RATIO = 0.01;
 export function windowsOf(limits: Limits): readonly Window[] {
   const windows: Window[] = [];
   if (limits.perMinute !== null)
-    windows.push({ lengthMs: MINUTE_MS + ARRIVAL_MS, requestsMax: limits.perMinute, isSpareOnly: false });
+    windows.push({ lengthMs: MINUTE_MS + ARRIVAL_MS, requestsMax: limits.perMinute, isLowPriorityOnly: false });
   if (limits.perHour !== null)
-    windows.push({ lengthMs: HOUR_MS + ARRIVAL_MS, requestsMax: limits.perHour, isSpareOnly: false });
+    windows.push({ lengthMs: HOUR_MS + ARRIVAL_MS, requestsMax: limits.perHour, isLowPriorityOnly: false });
   return windows;
 }
 
@@ -43,23 +43,23 @@ const EVEN_PASSES = 10;
  * The windows that detail and back-fill are bound by as well: what is left when every pass to come had its lists, and
  * of the hour no more than an even share in any ten passes.
  */
-export function spareWindowsOf(limits: Limits, demand: Demand): readonly Window[] {
+export function lowPriorityWindows(limits: Limits, demand: Demand): readonly Window[] {
   const left = windowsOf(limits).map(({ lengthMs, requestsMax }) => {
     const headroom = lengthMs >= HOUR_MS ? Math.ceil(requestsMax * HEADROOM_RATIO) : 0;
     const needed = Math.ceil(lengthMs / demand.intervalMs) * demand.listCallsPerPass;
-    return { lengthMs, requestsMax: Math.max(0, requestsMax - needed - headroom), isSpareOnly: true };
+    return { lengthMs, requestsMax: Math.max(0, requestsMax - needed - headroom), isLowPriorityOnly: true };
   });
   const hour = left.find((window) => window.lengthMs >= HOUR_MS);
   const evenMs = EVEN_PASSES * demand.intervalMs;
   if (hour === undefined || evenMs >= hour.lengthMs) return left;
   const requestsMax = Math.ceil((hour.requestsMax * evenMs) / hour.lengthMs);
   // Shorter by half a pass, since passes do not come to the second.
-  return [...left, { lengthMs: evenMs - demand.intervalMs / 2, requestsMax, isSpareOnly: true }];
+  return [...left, { lengthMs: evenMs - demand.intervalMs / 2, requestsMax, isLowPriorityOnly: true }];
 }
 
 /** A pass's share of the details that the hour allows, rounded up; null: as many as the windows let through. */
-export function sparePerPass(limits: Limits, demand: Demand): number | null {
-  const hour = spareWindowsOf(limits, demand).find((window) => window.lengthMs >= HOUR_MS);
+export function lowPriorityPerPass(limits: Limits, demand: Demand): number | null {
+  const hour = lowPriorityWindows(limits, demand).find((window) => window.lengthMs >= HOUR_MS);
   return hour === undefined ? null : Math.ceil((hour.requestsMax * demand.intervalMs) / hour.lengthMs);
 }
 
@@ -69,13 +69,13 @@ export function intervalMinMs(limits: Limits, listCalls: number): number {
 }
 
 /** When the `n`th newest request left; null: there are fewer. */
-export type NthNewest = (n: number, isSpareOnly: boolean) => EpochMs | null | Promise<EpochMs | null>;
+export type NthNewest = (n: number, isLowPriorityOnly: boolean) => EpochMs | null | Promise<EpochMs | null>;
 
 /** The first instant at which one more request may leave; `now` or earlier: at once. */
 export async function earliest(windows: readonly Window[], now: EpochMs, nthNewest: NthNewest): Promise<EpochMs> {
   let at: number = now;
-  for (const { lengthMs, requestsMax, isSpareOnly } of windows) {
-    const blocking = requestsMax === 0 ? now : await nthNewest(requestsMax, isSpareOnly);
+  for (const { lengthMs, requestsMax, isLowPriorityOnly } of windows) {
+    const blocking = requestsMax === 0 ? now : await nthNewest(requestsMax, isLowPriorityOnly);
     if (blocking !== null) at = Math.max(at, blocking + lengthMs);
   }
   return toEpochMs(at);
@@ -88,7 +88,7 @@ export async function earliest(windows: readonly Window[], now: EpochMs, nthNewe
  */
 export function detailAgeMaxMs(limits: Limits, demand: Demand & { readonly monitorsTotal: number }): number | null {
   // A window that is not a whole number of passes long frees its requests at the next one.
-  const ages = spareWindowsOf(limits, demand).map(({ lengthMs, requestsMax }) =>
+  const ages = lowPriorityWindows(limits, demand).map(({ lengthMs, requestsMax }) =>
     requestsMax === 0
       ? Number.POSITIVE_INFINITY
       : (demand.monitorsTotal / requestsMax) * Math.ceil(lengthMs / demand.intervalMs) * demand.intervalMs,

@@ -22,7 +22,7 @@ import {
   uptimePeriods,
   windowOf,
 } from '../../model/index.ts';
-import { BAR_DAYS, cellsOf } from '../days/day-bar.ts';
+import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { isOpen } from '../incident/event-times.ts';
 import type { BadgeSubject } from './badge.ts';
 import { type ComponentDays, combinedDays } from './combined-days.ts';
@@ -52,14 +52,14 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
     .filter(({ members }) => members.length > 0);
   return {
     page: {
-      ...subjectOf(model, model.definition.title, measured),
+      ...badgeSubject(model, model.definition.title, measured),
       ...presentOf(model.state, model.isStale),
-      ...eventsOf(model, () => true),
+      ...wantedEvents(model, () => true),
     },
-    groups: groups.map(({ group, members }) => ({ id: group.id, subject: subjectOf(model, group.name, members) })),
+    groups: groups.map(({ group, members }) => ({ id: group.id, subject: badgeSubject(model, group.name, members) })),
     components: measured.map((one) => ({
       id: one.component.definition.id,
-      subject: subjectOf(model, one.component.name, [one]),
+      subject: badgeSubject(model, one.component.name, [one]),
     })),
   };
 }
@@ -74,11 +74,11 @@ function measure(model: PageModel, component: ComponentModel): Measured {
   return {
     component,
     uptimes: uptimePeriods(component.timeline, model.asOf),
-    cells: cellsOf(component, days, model),
+    cells: barCells(component, days, model),
   };
 }
 
-function subjectOf(model: PageModel, name: string, members: readonly Measured[]): BadgeSubject {
+function badgeSubject(model: PageModel, name: string, members: readonly Measured[]): BadgeSubject {
   const ids = new Set(members.map(({ component }) => component.definition.id));
   const lastDay = windowOf('24h', model.asOf);
   const samples = members.flatMap(({ component }) => component.responseTimes);
@@ -93,7 +93,7 @@ function subjectOf(model: PageModel, name: string, members: readonly Measured[])
     responseTime: figures === null ? null : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
     responseSeries: bucketed(samples, lastDay, RESPONSE_POINTS).map((bucket) => bucket.figures?.averageMs ?? null),
     days: combinedDays(members, BAR_DAYS),
-    ...eventsOf(model, ({ componentIds }) => componentIds.some((id) => ids.has(id))),
+    ...wantedEvents(model, ({ componentIds }) => componentIds.some((id) => ids.has(id))),
     timezone: model.settings.timezone,
     now: model.asOf,
   };
@@ -112,7 +112,7 @@ function uptimeRatios(members: readonly Measured[]): BadgeSubject['uptime'] {
 
 type Events = Pick<BadgeSubject, 'openIncidents' | 'incidents30d' | 'lastIncidentEndedAt' | 'nextMaintenanceAt'>;
 
-function eventsOf(model: PageModel, isWanted: (event: PageIncident | PageMaintenance) => boolean): Events {
+function wantedEvents(model: PageModel, isWanted: (event: PageIncident | PageMaintenance) => boolean): Events {
   const { asOf } = model;
   const incidents = model.incidents.filter(isWanted);
   const ended = incidents.flatMap(({ endedAt }) => (endedAt !== null && endedAt <= asOf ? [endedAt] : []));

@@ -1,8 +1,8 @@
 /** What a page's social image and favicon show: the state, and the days up to now. */
 
 import { dayOf, daysUntil, type PageModel, type State } from '../../model/index.ts';
-import { BAR_DAYS, cellsOf } from '../days/day-bar.ts';
-import { formatOf } from '../text/format.ts';
+import { BAR_DAYS, barCells } from '../days/day-bar.ts';
+import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { catalogueTag, count, fill, wordsOf } from '../words/index.ts';
 import { bannerSentence } from '../words/state-words.ts';
@@ -48,12 +48,12 @@ export function socialView(model: PageModel): SocialView {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const address = settings.url.replace(/^https?:\/\//, '').replace(/\/$/, '');
   const days = daysUntil(dayOf(model.asOf, settings.timezone), BAR_DAYS);
-  const members = model.components.map((component) => ({ component, cells: cellsOf(component, days, model) }));
+  const members = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
   return {
     title: drawableName(definition.title, TITLE_LENGTH_MAX) ?? address,
     state,
     sentence: bannerSentence(state, wordsOf(locale)),
-    detail: detailOf(model, locale),
+    detail: socialDetail(model, locale),
     days: combinedDays(members, days.length).map((day) => day.state),
     daysFrom: relative.format(1 - days.length, 'day'),
     daysTo: relative.format(0, 'day'),
@@ -71,7 +71,7 @@ const DETAIL_KEYS = [
 ] as const;
 
 /** The names of those in the worst state there is. */
-function detailOf({ components, settings }: PageModel, locale: string): string {
+function socialDetail({ components, settings }: PageModel, locale: string): string {
   const words = wordsOf(locale);
   for (const [state, key] of DETAIL_KEYS) {
     const concerned = components.filter((component) => component.state === state);
@@ -81,7 +81,7 @@ function detailOf({ components, settings }: PageModel, locale: string): string {
     const others = concerned.length - named.length;
     if (named.length === 0) return '';
     const list = others === 0 ? named : [...named, count(words.bannerOthers, others, locale)];
-    return fill(words[key], { names: formatOf(locale, settings.timezone).list(list) });
+    return fill(words[key], { names: formatIn(locale, settings.timezone).list(list) });
   }
   return '';
 }

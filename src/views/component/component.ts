@@ -2,8 +2,8 @@
 
 import { type ComponentModel, isWorse, type PageModel, type State } from '../../model/index.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
-import { cellsOf, type DayBarView, dayBarOf, daysOf, incidentsByComponent } from '../days/day-bar.ts';
-import { type Context, contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
+import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
 import { firstHeardAt, stateSince } from '../model/last-change.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
@@ -48,7 +48,7 @@ export function componentView(model: PageModel, component: ComponentModel, optio
   const { words, format } = context;
   const { definition, state, name } = component;
   const path = componentPath(definition.id);
-  const days = daysOf(context);
+  const days = barDays(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
   const isObserved = definition.type === 'monitor' || firstHeardAt(component) !== null;
   const since = isWorse(state, 'operational') ? stateSince(component) : null;
@@ -69,7 +69,7 @@ export function componentView(model: PageModel, component: ComponentModel, optio
     stateWord: stateWord(state, words),
     since: since === null || since <= 0 ? null : format.time(since),
     days: days.texts,
-    bar: isObserved ? dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }) : null,
+    bar: isObserved ? dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }) : null,
     periods: isObserved ? periodRowsOf(context, component) : [],
     upstreamSays: upstreamText(context, component),
     responseChart: responseChartOf(context, component),
@@ -94,7 +94,7 @@ export function componentView(model: PageModel, component: ComponentModel, optio
   };
 }
 
-function upstreamText({ model, words, format }: Context, { upstreamUptime }: ComponentModel): string | null {
+function upstreamText({ model, words, format }: ViewContext, { upstreamUptime }: ComponentModel): string | null {
   if (upstreamUptime === null || upstreamUptime.uptimeRatio === null) return null;
   return fill(words.upstreamSays, {
     uptime: format.percent(upstreamUptime.uptimeRatio, model.settings.uptimeDecimals),

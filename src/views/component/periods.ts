@@ -7,7 +7,7 @@ import {
   type UptimePeriod,
   uptimePeriods,
 } from '../../model/index.ts';
-import type { Context } from '../frame/shell.ts';
+import type { ViewContext } from '../frame/shell.ts';
 import type { Words } from '../words/index.ts';
 
 export interface PeriodRowView {
@@ -27,17 +27,17 @@ const PERIOD_KEYS = {
   '365d': 'period365d',
 } as const satisfies Record<UptimePeriod, keyof Words>;
 
-export function periodRowsOf(context: Context, component: ComponentModel): PeriodRowView[] {
+export function periodRowsOf(context: ViewContext, component: ComponentModel): PeriodRowView[] {
   const { model, words } = context;
   const uptimes = uptimePeriods(component.timeline, model.asOf);
   return (Object.keys(UPTIME_PERIODS) as UptimePeriod[]).map((period) => ({
     period: words[PERIOD_KEYS[period]],
-    ...figuresOf(context, uptimes[period]),
+    ...periodFigures(context, uptimes[period]),
   }));
 }
 
 /** The figures of one uptime as they are written. */
-export function figuresOf({ model, format }: Context, uptime: Uptime): Omit<PeriodRowView, 'period'> {
+export function periodFigures({ model, format }: ViewContext, uptime: Uptime): Omit<PeriodRowView, 'period'> {
   const { uptimeDecimals } = model.settings;
   return {
     uptime: format.percent(uptime.ratio, uptimeDecimals),

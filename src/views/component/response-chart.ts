@@ -11,7 +11,7 @@ import {
   toEpochMs,
   windowOf,
 } from '../../model/index.ts';
-import type { Context } from '../frame/shell.ts';
+import type { ViewContext } from '../frame/shell.ts';
 import type { TimeView } from '../text/format.ts';
 import { fill } from '../words/index.ts';
 
@@ -38,7 +38,7 @@ export interface ResponseChartView {
 }
 
 /** Null when nothing was measured in the last seven days. */
-export function responseChartOf(context: Context, { responseTimes }: ComponentModel): ResponseChartView | null {
+export function responseChartOf(context: ViewContext, { responseTimes }: ComponentModel): ResponseChartView | null {
   const { model, words, format } = context;
   const recent = responseTimes.filter(({ at }) => at >= model.asOf - WINDOW_MS_MAX && at < model.asOf);
   const [first] = recent;
@@ -85,7 +85,7 @@ export const SPARK_HEIGHT = 8;
 
 /** Null when nothing was measured in the last day. */
 export function responseSparkOf(
-  { model, words, format }: Context,
+  { model, words, format }: ViewContext,
   { responseTimes }: ComponentModel,
 ): SparkView | null {
   const window = windowOf('24h', model.asOf);
@@ -93,7 +93,7 @@ export function responseSparkOf(
   if (figures === null) return null;
   const buckets = bucketed(responseTimes, window, SPARK_POINTS);
   const topMs = Math.max(...buckets.map((bucket) => bucket.figures?.averageMs ?? 0));
-  const line = runsOf(buckets).map((run) => {
+  const line = lineRuns(buckets).map((run) => {
     const points = run.map(
       ({ x, figures: { averageMs } }) => `${x} ${Math.round(SPARK_HEIGHT * (1 - averageMs / topMs))}`,
     );
@@ -116,7 +116,7 @@ function pathsOf(buckets: readonly ResponseTimeBucket[], topMs: number): Pick<Re
   const y = (ms: number) => Math.round(CHART_HEIGHT * (1 - Math.min(1, ms / topMs)));
   let line = '';
   let band = '';
-  for (const run of runsOf(buckets)) {
+  for (const run of lineRuns(buckets)) {
     const averages = run.map(({ x, figures }) => `${x} ${y(figures.averageMs)}`);
     const upper = run.map(({ x, figures }) => `${x} ${y(figures.p95Ms)}`);
     line += `M${averages.join('L')}${run.length === 1 ? 'h.5' : ''}`;
@@ -130,7 +130,7 @@ interface Point {
   readonly figures: ResponseTimeFigures;
 }
 
-function runsOf(buckets: readonly ResponseTimeBucket[]): Point[][] {
+function lineRuns(buckets: readonly ResponseTimeBucket[]): Point[][] {
   const runs: Point[][] = [];
   let isGap = true;
   for (const [x, { figures }] of buckets.entries()) {

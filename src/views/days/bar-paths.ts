@@ -14,7 +14,7 @@ const BRIEF = 'b';
 export function barPaths(letters: string): BarPath[] {
   const byLetter = new Map<string, string>();
   const draw = (letter: string, line: string) => byLetter.set(letter, (byLetter.get(letter) ?? '') + line);
-  for (const run of runsOf(letters.toLowerCase())) {
+  for (const run of letterRuns(letters.toLowerCase())) {
     const heights = run.letter === NO_DATA ? [1.8, 4, 6.2] : [4];
     for (const y of heights) draw(run.letter, `M${run.from} ${y}h${run.length}`);
   }
@@ -23,14 +23,14 @@ export function barPaths(letters: string): BarPath[] {
   return [...byLetter].map(([letter, d]) => ({ letter, d }));
 }
 
-interface Run {
+interface LetterRun {
   readonly letter: string;
   readonly from: number;
   readonly length: number;
 }
 
-function runsOf(letters: string): Run[] {
-  const runs: Run[] = [];
+function letterRuns(letters: string): LetterRun[] {
+  const runs: LetterRun[] = [];
   for (let from = 0; from < letters.length; ) {
     const letter = letters[from] ?? NO_DATA;
     let to = from + 1;

@@ -13,7 +13,7 @@ import {
   STATES_BY_IMPACT,
   type State,
 } from '../../model/index.ts';
-import type { Context } from '../frame/shell.ts';
+import type { ViewContext } from '../frame/shell.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 
@@ -55,28 +55,28 @@ export interface DaysView {
 }
 
 /** The days that end with the one of `model.asOf`. */
-export function daysOf({ model, format }: Context, dayCount: number = BAR_DAYS): DaysView {
+export function barDays({ model, format }: ViewContext, dayCount: number = BAR_DAYS): DaysView {
   const days = daysUntil(dayOf(model.asOf, model.settings.timezone), dayCount);
   return { days, texts: days.map(dayCount > BAR_DAYS ? format.day : format.dayInYear) };
 }
 
-export function cellsOf(component: ComponentModel, days: readonly Day[], model: PageModel): DayCell[] {
+export function barCells(component: ComponentModel, days: readonly Day[], model: PageModel): DayCell[] {
   const { timezone, blipFloorMs } = model.settings;
   return dayCells(component.timeline, days, { zone: timezone, now: model.asOf, blipFloorMs });
 }
 
 /** @param incidents  those that are about the component */
 export function dayBarOf(
-  context: Context,
+  context: ViewContext,
   { days, texts }: DaysView,
   { cells, incidents }: { readonly cells: readonly DayCell[]; readonly incidents: readonly PageIncident[] },
 ): DayBarView {
-  const details = cells.map((cell) => detailOf(context, cell, incidents));
+  const details = cells.map((cell) => dayDetail(context, cell, incidents));
   const notes: Record<number, string> = {};
   for (const [index, detail] of details.entries())
     if (detail !== '')
       notes[index] = fill(context.words.dayFull, { day: texts[index] ?? days[index] ?? '', parts: detail });
-  return { letters: cells.map(letterOf).join(''), notes, rows: rowsOf(context, texts, { cells, details }) };
+  return { letters: cells.map(letterOf).join(''), notes, rows: dayRows(context, texts, { cells, details }) };
 }
 
 function letterOf({ state, hadBlip }: DayCell): string {
@@ -90,7 +90,7 @@ export function stateOfLetter(letter: string): State {
 }
 
 /** How long the day was in each state, worst first, and its incidents; empty when its state says it all. */
-function detailOf({ words, format }: Context, cell: DayCell, incidents: readonly PageIncident[]): string {
+function dayDetail({ words, format }: ViewContext, cell: DayCell, incidents: readonly PageIncident[]): string {
   const states = STATES_BY_IMPACT.filter((state) => cell.msByState[state] > 0);
   const names = incidents
     .filter((one) => one.startedAt < cell.interval.to && (one.endedAt === null || one.endedAt > cell.interval.from))
@@ -103,8 +103,8 @@ function detailOf({ words, format }: Context, cell: DayCell, incidents: readonly
   return names.length === 0 ? parts : `${parts}. ${fill(words.dayIncidents, { names: format.list(names) })}`;
 }
 
-function rowsOf(
-  { words }: Context,
+function dayRows(
+  { words }: ViewContext,
   texts: readonly string[],
   { cells, details }: { readonly cells: readonly DayCell[]; readonly details: readonly string[] },
 ): DayRowView[] {

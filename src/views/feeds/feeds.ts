@@ -12,12 +12,12 @@ import { incidentChangedAt, maintenanceChangedAt, maintenanceKnownSince } from '
 import { NEVER } from '../model/last-change.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, incidentPath, maintenancePath } from '../text/addresses.ts';
-import { formatOf } from '../text/format.ts';
+import { formatIn } from '../text/format.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
 import { uuidOf } from '../text/stable-id.ts';
 import { incidentUpdates } from '../v2/incidents.ts';
 import { maintenanceUpdates } from '../v2/maintenances.ts';
-import type { ToldUpdate } from '../v2/updates.ts';
+import type { StatusUpdate } from '../v2/updates.ts';
 import { wordsOf } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
 
@@ -98,18 +98,18 @@ export function feedsOf(model: PageModel): Feeds {
     component === undefined ? newest.ofPage : (newest.byComponent.get(component.definition.id) ?? []);
   return {
     inputs: (component) => [
-      headOf(model, component),
+      feedHead(model, component),
       model.settings.timezone,
-      ...wanted(component).map(({ event, changedAt }) => [event, changedAt, namesOf(model, event)]),
+      ...wanted(component).map(({ event, changedAt }) => [event, changedAt, affectedNames(model, event)]),
     ],
     view: (component) => {
       const made = wanted(component).map(itemOf);
-      return { ...headOf(model, component), updatedAt: made[0]?.updatedAt ?? toIso(NEVER), items: made };
+      return { ...feedHead(model, component), updatedAt: made[0]?.updatedAt ?? toIso(NEVER), items: made };
     },
   };
 }
 
-function headOf(model: PageModel, component: ComponentModel | undefined): Omit<FeedView, 'items' | 'updatedAt'> {
+function feedHead(model: PageModel, component: ComponentModel | undefined): Omit<FeedView, 'items' | 'updatedAt'> {
   const path = component === undefined ? '' : componentPath(component.definition.id);
   const title = cleanLine(model.definition.title);
   const id =
@@ -155,7 +155,7 @@ function newestEvents({ incidents, maintenances, asOf }: PageModel): NewestEvent
   return { ofPage: dated.slice(0, PAGE_ITEMS_MAX), byComponent };
 }
 
-function namesOf({ components }: PageModel, { componentIds }: PageIncident | PageMaintenance): string[] {
+function affectedNames({ components }: PageModel, { componentIds }: PageIncident | PageMaintenance): string[] {
   return components.filter(({ definition }) => componentIds.includes(definition.id)).map(({ name }) => cleanLine(name));
 }
 
@@ -166,7 +166,7 @@ function itemView(model: PageModel, { event, changedAt }: DatedEvent): FeedItemV
     id: `urn:uuid:${uuidOf(kind, model.definition.id, event.id)}`,
     title: cleanLine(event.title),
     kind,
-    components: namesOf(model, event),
+    components: affectedNames(model, event),
     updatedAt: toIso(changedAt),
     ...(isIncident ? incidentFacts(model, event) : maintenanceFacts(model, event)),
   };
@@ -207,7 +207,7 @@ function maintenanceFacts(model: PageModel, maintenance: PageMaintenance): Facts
   };
 }
 
-function updateViews(model: PageModel, updates: readonly ToldUpdate<string>[]): FeedUpdateView[] {
+function updateViews(model: PageModel, updates: readonly StatusUpdate<string>[]): FeedUpdateView[] {
   return updates
     .map(({ at, status, body }) => ({
       at: toIso(at),
@@ -223,7 +223,7 @@ function statusText({ settings }: PageModel, status: string): string {
 }
 
 function timeText({ settings }: PageModel, at: EpochMs): string {
-  return formatOf(settings.locale, settings.timezone).timeWithZone(at).text;
+  return formatIn(settings.locale, settings.timezone).timeWithZone(at).text;
 }
 
 /** What the feed is about, and before that a plain word when what it rests on is not current. */

@@ -1,9 +1,9 @@
 /** What stands around every page of a status page: head, header, age of the data, footer. */
 
 import { type EpochMs, MINUTE_MS, type PageModel, type State, type Theme } from '../../model/index.ts';
-import { type Format, formatOf, type TimeView } from '../text/format.ts';
+import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { ownPicture, safeLink } from '../text/links.ts';
-import { catalogueTag, directionOf, fill, type Words, wordsOf } from '../words/index.ts';
+import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
 import { type SafeCss, themeStyle } from './theme.ts';
 
 /** How a view is placed. */
@@ -64,7 +64,7 @@ export interface FreshnessView {
 }
 
 /** Everything a view needs to write in the page's language, zone and place. */
-export interface Context {
+export interface ViewContext {
   readonly model: PageModel;
   readonly words: Words;
   readonly format: Format;
@@ -72,9 +72,9 @@ export interface Context {
   readonly base: string;
 }
 
-export function contextOf(model: PageModel, { base = '' }: ViewOptions = {}): Context {
+export function contextOf(model: PageModel, { base = '' }: ViewOptions = {}): ViewContext {
   const { locale, timezone } = model.settings;
-  return { model, words: wordsOf(locale), format: formatOf(locale, timezone), locale, base };
+  return { model, words: wordsOf(locale), format: formatIn(locale, timezone), locale, base };
 }
 
 export interface ShellInit {
@@ -90,13 +90,13 @@ export interface ShellInit {
   readonly state?: State;
 }
 
-export function shellOf(context: Context, init: ShellInit): ShellView {
+export function shellOf(context: ViewContext, init: ShellInit): ShellView {
   const { model, words, format } = context;
   const { definition, settings } = model;
   const homepage = safeLink(definition.homepageUrl);
   return {
     locale: catalogueTag(settings.locale),
-    dir: directionOf(settings.locale),
+    dir: localeDirection(settings.locale),
     title: init.title === null ? definition.title : `${init.title} · ${definition.title}`,
     description: init.description,
     canonical: init.path === null ? null : new URL(init.path, settings.url).href,
@@ -114,12 +114,12 @@ export function shellOf(context: Context, init: ShellInit): ShellView {
     section: init.section,
     isGated: definition.access !== 'public',
     isOfPage: true,
-    freshness: init.isLive ? freshnessOf(context) : null,
+    freshness: init.isLive ? freshnessView(context) : null,
     timesIn: fill(words.timesIn, { zone: format.zone }),
   };
 }
 
-function freshnessOf({ model, words, format }: Context): FreshnessView {
+function freshnessView({ model, words, format }: ViewContext): FreshnessView {
   const dataFrom = model.dataFrom === null ? null : format.timeWithZone(model.dataFrom);
   const { isStale } = model;
   return {
@@ -135,7 +135,7 @@ function freshnessOf({ model, words, format }: Context): FreshnessView {
 const HEARTBEAT_STEP_MS = 5 * MINUTE_MS;
 
 /** A copy is believed for a heartbeat and two intervals, so what is left without the intervals is about the heartbeat. */
-function rewrittenText({ model, words, format }: Pick<Context, 'model' | 'words' | 'format'>): string {
+function rewrittenText({ model, words, format }: Pick<ViewContext, 'model' | 'words' | 'format'>): string {
   const intervalMs = Math.max(MINUTE_MS, ...model.sources.map((source) => source.intervalMs));
   const restMs = Math.max(intervalMs, model.staleAfter - model.asOf - 2 * intervalMs);
   const heartbeatMs = Math.ceil(restMs / HEARTBEAT_STEP_MS) * HEARTBEAT_STEP_MS;
@@ -158,7 +158,7 @@ export interface PlainShellInit {
 export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainShellInit): ShellView {
   return {
     locale: catalogueTag(locale),
-    dir: directionOf(locale),
+    dir: localeDirection(locale),
     title,
     description: title,
     canonical: rest.canonical ?? null,

@@ -2,7 +2,14 @@
 
 import { type Day, dayOf, type Interval, type PageModel } from '../../model/index.ts';
 import { intervalOfMonth, monthOf, monthsOf } from '../days/months.ts';
-import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import {
+  contextOf,
+  type LinkView,
+  type ShellView,
+  shellOf,
+  type ViewContext,
+  type ViewOptions,
+} from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
 import { HISTORY_PATH, historyPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
@@ -76,7 +83,7 @@ export function historyView(model: PageModel, month: string | null, options: Vie
   };
 }
 
-function historyDaysOf(context: Context, window: Interval): HistoryDayView[] {
+function historyDaysOf(context: ViewContext, window: Interval): HistoryDayView[] {
   const { model, format } = context;
   const within = (at: number) => at >= window.from && at < window.to;
   const events = [
@@ -102,7 +109,7 @@ function historyDaysOf(context: Context, window: Interval): HistoryDayView[] {
 }
 
 function monthLinksOf(
-  { model, format, base }: Context,
+  { model, format, base }: ViewContext,
   { months, shown }: { readonly months: readonly string[]; readonly shown: string },
 ): MonthLinkView[] {
   const counts = new Map<string, number>();

@@ -10,9 +10,16 @@ import {
   uptimeOf,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/combined-days.ts';
-import { cellsOf, DAY_LETTERS, daysOf, stateOfLetter } from '../days/day-bar.ts';
+import { barCells, barDays, DAY_LETTERS, stateOfLetter } from '../days/day-bar.ts';
 import { addMonths, intervalOfMonth, monthOf } from '../days/months.ts';
-import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import {
+  contextOf,
+  type LinkView,
+  type ShellView,
+  shellOf,
+  type ViewContext,
+  type ViewOptions,
+} from '../frame/shell.ts';
 import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
@@ -84,10 +91,10 @@ function monthUptimes({ asOf, settings }: PageModel, { timeline }: ComponentMode
   });
 }
 
-function gridOf(context: Context): CalendarGridView {
+function gridOf(context: ViewContext): CalendarGridView {
   const { model, words, format, locale } = context;
-  const { days, texts } = daysOf(context, CALENDAR_DAYS);
-  const members = model.components.map((component) => ({ component, cells: cellsOf(component, days, model) }));
+  const { days, texts } = barDays(context, CALENDAR_DAYS);
+  const members = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
   const combined = combinedDays(members, days.length);
   const titles = incidentTitlesByDay(context, members[0]?.cells ?? []);
   const letters = combined.map(({ state }) => DAY_LETTERS[state]).join('');
@@ -97,13 +104,13 @@ function gridOf(context: Context): CalendarGridView {
     const parts = `${state}. ${fill(words.dayIncidents, { names: format.list(names) })}`;
     notes[index] = fill(words.dayFull, { day: texts[index] ?? '', parts });
   }
-  const firstRow = rowOf(days[0], locale);
+  const firstRow = weekdayRow(days[0], locale);
   return { letters, days: texts, notes, firstRow, monthLabels: labelsOf(days, firstRow, format.monthShort) };
 }
 
 /** Titles of the incidents of each day that has any, by its index. */
 function incidentTitlesByDay(
-  { model }: Context,
+  { model }: ViewContext,
   cells: readonly { readonly interval: { readonly from: number; readonly to: number } }[],
 ): Map<number, string[]> {
   const byDay = new Map<number, string[]>();
@@ -116,7 +123,7 @@ function incidentTitlesByDay(
 }
 
 /** Days since the one that weeks begin with where `locale` is spoken. */
-function rowOf(day: Day | undefined, locale: string): number {
+function weekdayRow(day: Day | undefined, locale: string): number {
   if (day === undefined) return 0;
   const { firstDay } = new Intl.Locale(locale).getWeekInfo();
   return (Temporal.PlainDate.from(day).dayOfWeek - firstDay + 7) % 7;

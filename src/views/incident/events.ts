@@ -1,7 +1,7 @@
 /** Incidents and maintenance as lists draw them. */
 
 import type { EpochMs, IncidentImpact, PageIncident, PageMaintenance, Update } from '../../model/index.ts';
-import type { Context } from '../frame/shell.ts';
+import type { ViewContext } from '../frame/shell.ts';
 import { incidentPath, maintenancePath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
@@ -51,7 +51,7 @@ export interface EventOptions {
 /** Updates drawn of an open event in a list. */
 export const LISTED_UPDATES_MAX = 6;
 
-export function incidentEventOf(context: Context, incident: PageIncident, options: EventOptions = {}): EventView {
+export function incidentEventOf(context: ViewContext, incident: PageIncident, options: EventOptions = {}): EventView {
   const { model, words } = context;
   const end = isOpen(incident, model.asOf) ? null : (incident.endedAt ?? incidentChangedAt(incident, model.asOf));
   return {
@@ -62,13 +62,13 @@ export function incidentEventOf(context: Context, incident: PageIncident, option
     impact: incident.impact,
     impactWord: incident.impact === 'none' ? null : impactWord(incident.impact, words),
     isAutomatic: incident.isOutage && incident.updates.length === 0,
-    ...windowOf(context, { from: incident.startedAt, to: end }, options),
+    ...windowText(context, { from: incident.startedAt, to: end }, options),
     duration: context.format.duration((end ?? model.asOf) - incident.startedAt),
   };
 }
 
 export function maintenanceEventOf(
-  context: Context,
+  context: ViewContext,
   maintenance: PageMaintenance,
   options: EventOptions = {},
 ): EventView {
@@ -80,14 +80,14 @@ export function maintenanceEventOf(
     impact: null,
     impactWord: null,
     isAutomatic: false,
-    ...windowOf(context, { from: maintenance.startsAt, to: maintenance.endsAt }, options),
+    ...windowText(context, { from: maintenance.startsAt, to: maintenance.endsAt }, options),
     duration: context.format.duration(maintenance.endsAt - maintenance.startsAt),
   };
 }
 
 /** The end of what ended on the day it began is a time of that day. */
-function windowOf(
-  { format }: Context,
+function windowText(
+  { format }: ViewContext,
   { from, to }: { readonly from: EpochMs; readonly to: EpochMs | null },
   { hasYear = false }: EventOptions,
 ): Pick<EventView, 'from' | 'to'> {
@@ -98,12 +98,12 @@ function windowOf(
 interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates' | 'olderText'> {}
 
 function commonOf(
-  context: Context,
+  context: ViewContext,
   event: { slug: string; title: string; componentIds: readonly string[]; updates: readonly Update[] },
   { updatesMax = Number.POSITIVE_INFINITY, hasYear = false }: EventOptions,
 ): Common {
   const { words, format, locale } = context;
-  const names = namesOf(context, event.componentIds);
+  const names = componentNames(context, event.componentIds);
   const newestFirst = event.updates.toReversed();
   const older = Math.min(newestFirst.length, updatesMax) - 1;
   return {
@@ -115,7 +115,7 @@ function commonOf(
   };
 }
 
-function updateOf({ words, format }: Context, update: Update, hasYear: boolean): UpdateView {
+function updateOf({ words, format }: ViewContext, update: Update, hasYear: boolean): UpdateView {
   return {
     id: update.id,
     at: hasYear ? format.time(update.at) : format.timeInYear(update.at),
@@ -125,7 +125,7 @@ function updateOf({ words, format }: Context, update: Update, hasYear: boolean):
 }
 
 /** The names of components by id, in the order of the page. */
-export function namesOf({ model }: Context, ids: readonly string[]): string[] {
+export function componentNames({ model }: ViewContext, ids: readonly string[]): string[] {
   const wanted = new Set(ids);
   return model.components.filter((one) => wanted.has(one.definition.id)).map((one) => one.name);
 }

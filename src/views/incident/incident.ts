@@ -2,7 +2,14 @@
 
 import type { PageIncident, PageModel, State } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
-import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import {
+  contextOf,
+  type LinkView,
+  type ShellView,
+  shellOf,
+  type ViewContext,
+  type ViewOptions,
+} from '../frame/shell.ts';
 import { componentPath, HISTORY_PATH, historyPath, incidentPath } from '../text/addresses.ts';
 import { stateWord } from '../words/state-words.ts';
 import { isOpen as isStillOpen } from './event-times.ts';
@@ -58,7 +65,7 @@ function stateOfImpact({ impact, affectedState }: PageIncident): State {
   return affectedState ?? STATE_OF_IMPACT[impact];
 }
 
-function affectedOf({ model, words, base }: Context, incident: PageIncident): AffectedView[] {
+function affectedOf({ model, words, base }: ViewContext, incident: PageIncident): AffectedView[] {
   const said = new Map(incident.components.map((one) => [one.id, one.state]));
   return model.components
     .filter((one) => incident.componentIds.includes(one.definition.id))

@@ -4,7 +4,7 @@ import { type PageModel, type State, toIso } from '../../model/index.ts';
 import { isOpen } from '../incident/event-times.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { incidentPath, maintenancePath } from '../text/addresses.ts';
-import { sectionsOf, v2ComponentId, v2PageId } from '../v2/components.ts';
+import { v2ComponentId, v2PageId, v2Sections } from '../v2/components.ts';
 import { v2IncidentId } from '../v2/incidents.ts';
 import { v2MaintenanceId } from '../v2/maintenances.ts';
 import { catalogueTag, wordsOf } from '../words/index.ts';
@@ -63,7 +63,7 @@ export function stateDocument(model: PageModel): StateDocument {
     as_of: toIso(asOf),
     stale_after: toIso(model.staleAfter),
     stale: model.isStale,
-    components: sectionsOf(model).flatMap(({ group, members }) =>
+    components: v2Sections(model).flatMap(({ group, members }) =>
       members.map((component) => ({
         id: component.definition.id,
         v2_id: v2ComponentId(model, component.definition.id),

@@ -22,7 +22,7 @@ import {
 } from '../../model/index.ts';
 import { lastChangeAt } from '../model/last-change.ts';
 import { shortId } from '../text/stable-id.ts';
-import { sectionsOf, v2ComponentId, v2PageId } from '../v2/components.ts';
+import { v2ComponentId, v2PageId, v2Sections } from '../v2/components.ts';
 
 /** As many days as the bars of the page show. */
 const DAYS_COUNT = 90;
@@ -119,7 +119,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
   const days = daysUntil(dayOf(asOf, settings.timezone), DAYS_COUNT);
   const options = { now: asOf, blipFloorMs: settings.blipFloorMs, zone: settings.timezone };
   const groupNames = new Map(
-    sectionsOf(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
+    v2Sections(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
   );
   const counted = model.components.map((component) => ({
     component,
@@ -139,7 +139,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     stale: model.isStale,
     state: model.state,
     formula: { version: FORMULA_VERSION, text: FORMULA, blip_floor_seconds: settings.blipFloorMs / 1_000 },
-    sources: model.sources.map((source) => sourceOf(model, source)),
+    sources: model.sources.map((source) => uptimeSource(model, source)),
     periods: figuresByPeriod((period) => combinedUptime(counted.map(({ periods }) => periods[period]))),
     days,
     day_seconds: (counted[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => secondsOf(elapsedMs)),
@@ -153,12 +153,12 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
       source_id: sourceIdOf(model, component),
       periods: figuresByPeriod((period) => periods[period]),
       upstream: upstreamFigures(component),
-      days: daysOf(cells),
+      days: uptimeDays(cells),
     })),
   };
 }
 
-function sourceOf(model: PageModel, source: SourceFreshness): UptimeSource {
+function uptimeSource(model: PageModel, source: SourceFreshness): UptimeSource {
   return {
     id: shortId('source', model.definition.id, source.upstreamId),
     monitors_at: source.monitorsAt === null ? null : toIso(source.monitorsAt),
@@ -181,11 +181,11 @@ function upstreamFigures({ upstreamUptime }: ComponentModel): UptimeComponent['u
 
 function figuresByPeriod(uptimeIn: (period: UptimePeriod) => Uptime): UptimePeriodFigures {
   const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
-  return Object.fromEntries(periods.map((period) => [period, figuresOf(uptimeIn(period))])) as UptimePeriodFigures;
+  return Object.fromEntries(periods.map((period) => [period, uptimeFigures(uptimeIn(period))])) as UptimePeriodFigures;
 }
 
 /** Uptime figures as JSON has them. */
-export function figuresOf({ ratio, coverageRatio, msByState, upMs, downMs, maintenanceMs }: Uptime): UptimeFigures {
+export function uptimeFigures({ ratio, coverageRatio, msByState, upMs, downMs, maintenanceMs }: Uptime): UptimeFigures {
   const withMaintenanceMs = upMs + downMs + maintenanceMs;
   return {
     uptime_ratio: ratio === null ? null : floorTo(ratio, 6),
@@ -196,7 +196,7 @@ export function figuresOf({ ratio, coverageRatio, msByState, upMs, downMs, maint
   };
 }
 
-function daysOf(cells: readonly DayCell[]): UptimeDays {
+function uptimeDays(cells: readonly DayCell[]): UptimeDays {
   return {
     state: cells.map(({ state }) => state),
     seconds: Object.fromEntries(

@@ -1,6 +1,6 @@
 /** What a sealed page says before it is open, in the language of the page. It names nothing that is inside. */
 
-import { catalogueTag, directionOf, wordsOf } from '../words/index.ts';
+import { catalogueTag, localeDirection, wordsOf } from '../words/index.ts';
 
 export interface SealWords {
   readonly lang: string;
@@ -18,7 +18,7 @@ export function sealWords(locale: string): SealWords {
   const words = wordsOf(locale);
   return {
     lang: catalogueTag(locale),
-    dir: directionOf(locale),
+    dir: localeDirection(locale),
     title: words.loginTitle,
     label: words.loginPassword,
     submit: words.loginSubmit,

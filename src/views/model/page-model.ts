@@ -56,9 +56,9 @@ export interface PageInputs {
 /** The model of one page. Pure: the same inputs give the same model. */
 export function pageModel(inputs: PageInputs): PageModel {
   const { definition, settings, asOf } = inputs;
-  const sources = sourcesOf(inputs);
+  const sources = relevantSources(inputs);
   const incidents = incidentsOf(inputs);
-  const maintenances = maintenancesOf(inputs);
+  const maintenances = pageMaintenances(inputs);
   const groups = definition.groups.toSorted((a, b) => a.order - b.order || compare(a.name, b.name));
   const groupRank = new Map(groups.map((group, index) => [group.id, index]));
   const rankOf = (component: ComponentDefinition): readonly number[] =>
@@ -97,7 +97,7 @@ export function pageModel(inputs: PageInputs): PageModel {
 }
 
 /** The upstreams a page draws on, their instants no newer than `asOf`, so that a pass without news changes no file. */
-function sourcesOf({ definition, sources, asOf }: PageInputs): readonly SourceFreshness[] {
+function relevantSources({ definition, sources, asOf }: PageInputs): readonly SourceFreshness[] {
   const used = new Set(
     definition.components.flatMap((component) => (component.monitor === null ? [] : [upstreamOf(component.monitor)])),
   );
@@ -231,18 +231,18 @@ function incidentsOf(inputs: PageInputs): readonly PageIncident[] {
     });
 }
 
-function maintenancesOf(inputs: PageInputs): readonly PageMaintenance[] {
+function pageMaintenances(inputs: PageInputs): readonly PageMaintenance[] {
   const slugs = slugger();
   return inputs.maintenances
     .toSorted((a, b) => b.startsAt - a.startsAt || compare(a.id, b.id))
     .flatMap((item) => {
       const componentIds = affected(inputs, item.monitors, item.components);
       if (!isOn(inputs, item.pages, componentIds)) return [];
-      return [{ ...item, slug: slugs(item.id), componentIds, status: statusOf(item, inputs.asOf) }];
+      return [{ ...item, slug: slugs(item.id), componentIds, status: maintenanceStatus(item, inputs.asOf) }];
     });
 }
 
-function statusOf(item: Maintenance, asOf: EpochMs): MaintenanceStatus {
+function maintenanceStatus(item: Maintenance, asOf: EpochMs): MaintenanceStatus {
   if (asOf < item.startsAt) return 'scheduled';
   return asOf < item.endsAt ? 'in_progress' : 'completed';
 }

@@ -13,7 +13,7 @@ export interface OpsFacts {
   /** Under way and waiting ones included, newest first; more than are shown, since equal ones become one. */
   readonly runs: readonly RunFacts[];
   /** Those that are not published first, then as they are defined; not all of many. */
-  readonly pages: readonly PageFacts[];
+  readonly pages: readonly OpsPageFacts[];
   readonly pagesTotal: number;
   readonly unpublishedTotal: number;
   /** Pages that are defined and not published, in words. */
@@ -59,7 +59,7 @@ export interface RunFacts {
   readonly outcome: string;
 }
 
-export interface PageFacts {
+export interface OpsPageFacts {
   readonly slug: string;
   readonly title: string;
   /** Absolute. */

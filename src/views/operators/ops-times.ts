@@ -1,13 +1,13 @@
 /** Instants as operators read them: to the second today, with the day before that. */
 
 import type { EpochMs } from '../../model/index.ts';
-import { formatOf, type TimeView } from '../text/format.ts';
+import { formatIn, type TimeView } from '../text/format.ts';
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** `13:42:05` today, `Nov 20, 13:42` before, in the zone of the site. */
 export function momentsOf(now: EpochMs, zone: string): (at: EpochMs) => TimeView {
-  const format = formatOf('en', zone);
+  const format = formatIn('en', zone);
   const clock = clockOf(zone);
   return (at) => {
     const earlier = format.timeInYear(at);

@@ -2,8 +2,8 @@
 
 import { type EpochMs, HOUR_MS, MINUTE_MS, type State } from '../../model/index.ts';
 import { plainShellOf, type ShellView } from '../frame/shell.ts';
-import { type Format, formatOf, type TimeView } from '../text/format.ts';
-import type { CircuitFacts, OpsFacts, PageFacts, UpstreamFacts } from './ops-facts.ts';
+import { type Format, formatIn, type TimeView } from '../text/format.ts';
+import type { CircuitFacts, OpsFacts, OpsPageFacts, UpstreamFacts } from './ops-facts.ts';
 import { type RunRow, runRows } from './ops-runs.ts';
 import { momentsOf } from './ops-times.ts';
 
@@ -77,7 +77,7 @@ export function opsView(
   facts: OpsFacts,
   { formToken, notice }: { readonly formToken: string; readonly notice: string | null },
 ): OpsView {
-  const format = formatOf('en', facts.timezone);
+  const format = formatIn('en', facts.timezone);
   const moment = momentsOf(facts.now, facts.timezone);
   const words: Words = { now: facts.now, format, moment };
   const attention = attentionOf(facts);
@@ -194,13 +194,13 @@ function circuitWords(circuit: CircuitFacts, moment: Words['moment']): string {
   }[circuit.why];
 }
 
-const GATES: Readonly<Record<PageFacts['access'], string>> = {
+const GATES: Readonly<Record<OpsPageFacts['access'], string>> = {
   public: 'public',
   password: 'password',
   'email-domain': 'e-mail domain',
 };
 
-function pageRow({ slug, title, url, access, release, others }: PageFacts, { format, moment }: Words): PageRow {
+function pageRow({ slug, title, url, access, release, others }: OpsPageFacts, { format, moment }: Words): PageRow {
   return {
     slug,
     title,

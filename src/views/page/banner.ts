@@ -1,7 +1,7 @@
 /** The top of the page: the state in a sentence, and what it is about. */
 
 import type { ComponentModel, State } from '../../model/index.ts';
-import type { Context, LinkView } from '../frame/shell.ts';
+import type { LinkView, ViewContext } from '../frame/shell.ts';
 import { pathSegment } from '../text/addresses.ts';
 import { count, fill } from '../words/index.ts';
 import { bannerSentence } from '../words/state-words.ts';
@@ -32,13 +32,15 @@ const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDo
 };
 
 /** The state in a sentence, and which components it is about. */
-export function bannerOf(context: Context): BannerView {
+export function bannerOf(context: ViewContext): BannerView {
   const { model, words, locale } = context;
   const lists = BANNER_LISTS.map(([state, key]) => ({
     key,
     components: model.components.filter((one) => one.state === state),
   })).filter(({ components }) => components.length > 0);
-  const details: (string | LinkView)[][] = lists.map(({ key, components }) => partsOf(context, words[key], components));
+  const details: (string | LinkView)[][] = lists.map(({ key, components }) =>
+    bannerParts(context, words[key], components),
+  );
   const well = model.components.filter((one) => one.state === 'operational').length;
   if (lists.length > 0 && well > 0) details.push([count(words.bannerRest, well, locale)]);
   if (model.components.length === 0) details.push([words.bannerNothing]);
@@ -49,8 +51,8 @@ export function bannerOf(context: Context): BannerView {
 }
 
 /** A sentence with the names of components in it, each a link to its row. */
-function partsOf(
-  { words, format, locale }: Context,
+function bannerParts(
+  { words, format, locale }: ViewContext,
   sentence: string,
   components: readonly ComponentModel[],
 ): (string | LinkView)[] {

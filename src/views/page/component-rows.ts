@@ -12,8 +12,8 @@ import {
   windowOf,
 } from '../../model/index.ts';
 import { responseSparkOf, type SparkView } from '../component/response-chart.ts';
-import { cellsOf, type DayBarView, type DaysView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
-import type { Context } from '../frame/shell.ts';
+import { barCells, type DayBarView, type DaysView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
+import type { ViewContext } from '../frame/shell.ts';
 import { firstHeardAt, stateSince } from '../model/last-change.ts';
 import { componentPath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
@@ -59,7 +59,7 @@ export interface ComponentRowView {
 }
 
 /** Groups and what is in none, in the order of the page. */
-export function sectionsOf(context: Context, days: DaysView): SectionView[] {
+export function sectionViews(context: ViewContext, days: DaysView): SectionView[] {
   const { model, words, format } = context;
   const incidents = incidentsByComponent(model);
   const byGroup = Map.groupBy(model.components, (one) => one.definition.groupId);
@@ -67,7 +67,7 @@ export function sectionsOf(context: Context, days: DaysView): SectionView[] {
   return [...byGroup].map(([groupId, components]) => {
     const uptimes = components.map((one) => uptimeOf(one.timeline, windowOf('90d', model.asOf)));
     const rows = components.map((one, index) =>
-      rowOf(context, days, {
+      componentRow(context, days, {
         component: one,
         uptime: uptimes[index],
         incidents: incidents.get(one.definition.id) ?? [],
@@ -96,7 +96,11 @@ interface RowInit {
   readonly incidents: readonly PageIncident[];
 }
 
-function rowOf(context: Context, days: DaysView, { component, uptime, incidents }: RowInit): ComponentRowView {
+function componentRow(
+  context: ViewContext,
+  days: DaysView,
+  { component, uptime, incidents }: RowInit,
+): ComponentRowView {
   const { model, words, format } = context;
   const { definition, state } = component;
   const since = isWorse(state, 'operational') ? stateSince(component) : null;
@@ -112,6 +116,6 @@ function rowOf(context: Context, days: DaysView, { component, uptime, incidents 
     since: since === null || since <= 0 ? null : format.timeInYear(since),
     uptime: isObserved ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
     spark: responseSparkOf(context, component),
-    bar: isObserved ? dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }) : null,
+    bar: isObserved ? dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }) : null,
   };
 }

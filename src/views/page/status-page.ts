@@ -9,8 +9,8 @@ import {
   STATES,
   toEpochMs,
 } from '../../model/index.ts';
-import { DAY_LETTERS, daysOf } from '../days/day-bar.ts';
-import { type Context, contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { barDays, DAY_LETTERS } from '../days/day-bar.ts';
+import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { isOpen } from '../incident/event-times.ts';
 import { type EventView, incidentEventOf, LISTED_UPDATES_MAX, maintenanceEventOf } from '../incident/events.ts';
 import { HISTORY_PATH } from '../text/addresses.ts';
@@ -19,7 +19,7 @@ import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type BannerView, bannerOf, plainText } from './banner.ts';
-import { type SectionView, sectionsOf } from './component-rows.ts';
+import { type SectionView, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
 export const PAST_DAYS = 14;
@@ -68,7 +68,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   const context = contextOf(model, options);
   const { words } = context;
   const banner = bannerOf(context);
-  const days = daysOf(context);
+  const days = barDays(context);
   return {
     shell: shellOf(context, {
       title: null,
@@ -86,7 +86,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     runningMaintenance: maintenances(context, (one) => one.status === 'in_progress' || one.status === 'verifying'),
     comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
     days: days.texts,
-    sections: sectionsOf(context, days),
+    sections: sectionViews(context, days),
     legend: STATES.map((state) => ({ letter: DAY_LETTERS[state], word: stateWord(state, words) })),
     past: pastOf(context),
     historyHref: context.base + HISTORY_PATH,
@@ -100,7 +100,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   };
 }
 
-function announcementOf({ format }: Context, announcement: Announcement): AnnouncementView {
+function announcementOf({ format }: ViewContext, announcement: Announcement): AnnouncementView {
   return {
     id: announcement.id,
     level: announcement.level,
@@ -110,13 +110,13 @@ function announcementOf({ format }: Context, announcement: Announcement): Announ
   };
 }
 
-function maintenances(context: Context, isWanted: (one: PageMaintenance) => boolean): EventView[] {
+function maintenances(context: ViewContext, isWanted: (one: PageMaintenance) => boolean): EventView[] {
   return context.model.maintenances
     .filter(isWanted)
     .map((one) => maintenanceEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX }));
 }
 
-function pastOf(context: Context): PastView {
+function pastOf(context: ViewContext): PastView {
   const { model, words } = context;
   const since = toEpochMs(model.asOf - PAST_DAYS * DAY_MS);
   return {

@@ -15,10 +15,10 @@ import {
   uptimeOf,
 } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
-import { figuresOf, type UptimeFigures } from '../json/uptime-json.ts';
+import { type UptimeFigures, uptimeFigures } from '../json/uptime-json.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { incidentPath, maintenancePath } from '../text/addresses.ts';
-import { sectionsOf, v2ComponentId, v2PageId } from '../v2/components.ts';
+import { v2ComponentId, v2PageId, v2Sections } from '../v2/components.ts';
 import { v2IncidentId } from '../v2/incidents.ts';
 import { v2MaintenanceId } from '../v2/maintenances.ts';
 
@@ -73,7 +73,7 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
   const incidentCounts = new Map<string, number>();
   for (const { componentIds } of incidents)
     for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
-  const counted = sectionsOf(model).flatMap(({ group, members }) =>
+  const counted = v2Sections(model).flatMap(({ group, members }) =>
     members.map((component) => ({ group, component, uptime: uptimeOf(component.timeline, window) })),
   );
   return {
@@ -84,13 +84,13 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
     to: toIso(window.to),
     is_over: model.asOf >= whole.to,
     formula_version: FORMULA_VERSION,
-    uptime: figuresOf(combinedUptime(counted.map(({ uptime }) => uptime))),
+    uptime: uptimeFigures(combinedUptime(counted.map(({ uptime }) => uptime))),
     components: counted.map(({ group, component, uptime }) => ({
       id: component.definition.id,
       v2_id: v2ComponentId(model, component.definition.id),
       name: component.name,
       group: group?.name ?? null,
-      uptime: figuresOf(uptime),
+      uptime: uptimeFigures(uptime),
       incident_count: incidentCounts.get(component.definition.id) ?? 0,
     })),
     incidents: incidents.map((incident) => incidentEvent(model, window, incident)).reverse(),

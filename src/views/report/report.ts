@@ -10,7 +10,14 @@ import {
   uptimeOf,
 } from '../../model/index.ts';
 import { intervalOfMonth, monthsOf } from '../days/months.ts';
-import { type Context, contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import {
+  contextOf,
+  type LinkView,
+  type ShellView,
+  shellOf,
+  type ViewContext,
+  type ViewOptions,
+} from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
@@ -68,8 +75,8 @@ export function reportView(model: PageModel, month: string, options: ViewOptions
       { href: `${base}${reportPath(month)}report.csv`, text: 'CSV' },
       { href: `${base}${reportPath(month)}report.json`, text: 'JSON' },
     ],
-    rows: rowsOf(context, window),
-    ...eventsOf(context, window),
+    rows: reportRowViews(context, window),
+    ...eventsWithin(context, window),
     noIncidentsText: words.noIncidentsMonth,
     counted: words.countedUptime,
     earlier: link(at + 1),
@@ -78,26 +85,26 @@ export function reportView(model: PageModel, month: string, options: ViewOptions
   };
 }
 
-function rowsOf(context: Context, window: Interval): ReportRowView[] {
+function reportRowViews(context: ViewContext, window: Interval): ReportRowView[] {
   const { model, base } = context;
   const uptimes = model.components.map(({ timeline }) => uptimeOf(timeline, window));
   const incidentCounts = new Map<string, number>();
   const touching = model.incidents.filter((one) => touches(window, one.startedAt, one.endedAt));
   for (const { componentIds } of touching)
     for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
-  const rowOf = ({ definition, name }: ComponentModel, index: number): ReportRowView[] => {
+  const componentReportRow = ({ definition, name }: ComponentModel, index: number): ReportRowView[] => {
     const uptime = uptimes[index];
     if (uptime === undefined) return [];
-    const cells = cellsOf(context, uptime, incidentCounts.get(definition.id) ?? 0);
+    const cells = reportCells(context, uptime, incidentCounts.get(definition.id) ?? 0);
     return [{ component: { href: base + componentPath(definition.id), text: name }, cells }];
   };
   return [
-    { component: null, cells: cellsOf(context, combinedUptime(uptimes), touching.length) },
-    ...model.components.flatMap(rowOf),
+    { component: null, cells: reportCells(context, combinedUptime(uptimes), touching.length) },
+    ...model.components.flatMap(componentReportRow),
   ];
 }
 
-function cellsOf({ model, format }: Context, uptime: Uptime, incidentCount: number): string[] {
+function reportCells({ model, format }: ViewContext, uptime: Uptime, incidentCount: number): string[] {
   const lasted = (ms: number) => (ms > 0 ? format.duration(ms) : '–');
   const { msByState } = uptime;
   return [
@@ -115,7 +122,7 @@ function touches(window: Interval, from: number, to: number | null): boolean {
   return from < window.to && (to === null || to > window.from || from >= window.from);
 }
 
-function eventsOf(context: Context, window: Interval): Pick<ReportView, 'incidents' | 'maintenances'> {
+function eventsWithin(context: ViewContext, window: Interval): Pick<ReportView, 'incidents' | 'maintenances'> {
   const { incidents, maintenances } = context.model;
   return {
     incidents: incidents

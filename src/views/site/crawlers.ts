@@ -20,7 +20,7 @@ import {
   UPTIME_PATH,
 } from '../text/addresses.ts';
 import { cleanLine } from '../text/plain-text.ts';
-import { sectionsOf } from '../v2/components.ts';
+import { v2Sections } from '../v2/components.ts';
 import { pageStatus } from '../v2/words.ts';
 
 /** The protocol's limit for one sitemap. */
@@ -123,7 +123,7 @@ export function llmsView(model: PageModel): LlmsView {
       },
       {
         heading: 'Components',
-        links: sectionsOf(model).flatMap(({ group, members }) =>
+        links: v2Sections(model).flatMap(({ group, members }) =>
           members.map((member) =>
             link(componentTitle(member, group?.name), componentPath(member.definition.id), member.state),
           ),

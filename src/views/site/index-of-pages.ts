@@ -3,7 +3,7 @@
 import { combinedState, MINUTE_MS, type PageModel, type State, toEpochMs } from '../../model/index.ts';
 import { type FreshnessView, plainShellOf, type ShellView } from '../frame/shell.ts';
 import type { TimeView } from '../text/format.ts';
-import { formatOf } from '../text/format.ts';
+import { formatIn } from '../text/format.ts';
 import { fill, wordsOf } from '../words/index.ts';
 import { bannerSentence } from '../words/state-words.ts';
 
@@ -40,10 +40,10 @@ export type ListedPage = Pick<PageModel, 'definition' | 'settings' | 'state' | '
 export const LIST_BELIEVED_MS = 45 * MINUTE_MS;
 
 /** A list of states goes stale with the first of its pages. */
-function freshnessOf(models: readonly ListedPage[], { locale, timezone }: IndexInit): FreshnessView | null {
+function indexFreshness(models: readonly ListedPage[], { locale, timezone }: IndexInit): FreshnessView | null {
   if (models.length === 0) return null;
   const asOf = toEpochMs(Math.min(...models.map((model) => model.asOf)));
-  const time = formatOf(locale, timezone).timeWithZone(asOf);
+  const time = formatIn(locale, timezone).timeWithZone(asOf);
   return {
     asOf: time,
     isStale: false,
@@ -56,7 +56,7 @@ function freshnessOf(models: readonly ListedPage[], { locale, timezone }: IndexI
 /** Lists those of `models` that are public, published and may be indexed, by title. Others leave no trace. */
 export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit): IndexOfPagesView {
   const words = wordsOf(init.locale);
-  const format = formatOf(init.locale, init.timezone);
+  const format = formatIn(init.locale, init.timezone);
   const listed = models
     .filter(({ definition }) => definition.access === 'public' && definition.published)
     .toSorted((a, b) => (a.definition.title < b.definition.title ? -1 : 1));
@@ -71,7 +71,7 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
         canonical: init.url,
       }),
       state: listed.length === 0 ? null : combinedState(listed.map((model) => model.state)),
-      freshness: freshnessOf(listed, init),
+      freshness: indexFreshness(listed, init),
     },
     heading: words.allPages,
     pages: listed.map((model) => ({

@@ -16,7 +16,7 @@ export const REPORTS_PATH = 'reports/';
 export const BADGES_PATH = 'badges/';
 export const EMBED_PATH = 'embed/';
 export const LOGIN_PATH = 'login/';
-/** Asked for by the comfort script and linked from every page. */
+/** Asked for by the enhancement script and linked from every page. */
 export const STATUS_JSON_PATH = 'api/v2/status.json';
 
 /** @param month  `2026-11` */

@@ -54,7 +54,7 @@ export interface Format {
 const known = new Map<string, Format>();
 
 /** Formats for a locale and an IANA zone; made once for each pair, since making one is a thousand times using one. */
-export function formatOf(locale: string, zone: string): Format {
+export function formatIn(locale: string, zone: string): Format {
   const key = `${locale} ${zone}`;
   const found = known.get(key);
   if (found !== undefined) return found;

@@ -13,7 +13,7 @@ export type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance'
 
 /** Twelve characters like Statuspage's own ids: 60 bits of SHA-256 over kind and parts, in base 32. */
 export function shortId(kind: IdKind, ...parts: readonly string[]): string {
-  const digest = digestOf(kind, parts);
+  const digest = idDigest(kind, parts);
   let id = '';
   let bits = 0;
   let pending = 0;
@@ -31,7 +31,7 @@ export function shortId(kind: IdKind, ...parts: readonly string[]): string {
 
 /** A version 8 UUID (RFC 9562) over kind and parts, for feeds and calendars, where ids must be unique in the world. */
 export function uuidOf(kind: IdKind, ...parts: readonly string[]): string {
-  const bytes = digestOf(kind, parts).subarray(0, 16);
+  const bytes = idDigest(kind, parts).subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
@@ -39,6 +39,6 @@ export function uuidOf(kind: IdKind, ...parts: readonly string[]): string {
 }
 
 /** Parts are written as JSON, so that no two lists of parts read alike. */
-function digestOf(kind: IdKind, parts: readonly string[]): Buffer {
+function idDigest(kind: IdKind, parts: readonly string[]): Buffer {
   return hash('sha256', JSON.stringify([kind, ...parts]), 'buffer');
 }

@@ -3,7 +3,7 @@
 import type { ComponentModel, EpochMs, IncidentStatus, PageIncident, PageModel, State } from '../../model/index.ts';
 import { type V2ComponentSet, v2ComponentId } from './components.ts';
 import type { V2AffectedComponent } from './types.ts';
-import type { ToldUpdate } from './updates.ts';
+import type { StatusUpdate } from './updates.ts';
 import { componentStatus } from './words.ts';
 
 /**
@@ -16,7 +16,7 @@ import { componentStatus } from './words.ts';
 export function affectedComponents(
   { model, components }: { readonly model: PageModel; readonly components: V2ComponentSet },
   incident: PageIncident,
-  updates: readonly ToldUpdate<IncidentStatus>[],
+  updates: readonly StatusUpdate<IncidentStatus>[],
 ): (index: number) => V2AffectedComponent[] | null {
   const affected = incident.componentIds.flatMap((id) =>
     model.components.filter(({ definition }) => definition.id === id),
@@ -36,7 +36,7 @@ export function affectedComponents(
 function statesAlong(
   component: ComponentModel,
   incident: PageIncident,
-  updates: readonly ToldUpdate<IncidentStatus>[],
+  updates: readonly StatusUpdate<IncidentStatus>[],
 ): State[] {
   const said =
     incident.components.find(({ id }) => id.slice(id.lastIndexOf('/') + 1) === component.definition.id)?.state ??

@@ -48,7 +48,7 @@ export function v2ComponentSet(model: PageModel): V2ComponentSet {
   const byId = new Map<string, V2Component>();
   const fullNames = new Map<string, string>();
   let topLevel = 0;
-  for (const { group, members } of sectionsOf(model)) {
+  for (const { group, members } of v2Sections(model)) {
     if (group !== null) all.push(v2Group(model, { group, members, changes, position: ++topLevel }));
     for (const [index, member] of members.entries()) {
       const position = group === null ? ++topLevel : index + 1;
@@ -68,7 +68,7 @@ export interface Section {
 }
 
 /** The page's components as drawn; a group stands where its first component does. */
-export function sectionsOf(model: PageModel): Section[] {
+export function v2Sections(model: PageModel): Section[] {
   const groups = new Map(model.groups.map((group) => [group.id, group]));
   const members = Map.groupBy(model.components, ({ definition }) => groups.get(definition.groupId ?? '') ?? null);
   const sections: Section[] = [];

@@ -15,7 +15,7 @@ import { shortId } from '../text/stable-id.ts';
 import { affectedComponents } from './affected-components.ts';
 import { type V2ComponentSet, v2PageId } from './components.ts';
 import type { V2Incident } from './types.ts';
-import { type ToldUpdate, toldUpdates, v2Updates } from './updates.ts';
+import { type StatusUpdate, statusUpdates, v2Updates } from './updates.ts';
 
 /** An incident's id in the v2 shape. */
 export function v2IncidentId(model: PageModel, { id }: Pick<PageIncident, 'id'>): string {
@@ -29,7 +29,7 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
   return {
     id,
     name: incident.title,
-    status: statusOf(incident, model.asOf),
+    status: v2IncidentStatus(incident, model.asOf),
     created_at: toIso(incident.startedAt),
     updated_at: toIso(incidentChangedAt(incident, model.asOf)),
     monitoring_at: isoOf(updates.find(({ status }) => status === 'monitoring')?.at),
@@ -45,17 +45,17 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
 }
 
 /** Its own updates; without any, what its record says: when it began and, once over, when it ended. */
-export function incidentUpdates(incident: PageIncident, asOf: EpochMs): ToldUpdate<IncidentStatus>[] {
-  if (incident.updates.length > 0) return toldUpdates(incident.updates, INCIDENT_STATUSES, 'investigating');
+export function incidentUpdates(incident: PageIncident, asOf: EpochMs): StatusUpdate<IncidentStatus>[] {
+  if (incident.updates.length > 0) return statusUpdates(incident.updates, INCIDENT_STATUSES, 'investigating');
   const { startedAt, endedAt, title } = incident;
-  const status = statusOf(incident, asOf);
+  const status = v2IncidentStatus(incident, asOf);
   const started = { id: 'started', at: startedAt, status: 'investigating', body: title } as const;
   if (endedAt === null || endedAt > asOf) return [{ ...started, status }];
   return [started, { id: 'ended', at: endedAt, status, body: title }];
 }
 
 /** Over is over, also where the upstream's last word was not `resolved`. */
-function statusOf(incident: PageIncident, asOf: EpochMs): IncidentStatus {
+function v2IncidentStatus(incident: PageIncident, asOf: EpochMs): IncidentStatus {
   return isOpen(incident, asOf) || isOver(incident.status) ? incident.status : 'resolved';
 }
 
@@ -66,7 +66,7 @@ function isOver(status: IncidentStatus): boolean {
 /** Its end, or the update that says it is over; null while it is open. */
 function resolvedAtOf(
   { endedAt, status }: PageIncident,
-  updates: readonly ToldUpdate<IncidentStatus>[],
+  updates: readonly StatusUpdate<IncidentStatus>[],
   asOf: EpochMs,
 ): string | null {
   if (endedAt !== null && endedAt <= asOf) return toIso(endedAt);

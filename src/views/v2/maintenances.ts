@@ -13,7 +13,7 @@ import { maintenancePath } from '../text/addresses.ts';
 import { shortId } from '../text/stable-id.ts';
 import { type V2ComponentSet, v2PageId } from './components.ts';
 import type { V2Maintenance } from './types.ts';
-import { type ToldUpdate, toldUpdates, v2Updates } from './updates.ts';
+import { type StatusUpdate, statusUpdates, v2Updates } from './updates.ts';
 
 /** A maintenance's id in the v2 shape. */
 export function v2MaintenanceId(model: PageModel, { id }: Pick<PageMaintenance, 'id'>): string {
@@ -50,8 +50,8 @@ export function v2Maintenance(
 }
 
 /** Its own updates; without any, one that says its title. */
-export function maintenanceUpdates(maintenance: PageMaintenance): ToldUpdate<MaintenanceStatus>[] {
+export function maintenanceUpdates(maintenance: PageMaintenance): StatusUpdate<MaintenanceStatus>[] {
   const { updates, title } = maintenance;
-  if (updates.length > 0) return toldUpdates(updates, MAINTENANCE_STATUSES, 'scheduled');
+  if (updates.length > 0) return statusUpdates(updates, MAINTENANCE_STATUSES, 'scheduled');
   return [{ id: 'scheduled', at: maintenanceKnownSince(maintenance), status: 'scheduled', body: title }];
 }

@@ -5,7 +5,7 @@ import { shortId } from '../text/stable-id.ts';
 import type { V2AffectedComponent, V2Update } from './types.ts';
 
 /** An update whose status is known to be one of its parent's words. */
-export interface ToldUpdate<Status extends string> {
+export interface StatusUpdate<Status extends string> {
   readonly id: string;
   readonly at: EpochMs;
   readonly status: Status;
@@ -18,11 +18,11 @@ export interface ToldUpdate<Status extends string> {
  * @param words    the parent's words; another word, or none, means that the status did not change
  * @param initial  the status before the first update
  */
-export function toldUpdates<Status extends string>(
+export function statusUpdates<Status extends string>(
   updates: readonly Update[],
   words: readonly Status[],
   initial: Status,
-): ToldUpdate<Status>[] {
+): StatusUpdate<Status>[] {
   let status = initial;
   return updates.map(({ id, at, status: said, body }) => {
     status = words.find((word) => word === said) ?? status;
@@ -32,7 +32,7 @@ export function toldUpdates<Status extends string>(
 
 /** Updates in the v2 shape, newest first. */
 export function v2Updates<Status extends string>(
-  updates: readonly ToldUpdate<Status>[],
+  updates: readonly StatusUpdate<Status>[],
   parentId: string,
   affectedBy: (index: number) => readonly V2AffectedComponent[] | null,
 ): V2Update<Status>[] {

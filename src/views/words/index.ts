@@ -30,7 +30,7 @@ export function catalogueTag(locale: string): string {
 }
 
 /** The direction that the words of `locale` are written in. */
-export function directionOf(locale: string): 'ltr' | 'rtl' {
+export function localeDirection(locale: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(catalogueTag(locale).split('-')[0] ?? '') ? 'rtl' : 'ltr';
 }
 

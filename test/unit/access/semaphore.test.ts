@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createTurnstile } from '../../../src/access/attempts/semaphore.ts';
+import { createSemaphore } from '../../../src/access/attempts/semaphore.ts';
 
 describe('a turnstile', () => {
   it('lets two in at once, the others in their order, and turns away who finds the queue full', async () => {
-    const turnstile = createTurnstile(2, 3);
+    const turnstile = createSemaphore(2, 3);
     const log: string[] = [];
     const leave: (() => void)[] = [];
     const task = (name: string) => () =>
@@ -22,7 +22,7 @@ describe('a turnstile', () => {
   });
 
   it('gives the place on when a task fails', async () => {
-    const turnstile = createTurnstile(1, 1);
+    const turnstile = createSemaphore(1, 1);
     const failed = turnstile.run(() => Promise.reject(new Error('no')));
     const next = turnstile.run(async () => 'in');
     await expect(failed).rejects.toThrow('no');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cleanText, directionOf, escapeXml, TEXT_LENGTH_MAX } from '../../../src/badges/lettering/text.ts';
+import { cleanText, escapeXml, TEXT_LENGTH_MAX, textDirection } from '../../../src/badges/lettering/text.ts';
 import { awkwardTexts } from '../../helpers/awkward-text.ts';
 
 /** Char of XML 1.0, without the controls that it discourages. */
@@ -48,7 +48,7 @@ test('escaping leaves no character that ends a text or an attribute', () => {
 });
 
 test('the direction of a text is that of its first letter', () => {
-  expect(directionOf('99.9% العربية abc')).toBe('rtl');
-  expect(directionOf('abc עברית')).toBe('ltr');
-  expect(directionOf('12 %')).toBe('ltr');
+  expect(textDirection('99.9% العربية abc')).toBe('rtl');
+  expect(textDirection('abc עברית')).toBe('ltr');
+  expect(textDirection('12 %')).toBe('ltr');
 });

@@ -45,7 +45,7 @@ describe('what is wrong with a post is told with its file and field', () => {
       [expect.stringMatching(/^a\.md: impact: Invalid option: expected one of "none"\|"minor"/)],
     ],
     [post(`${INCIDENT}\nstate: operational`), [expect.stringMatching(/^a\.md: state: Invalid option/)]],
-    [post(INCIDENT.replace('[edge/1]', '[edge]')), ['a.md: monitors.0: expected <upstream id>/<its id there>']],
+    [post(INCIDENT.replace('[edge/1]', '[edge]')), ['a.md: monitors.0: expected <upstream id>/<external id>']],
     [
       post(INCIDENT.replace('monitors: [edge/1]', 'monitors: []')),
       ['a.md: monitors: name at least one of monitors, components or pages, or it shows nowhere'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
-import type { Memory } from '../../../src/sync/connector.ts';
+import type { PullMemory } from '../../../src/sync/connector.ts';
 import { serverMonitor } from '../../../src/sync/connectors/server-monitor/connector.ts';
 import { contextOf, drive, failure, NOW, type Respond, refusal } from '../../helpers/drive.ts';
 
@@ -75,7 +75,7 @@ function paged(items: readonly Row[], page: number, per: number): Row {
   return ok({ incidents: items.slice((page - 1) * per, page * per), pagination });
 }
 
-async function pull(respond: Respond, memory: Partial<Memory> = {}, options: Row = {}) {
+async function pull(respond: Respond, memory: Partial<PullMemory> = {}, options: Row = {}) {
   const parsed = serverMonitor.optionsSchema.parse({ baseUrl: 'https://edge.test/api', apiKey: 'key', ...options });
   return drive<Learned>(serverMonitor.pull(parsed, contextOf(memory)), respond);
 }
@@ -234,7 +234,10 @@ describe('a list that shifts while it is read', () => {
 });
 
 describe('later passes', () => {
-  const memory: Partial<Memory> = { isBackfilled: true, detailFetchedAt: new Map([['1', toEpochMs(NOW - MINUTE_MS)]]) };
+  const memory: Partial<PullMemory> = {
+    isBackfilled: true,
+    detailFetchedAt: new Map([['1', toEpochMs(NOW - MINUTE_MS)]]),
+  };
   const long = Array.from({ length: 1_000 }, (_, index) =>
     incident(1_000 - index, NOW - index * 6 * HOUR_MS - 2, NOW - index * 6 * HOUR_MS - 1),
   );
@@ -313,7 +316,7 @@ describe('the past that is reported', () => {
   const uptime = (total: number, up: number) => ({
     uptime: { period_days: 90, total_checks: total, up_checks: up, uptime_percentage: 99, avg_response_time: 10 },
   });
-  const spansOf = async (world: World, memory: Partial<Memory> = {}) => {
+  const spansOf = async (world: World, memory: Partial<PullMemory> = {}) => {
     const { result, questions } = await pull(api(world), memory);
     return { spans: result.details[0]?.reportedSpans, questions, details: result.details };
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Memory } from '../../../src/sync/connector.ts';
+import type { PullMemory } from '../../../src/sync/connector.ts';
 import { uptimeService } from '../../../src/sync/connectors/uptime-service/connector.ts';
 import { revokeKey } from '../../../src/sync/connectors/uptime-service/revoke.ts';
 import { contextOf, drive, failure, NOW, Reply, type Respond, refusal } from '../../helpers/drive.ts';
@@ -12,7 +12,7 @@ type Row = Readonly<Record<string, unknown>>;
 const optionsOf = (more: Row = {}) =>
   uptimeService.optionsSchema.parse({ rpcUrl: 'https://up.test/rpc', apiKey: 'key', preset: 'openstatus', ...more });
 
-async function pull(respond: Respond, memory: Partial<Memory> = {}, options: Row = {}) {
+async function pull(respond: Respond, memory: Partial<PullMemory> = {}, options: Row = {}) {
   return drive<Learned>(uptimeService.pull(optionsOf(options), contextOf(memory)), respond);
 }
 

@@ -41,11 +41,11 @@ describe('monitors that share an id', () => {
   });
 
   it('are unknown and not public when they do not, whatever their order', () => {
-    const twins = [monitor('1', { name: 'B' }), monitor('1', { name: 'A', state: 'major_outage' })];
-    const one = uniqueMonitors(twins);
+    const variants = [monitor('1', { name: 'B' }), monitor('1', { name: 'A', state: 'major_outage' })];
+    const one = uniqueMonitors(variants);
     expect(one.monitors).toMatchObject([{ state: 'unknown', isPublic: false }]);
     expect(one.problems).toMatchObject([{ kind: 'dropped' }]);
-    expect(uniqueMonitors(twins.toReversed()).monitors).toEqual(one.monitors);
+    expect(uniqueMonitors(variants.toReversed()).monitors).toEqual(one.monitors);
     const private_ = [monitor('1', { isPublic: null }), monitor('1', { isPublic: null, name: 'x' })];
     expect(uniqueMonitors(private_).monitors[0]?.isPublic).toBeNull();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BADGE_HEADERS } from '../../../src/badges/files.ts';
-import { filesOf } from '../../../src/publish/files/files.ts';
+import { pageFiles } from '../../../src/publish/files/files.ts';
 import { siteFilesOf } from '../../../src/publish/site/site-files.ts';
 import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
 import { fileAnswer } from '../../../src/server/visitors/file-answer.ts';
@@ -55,7 +55,7 @@ function onNetlify(rules: readonly Rule[], address: string): Record<string, stri
 
 function served(path: string, contentType: string): Record<string, string> {
   const csp = contentType.startsWith('text/html') ? POLICY : null;
-  const record = { key: '', sha256: 'x'.repeat(64), bytes: 1, contentType, csp, twins: [] };
+  const record = { key: '', sha256: 'x'.repeat(64), bytes: 1, contentType, csp, variants: [] };
   const release = { manifest: { files: { [path]: record } }, read: () => Buffer.from('x') } as unknown as OpenRelease;
   const answer = fileAnswer(release, { path, isPublic: true, headers: {} });
   return answer?.headers as Record<string, string>;
@@ -82,11 +82,11 @@ describe('_headers', () => {
   const text = headersFile(true);
   const rules = parse(text);
   const page = outage();
-  const pageFiles = filesOf(page, { badges: true });
+  const files = pageFiles(page, { badges: true });
   const site = { url: 'https://status.example', name: 'Example', home: null, timezone: 'UTC', locale: 'en' };
   const siteFiles = siteFilesOf({ site, pages: [], home: null });
   const addresses = [
-    ...pageFiles.map(({ path, contentType }) => ({ path, contentType, address: `/acme/${path}` })),
+    ...files.map(({ path, contentType }) => ({ path, contentType, address: `/acme/${path}` })),
     ...siteFiles.map(({ path, contentType }) => ({ path, contentType, address: `/${path}` })),
   ].flatMap((file) => {
     const folder = { ...file, address: file.address.replace(/index\.html$/, '') };

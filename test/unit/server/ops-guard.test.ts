@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Admission, Attempt } from '../../../src/access/attempts/attempts.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
-import { bearerOf, createOperatorGuard, isSame } from '../../../src/server/operators/ops-guard.ts';
+import { bearerFrom, createOperatorGuard, isSame } from '../../../src/server/operators/ops-guard.ts';
 
 const START = toEpochMs(1_000_000);
 const secret = (text: string) => ({ reveal: () => text });
@@ -50,8 +50,8 @@ describe('the operator guard', () => {
   });
 
   it('reads a token from one well-formed header only', () => {
-    expect(bearerOf('Bearer abc')).toBe('abc');
+    expect(bearerFrom('Bearer abc')).toBe('abc');
     for (const header of [undefined, '', 'Basic abc', 'Bearer ', 'Bearer a b', 'Bearer a, Bearer b', 'abc'])
-      expect(bearerOf(header)).toBe('');
+      expect(bearerFrom(header)).toBe('');
   });
 });

@@ -7,9 +7,9 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../src/model/observation.ts';
-import { checkLearned, type Known, MONITORS_MAX } from '../../../src/sync/pass/check.ts';
+import { checkLearned, type LastKnown, MONITORS_MAX } from '../../../src/sync/pass/check.ts';
 
-const NOTHING_KNOWN: Known = { monitors: new Map(), pages: [], heldHash: null };
+const NOTHING_KNOWN: LastKnown = { monitors: new Map(), pages: [], heldHash: null };
 
 function monitors(count: number, from = 0): MonitorObservation[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -56,7 +56,7 @@ function dropped(count: number): Problem[] {
   }));
 }
 
-const knownMonitors = (count: number, heldHash: string | null = null): Known => ({
+const knownMonitors = (count: number, heldHash: string | null = null): LastKnown => ({
   monitors: new Map(monitors(count).map((monitor) => [monitor.id, monitor])),
   pages: [],
   heldHash,

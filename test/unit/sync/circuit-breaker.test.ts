@@ -6,30 +6,30 @@ import { afterFailure, afterSuccess, circuitOf } from '../../../src/sync/pass/ci
 
 const NOW = toEpochMs(Date.UTC(2026, 10, 21));
 const PRINT = 'options-1';
-const print = () => PRINT;
+const fingerprint = () => PRINT;
 
 function error(code: ErrorCode, status?: number): StatusError {
   return new StatusError({ code, message: 'm', context: status === undefined ? {} : { status } });
 }
 
 function fail(control: UpstreamControl, { failures = 3, now = NOW, random = 1 } = {}): UpstreamControl {
-  return afterFailure(control, { error: error('UPSTREAM_UNREACHABLE'), failures, now, random, print });
+  return afterFailure(control, { error: error('UPSTREAM_UNREACHABLE'), failures, now, random, fingerprint });
 }
 
 describe('the circuit', () => {
   test('opens with the fifth failed request in a row', () => {
     const four = fail(fail(CONTROL_AT_FIRST, { failures: 2 }), { failures: 2 });
-    expect(circuitOf(four, NOW, print)).toEqual({ kind: 'closed' });
+    expect(circuitOf(four, NOW, fingerprint)).toEqual({ kind: 'closed' });
     const five = fail(four, { failures: 1 });
-    expect(circuitOf(five, NOW, print)).toEqual({ kind: 'open', why: 'failing', until: NOW + 30 * SECOND_MS });
+    expect(circuitOf(five, NOW, fingerprint)).toEqual({ kind: 'open', why: 'failing', until: NOW + 30 * SECOND_MS });
   });
 
   test('lets one request through when it has been open long enough, and closes when that is answered', () => {
     const open = fail(CONTROL_AT_FIRST, { failures: 5 });
     const later = toEpochMs(NOW + 30 * SECOND_MS);
-    expect(circuitOf(open, toEpochMs(later - 1), print).kind).toBe('open');
-    expect(circuitOf(open, later, print)).toEqual({ kind: 'half-open' });
-    expect(circuitOf(afterSuccess(open, 4), later, print)).toEqual({ kind: 'closed' });
+    expect(circuitOf(open, toEpochMs(later - 1), fingerprint).kind).toBe('open');
+    expect(circuitOf(open, later, fingerprint)).toEqual({ kind: 'half-open' });
+    expect(circuitOf(afterSuccess(open, 4), later, fingerprint)).toEqual({ kind: 'closed' });
   });
 
   test('opens for twice as long each time, up to five minutes, the second half of it by chance', () => {
@@ -46,28 +46,28 @@ describe('the circuit', () => {
   test('an answer that we cannot read or that limits us is an answer: it closes the circuit', () => {
     const open = fail(CONTROL_AT_FIRST, { failures: 5 });
     for (const code of ['UPSTREAM_SHAPE', 'UPSTREAM_LIMITED'] as const) {
-      const next = afterFailure(open, { error: error(code), failures: 0, now: NOW, random: 0, print });
-      expect(circuitOf(next, NOW, print)).toEqual({ kind: 'closed' });
+      const next = afterFailure(open, { error: error(code), failures: 0, now: NOW, random: 0, fingerprint });
+      expect(circuitOf(next, NOW, fingerprint)).toEqual({ kind: 'closed' });
     }
   });
 
   test.each([401, 403])('after %i nothing is tried for an hour, unless the options change', (status) => {
-    const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, print };
+    const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };
     const refused = afterFailure(CONTROL_AT_FIRST, failure);
-    expect(circuitOf(refused, NOW, print)).toEqual({ kind: 'open', why: 'refused', until: NOW + HOUR_MS });
-    expect(circuitOf(refused, toEpochMs(NOW + HOUR_MS), print).kind).toBe('closed');
+    expect(circuitOf(refused, NOW, fingerprint)).toEqual({ kind: 'open', why: 'refused', until: NOW + HOUR_MS });
+    expect(circuitOf(refused, toEpochMs(NOW + HOUR_MS), fingerprint).kind).toBe('closed');
     expect(circuitOf(refused, NOW, () => 'options-2').kind).toBe('closed');
-    expect(circuitOf(afterSuccess(refused, 1), NOW, print).kind).toBe('closed');
+    expect(circuitOf(afterSuccess(refused, 1), NOW, fingerprint).kind).toBe('closed');
   });
 
   test.each([404, 405, 410])('after %i the next pass asks again: nobody counts that against a key', (status) => {
-    const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, print };
-    expect(circuitOf(afterFailure(CONTROL_AT_FIRST, failure), NOW, print).kind).toBe('closed');
+    const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };
+    expect(circuitOf(afterFailure(CONTROL_AT_FIRST, failure), NOW, fingerprint).kind).toBe('closed');
   });
 
   test('a wait that the upstream asked for outlives an answer', () => {
-    const control = { ...CONTROL_AT_FIRST, holdUntil: toEpochMs(NOW + MINUTE_MS), strikes: 2 };
-    expect(circuitOf(afterSuccess(control, 4), NOW, print)).toEqual({
+    const control = { ...CONTROL_AT_FIRST, holdUntil: toEpochMs(NOW + MINUTE_MS), limitedCount: 2 };
+    expect(circuitOf(afterSuccess(control, 4), NOW, fingerprint)).toEqual({
       kind: 'open',
       why: 'waiting',
       until: NOW + MINUTE_MS,
@@ -83,6 +83,6 @@ describe('the circuit', () => {
       refusedUntil: ahead,
       refusedPrint: PRINT,
     };
-    expect(circuitOf(control, NOW, print).kind).toBe('half-open');
+    expect(circuitOf(control, NOW, fingerprint).kind).toBe('half-open');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { reserveIn } from '../../../src/sync/quota/quota.ts';
-import { sparePerPass, spareWindowsOf, windowsOf } from '../../../src/sync/quota/windows.ts';
+import { lowPriorityPerPass, lowPriorityWindows, windowsOf } from '../../../src/sync/quota/windows.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const LIMITS = { perMinute: 60, perHour: 1_000 };
@@ -25,8 +25,8 @@ async function simulate(monitorsTotal: number): Promise<{ meanMs: number; mostMs
   const ledger = createMemoryLedger();
   const random = createRandom(7);
   const lists = windowsOf(LIMITS);
-  const details = [...lists, ...spareWindowsOf(LIMITS, DEMAND)];
-  const share = sparePerPass(LIMITS, DEMAND) ?? Number.POSITIVE_INFINITY;
+  const details = [...lists, ...lowPriorityWindows(LIMITS, DEMAND)];
+  const share = lowPriorityPerPass(LIMITS, DEMAND) ?? Number.POSITIVE_INFINITY;
   const fetchedAt: number[] = [];
   const gaps: number[] = [];
   let refusedLists = 0;

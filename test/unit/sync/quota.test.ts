@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { Limits } from '../../../src/sync/connector.ts';
 import { backoffMs, reserveIn } from '../../../src/sync/quota/quota.ts';
-import { ARRIVAL_MS, spareWindowsOf, windowsOf } from '../../../src/sync/quota/windows.ts';
+import { ARRIVAL_MS, lowPriorityWindows, windowsOf } from '../../../src/sync/quota/windows.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const SCHEDULES = Math.round(10_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
@@ -48,7 +48,7 @@ const scheduleArbitrary = fc.record({
 async function arrivalsOf(limits: Limits, steps: readonly Step[]): Promise<readonly number[]> {
   const ledger = createMemoryLedger();
   const lists = windowsOf(limits);
-  const details = [...lists, ...spareWindowsOf(limits, { listCallsPerPass: 1, intervalMs: 10 * MINUTE_MS })];
+  const details = [...lists, ...lowPriorityWindows(limits, { listCallsPerPass: 1, intervalMs: 10 * MINUTE_MS })];
   const arrivals: number[] = [];
   let realMs = Date.UTC(2026, 10, 21);
   let offsetMs = 0;
@@ -127,7 +127,7 @@ describe('the quota', () => {
     const limits = { perMinute: 60, perHour: 1_000 };
     const demand = { listCallsPerPass: 4, intervalMs: MINUTE_MS };
     const lists = windowsOf(limits);
-    const details = [...lists, ...spareWindowsOf(limits, demand)];
+    const details = [...lists, ...lowPriorityWindows(limits, demand)];
     const ledger = createMemoryLedger();
     for (let pass = 0; pass < 300; pass += 1) {
       for (let call = 0; call < demand.listCallsPerPass; call += 1) {

@@ -5,8 +5,8 @@ import {
   detailAgeMaxMs,
   earliest,
   intervalMinMs,
-  sparePerPass,
-  spareWindowsOf,
+  lowPriorityPerPass,
+  lowPriorityWindows,
   windowsOf,
 } from '../../../src/sync/quota/windows.ts';
 
@@ -17,8 +17,8 @@ const DEMAND = { listCallsPerPass: 4, intervalMs: MINUTE_MS };
 describe('windows', () => {
   test('are as long as the documented ones and the way of a request there', () => {
     expect(windowsOf(SERVER_MONITOR)).toEqual([
-      { lengthMs: MINUTE_MS + ARRIVAL_MS, requestsMax: 60, isSpareOnly: false },
-      { lengthMs: HOUR_MS + ARRIVAL_MS, requestsMax: 1_000, isSpareOnly: false },
+      { lengthMs: MINUTE_MS + ARRIVAL_MS, requestsMax: 60, isLowPriorityOnly: false },
+      { lengthMs: HOUR_MS + ARRIVAL_MS, requestsMax: 1_000, isLowPriorityOnly: false },
     ]);
     expect(windowsOf({ perMinute: null, perHour: 5 })).toHaveLength(1);
     expect(windowsOf(NONE)).toEqual([]);
@@ -26,23 +26,23 @@ describe('windows', () => {
 
   test('of details leave room for the lists of every pass that may fall into them', () => {
     // 75 s hold two passes, 3,615 s hold 61; one percent of the hour is for retries. Ten passes have their even share.
-    expect(spareWindowsOf(SERVER_MONITOR, DEMAND)).toEqual([
-      { lengthMs: 75_000, requestsMax: 52, isSpareOnly: true },
-      { lengthMs: 3_615_000, requestsMax: 746, isSpareOnly: true },
-      { lengthMs: 570_000, requestsMax: 124, isSpareOnly: true },
+    expect(lowPriorityWindows(SERVER_MONITOR, DEMAND)).toEqual([
+      { lengthMs: 75_000, requestsMax: 52, isLowPriorityOnly: true },
+      { lengthMs: 3_615_000, requestsMax: 746, isLowPriorityOnly: true },
+      { lengthMs: 570_000, requestsMax: 124, isLowPriorityOnly: true },
     ]);
-    const rarely = spareWindowsOf(SERVER_MONITOR, { listCallsPerPass: 4, intervalMs: 10 * MINUTE_MS });
+    const rarely = lowPriorityWindows(SERVER_MONITOR, { listCallsPerPass: 4, intervalMs: 10 * MINUTE_MS });
     expect(rarely.map((window) => window.requestsMax)).toEqual([56, 962]);
   });
 
   test('of details are closed when lists need everything', () => {
-    const windows = spareWindowsOf(SERVER_MONITOR, { listCallsPerPass: 100, intervalMs: MINUTE_MS });
+    const windows = lowPriorityWindows(SERVER_MONITOR, { listCallsPerPass: 100, intervalMs: MINUTE_MS });
     expect(windows.map((window) => window.requestsMax)).toEqual([0, 0, 0]);
   });
 });
 
 describe('the first instant at which a request may leave', () => {
-  const window = { lengthMs: 1_000, requestsMax: 2, isSpareOnly: false };
+  const window = { lengthMs: 1_000, requestsMax: 2, isLowPriorityOnly: false };
   const nthNewestOf = (times: readonly number[]) => (n: number) => {
     const time = times.at(-n);
     return time === undefined ? null : toEpochMs(time);
@@ -58,20 +58,20 @@ describe('the first instant at which a request may leave', () => {
   });
 
   test('is as late as the strictest window says', async () => {
-    const hour = { lengthMs: 10_000, requestsMax: 1, isSpareOnly: false };
+    const hour = { lengthMs: 10_000, requestsMax: 1, isLowPriorityOnly: false };
     expect(await earliest([window, hour], toEpochMs(500), nthNewestOf([100]))).toBe(10_100);
   });
 
   test('never comes for a window of no requests', async () => {
-    const closed = { lengthMs: 1_000, requestsMax: 0, isSpareOnly: true };
+    const closed = { lengthMs: 1_000, requestsMax: 0, isLowPriorityOnly: true };
     expect(await earliest([closed], toEpochMs(500), nthNewestOf([]))).toBe(1_500);
   });
 });
 
 describe('what an upstream of this size can have', () => {
   test('is a share of details for each pass that spends the hour evenly', () => {
-    expect(sparePerPass(SERVER_MONITOR, DEMAND)).toBe(13);
-    expect(sparePerPass(NONE, DEMAND)).toBeNull();
+    expect(lowPriorityPerPass(SERVER_MONITOR, DEMAND)).toBe(13);
+    expect(lowPriorityPerPass(NONE, DEMAND)).toBeNull();
   });
 
   test('is details no older than all monitors divided by what the hour leaves', () => {

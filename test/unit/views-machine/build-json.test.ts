@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/index.ts';
-import { filesOf } from '../../../src/publish/files/files.ts';
+import { pageFiles } from '../../../src/publish/files/files.ts';
 import { buildDocument } from '../../../src/views/json/build-json.ts';
 import { calm, outage } from '../../helpers/page-scenes.ts';
 
 describe('build.json', () => {
   it('is in every release, gated ones too', () => {
     for (const access of ['public', 'password', 'email-domain'] as const)
-      expect(filesOf(calm({ definition: { access } }), { badges: false }).map(({ path }) => path)).toContain(
+      expect(pageFiles(calm({ definition: { access } }), { badges: false }).map(({ path }) => path)).toContain(
         'build.json',
       );
   });

@@ -8,7 +8,7 @@ import {
   toEpochMs,
 } from '../../../src/model/index.ts';
 import { fileEntry } from '../../../src/publish/files/file-entry.ts';
-import { filesOf } from '../../../src/publish/files/files.ts';
+import { pageFiles } from '../../../src/publish/files/files.ts';
 import { machineFiles } from '../../../src/publish/files/machine-files.ts';
 import { pageFacts } from '../../../src/publish/files/page-facts.ts';
 import { sitemapView } from '../../../src/views/site/crawlers.ts';
@@ -19,7 +19,7 @@ import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
 const NO_BADGES = { badges: false };
 const noHtml = { render: () => Promise.reject(new Error('no HTML here')) };
 const keysOf = (model: PageModel) =>
-  new Map(filesOf(model, NO_BADGES).map(({ path, kind, key }) => [path, `${kind} ${key}`]));
+  new Map(pageFiles(model, NO_BADGES).map(({ path, kind, key }) => [path, `${kind} ${key}`]));
 
 /** Paths whose key differs between two models, or which only one of them has. */
 function changedPaths(before: PageModel, after: PageModel): string[] {
@@ -51,14 +51,14 @@ function splitAt(span: TimelineSpan | undefined, at: EpochMs): TimelineSpan[] {
 describe('the files of a page', () => {
   it('have each path once, below the page, none of them climbing out', () => {
     for (const model of [calm(), outage(), manyComponents(50), longHistory(300, 10)]) {
-      const paths = filesOf(model, { badges: true }).map(({ path }) => path);
+      const paths = pageFiles(model, { badges: true }).map(({ path }) => path);
       expect(new Set(paths).size).toBe(paths.length);
       for (const path of paths) expect(path).toMatch(/^(?!\/)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._~/-]+$/);
     }
   });
 
   it('have the addresses of the contract', () => {
-    const paths = filesOf(calm(), NO_BADGES).map(({ path }) => path);
+    const paths = pageFiles(calm(), NO_BADGES).map(({ path }) => path);
     for (const path of [
       'index.html',
       'history/index.html',
@@ -87,7 +87,7 @@ describe('the files of a page', () => {
 
   it('are all there that the sitemap sends robots to', async () => {
     for (const model of [outage(), longHistory(60, 3)]) {
-      const entries = filesOf(model, NO_BADGES);
+      const entries = pageFiles(model, NO_BADGES);
       const paths = new Set(entries.map(({ path }) => path));
       for (const { loc } of sitemapView(model).urls)
         expect(paths).toContain(`${decodeURI(loc).slice(model.settings.url.length)}index.html`);
@@ -96,7 +96,7 @@ describe('the files of a page', () => {
 
   it('have badges when they are asked for: all kinds for the page, two for each part, the operator’s own', async () => {
     const named = [{ name: 'mine', kind: 'uptime-7d', label: 'Week' } as const];
-    const entries = filesOf(outage(), { badges: true, badge: { options: { locale: 'en' }, named } });
+    const entries = pageFiles(outage(), { badges: true, badge: { options: { locale: 'en' }, named } });
     const find = (path: string) => entries.find((entry) => entry.path === path);
     for (const path of [
       'badges/card.png',
@@ -111,7 +111,7 @@ describe('the files of a page', () => {
 
   it('of a gated page tell nobody else of it', () => {
     for (const access of ['password', 'email-domain'] as const) {
-      const paths = filesOf(calm({ definition: { access } }), NO_BADGES).map(({ path }) => path);
+      const paths = pageFiles(calm({ definition: { access } }), NO_BADGES).map(({ path }) => path);
       expect(paths).toContain('robots.txt');
       for (const path of ['og.png', 'sitemap.xml', 'llms.txt']) expect(paths).not.toContain(path);
     }
@@ -210,8 +210,8 @@ describe('keys', () => {
   for (const [name, mutate] of Object.entries(MUTATIONS))
     it(`that stay over ${name} mean views that stay`, () => {
       for (const make of [calm, outage]) {
-        const before = new Map(filesOf(make(), NO_BADGES).map((entry) => [entry.path, entry]));
-        for (const entry of filesOf(mutate(make()), NO_BADGES)) {
+        const before = new Map(pageFiles(make(), NO_BADGES).map((entry) => [entry.path, entry]));
+        for (const entry of pageFiles(mutate(make()), NO_BADGES)) {
           const old = before.get(entry.path);
           if (old === undefined || old.key !== entry.key || old.kind !== entry.kind) continue;
           const isSame = JSON.stringify(entry.view) === JSON.stringify(old.view);

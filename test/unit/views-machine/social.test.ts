@@ -108,8 +108,8 @@ describe('the social image', () => {
   });
 
   it('has text that stands out in every state, light and dark', () => {
-    for (const { sky, paper, quiet } of [LIGHT, DARK]) {
-      for (const state of STATES) expect(contrast(sky[state].ink, sky[state].ground)).toBeGreaterThan(4.5);
+    for (const { header, paper, quiet } of [LIGHT, DARK]) {
+      for (const state of STATES) expect(contrast(header[state].ink, header[state].background)).toBeGreaterThan(4.5);
       expect(contrast(quiet, paper)).toBeGreaterThan(4.5);
     }
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State } from '../../../src/model/index.ts';
 import { shortId, uuidOf } from '../../../src/views/text/stable-id.ts';
-import { sectionsOf } from '../../../src/views/v2/components.ts';
+import { v2Sections } from '../../../src/views/v2/components.ts';
 import { v2Documents } from '../../../src/views/v2/documents.ts';
 import { pageStatus } from '../../../src/views/v2/words.ts';
 import { AS_OF, ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
@@ -121,7 +121,7 @@ describe('components', () => {
 
   it('that name a group which is not there stand alone', () => {
     const model = pageModel({ components: [componentModel({ groupId: 'gone' })] });
-    expect(sectionsOf(model)).toHaveLength(1);
+    expect(v2Sections(model)).toHaveLength(1);
     expect(v2Documents(model).components().components[0]?.group_id).toBeNull();
   });
 

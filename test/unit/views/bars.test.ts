@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State } from '../../../src/model/index.ts';
 import { barPaths } from '../../../src/views/days/bar-paths.ts';
 import { calendarPaths } from '../../../src/views/days/calendar-paths.ts';
-import { cellsOf, DAY_LETTERS, dayBarOf, daysOf, stateOfLetter } from '../../../src/views/days/day-bar.ts';
+import { barCells, barDays, DAY_LETTERS, dayBarOf, stateOfLetter } from '../../../src/views/days/day-bar.ts';
 import { contextOf } from '../../../src/views/frame/shell.ts';
 import { ago, componentModel, incident, pageModel, type Trouble } from '../../helpers/page-model.ts';
 
@@ -11,8 +11,8 @@ function barWith(troubles: readonly Trouble[], incidents = [] as ReturnType<type
   const component = componentModel({ troubles, knownDays });
   const model = pageModel({ components: [component] });
   const context = contextOf(model);
-  const days = daysOf(context);
-  return { ...dayBarOf(context, days, { cells: cellsOf(component, days.days, model), incidents }), days };
+  const days = barDays(context);
+  return { ...dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }), days };
 }
 
 /** The part of each day that is drawn in a letter, counted from the path data. */

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, type Day, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
-import { formatOf } from '../../../src/views/text/format.ts';
+import { formatIn } from '../../../src/views/text/format.ts';
 
 const AT = toEpochMs(Date.parse('2026-03-29T00:30:00Z'));
 
 describe('times', () => {
   it('are those of the page’s zone, also across a clock change', () => {
-    const format = formatOf('en-GB', 'Europe/Berlin');
+    const format = formatIn('en-GB', 'Europe/Berlin');
     expect(format.time(AT)).toEqual({ iso: '2026-03-29T00:30:00.000Z', text: '29 Mar 2026, 01:30' });
     expect(format.time(toEpochMs(AT + HOUR_MS)).text).toBe('29 Mar 2026, 03:30');
     expect(format.timeWithZone(AT).text).toContain('CET');
   });
 
   it('know whether two instants share a day of the zone', () => {
-    expect(formatOf('en', 'UTC').isSameDay(AT, toEpochMs(AT - HOUR_MS))).toBe(false);
-    expect(formatOf('en', 'Pacific/Auckland').isSameDay(AT, toEpochMs(AT - HOUR_MS))).toBe(true);
+    expect(formatIn('en', 'UTC').isSameDay(AT, toEpochMs(AT - HOUR_MS))).toBe(false);
+    expect(formatIn('en', 'Pacific/Auckland').isSameDay(AT, toEpochMs(AT - HOUR_MS))).toBe(true);
   });
 
   it('write a day as that day whatever the zone', () => {
     for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Australia/Lord_Howe'])
-      expect(formatOf('en', zone).day('2026-11-21' as Day)).toBe('Nov 21, 2026');
+      expect(formatIn('en', zone).day('2026-11-21' as Day)).toBe('Nov 21, 2026');
   });
 });
 
@@ -35,7 +35,7 @@ describe('durations', () => {
     [DAY_MS, '1 day'],
     [3 * DAY_MS + 5 * HOUR_MS, '3 days, 5 hr'],
   ])('%i ms is %s', (ms, text) => {
-    const { duration } = formatOf('en', 'UTC');
+    const { duration } = formatIn('en', 'UTC');
     expect(duration(ms)).toBe(text);
     expect(duration(ms)).toBe(text);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../src/views/words/en.ts';
-import { CATALOGUES, catalogueTag, count, directionOf, fill, wordsOf } from '../../../src/views/words/index.ts';
+import { CATALOGUES, catalogueTag, count, fill, localeDirection, wordsOf } from '../../../src/views/words/index.ts';
 
 const KEYS = Object.keys(en) as (keyof typeof en)[];
 const others = Object.entries(CATALOGUES).filter(([tag]) => tag !== 'en');
@@ -52,7 +52,7 @@ describe('choosing a catalogue', () => {
   });
 
   it('writes Arabic from right to left and the rest from left to right', () => {
-    expect(Object.keys(CATALOGUES).filter((tag) => directionOf(tag) === 'rtl')).toEqual(['ar']);
+    expect(Object.keys(CATALOGUES).filter((tag) => localeDirection(tag) === 'rtl')).toEqual(['ar']);
   });
 });
 

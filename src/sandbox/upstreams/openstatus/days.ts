@@ -19,7 +19,7 @@ export function dailySummary(world: World, page: WorldPage, days: number, now: E
       return { ...head, type: 'PAGE_COMPONENT_TYPE_STATIC', name, buckets };
     }
     const buckets = starts.map((day) => dayMessage(world, service, day, now));
-    const events = eventsOf(world, service, { from: starts[0] ?? now, now });
+    const events = serviceEvents(world, service, { from: starts[0] ?? now, now });
     const monitorId = String(service.id);
     const record = { ...head, type: 'PAGE_COMPONENT_TYPE_MONITOR', monitorId, name, buckets };
     return events.length === 0 ? record : { ...record, events };
@@ -49,7 +49,11 @@ function dayMessage(world: World, service: Service, day: EpochMs, now: EpochMs):
 }
 
 /** Outages, then reports, then maintenances that reach into the days shown and have begun. */
-function eventsOf(world: World, service: Service, shown: { readonly from: EpochMs; readonly now: EpochMs }): Message[] {
+function serviceEvents(
+  world: World,
+  service: Service,
+  shown: { readonly from: EpochMs; readonly now: EpochMs },
+): Message[] {
   const reaches = (from: EpochMs, to: EpochMs | null): boolean => from <= shown.now && (to ?? shown.now) >= shown.from;
   const outages = world
     .incidentsAt(shown.now, service)

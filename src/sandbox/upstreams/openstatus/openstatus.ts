@@ -4,7 +4,7 @@ import { empty, headerOf, json, type Reply, type Request, type Upstream } from '
 import { noiseUuid } from '../../noise.ts';
 import type { World } from '../../world.ts';
 import { callError, restError, routerError } from '../connect-errors.ts';
-import { type KeyRing, refusalOf, whoami } from '../uptime-keys.ts';
+import { type KeyRing, keyRefusal, whoami } from '../uptime-keys.ts';
 import { READ_CALLS, WRITE_CALLS } from './calls.ts';
 import { readRest } from './rest.ts';
 
@@ -40,7 +40,7 @@ function rpc(request: Request, { world, keys, pagePassword }: OpenstatusOptions,
   if (!isGet && !/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return empty(415);
   if (name === HEALTH_CALL) return json(200, { status: 'SERVING_STATUS_SERVING' });
   const check = keys.check(headerOf(request.headers, KEY_HEADER));
-  if (check.kind !== 'valid') return callError(401, 'unauthenticated', refusalOf(check.kind, KEY_HEADER));
+  if (check.kind !== 'valid') return callError(401, 'unauthenticated', keyRefusal(check.kind, KEY_HEADER));
   if (read === undefined) {
     return check.key.scope === 'read'
       ? callError(403, 'permission_denied', 'API key lacks required scope: write')
@@ -67,7 +67,7 @@ function decode(text: string, name: string): Readonly<Record<string, unknown>> |
 function rest(request: Request, options: OpenstatusOptions, requestId: string): Reply {
   const check = options.keys.check(headerOf(request.headers, KEY_HEADER));
   if (check.kind !== 'valid') {
-    return restError(401, 'UNAUTHORIZED', refusalOf(check.kind, KEY_HEADER), requestId);
+    return restError(401, 'UNAUTHORIZED', keyRefusal(check.kind, KEY_HEADER), requestId);
   }
   if (request.path === '/v1/whoami' && request.method === 'GET') {
     return json(200, whoami(check.key), { 'x-request-id': requestId });

@@ -39,7 +39,7 @@ export function readRest(
   if (entity === undefined) return restError(404, 'NOT_FOUND', `${resource} ${id} not found`, requestId);
   if (part === undefined) return json(200, entity, headers);
   const service = resource === 'monitor' && part === 'summary' ? world.services[Number(id) - 1] : undefined;
-  return service === undefined ? null : json(200, { data: summaryOf(world, service, request) }, headers);
+  return service === undefined ? null : json(200, { data: serviceSummary(world, service, request) }, headers);
 }
 
 function monitorEntity(world: World, service: Service, now: Request['now']): Entity {
@@ -125,7 +125,7 @@ function maintenanceEntity(world: World, { id, title, message, from, to, service
 }
 
 /** Newest day first, unlike the daily summary of pages. */
-function summaryOf(world: World, service: Service, { now }: Request): readonly Entity[] {
+function serviceSummary(world: World, service: Service, { now }: Request): readonly Entity[] {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   return Array.from({ length: SUMMARY_DAYS }, (_, index) => {
     const day = toEpochMs(today - index * DAY_MS);

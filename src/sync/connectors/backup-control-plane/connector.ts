@@ -22,7 +22,7 @@ import {
   parseItems,
   type Question,
 } from '../../connector.ts';
-import { addressOf, BaseUrlSchema } from '../wire.ts';
+import { BaseUrlSchema, endpointAddress } from '../wire.ts';
 import { projectSources, projectStorageTargets } from './project.ts';
 import {
   LoginAnswerSchema,
@@ -65,13 +65,13 @@ function question<T>(options: Options, session: Session, asked: Asked<T>): Quest
     name: asked.name,
     priority: 'list',
     method: 'GET',
-    url: addressOf(options.baseUrl, asked.path),
-    headers: headersOf(session, asked.tenant),
+    url: endpointAddress(options.baseUrl, asked.path),
+    headers: sessionHeaders(session, asked.tenant),
     schema: asked.schema,
   };
 }
 
-function headersOf(session: Session, tenant?: Tenant): Record<string, string> {
+function sessionHeaders(session: Session, tenant?: Tenant): Record<string, string> {
   return {
     accept: 'application/json',
     authorization: `Bearer ${session.token}`,
@@ -85,7 +85,7 @@ function* logIn(options: Options): Pull<string> {
     name: 'log in',
     priority: 'list',
     method: 'POST',
-    url: addressOf(options.baseUrl, '/auth/login'),
+    url: endpointAddress(options.baseUrl, '/auth/login'),
     headers: { accept: 'application/json' },
     body: { email: options.email, password: options.password },
     schema: LoginAnswerSchema,
@@ -126,8 +126,8 @@ function* inSession<R>(options: Options, task: (session: Session) => Pull<R>): P
         name: 'log out',
         priority: 'list',
         method: 'POST',
-        url: addressOf(options.baseUrl, '/auth/logout'),
-        headers: headersOf(session),
+        url: endpointAddress(options.baseUrl, '/auth/logout'),
+        headers: sessionHeaders(session),
         schema: z.unknown(),
         allowEmpty: true,
         isRepeatable: false,
@@ -208,8 +208,8 @@ function* testConnections(
         name: 'test connection',
         priority: 'detail',
         method: 'POST',
-        url: addressOf(options.baseUrl, `/sources/${encodeURIComponent(source.id)}/test-connection`),
-        headers: headersOf(session, tenant),
+        url: endpointAddress(options.baseUrl, `/sources/${encodeURIComponent(source.id)}/test-connection`),
+        headers: sessionHeaders(session, tenant),
         schema: TestAnswerSchema,
         acceptStatuses: [422],
         isRepeatable: false,

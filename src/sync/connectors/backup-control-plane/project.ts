@@ -2,7 +2,7 @@
 
 import { type MonitorObservation, type Problem, toMonitorId } from '../../../model/observation.ts';
 import { parseItems } from '../../connector.ts';
-import { monitorsOf, type StateWords, stateOf, uniqueMonitors } from '../wire.ts';
+import { projectMonitorList, type StateWords, stateFromWord, uniqueMonitors } from '../wire.ts';
 import { type Source, SourceSchema, StorageTargetSchema } from './schema.ts';
 
 const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused', error: 'major_outage' };
@@ -16,23 +16,23 @@ export function projectSources(
   { upstreamId, outcomes }: { upstreamId: string; outcomes: Outcomes },
 ): { monitors: MonitorObservation[]; problems: Problem[] } {
   const read = lists.map(({ tenant, items }) =>
-    monitorsOf<Source>({
+    projectMonitorList<Source>({
       place: `${tenant}.sources`,
       items,
       schema: SourceSchema,
       project: (source, place) => {
-        const { state, problems } = stateOf(STATE_WORDS, source.status, `${place}.status`);
+        const { state, problems } = stateFromWord(STATE_WORDS, source.status, `${place}.status`);
         const isUnreachable = state === 'operational' && outcomes.get(source.id) === false;
         return {
           monitor: {
-            ...sourceOf(upstreamId, source.id),
+            ...unknownSource(upstreamId, source.id),
             name: source.name,
             state: isUnreachable ? 'major_outage' : state,
           },
           problems,
         };
       },
-      placeholder: (idThere, name) => ({ ...sourceOf(upstreamId, idThere), name }),
+      placeholder: (externalId, name) => ({ ...unknownSource(upstreamId, externalId), name }),
     }),
   );
   const unique = uniqueMonitors(read.flatMap((list) => list.monitors));
@@ -45,10 +45,10 @@ export function projectStorageTargets(items: readonly unknown[], tenant: string)
   return problems.map((problem) => ({ ...problem, kind: 'note' }));
 }
 
-function sourceOf(upstreamId: string, idThere: string): MonitorObservation {
+function unknownSource(upstreamId: string, externalId: string): MonitorObservation {
   return {
-    id: toMonitorId(upstreamId, idThere),
-    name: idThere,
+    id: toMonitorId(upstreamId, externalId),
+    name: externalId,
     description: null,
     kind: 'source',
     target: null,

@@ -17,7 +17,7 @@ import {
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { addressOf, BaseUrlSchema, HeadersSchema, IdSchema } from '../wire.ts';
+import { BaseUrlSchema, endpointAddress, HeadersSchema, IdSchema } from '../wire.ts';
 import { projectJourneys } from './project.ts';
 import { type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
 
@@ -35,13 +35,13 @@ function pageQuestion(options: Options, page: number): Question<JourneysAnswer> 
     name: 'list journeys',
     priority: 'list',
     method: 'GET',
-    url: addressOf(options.tenantBaseUrl, '/api/v1/customer360/journeys', { page }),
+    url: endpointAddress(options.tenantBaseUrl, '/api/v1/customer360/journeys', { page }),
     headers: { ...options.headers, accept: 'application/json' },
     schema: JourneysAnswerSchema,
   };
 }
 
-function keyOf(item: unknown): string {
+function journeyKey(item: unknown): string {
   const parsed = z.object({ id: IdSchema }).safeParse(item);
   return parsed.success ? parsed.data.id : JSON.stringify(item);
 }
@@ -50,9 +50,9 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const items: unknown[] = [];
   const seen = new Set<string>();
   const take = (answer: JourneysAnswer): number => {
-    const fresh = answer.data.filter((item) => !seen.has(keyOf(item)));
-    // Twins inside one page are kept, so that they are told.
-    for (const item of answer.data) seen.add(keyOf(item));
+    const fresh = answer.data.filter((item) => !seen.has(journeyKey(item)));
+    // Variants inside one page are kept, so that they are told.
+    for (const item of answer.data) seen.add(journeyKey(item));
     items.push(...fresh);
     return fresh.length;
   };

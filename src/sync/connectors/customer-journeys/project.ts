@@ -2,7 +2,7 @@
 
 import { type MonitorObservation, type Problem, toMonitorId } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
-import { monitorsOf, parseInstant, uniqueMonitors, unknownWord } from '../wire.ts';
+import { parseInstant, projectMonitorList, uniqueMonitors, unknownWord } from '../wire.ts';
 import { type Journey, JourneySchema } from './schema.ts';
 
 /** Journeys as monitors, sorted by id; one that is listed on two pages counts once. Never throws. */
@@ -10,12 +10,12 @@ export function projectJourneys(
   items: readonly unknown[],
   upstreamId: string,
 ): { monitors: MonitorObservation[]; problems: Problem[] } {
-  const read = monitorsOf<Journey>({
+  const read = projectMonitorList<Journey>({
     place: 'data',
     items,
     schema: JourneySchema,
     project: (journey, place) => projectJourney(journey, place, upstreamId),
-    placeholder: (idThere, name) => ({ ...journeyOf(upstreamId, idThere), name }),
+    placeholder: (externalId, name) => ({ ...journeyOf(upstreamId, externalId), name }),
   });
   const unique = uniqueMonitors(read.monitors);
   // The list is ordered by its last change, so pages overlap whenever one is edited.
@@ -47,10 +47,10 @@ function stateOfJourney(word: unknown): State {
   return word === 'active' ? 'operational' : 'paused';
 }
 
-function journeyOf(upstreamId: string, idThere: string): MonitorObservation {
+function journeyOf(upstreamId: string, externalId: string): MonitorObservation {
   return {
-    id: toMonitorId(upstreamId, idThere),
-    name: idThere,
+    id: toMonitorId(upstreamId, externalId),
+    name: externalId,
     description: null,
     kind: 'journey',
     target: null,

@@ -61,7 +61,7 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
     const faults = 'post' in read ? checkPost(read, origin.zone) : read;
     for (const fault of faults) {
       problems.push(toProblem(file.name, fault));
-      for (const part of partsOf(fault)) stale.add(part);
+      for (const part of staleParts(fault)) stale.add(part);
     }
     if ('post' in read && faults.length === 0 && (!read.post.draft || origin.hasDrafts === true)) posts.push(read);
   }
@@ -89,7 +89,7 @@ function toProblem(name: string, { field, message }: PostFault): Problem {
   return { kind: 'note', place: field === '' ? name : `${name}: ${field}`, message };
 }
 
-function partsOf({ type }: PostFault): readonly SnapshotPart[] {
+function staleParts({ type }: PostFault): readonly SnapshotPart[] {
   const part = type !== null && Object.hasOwn(PART_OF_TYPE, type) ? PART_OF_TYPE[type] : undefined;
   return part === undefined ? ALL_PARTS : [part];
 }
@@ -100,7 +100,11 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   const clock = post.type === 'maintenance' ? (post.timezone ?? zone) : zone;
   if (post.type === 'maintenance' && instantOf(post.ends, clock) <= instantOf(post.starts, clock))
     return [{ field: 'ends', message: 'is not after starts', type }];
-  if (post.type === 'maintenance' && post.repeat !== undefined && windowsOf(post, { zone, now: null }).length === 0)
+  if (
+    post.type === 'maintenance' &&
+    post.repeat !== undefined &&
+    maintenanceWindows(post, { zone, now: null }).length === 0
+  )
     return [{ field: 'repeat', message: 'is not a rule that gives any window', type }];
   if (post.type === 'announcement' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
     return [{ field: 'to', message: 'is not after from', type }];
@@ -175,7 +179,7 @@ function toDefinition(component: string): string {
 }
 
 function projectMaintenance(read: ReadPost, post: MaintenancePost, { upstreamId, zone, now }: Origin): Maintenance[] {
-  const windows = windowsOf(post, { zone, now });
+  const windows = maintenanceWindows(post, { zone, now });
   return windows.map(({ startsAt, endsAt }) => ({
     id: `${upstreamId}/${read.name}${post.repeat === undefined ? '' : `-${toIso(startsAt).slice(0, 16).replaceAll(/[-:]/g, '')}`}`,
     title: post.title,
@@ -192,7 +196,7 @@ function projectMaintenance(read: ReadPost, post: MaintenancePost, { upstreamId,
  * The windows of a post around `now` (null: the first of them), oldest first. A repeated window keeps to the clock of
  * its zone: 02:00 stays 02:00 when clocks change, and lasts as long as the first.
  */
-function windowsOf(
+function maintenanceWindows(
   post: MaintenancePost,
   { zone, now }: { zone: string; now: EpochMs | null },
 ): { startsAt: EpochMs; endsAt: EpochMs }[] {

@@ -11,12 +11,12 @@ const instantField = z
   .string()
   .refine((text) => parseInstant(text, 'UTC') !== null, 'expected a time such as 2026-11-21T08:00:00Z');
 
-const monitorField = z.string().regex(/^[^/\s]+\/\S+$/, 'expected <upstream id>/<its id there>');
+const monitorField = z.string().regex(/^[^/\s]+\/\S+$/, 'expected <upstream id>/<external id>');
 const pageField = z.string().min(1).max(300);
 const componentField = z.string().regex(/^[^/\s]+\/\S+$/, 'expected <page slug>/<component id>');
 
 const about = {
-  monitors: z.array(monitorField).default([]).describe('Monitors it is about, as <upstream id>/<its id there>.'),
+  monitors: z.array(monitorField).default([]).describe('Monitors it is about, as <upstream id>/<external id>.'),
   components: z.array(componentField).default([]).describe('Components it is about, as <page slug>/<component id>.'),
   pages: z
     .array(pageField)

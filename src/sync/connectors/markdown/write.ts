@@ -50,7 +50,15 @@ export interface NewAnnouncement {
 /** A file for an incident that begins. */
 export function newIncidentFile(fields: NewIncident): NewFile {
   const { title, status, impact, state, startedAt } = fields;
-  const matter = { type: 'incident', title, status, impact, state, started: toIso(startedAt), ...subjectOf(fields) };
+  const matter = {
+    type: 'incident',
+    title,
+    status,
+    impact,
+    state,
+    started: toIso(startedAt),
+    ...subjectFields(fields),
+  };
   return fileOf(matter, startedAt, fields.body);
 }
 
@@ -58,7 +66,7 @@ export function newIncidentFile(fields: NewIncident): NewFile {
 export function newMaintenanceFile(fields: NewMaintenance): NewFile {
   const { title, startsAt, endsAt, repeat, timezone } = fields;
   const times = { starts: toIso(startsAt), ends: toIso(endsAt), repeat, timezone };
-  return fileOf({ type: 'maintenance', title, ...times, ...subjectOf(fields) }, startsAt, fields.body);
+  return fileOf({ type: 'maintenance', title, ...times, ...subjectFields(fields) }, startsAt, fields.body);
 }
 
 /** A file for an announcement. */
@@ -68,7 +76,7 @@ export function newAnnouncementFile(fields: NewAnnouncement): NewFile {
   return fileOf({ type: 'announcement', title, level, ...times, pages }, from, fields.body);
 }
 
-function subjectOf({ monitors, components, pages }: Subject): Record<string, readonly string[]> {
+function subjectFields({ monitors, components, pages }: Subject): Record<string, readonly string[]> {
   return {
     ...(monitors === undefined || monitors.length === 0 ? {} : { monitors }),
     ...(components === undefined || components.length === 0 ? {} : { components }),

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Priority, Question } from '../../connector.ts';
-import { addressOf, BaseUrlSchema, parseInstant, SecretSchema } from '../wire.ts';
+import { BaseUrlSchema, endpointAddress, parseInstant, SecretSchema } from '../wire.ts';
 
 export const OptionsSchema = z.strictObject({
   baseUrl: BaseUrlSchema.describe('Address of the API’s entry point; /status and the others follow it.'),
@@ -41,7 +41,7 @@ export function question<T>(
     name,
     priority,
     method: 'GET',
-    url: addressOf(options.baseUrl, path, query),
+    url: endpointAddress(options.baseUrl, path, query),
     headers:
       options.auth === 'bearer' ? { authorization: `Bearer ${options.apiKey}` } : { 'x-api-key': options.apiKey },
     schema,

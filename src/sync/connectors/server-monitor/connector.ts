@@ -25,7 +25,7 @@ import {
   type Pull,
   type PullContext,
 } from '../../connector.ts';
-import { idThereOf } from '../wire.ts';
+import { externalIdOf } from '../wire.ts';
 import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
 import {
@@ -123,7 +123,7 @@ function* readDetails(
 ): Pull<MonitorDetail[]> {
   const age = (id: string): number => context.memory.detailFetchedAt.get(id) ?? 0;
   const due = monitors
-    .map((monitor) => idThereOf(monitor.id))
+    .map((monitor) => externalIdOf(monitor.id))
     .filter((id) => context.now - age(id) >= DETAIL_AGE_MIN_MS)
     .toSorted((a, b) => age(a) - age(b))
     .slice(0, DETAILS_PER_PASS);

@@ -5,7 +5,7 @@ import type { Incident, Problem, SnapshotPart } from '../../../model/observation
 import { DAY_MS } from '../../../model/time.ts';
 import { attempt, type Priority, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { type Listing, type Reading, readPages, readStablePages, whyPartial } from '../paging.ts';
-import { IdSchema, idThereOf, losesOpen, parseInstant, uniqueById } from '../wire.ts';
+import { externalIdOf, IdSchema, losesOpen, parseInstant, uniqueById } from '../wire.ts';
 import { type Options, question } from './calls.ts';
 import { type Origin, projectIncidents } from './project.ts';
 import { IncidentAnswerSchema, type IncidentsAnswer, IncidentsAnswerSchema } from './schema.ts';
@@ -39,7 +39,7 @@ export function* readIncidents(options: Options, context: PullContext, origin: O
     : yield* readListed(options, { name: 'list all incidents', priority: 'backfill', query: {} });
   const items = [...active.items, ...past.items];
   const listed = projectIncidents(items, origin);
-  const seen = new Set(listed.incidents.map((incident) => idThereOf(incident.id)));
+  const seen = new Set(listed.incidents.map((incident) => externalIdOf(incident.id)));
   const missing = [...context.memory.openIncidents].filter((id) => !seen.has(id));
   const changed = yield* attempt(
     missing.map((id) =>
@@ -57,7 +57,7 @@ export function* readIncidents(options: Options, context: PullContext, origin: O
   const isUnsure = changed.some(
     (answer) => answer.kind === 'skipped' || (answer.kind === 'failed' && answer.error.code !== 'UPSTREAM_REFUSED'),
   );
-  const taken = new Set([...listed.incidents, ...asked.incidents].map((incident) => idThereOf(incident.id)));
+  const taken = new Set([...listed.incidents, ...asked.incidents].map((incident) => externalIdOf(incident.id)));
   const isLossy = losesOpen([...items, ...changedItems], {
     taken,
     open: context.memory.openIncidents,
@@ -89,7 +89,7 @@ interface IncidentQuery {
 /** A list of incidents, whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
 export function* readListed(options: Options, asking: IncidentQuery): Pull<Listed> {
   const reading = yield* readStablePages(listingOf(options, asking), {
-    factsOf: ({ data }) => ({ total: data.pagination.total, ids: data.incidents.map(idOf) }),
+    factsOf: ({ data }) => ({ total: data.pagination.total, ids: data.incidents.map(incidentKey) }),
     countsAll: true,
   });
   return listedOf(reading, asking.name);
@@ -105,7 +105,7 @@ function listedOf(reading: Reading<IncidentsAnswer>, place: string): Listed {
 }
 
 /** The id of an item, or something that no other item has. */
-function idOf(item: unknown): string {
+function incidentKey(item: unknown): string {
   const parsed = z.object({ id: IdSchema }).safeParse(item);
   return parsed.success ? parsed.data.id : JSON.stringify(item);
 }

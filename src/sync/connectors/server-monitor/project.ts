@@ -17,11 +17,11 @@ import { parseItems } from '../../connector.ts';
 import {
   compareIds,
   FlagSchema,
-  monitorsOf,
   NumberSchema,
   parseInstant,
+  projectMonitorList,
   type StateWords,
-  stateOf,
+  stateFromWord,
   uniqueById,
   uniqueMonitors,
   unknownWord,
@@ -59,13 +59,13 @@ export function projectMonitors(
   items: readonly unknown[],
   origin: Origin,
 ): { monitors: MonitorObservation[]; problems: Problem[] } {
-  const read = monitorsOf<Monitor>({
+  const read = projectMonitorList<Monitor>({
     place: 'monitors',
     items,
     schema: MonitorSchema,
     project: (item, place) => projectMonitor(item, place, origin),
-    placeholder: (idThere, name) => ({
-      id: toMonitorId(origin.upstreamId, idThere),
+    placeholder: (externalId, name) => ({
+      id: toMonitorId(origin.upstreamId, externalId),
       name,
       description: null,
       kind: 'monitor',
@@ -85,7 +85,7 @@ function projectMonitor(
   { upstreamId, zone }: Origin,
 ): { monitor: MonitorObservation; problems: Problem[] } {
   const active = FlagSchema.optional().safeParse(item.is_active);
-  const word = stateOf(STATE_WORDS, item.status, `${place}.status`);
+  const word = stateFromWord(STATE_WORDS, item.status, `${place}.status`);
   const isPaused = active.success && active.data === false;
   const state = isPaused ? 'paused' : active.success ? word.state : 'unknown';
   const problems = active.success
@@ -120,9 +120,9 @@ export function projectIncidents(
     return incident ?? [];
   });
   // The same incident may come from two lists at slightly different times: the one that knows its end is later.
-  const settled = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((twins) => {
-    const ended = twins.filter((twin) => twin.endedAt !== null);
-    return ended.length > 0 ? ended : twins;
+  const settled = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((variants) => {
+    const ended = variants.filter((variant) => variant.endedAt !== null);
+    return ended.length > 0 ? ended : variants;
   });
   const unique = uniqueById(settled);
   return {

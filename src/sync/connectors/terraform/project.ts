@@ -19,7 +19,7 @@ import {
   THEME_WORDS,
   toSlug,
 } from '../page-words.ts';
-import { FlagSchema, NumberSchema, stateOf, toHost, toLink, uniqueById, uniqueMonitors } from '../wire.ts';
+import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink, uniqueById, uniqueMonitors } from '../wire.ts';
 import type { Document, Resource } from './document.ts';
 import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
 
@@ -117,7 +117,7 @@ function checkConditions({ mode, type, address, values, hidden }: Resource): Pro
 }
 
 /** The id of a resource there; before it is applied, its name stands for it. */
-function idOf({ values, type, name }: Resource): string {
+function resourceId({ values, type, name }: Resource): string {
   const id = textOf(values['id']);
   return id ?? (type.endsWith('_monitor') ? `${type}.${name}` : name);
 }
@@ -141,14 +141,14 @@ function referenced(value: unknown, resources: readonly Resource[], brand: strin
     const written = `${mode === 'data' ? 'data.' : ''}${brand}${type}.${name}`;
     return text === address || text === written;
   });
-  return target === undefined ? text : idOf(target);
+  return target === undefined ? text : resourceId(target);
 }
 
 function projectMonitors(resources: readonly Resource[], origin: Origin): MonitorObservation[] {
   const managed = resources.filter(({ mode, type }) => mode === 'managed' && /^(http|tcp|dns)_monitor$/.test(type));
-  const known = new Set(managed.map(idOf));
+  const known = new Set(managed.map(resourceId));
   const looked = resources.filter(
-    (resource) => resource.mode === 'data' && resource.type === 'monitor' && !known.has(idOf(resource)),
+    (resource) => resource.mode === 'data' && resource.type === 'monitor' && !known.has(resourceId(resource)),
   );
   return [...managed, ...looked].map((resource) => projectMonitor(resource, origin));
 }
@@ -156,12 +156,12 @@ function projectMonitors(resources: readonly Resource[], origin: Origin): Monito
 function projectMonitor(resource: Resource, { upstreamId }: Origin): MonitorObservation {
   const { values, type, address } = resource;
   const active = FlagSchema.optional().safeParse(values['active']);
-  const word = stateOf(MONITOR_WORDS, values['status'] ?? 'unspecified', address);
+  const word = stateFromWord(MONITOR_WORDS, values['status'] ?? 'unspecified', address);
   // `active` is false unless it is set, and hidden is not unset.
   const isPaused = active.success && active.data !== true && !resource.hidden.has('active');
   const state: State = isPaused ? 'paused' : active.success ? word.state : 'unknown';
   return {
-    id: toMonitorId(upstreamId, idOf(resource)),
+    id: toMonitorId(upstreamId, resourceId(resource)),
     name: textOf(values['name']) ?? resource.name,
     description: textOf(values['description']),
     kind: resource.mode === 'data' ? (textOf(values['type']) ?? 'monitor') : type.replace('_monitor', ''),
@@ -185,7 +185,7 @@ function projectPages(
     (resource) =>
       resource.mode === 'data' &&
       resource.type === 'status_page' &&
-      parts.some((part) => referenced(part.values['page_id'], resources, origin.brand) === idOf(resource)),
+      parts.some((part) => referenced(part.values['page_id'], resources, origin.brand) === resourceId(resource)),
   );
   const pages = [...ofType('status_page'), ...looked].flatMap((resource) => {
     const slug = toSlug(textOf(resource.values['slug']) ?? '');
@@ -206,7 +206,7 @@ function projectPage(
   { slug, resources, origin }: { slug: string; resources: readonly Resource[]; origin: Origin },
 ): PageDefinition {
   const { values } = page;
-  const id = idOf(page);
+  const id = resourceId(page);
   const onPage = (type: string): Resource[] =>
     resources.filter(
       (resource) =>
@@ -216,7 +216,7 @@ function projectPage(
     );
   const groups = uniqueById(
     onPage('status_page_component_group').map((group) => ({
-      id: idOf(group),
+      id: resourceId(group),
       name: textOf(group.values['name']) ?? group.name,
     })),
   ).items;
@@ -234,7 +234,7 @@ function projectPage(
     contactUrl: toLink(values['contact_url']),
     icon: toLink(values['icon']),
     customDomain: toHost(values['custom_domain']),
-    access: accessOf(page),
+    access: resourceAccess(page),
     emailDomains: Array.isArray(domains)
       ? domains
           .filter((domain) => typeof domain === 'string')
@@ -253,7 +253,7 @@ function projectPage(
  * Who may see a page. One that does not say is public unless it has a password or domains; a word or an expression that
  * we do not know closes it.
  */
-function accessOf({ values, hidden }: Resource): AccessType {
+function resourceAccess({ values, hidden }: Resource): AccessType {
   const has = (field: string): boolean => hidden.has(field) || values[field] !== undefined;
   if (hidden.has('access_type')) return 'closed';
   const word = values['access_type'];
@@ -263,7 +263,7 @@ function accessOf({ values, hidden }: Resource): AccessType {
 
 function projectComponent(component: Resource, resources: readonly Resource[], origin: Origin): ComponentDefinition {
   const { values } = component;
-  const id = idOf(component);
+  const id = resourceId(component);
   const isStatic = values['type'] === 'static';
   // A name that no monitor has: looked up, it is unknown, never well.
   const monitor = referenced(values['monitor_id'], resources, origin.brand) ?? `component-${id}`;

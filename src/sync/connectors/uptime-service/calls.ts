@@ -37,7 +37,7 @@ export const PAGES_MAX = 100;
 
 export type Service = 'Monitor' | 'StatusPage' | 'StatusReport';
 
-function pathOf(options: Options, service: Service, operation: string): string {
+function operationPath(options: Options, service: Service, operation: string): string {
   if (operation === 'ListMonitors' && options.listMonitorsPath !== undefined) return options.listMonitorsPath;
   if (options.preset === 'openstatus') {
     const domain = service.replace(/(?<=[a-z])(?=[A-Z])/, '_').toLowerCase();
@@ -46,7 +46,7 @@ function pathOf(options: Options, service: Service, operation: string): string {
   return `/${service}Service/${operation.charAt(0).toLowerCase()}${operation.slice(1)}`;
 }
 
-export function headersOf(options: Options): Record<string, string> {
+export function requestHeaders(options: Options): Record<string, string> {
   const name = options.headerName ?? (options.preset === 'openstatus' ? 'x-openstatus-key' : 'x-svc-key');
   return { [name]: options.apiKey };
 }
@@ -61,8 +61,8 @@ export function call<T>(
     name: asked.name,
     priority: asked.priority,
     method: 'POST',
-    url: `${options.rpcUrl}${pathOf(options, ...operation)}`,
-    headers: headersOf(options),
+    url: `${options.rpcUrl}${operationPath(options, ...operation)}`,
+    headers: requestHeaders(options),
     body: asked.body,
     schema: asked.schema,
     isRepeatable: true,
@@ -76,7 +76,7 @@ export function restUrlOf(options: Options): string | null {
 }
 
 /** The id of an item, or something that no other item has. */
-export function idOf(item: unknown): string {
+export function itemId(item: unknown): string {
   const parsed = z.object({ id: IdSchema }).safeParse(item);
   return parsed.success ? parsed.data.id : JSON.stringify(item);
 }
@@ -90,7 +90,7 @@ export function readList<T extends { readonly totalSize?: number | null | undefi
   return readOffsetPages({
     ask: (range) =>
       call(options, operation, { name: list.name, priority: 'incident', body: range ?? {}, schema: list.schema }),
-    factsOf: (page) => ({ total: page.totalSize ?? null, ids: list.itemsOf(page).map(idOf) }),
+    factsOf: (page) => ({ total: page.totalSize ?? null, ids: list.itemsOf(page).map(itemId) }),
     limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: false,

@@ -22,8 +22,8 @@ import {
   type Question,
 } from '../../connector.ts';
 import { type Reading, readOffsetPages, whyPartial } from '../paging.ts';
-import { idThereOf, losesOpen } from '../wire.ts';
-import { call, headersOf, idOf, LIMIT, type Options, OptionsSchema, PAGES_MAX, restUrlOf } from './calls.ts';
+import { externalIdOf, losesOpen } from '../wire.ts';
+import { call, itemId, LIMIT, type Options, OptionsSchema, PAGES_MAX, requestHeaders, restUrlOf } from './calls.ts';
 import { type Found, idsThere, NOTHING_FOUND, note, openThere, readPagesAndReports } from './pages.ts';
 import { projectDetail, projectMonitors } from './project.ts';
 import { projectOutages } from './project-posts.ts';
@@ -76,7 +76,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
 function readMonitors(options: Options): Pull<Reading<MonitorsAnswer>> {
   return readOffsetPages({
     ask: (range) => monitorsQuestion(options, range ?? {}),
-    factsOf: (answer) => ({ total: answer.total, ids: answer.lists.flatMap((list) => list.items.map(idOf)) }),
+    factsOf: (answer) => ({ total: answer.total, ids: answer.lists.flatMap((list) => list.items.map(itemId)) }),
     limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: true,
@@ -92,7 +92,7 @@ function monitorsQuestion(options: Options, body: unknown): Question<MonitorsAns
   });
 }
 
-function countOf(answer: MonitorsAnswer): number {
+function monitorCount(answer: MonitorsAnswer): number {
   return answer.lists.reduce((sum, list) => sum + list.items.length, 0);
 }
 
@@ -105,7 +105,7 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
       priority: 'incident',
       method: 'GET',
       url: `${restUrl}/incident`,
-      headers: headersOf(options),
+      headers: requestHeaders(options),
       schema: OutagesAnswerSchema,
     } satisfies Question<unknown[]>,
   ]);
@@ -146,7 +146,7 @@ function* readSummaries(
     options.preset === 'openstatus'
       ? monitors
           .filter((monitor) => monitor.state !== 'paused')
-          .map((monitor) => idThereOf(monitor.id))
+          .map((monitor) => externalIdOf(monitor.id))
           .filter((id) => now - age(id) >= SUMMARY_AGE_MIN_MS)
           .toSorted((a, b) => age(a) - age(b))
           .slice(0, SUMMARIES_PER_PASS)
@@ -165,7 +165,7 @@ function* readSummaries(
     answers.flatMap((answer, index) => (answer.kind === 'ok' ? [[due[index] ?? '', answer] as const] : [])),
   );
   const ids = [...new Set([...summaries.keys(), ...days.keys()])].filter((id) =>
-    monitors.some((monitor) => idThereOf(monitor.id) === id),
+    monitors.some((monitor) => externalIdOf(monitor.id) === id),
   );
   return ids.map((id) =>
     projectDetail(id, {
@@ -180,7 +180,7 @@ function* readSummaries(
 
 function* probe(options: Options): Pull<Probe> {
   const { payload: listed } = yield* ask(monitorsQuestion(options, {}));
-  const monitorsTotal = listed.total ?? countOf(listed);
+  const monitorsTotal = listed.total ?? monitorCount(listed);
   const restUrl = restUrlOf(options);
   if (restUrl === null)
     return { summary: 'key accepted', warnings: ['no restUrl: name, plan and scopes cannot be shown'], monitorsTotal };
@@ -189,7 +189,7 @@ function* probe(options: Options): Pull<Probe> {
     priority: 'list',
     method: 'GET',
     url: `${restUrl}/whoami`,
-    headers: headersOf(options),
+    headers: requestHeaders(options),
     schema: WhoamiSchema,
   });
   const scopes = payload.actor?.scopes ?? null;

@@ -5,10 +5,10 @@ import type { ReportedDay } from '../../../model/span.ts';
 import { DAY_MS, dayOf } from '../../../model/time.ts';
 import { type Answer, attempt, type Pull, type PullContext, parseItems, type Question } from '../../connector.ts';
 import { whyPartial } from '../paging.ts';
-import { compareIds, idThereOf, losesOpen } from '../wire.ts';
-import { call, idOf, type Options, readList } from './calls.ts';
+import { compareIds, externalIdOf, losesOpen } from '../wire.ts';
+import { call, itemId, type Options, readList } from './calls.ts';
 import { projectDays, projectPage } from './project.ts';
-import { placesOf, projectMaintenances, projectReports, type ReportItem } from './project-posts.ts';
+import { componentPlaces, projectMaintenances, projectReports, type ReportItem } from './project-posts.ts';
 import {
   DailySummarySchema,
   type Overview,
@@ -58,7 +58,7 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
   if (read.overviews === null) return { ...NOTHING_FOUND, problems: read.problems, isStale: true, isBackfilled: false };
   const projected = read.overviews.map((overview) => projectPage(overview, upstreamId));
   const pages = projected.flatMap(({ page }) => page ?? []).toSorted((a, b) => compareIds(a.id, b.id));
-  const places = placesOf(pages, upstreamId);
+  const places = componentPlaces(pages, upstreamId);
   const windows = read.overviews.map(({ statusPage, maintenances }) =>
     projectMaintenances(maintenances, { upstreamId, pageId: statusPage.id, places }),
   );
@@ -93,7 +93,7 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
 
 /** Ids there of incidents of one sort, whose ids begin with `prefix`. */
 export function idsThere(incidents: readonly Incident[], prefix: string): ReadonlySet<string> {
-  return new Set(incidents.map((incident) => idThereOf(incident.id).slice(prefix.length)));
+  return new Set(incidents.map((incident) => externalIdOf(incident.id).slice(prefix.length)));
 }
 
 /** Ids there of the open incidents of one sort. */
@@ -187,7 +187,7 @@ function* readReports(
   const reason = whyPartial(listed);
   if (reason !== null)
     return { items: [], problems: [note('list reports', reason)], isStale: true, isBackfilled: false };
-  const onPages = new Set(open.map(({ item }) => idOf(item)));
+  const onPages = new Set(open.map(({ item }) => itemId(item)));
   const summaries = parseItems(
     ReportSchema,
     listed.pages.flatMap((page) => page.statusReports),

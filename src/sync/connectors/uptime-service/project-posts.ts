@@ -17,7 +17,7 @@ import { isWorse, type State } from '../../../model/state.ts';
 import { toEpochMs } from '../../../model/time.ts';
 import { parseItems } from '../../connector.ts';
 import { lookUp } from '../page-words.ts';
-import { compareIds, type StateWords, stateOf, uniqueById, unknownWord } from '../wire.ts';
+import { compareIds, type StateWords, stateFromWord, uniqueById, unknownWord } from '../wire.ts';
 import {
   MaintenanceSchema,
   type Outage,
@@ -64,7 +64,10 @@ export interface ComponentPlace {
 }
 
 /** The components of all pages by their id there; ids are unique over pages. */
-export function placesOf(pages: readonly PageDefinition[], upstreamId: string): ReadonlyMap<string, ComponentPlace> {
+export function componentPlaces(
+  pages: readonly PageDefinition[],
+  upstreamId: string,
+): ReadonlyMap<string, ComponentPlace> {
   return new Map(
     pages.flatMap((page) =>
       page.components.map((component) => [
@@ -94,9 +97,9 @@ export function projectReports(
     );
     return parsed.items.map((report) => projectReport(report, { upstreamId, places, pageId, problems }));
   });
-  const merged = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((twins) => {
-    const pages = [...new Set(twins.flatMap((twin) => twin.pages ?? []))].toSorted(compareIds);
-    return twins.map((twin) => ({ ...twin, pages }));
+  const merged = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((variants) => {
+    const pages = [...new Set(variants.flatMap((variant) => variant.pages ?? []))].toSorted(compareIds);
+    return variants.map((variant) => ({ ...variant, pages }));
   });
   const unique = uniqueById(merged);
   return { incidents: unique.items, problems: [...problems, ...unique.problems.filter(({ kind }) => kind !== 'note')] };
@@ -116,7 +119,7 @@ function projectReport(
   const parsed = parseItems(UpdateSchema, report.updates, `${place}.updates`);
   problems.push(...parsed.problems);
   const updates = parsed.items.toSorted((a, b) => a.date - b.date || compareIds(a.id, b.id));
-  const status = statusOf(report.status, place, problems);
+  const status = parseStatus(report.status, place, problems);
   const affected = affectedComponents(report, updates, { place, problems });
   const startedAt = toEpochMs(Math.min(report.createdAt, ...updates.map((update) => update.date)));
   const lastResolved = updates.findLast((update) => wordOf(update.status, 'STATUS_REPORT_STATUS_') === 'resolved');
@@ -151,7 +154,7 @@ function projectReport(
 }
 
 /** An unknown word counts as open: a report must not end because of a word. */
-function statusOf(value: unknown, place: string, problems: Problem[]): IncidentStatus {
+function parseStatus(value: unknown, place: string, problems: Problem[]): IncidentStatus {
   const status = lookUp(REPORT_WORDS, wordOf(value, 'STATUS_REPORT_STATUS_'));
   if (status === undefined) problems.push(unknownWord(`${place}.status`, value));
   return status ?? 'investigating';
@@ -167,7 +170,7 @@ function affectedComponents(
   for (const update of updates)
     for (const { pageComponentId, impact } of update.componentImpacts) {
       const word = wordOf(impact, 'PAGE_COMPONENT_IMPACT_') ?? 'unspecified';
-      const { state, problems: unknown } = stateOf(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`);
+      const { state, problems: unknown } = stateFromWord(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`);
       problems.push(...unknown);
       affected.set(pageComponentId, state);
     }

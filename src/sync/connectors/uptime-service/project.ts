@@ -21,7 +21,15 @@ import {
   THEME_WORDS,
   toSlug,
 } from '../page-words.ts';
-import { FlagSchema, IdSchema, monitorsOf, stateOf, uniqueById, uniqueMonitors, unknownWord } from '../wire.ts';
+import {
+  FlagSchema,
+  IdSchema,
+  projectMonitorList,
+  stateFromWord,
+  uniqueById,
+  uniqueMonitors,
+  unknownWord,
+} from '../wire.ts';
 import {
   type Component,
   ComponentDaysSchema,
@@ -44,13 +52,13 @@ export function projectMonitors(
 ): { monitors: MonitorObservation[]; problems: Problem[]; itemsTotal: number } {
   const lists = answers.flatMap((answer) => answer.lists);
   const read = lists.map(({ kind, place, items }) =>
-    monitorsOf<Monitor>({
+    projectMonitorList<Monitor>({
       place,
       items,
       schema: MonitorSchema,
       project: (item, at) => projectMonitor(item, at, { upstreamId, kind }),
-      placeholder: (idThere, name) => ({
-        id: toMonitorId(upstreamId, idThere),
+      placeholder: (externalId, name) => ({
+        id: toMonitorId(upstreamId, externalId),
         name,
         description: null,
         kind,
@@ -81,7 +89,7 @@ function projectMonitor(
   if (!isActive.success) problems.push(unknownWord(`${place}.active`, item.active));
   // The service leaves the status out when it is not specified: that is an answer, not a word we do not know.
   const word = wordOf(item.status, 'MONITOR_STATUS_') ?? 'unspecified';
-  const status = stateOf(MONITOR_WORDS, word, `${place}.status`);
+  const status = stateFromWord(MONITOR_WORDS, word, `${place}.status`);
   const state: State = !isActive.success ? 'unknown' : isActive.data === false ? 'paused' : status.state;
   return {
     monitor: {
@@ -245,7 +253,7 @@ export function projectDays(
 
 /** What one monitor's summary and days say. */
 export function projectDetail(
-  idThere: string,
+  externalId: string,
   facts: {
     readonly upstreamId: string;
     readonly fetchedAt: EpochMs;
@@ -258,7 +266,7 @@ export function projectDetail(
   const up = summary === null ? 0 : summary.totalSuccessful + summary.totalDegraded;
   const total = summary === null ? 0 : up + summary.totalFailed;
   return {
-    id: toMonitorId(facts.upstreamId, idThere),
+    id: toMonitorId(facts.upstreamId, externalId),
     fetchedAt: facts.fetchedAt,
     uptime:
       total === 0

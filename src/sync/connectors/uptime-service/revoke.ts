@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { StatusError } from '../../../errors.ts';
 import { ask, type Pull } from '../../connector.ts';
-import { headersOf, type Options, restUrlOf } from './calls.ts';
+import { type Options, requestHeaders, restUrlOf } from './calls.ts';
 
 /**
  * Revokes the key `id` (`DELETE /v1/api-key/{id}`); returns what to tell the operator.
@@ -24,7 +24,7 @@ export function* revokeKey(options: Options, id: string): Pull<string> {
     priority: 'list',
     method: 'DELETE',
     url: `${restUrl}/api-key/${encodeURIComponent(id)}`,
-    headers: headersOf(options),
+    headers: requestHeaders(options),
     schema: z.unknown(),
     acceptStatuses: [403, 404],
     allowEmpty: true,
