@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Resvg } from '@resvg/resvg-js';
 import { XMLValidator } from 'fast-xml-parser';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cardSvg } from '../../src/badges/card.ts';
 import {
   BADGE_HEADERS,
@@ -29,7 +29,7 @@ function expectWellFormed(svg: string): void {
 }
 
 describe('a badge is well-formed whatever it says', () => {
-  test('the three readers find what is wrong', () => {
+  it('the three readers find what is wrong', () => {
     expect(() =>
       expectWellFormed('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"><title>\0</title></svg>'),
     ).toThrow();
@@ -41,7 +41,7 @@ describe('a badge is well-formed whatever it says', () => {
     ).toThrow();
   });
 
-  test('10,000 awkward labels and messages, in every style and scheme', () => {
+  it('10,000 awkward labels and messages, in every style and scheme', () => {
     const texts = awkwardTexts(Math.ceil(10_000 * SCALE));
     texts.forEach((label, index) => {
       const style = BADGE_STYLES[index % BADGE_STYLES.length];
@@ -54,7 +54,7 @@ describe('a badge is well-formed whatever it says', () => {
     });
   });
 
-  test('awkward names of subjects, in every kind and every file', async () => {
+  it('awkward names of subjects, in every kind and every file', async () => {
     for (const [index, name] of awkwardTexts(Math.ceil(64 * SCALE), 2).entries()) {
       const kind = BADGE_KINDS[index % BADGE_KINDS.length] ?? 'status';
       for (const format of ['.svg', '-dark.svg', '.json'] as const) {
@@ -65,7 +65,7 @@ describe('a badge is well-formed whatever it says', () => {
     }
   });
 
-  test('an address that breaks out of a colour, a label or a logo finds no way', () => {
+  it('an address that breaks out of a colour, a label or a logo finds no way', () => {
     const attack = '"><script>alert(1)</script><a href="javascript:alert(1)';
     const svg = renderBadge({ label: attack, message: attack, color: attack, labelColor: attack });
     expectWellFormed(svg);
@@ -74,7 +74,7 @@ describe('a badge is well-formed whatever it says', () => {
 });
 
 describe('files', () => {
-  test.each(BADGE_KINDS)('%s in every format', async (kind) => {
+  it.each(BADGE_KINDS)('%s in every format', async (kind) => {
     const files = await Promise.all(BADGE_FORMATS.map((format) => badgeFile(badgeSubject(), { kind, format })));
     const byFormat = Object.fromEntries(BADGE_FORMATS.map((format, index) => [format, files[index]]));
     for (const format of ['.svg', '-light.svg', '-dark.svg'] as const) {
@@ -89,7 +89,7 @@ describe('files', () => {
     expect(byFormat['.png']?.contentType).toBe('image/png');
   });
 
-  test('a PNG has twice the pixels of the SVG, and letters without any font', async () => {
+  it('a PNG has twice the pixels of the SVG, and letters without any font', async () => {
     const svg = String((await badgeFile(badgeSubject(), { kind: 'uptime-90d', format: '-light.svg' })).body);
     const png = Buffer.from((await badgeFile(badgeSubject(), { kind: 'uptime-90d', format: '.png' })).body);
     const width = Number(/width="(\d+)"/.exec(svg)?.[1]);
@@ -101,7 +101,7 @@ describe('files', () => {
     expect(inks.size).toBeGreaterThan(20);
   });
 
-  test('a PNG is light unless its options say dark', async () => {
+  it('a PNG is light unless its options say dark', async () => {
     const request = { kind: 'status', format: '.png' } as const;
     const [usual, light, dark] = await Promise.all(
       [{}, { scheme: 'light' }, { scheme: 'dark' }].map((options) =>
@@ -112,7 +112,7 @@ describe('files', () => {
     expect(usual?.body).not.toEqual(dark?.body);
   });
 
-  test('the same figures give the same bytes', async () => {
+  it('the same figures give the same bytes', async () => {
     for (const kind of BADGE_KINDS)
       for (const format of BADGE_FORMATS)
         expect(await badgeFile(badgeSubject(), { kind, format }), `${kind}${format}`).toEqual(
@@ -139,7 +139,7 @@ describe('the shields endpoint', () => {
     return JSON.parse(String(body));
   }
 
-  test('says what the badge says, in keys and colours that shields knows', async () => {
+  it('says what the badge says, in keys and colours that shields knows', async () => {
     expect(await endpoint({})).toEqual({
       schemaVersion: 1,
       label: 'uptime 90d',
@@ -152,7 +152,7 @@ describe('the shields endpoint', () => {
     });
   });
 
-  test('has no other key, whatever is chosen', async () => {
+  it('has no other key, whatever is chosen', async () => {
     const chosen = await endpoint(
       { isStale: true },
       { style: 'tall', labelColor: 'blue', logo: { path: 'M0 0h2v2z', size: 24 } },
@@ -161,19 +161,19 @@ describe('the shields endpoint', () => {
     expect(chosen).toMatchObject({ style: 'for-the-badge', isError: true, message: '99.98% (stale)' });
   });
 
-  test('is an error when nothing is known', async () => {
+  it('is an error when nothing is known', async () => {
     const uptime = { '24h': null, '7d': null, '30d': null, '90d': null, '365d': null };
     expect(await endpoint({ uptime })).toMatchObject({ isError: true, message: 'unknown', color: '#676b6f' });
   });
 
-  test('has a style of theirs or none', async () => {
+  it('has a style of theirs or none', async () => {
     expect(await endpoint({}, { style: 'pill' })).not.toHaveProperty('style');
     expect(await endpoint({}, { style: 'square' })).toMatchObject({ style: 'flat-square' });
   });
 });
 
 describe("what GitHub's image proxy asks of a badge", () => {
-  test('every picture has an image type, and is far below five mebibytes', async () => {
+  it('every picture has an image type, and is far below five mebibytes', async () => {
     for (const kind of BADGE_KINDS)
       for (const format of ['.svg', '-light.svg', '-dark.svg', '.png'] as const) {
         const { body, contentType } = await badgeFile(badgeSubject({ name: 'x'.repeat(10_000) }), { kind, format });
@@ -182,19 +182,19 @@ describe("what GitHub's image proxy asks of a badge", () => {
       }
   });
 
-  test('an SVG fits into one packet when compressed, cards excepted', async () => {
+  it('an SVG fits into one packet when compressed, cards excepted', async () => {
     for (const kind of BADGE_KINDS.filter((name) => name !== 'card')) {
       const { body } = await badgeFile(badgeSubject({ name: 'Payments gateway' }), { kind, format: '.svg' });
       expect(gzipSync(body).length, kind).toBeLessThanOrEqual(1_460);
     }
   });
 
-  test('caching is stated, since the proxy takes silence for a year; no cache keeps what is missing for one and there for another', () => {
+  it('caching is stated, since the proxy takes silence for a year; no cache keeps what is missing for one and there for another', () => {
     expect(BADGE_HEADERS['Cache-Control']).toBe('public, max-age=60, s-maxage=60');
     expect(NOT_FOUND_BADGE_HEADERS['Cache-Control']).toBe('private, no-store');
   });
 
-  test('nothing asks for anything else, so the policy may forbid all but its own style', () => {
+  it('nothing asks for anything else, so the policy may forbid all but its own style', () => {
     for (const headers of [BADGE_HEADERS, NOT_FOUND_BADGE_HEADERS, SESSION_BADGE_HEADERS]) {
       expect(headers['X-Content-Type-Options']).toBe('nosniff');
       expect(headers['Content-Security-Policy']).toBe("default-src 'none'; style-src 'unsafe-inline'; sandbox");
@@ -203,7 +203,7 @@ describe("what GitHub's image proxy asks of a badge", () => {
   });
 });
 
-test('a badge that does not exist is a grey picture, always the same', () => {
+it('a badge that does not exist is a grey picture, always the same', () => {
   expectWellFormed(notFoundBadge());
   expect(notFoundBadge()).toContain('aria-label="status: not found"');
   expect(notFoundBadge()).toContain('#676b6f');
@@ -220,7 +220,7 @@ describe('the card', () => {
     );
   });
 
-  test('is a picture with a name, and has neither ids nor text that needs a font', () => {
+  it('is a picture with a name, and has neither ids nor text that needs a font', () => {
     for (const card of cards) {
       expectWellFormed(card);
       expect(card).toContain('width="400" height="132" viewBox="0 0 400 132" role="img" aria-label="Card');
@@ -228,37 +228,37 @@ describe('the card', () => {
     }
   });
 
-  test('says the state by word, colour and symbol, and draws ninety days', () => {
+  it('says the state by word, colour and symbol, and draws ninety days', () => {
     expect(cards[STATES.indexOf('major_outage')]).toContain('<title>Card 3: major outage, uptime 90d 99.98%</title>');
     expect(new Set(cards).size).toBe(STATES.length);
     expect(cards[0]).toContain('stroke-dasharray="30 10"');
   });
 
-  test('of a name in another script is text with its direction', async () => {
+  it('of a name in another script is text with its direction', async () => {
     expect(await cardSvg(badgeSubject({ name: 'العربية' }))).toMatch(/<text[^>]* direction="rtl"[^>]*>العربية<\/text>/);
   });
 
-  test('has words of the operator in any script, on the side where the others are', async () => {
+  it('has words of the operator in any script, on the side where the others are', async () => {
     const card = await cardSvg(badgeSubject(), { words: { operational: '稼働中' } });
     expect(card).toMatch(/<text[^>]* x="62"[^>]* text-anchor="start" direction="ltr"[^>]*>稼働中<\/text>/);
     const hebrew = await cardSvg(badgeSubject({ name: 'עברית' }));
     expect(hebrew).toMatch(/<text[^>]* x="62"[^>]* text-anchor="end" direction="rtl"[^>]*>עברית<\/text>/);
   });
 
-  test('of stale figures is grey and says so once', async () => {
+  it('of stale figures is grey and says so once', async () => {
     const card = await cardSvg(badgeSubject({ isStale: true }), { scheme: 'light' });
     expect(card).toContain('<title>Acme: stale, uptime 90d 99.98%</title>');
     expect(card).toContain('<circle fill="#676b6f"');
   });
 
-  test('keeps its own label from the figures on it', async () => {
+  it('keeps its own label from the figures on it', async () => {
     expect(await cardSvg(badgeSubject(), { label: 'Front' })).toContain(
       '<title>Front: operational, uptime 90d 99.98%</title>',
     );
   });
 });
 
-test('what is drawn for any state and style has the word of the state in its name', () => {
+it('what is drawn for any state and style has the word of the state in its name', () => {
   for (const state of STATES)
     for (const style of BADGE_STYLES) {
       const fields = badgeFields(badgeSubject({ state }), 'status', { style });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import zlib from 'node:zlib';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createHttp, type Http, type HttpLimits } from '../../src/sync/http/http.ts';
 import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
@@ -43,12 +43,12 @@ describe('a body that is packed', () => {
   } as const;
 
   for (const [encoding, pack] of Object.entries(packings)) {
-    test(`${encoding} is unpacked`, async () => {
+    it(`${encoding} is unpacked`, async () => {
       const answer = await ask(send(reply(pack(plain), { fields: { 'content-encoding': encoding } })));
       expect(answer.payload).toEqual(value);
     });
 
-    test(`${encoding} that is cut off anywhere is refused, though its length is as announced`, async () => {
+    it(`${encoding} that is cut off anywhere is refused, though its length is as announced`, async () => {
       const packed = pack(plain);
       server = await startRawServer((socket, { path }) =>
         socket.write(reply(packed.subarray(0, Number(path.slice(1))), { fields: { 'content-encoding': encoding } })),
@@ -62,12 +62,12 @@ describe('a body that is packed', () => {
     });
   }
 
-  test('deflate without its wrapper is unpacked', async () => {
+  it('deflate without its wrapper is unpacked', async () => {
     const answer = await ask(send(reply(zlib.deflateRawSync(plain), { fields: { 'content-encoding': 'deflate' } })));
     expect(answer.payload).toEqual(value);
   });
 
-  test('twice, or by a name we do not know, is refused', async () => {
+  it('twice, or by a name we do not know, is refused', async () => {
     const twice = zlib.gzipSync(zlib.gzipSync(plain));
     const fault = await faultOf(ask(send(reply(twice, { fields: { 'content-encoding': 'gzip, gzip' } }))));
     expect(fault.code).toBe('UPSTREAM_SHAPE');
@@ -81,7 +81,7 @@ describe('a body that is packed', () => {
     br: () => zlib.createBrotliCompress({ params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 5 } }),
     zstd: zlib.createZstdCompress,
   })) {
-    test(`a ${encoding} bomb is given up before it takes memory`, async () => {
+    it(`a ${encoding} bomb is given up before it takes memory`, async () => {
       // Packed piece by piece, so that this process never held what it unpacks to.
       const piece = Buffer.alloc(MIB, '[');
       const pieces = Readable.from(Array.from({ length: 300 }, () => piece));
@@ -94,7 +94,7 @@ describe('a body that is packed', () => {
     });
   }
 
-  test('much alike monitors pack far below the bound and are taken', async () => {
+  it('much alike monitors pack far below the bound and are taken', async () => {
     const monitors = Array.from({ length: 10_000 }, (_, id) => ({ id, name: `service ${id}`, status: 'up' }));
     const packed = zlib.brotliCompressSync(Buffer.from(JSON.stringify(monitors)));
     const answer = await ask(send(reply(packed, { fields: { 'content-encoding': 'br' } })));
@@ -103,7 +103,7 @@ describe('a body that is packed', () => {
 });
 
 describe('a body that is too large', () => {
-  test('is given up when it says so, and when it does not', async () => {
+  it('is given up when it says so, and when it does not', async () => {
     const large = Buffer.alloc(17 * MIB, ' ');
     expect((await faultOf(ask(send(reply(large))))).code).toBe('UPSTREAM_SHAPE');
     const chunked = Buffer.concat([
@@ -114,7 +114,7 @@ describe('a body that is too large', () => {
     expect((await faultOf(ask(send(chunked)))).code).toBe('UPSTREAM_SHAPE');
   });
 
-  test('a string of 10 MB is cut, and its neighbours are kept', async () => {
+  it('a string of 10 MB is cut, and its neighbours are kept', async () => {
     const { payload } = await ask(send(reply(JSON.stringify([{ id: 1, name: 'x'.repeat(10 * MIB) }, { id: 2 }]))));
     expect(payload).toEqual([{ id: 1, name: 'x'.repeat(65_536) }, { id: 2 }]);
   });
@@ -139,7 +139,7 @@ describe('a body that was cut off', () => {
   };
 
   for (const [framing, bytesOf] of Object.entries(framings)) {
-    test(`${framing} is refused at every byte`, async () => {
+    it(`${framing} is refused at every byte`, async () => {
       server = await startRawServer((socket, { path }) => socket.end(bytesOf(Number(path.slice(1)))));
       http = createHttp();
       for (let cut = 0; cut < body.length; cut += 1) {
@@ -150,12 +150,12 @@ describe('a body that was cut off', () => {
     });
   }
 
-  test('whole and ending with its connection it is taken when only its end can close it', async () => {
+  it('whole and ending with its connection it is taken when only its end can close it', async () => {
     const whole = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n${body}`;
     expect((await ask((socket) => socket.end(whole))).payload).toEqual(JSON.parse(body));
   });
 
-  test('a number or a text that ends with its connection is refused: 12 may have been 123', async () => {
+  it('a number or a text that ends with its connection is refused: 12 may have been 123', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n';
     expect((await faultOf(ask((socket) => socket.end(`${head}12`)))).code).toBe('UPSTREAM_SHAPE');
     expect((await faultOf(ask((socket) => socket.end(`${head}ok`), { reads: 'text' }))).code).toBe('UPSTREAM_SHAPE');
@@ -163,20 +163,20 @@ describe('a body that was cut off', () => {
 });
 
 describe('a body that is no JSON', () => {
-  test('HTML with status 200 is unreadable, whatever it says inside', async () => {
+  it('HTML with status 200 is unreadable, whatever it says inside', async () => {
     const fault = await faultOf(ask(send(reply('{"ok":true}', { fields: { 'content-type': 'text/html' } }))));
     expect(fault.code).toBe('UPSTREAM_SHAPE');
     expect(fault.message).toContain('the answer is text/html, not JSON');
   });
 
-  test('HTML that claims to be JSON is unreadable, and nothing of it is quoted', async () => {
+  it('HTML that claims to be JSON is unreadable, and nothing of it is quoted', async () => {
     const fault = await faultOf(ask(send(reply('<html>SECRET</html>'))));
     expect(fault.code).toBe('UPSTREAM_SHAPE');
     expect(fault.message).not.toContain('SECRET');
     expect(fault.message).not.toContain('html');
   });
 
-  test('types of JSON are known by their suffix; without a type it is refused unless the question allows any', async () => {
+  it('types of JSON are known by their suffix; without a type it is refused unless the question allows any', async () => {
     const problem = reply('{"a":1}', { fields: { 'content-type': 'Application/Problem+JSON; charset=utf-8' } });
     expect((await ask(send(problem))).payload).toEqual({ a: 1 });
     const untyped = reply('{"a":1}', { fields: { 'content-type': null } });
@@ -184,7 +184,7 @@ describe('a body that is no JSON', () => {
     expect((await ask(send(untyped), { acceptAnyType: true })).payload).toEqual({ a: 1 });
   });
 
-  test('an empty answer is refused, unless the question allows it', async () => {
+  it('an empty answer is refused, unless the question allows it', async () => {
     expect((await faultOf(ask(send(reply(''))))).code).toBe('UPSTREAM_SHAPE');
     const nothing = reply('', { status: 204, fields: { 'content-type': null, 'content-length': null } });
     expect((await ask(send(nothing), { allowEmpty: true })).payload).toBeNull();
@@ -192,23 +192,23 @@ describe('a body that is no JSON', () => {
     expect((await ask(send(farewell), { allowEmpty: true })).payload).toBeNull();
   });
 
-  test('a byte order mark is passed over', async () => {
+  it('a byte order mark is passed over', async () => {
     expect((await ask(send(reply('\ufeff{"a":1}')))).payload).toEqual({ a: 1 });
   });
 
-  test('text is given as it is, well formed', async () => {
+  it('text is given as it is, well formed', async () => {
     const bytes = Buffer.concat([Buffer.from('ok '), Buffer.from([0xff])]);
     expect((await ask(send(reply(bytes)), { reads: 'text' })).payload).toBe('ok \ufffd');
   });
 
-  test('200,000 levels are refused without a stack overflow', async () => {
+  it('200,000 levels are refused without a stack overflow', async () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const fault = await faultOf(ask(send(reply(deep))));
     expect(fault.code).toBe('UPSTREAM_SHAPE');
     expect(fault.message).toContain('nests deeper than 64');
   });
 
-  test('headers that no HTTP has are unreadable', async () => {
+  it('headers that no HTTP has are unreadable', async () => {
     expect((await faultOf(ask((socket) => socket.end('GARBAGE\r\n\r\n')))).code).toBe('UPSTREAM_SHAPE');
     const wide = `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`;
     expect((await faultOf(ask((socket) => socket.end(wide)))).code).toBe('UPSTREAM_SHAPE');

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { createHttp, type Http, type HttpContext, type HttpLimits } from '../../src/sync/http/http.ts';
 import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
@@ -71,7 +71,7 @@ describe('an answer that does not come', () => {
   };
 
   for (const [what, respond] of Object.entries(slow)) {
-    test(`${what}: is given up in time, and its connection with it`, async () => {
+    it(`${what}: is given up in time, and its connection with it`, async () => {
       const server = await serve(respond);
       const startedAt = performance.now();
       const fault = await faultOf(ask(client(SHORT), server.origin));
@@ -83,7 +83,7 @@ describe('an answer that does not come', () => {
     });
   }
 
-  test('a hundred of them leave no connection behind', async () => {
+  it('a hundred of them leave no connection behind', async () => {
     const server = await serve((socket) => drip(socket, HEAD, 20));
     const http = client({ ...SHORT, totalMs: 200, connectionsMax: 50 });
     const faults = await Promise.all(Array.from({ length: 100 }, () => faultOf(ask(http, server.origin))));
@@ -91,7 +91,7 @@ describe('an answer that does not come', () => {
     await expect.poll(() => server.connections()).toBe(0);
   });
 
-  test('an error page that drips does not keep its status waiting', async () => {
+  it('an error page that drips does not keep its status waiting', async () => {
     const server = await serve((socket) => {
       socket.write('HTTP/1.1 401 No\r\ncontent-length: 1000\r\n\r\n');
       drip(socket, 'x'.repeat(1000), 50);
@@ -103,7 +103,7 @@ describe('an answer that does not come', () => {
     await expect.poll(() => server.connections()).toBe(0);
   });
 
-  test('the deadline of one request may be shorter than usual, never longer', async () => {
+  it('the deadline of one request may be shorter than usual, never longer', async () => {
     const server = await serve(() => undefined);
     const fault = await faultOf(ask(client({ totalMs: 60_000 }), server.origin, { totalMs: 100 }));
     expect(fault.message).toContain('no complete answer within 0.1 s');
@@ -111,7 +111,7 @@ describe('an answer that does not come', () => {
     expect(longer.message).toContain('no complete answer within 0.1 s');
   });
 
-  test('a caller that stops waiting stops the request', async () => {
+  it('a caller that stops waiting stops the request', async () => {
     const server = await serve(() => undefined);
     const stop = new AbortController();
     const answer = faultOf(ask(client(), server.origin, { signal: stop.signal }));
@@ -123,7 +123,7 @@ describe('an answer that does not come', () => {
 });
 
 describe('a connection that breaks', () => {
-  test('refused, reset before or in the answer, or closed without one: unreachable', async () => {
+  it('refused, reset before or in the answer, or closed without one: unreachable', async () => {
     const closed = await serve(() => undefined);
     await closed.close();
     servers = [];
@@ -142,7 +142,7 @@ describe('a connection that breaks', () => {
     }
   });
 
-  test('each request is sent once, also when the server closes connections that it said to keep', async () => {
+  it('each request is sent once, also when the server closes connections that it said to keep', async () => {
     const server = await serve((socket, { index }) => {
       if (index % 2 === 0) socket.write(reply('{}'));
       else socket.destroy();
@@ -155,7 +155,7 @@ describe('a connection that breaks', () => {
     expect(server.requests.map(({ path }) => path)).toEqual(Array.from({ length: 10 }, (_, index) => `/${index}`));
   });
 
-  test('a name that DNS does not know is unreachable', async () => {
+  it('a name that DNS does not know is unreachable', async () => {
     const fault = await faultOf(ask(client(), 'http://nowhere.invalid/status'));
     expect(fault.code).toBe('UPSTREAM_UNREACHABLE');
     expect(fault.context['fault']).toBe('name');
@@ -165,7 +165,7 @@ describe('a connection that breaks', () => {
 describe('a redirect', () => {
   const to = (location: string, status = 302): Buffer => reply('', { status, fields: { location } });
 
-  test('inside the origin is followed three times, each hop asking for its permit', async () => {
+  it('inside the origin is followed three times, each hop asking for its permit', async () => {
     const server = await serve((socket, { path }) =>
       socket.write(path === '/3' ? reply('{"a":1}') : to(`/${Number(path[1]) + 1}`)),
     );
@@ -177,14 +177,14 @@ describe('a redirect', () => {
     expect(permits).toBe(4);
   });
 
-  test('that never ends is given up after four requests', async () => {
+  it('that never ends is given up after four requests', async () => {
     const server = await serve((socket) => socket.write(to('/again')));
     const fault = await faultOf(ask(client(), `${server.origin}/again`));
     expect(fault.code).toBe('UPSTREAM_REFUSED');
     expect(server.requests).toHaveLength(4);
   });
 
-  test('to another origin, another scheme, a link-local address or with credentials is never followed', async () => {
+  it('to another origin, another scheme, a link-local address or with credentials is never followed', async () => {
     const other = await serve((socket) => socket.write(reply('{}')));
     const places = [
       `${other.origin}/status`,
@@ -210,7 +210,7 @@ describe('a redirect', () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  test('of a POST is not followed, so that nothing is sent twice', async () => {
+  it('of a POST is not followed, so that nothing is sent twice', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const server = await serve((socket) => socket.write(to('/elsewhere', status)));
       const fault = await faultOf(ask(client(), server.origin, { method: 'POST', body: { password: 'x' } }));
@@ -227,7 +227,7 @@ describe('a status', () => {
     UPSTREAM_FAILED: [408, 500, 501, 502, 503, 504, 529, 599],
   } as const;
 
-  test('becomes one of our codes, and its body is not looked at', async () => {
+  it('becomes one of our codes, and its body is not looked at', async () => {
     const server = await serve((socket, { path }) => {
       const status = Number(path.slice(1));
       socket.write(status === 304 ? `HTTP/1.1 304 X\r\n\r\n` : reply('<SECRET>', { status }));
@@ -243,13 +243,13 @@ describe('a status', () => {
     }
   });
 
-  test('that the question accepts is read like any other', async () => {
+  it('that the question accepts is read like any other', async () => {
     const server = await serve((socket) => socket.write(reply('{"error":"none"}', { status: 404 })));
     const answer = await ask(client(), server.origin, { acceptStatuses: [404] });
     expect(answer).toMatchObject({ status: 404, payload: { error: 'none' } });
   });
 
-  test('429 and 503 carry the instant that they name, measured by their own clock', async () => {
+  it('429 and 503 carry the instant that they name, measured by their own clock', async () => {
     const server = await serve((socket, { path }) =>
       socket.write(
         reply('', {
@@ -269,7 +269,7 @@ describe('a status', () => {
 });
 
 describe('what is sent and told', () => {
-  test('a body goes as JSON, with what we can unpack and no more headers than needed', async () => {
+  it('a body goes as JSON, with what we can unpack and no more headers than needed', async () => {
     const server = await serve((socket) => socket.write(reply('{}')));
     await ask(client(), `${server.origin}/a?b=c`, {
       method: 'POST',
@@ -298,14 +298,14 @@ describe('what is sent and told', () => {
     );
   });
 
-  test("the upstream's clock is compared with ours", async () => {
+  it("the upstream's clock is compared with ours", async () => {
     const server = await serve((socket) =>
       socket.write(reply('{}', { fields: { date: 'Sat, 21 Nov 2026 09:01:30 GMT' } })),
     );
     expect((await ask(client(), server.origin)).clockSkewMs).toBe(90_000);
   });
 
-  test('without a permit nothing leaves, and its error comes out as it is', async () => {
+  it('without a permit nothing leaves, and its error comes out as it is', async () => {
     const server = await serve((socket) => socket.write(reply('{}')));
     const refusal = new Error('no');
     const permit = async (): Promise<void> => Promise.reject(refusal);
@@ -313,7 +313,7 @@ describe('what is sent and told', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test('addresses and headers that cannot be sent are faults of the configuration', async () => {
+  it('addresses and headers that cannot be sent are faults of the configuration', async () => {
     const http = client();
     for (const url of ['nonsense', 'ftp://127.0.0.1/', 'http://user:secret@127.0.0.1/'])
       expect((await faultOf(ask(http, url))).code).toBe('CONFIG_INVALID');
@@ -324,7 +324,7 @@ describe('what is sent and told', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test('no fault tells a header, a query or a body', async () => {
+  it('no fault tells a header, a query or a body', async () => {
     const faulty: readonly Respond[] = [
       (socket) => socket.resetAndDestroy(),
       (socket) => socket.end('GARBAGE\r\n\r\n'),
@@ -349,7 +349,7 @@ describe('what is sent and told', () => {
 });
 
 describe('now', () => {
-  test('is asked when the request leaves, not before it may', async () => {
+  it('is asked when the request leaves, not before it may', async () => {
     const server = await serve((socket) => socket.write(reply('{}')));
     let clock = 0;
     const now = (): EpochMs => toEpochMs(clock);

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createHttp, type Http, type HttpOptions } from '../../src/sync/http/http.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
@@ -33,13 +33,13 @@ async function ask(tls: TlsOptions, options: HttpOptions) {
   return { answer, server };
 }
 
-test('a certificate of a trusted issuer, for this host and of today, is taken', async () => {
+it('a certificate of a trusted issuer, for this host and of today, is taken', async () => {
   const certificate = makeCertificate('127.0.0.1', VALID);
   const { answer } = await ask(certificate, { ca: certificate.cert });
   expect((await answer).payload).toEqual({ a: 1 });
 });
 
-test('self-signed, expired, not yet valid or for another host: refused before a request leaves', async () => {
+it('self-signed, expired, not yet valid or for another host: refused before a request leaves', async () => {
   const bad = {
     selfSigned: { certificate: makeCertificate('127.0.0.1', VALID), isTrusted: false },
     expired: { certificate: makeCertificate('127.0.0.1', PAST), isTrusted: true },
@@ -59,7 +59,7 @@ test('self-signed, expired, not yet valid or for another host: refused before a 
   }
 });
 
-test('the environment cannot turn the check off', async () => {
+it('the environment cannot turn the check off', async () => {
   const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
   try {
@@ -72,7 +72,7 @@ test('the environment cannot turn the check off', async () => {
   }
 });
 
-test('TLS 1.1 and older are refused', async () => {
+it('TLS 1.1 and older are refused', async () => {
   const certificate = makeCertificate('127.0.0.1', VALID);
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
   const { answer, server } = await ask({ ...certificate, ...old }, { ca: certificate.cert });
@@ -80,7 +80,7 @@ test('TLS 1.1 and older are refused', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a redirect from https to http is not followed', async () => {
+it('a redirect from https to http is not followed', async () => {
   const certificate = makeCertificate('127.0.0.1', VALID);
   const plain = await startRawServer((socket) => socket.write(OK));
   const server = await startRawServer(
@@ -97,7 +97,7 @@ test('a redirect from https to http is not followed', async () => {
   expect(plain.requests).toHaveLength(0);
 });
 
-test('a handshake that never ends is given up when a connection should have been there', async () => {
+it('a handshake that never ends is given up when a connection should have been there', async () => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const address = silent.address();

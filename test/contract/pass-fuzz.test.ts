@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { isStatusError } from '../../src/errors.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
@@ -44,11 +44,11 @@ function spoil(answer: unknown, random: Random): unknown {
   return parsed.isValid ? parsed.value : shapeError('GET spoiled', parsed.reason);
 }
 
-test('every registered connector has a case to be spoiled', () => {
+it('every registered connector has a case to be spoiled', () => {
   expect(new Set(cases.map(({ kind }) => kind))).toEqual(new Set(CONNECTORS.map(({ kind }) => kind)));
 });
 
-test(`${BODIES} spoiled bodies through the connectors: each is learned from or refused by one of our errors`, async () => {
+it(`${BODIES} spoiled bodies through the connectors: each is learned from or refused by one of our errors`, async () => {
   const random = createRandom(20_261_121);
   const questionsOf = new Map<UpstreamCase, number>();
   const outcomes = new Map<string, number>();
@@ -101,7 +101,7 @@ async function remembered(store: Store, upstreamId: string): Promise<string> {
   ]);
 }
 
-test(`${PASSES} spoiled bodies over a real network into a real store: the last good snapshot stays, or a sound one takes its place`, async () => {
+it(`${PASSES} spoiled bodies over a real network into a real store: the last good snapshot stays, or a sound one takes its place`, async () => {
   const random = createRandom(4_711);
   const folder = mkdtempSync(join(tmpdir(), 'pharos-fuzz-'));
   const store = createStore(openSqlite(join(folder, 'pharos.db'), 0).database);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
@@ -93,12 +93,12 @@ function firstQuestion(context: PullContext): Question<unknown> {
 const fine = sound(toyMonitors(1));
 
 describe('a pass that gets no answer', () => {
-  test('tries three times, with 1 and 2 s of full jitter between, and not more', async () => {
+  it('tries three times, with 1 and 2 s of full jitter between, and not more', async () => {
     expect(await pass(edge, sound(noAnswer()))).toMatchObject({ kind: 'failed', requestsUsed: 3 });
     expect(clock.slept).toEqual([500, 1_000]);
   });
 
-  test('stops trying when the second attempt is answered', async () => {
+  it('stops trying when the second attempt is answered', async () => {
     let asked = 0;
     const say: Say = (path, question) => {
       asked += 1;
@@ -107,7 +107,7 @@ describe('a pass that gets no answer', () => {
     expect(await pass(edge, say)).toMatchObject({ kind: 'ok', requestsUsed: 4 });
   });
 
-  test('spends no more than half a minute on all attempts together', async () => {
+  it('spends no more than half a minute on all attempts together', async () => {
     const slow: Say = () => {
       clock.advance(20 * SECOND_MS);
       return noAnswer();
@@ -116,7 +116,7 @@ describe('a pass that gets no answer', () => {
   });
 
   for (const status of [401, 403, 404, 405, 410]) {
-    test(`tries once when the answer is ${status}`, async () => {
+    it(`tries once when the answer is ${status}`, async () => {
       expect(await pass(edge, sound(new ToyStatus(status)))).toMatchObject({
         kind: 'failed',
         code: 'UPSTREAM_REFUSED',
@@ -125,7 +125,7 @@ describe('a pass that gets no answer', () => {
     });
   }
 
-  test('repeats no question that acts', async () => {
+  it('repeats no question that acts', async () => {
     const acting: Upstream = {
       ...edge,
       pull: function* (context) {
@@ -137,7 +137,7 @@ describe('a pass that gets no answer', () => {
     expect(await pass(acting, sound(noAnswer()))).toMatchObject({ kind: 'failed', requestsUsed: 1 });
   });
 
-  test('lets a connector log out after a question failed, and tells the failure all the same', async () => {
+  it('lets a connector log out after a question failed, and tells the failure all the same', async () => {
     const polite: Upstream = {
       ...edge,
       pull: function* (context) {
@@ -155,7 +155,7 @@ describe('a pass that gets no answer', () => {
 });
 
 describe('an upstream that is down', () => {
-  test('is left alone after five failures, looked at with one request, and back after one answer', async () => {
+  it('is left alone after five failures, looked at with one request, and back after one answer', async () => {
     const down = sound(noAnswer());
     await pass(edge, down);
     await pass(edge, down);
@@ -170,13 +170,13 @@ describe('an upstream that is down', () => {
     expect(await pass(edge, down)).toMatchObject({ kind: 'failed', requestsUsed: 3 });
   });
 
-  test('is asked at once when an operator wants it', async () => {
+  it('is asked at once when an operator wants it', async () => {
     await pass(edge, sound(noAnswer()));
     await pass(edge, sound(noAnswer()));
     expect(await pass(edge, fine, { isManual: true })).toMatchObject({ kind: 'ok' });
   });
 
-  test('is counted by the failures of its lists in a row: answers between and failing details do not add up', async () => {
+  it('is counted by the failures of its lists in a row: answers between and failing details do not add up', async () => {
     let failures = 2;
     const say: Say = (path) => {
       if (path === '/flaky' && failures > 0) {
@@ -196,7 +196,7 @@ describe('an upstream that is down', () => {
     expect(await pass(upstream, say)).toMatchObject({ kind: 'skipped', cause: 'failing' });
   });
 
-  test('costs its details no more than five requests when only those fail', async () => {
+  it('costs its details no more than five requests when only those fail', async () => {
     const say: Say = (path) =>
       path === '/monitors' ? toyMonitors(40) : path === '/incidents' ? { incidents: [] } : new ToyStatus(404);
     const report = await pass(edge, say);
@@ -208,7 +208,7 @@ describe('an upstream that is down', () => {
 });
 
 describe('an upstream that refuses the key', () => {
-  test('is asked once an hour, over restarts, until the options change or an operator asks', async () => {
+  it('is asked once an hour, over restarts, until the options change or an operator asks', async () => {
     await pass(edge, sound(new ToyStatus(401)));
     await restart();
     for (let turn = 0; turn < 5; turn += 1) {
@@ -222,7 +222,7 @@ describe('an upstream that refuses the key', () => {
     expect(await pass(toyUpstream('edge', { key: 'NEW' }), fine)).toMatchObject({ kind: 'ok' });
   });
 
-  test('leaves no trace of the key in the database', async () => {
+  it('leaves no trace of the key in the database', async () => {
     await pass(toyUpstream('edge', { key: 'CANARY-KEY' }), sound(new ToyStatus(401)));
     const rows = await store.database.all('SELECT * FROM upstream_control');
     expect(rows[0]?.['refused_fingerprint']).toMatch(/^[0-9a-f]{24}$/);
@@ -233,7 +233,7 @@ describe('an upstream that refuses the key', () => {
 describe('an upstream that says "too many"', () => {
   const limited = (waitMs: number | null): Say => sound(new ToyStatus(429, waitMs));
 
-  test('is not asked before the instant that it names, over passes and restarts, also not by hand', async () => {
+  it('is not asked before the instant that it names, over passes and restarts, also not by hand', async () => {
     const start = clock.now();
     expect(await pass(edge, limited(10 * MINUTE_MS))).toMatchObject({ kind: 'failed', code: 'UPSTREAM_LIMITED' });
     while (clock.now() < start + 10 * MINUTE_MS - 1) {
@@ -247,7 +247,7 @@ describe('an upstream that says "too many"', () => {
     expect(sent[1]?.at).toBe(start + 10 * MINUTE_MS);
   });
 
-  test('for a few seconds is asked again in the same pass, exactly then', async () => {
+  it('for a few seconds is asked again in the same pass, exactly then', async () => {
     let asked = 0;
     const say: Say = (path, question) => {
       asked += 1;
@@ -258,7 +258,7 @@ describe('an upstream that says "too many"', () => {
     expect(sent[1]?.at).toBe(start + 7 * SECOND_MS);
   });
 
-  test('without an instant is asked again after up to 1, then 2 s, and left for longer each time', async () => {
+  it('without an instant is asked again after up to 1, then 2 s, and left for longer each time', async () => {
     const start = clock.now();
     await pass(edge, limited(null));
     expect(sent.map(({ at }) => at - start)).toEqual([0, 500, 1_500]);
@@ -274,7 +274,7 @@ describe('an upstream that says "too many"', () => {
     expect(sent.map(({ at }) => at - again)).toEqual([0, 500, 1_500]);
   });
 
-  test('to a detail is believed for everything, and the lists of this pass are kept', async () => {
+  it('to a detail is believed for everything, and the lists of this pass are kept', async () => {
     const say: Say = (path) =>
       path.startsWith('/monitors/') ? new ToyStatus(429, 5 * SECOND_MS) : sound(toyMonitors(30))(path, {} as never);
     expect(await pass(edge, say)).toMatchObject({ kind: 'ok', monitorsTotal: 30 });
@@ -284,7 +284,7 @@ describe('an upstream that says "too many"', () => {
     expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'waiting' });
   });
 
-  test('with 503 and an instant is believed too', async () => {
+  it('with 503 and an instant is believed too', async () => {
     await pass(edge, sound(new ToyStatus(503, 5 * MINUTE_MS)));
     clock.advance(4 * MINUTE_MS);
     expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'waiting' });
@@ -295,7 +295,7 @@ describe('an upstream that says "too many"', () => {
 describe('the quota of an upstream', () => {
   const limits = { perMinute: 30, perHour: 300 };
 
-  test('is never passed minute after minute, lists always come, and details share what is left', async () => {
+  it('is never passed minute after minute, lists always come, and details share what is left', async () => {
     const limited = toyUpstream('edge', { limits });
     const perPass: number[] = [];
     for (let minute = 0; minute < 80; minute += 1) {
@@ -323,7 +323,7 @@ describe('the quota of an upstream', () => {
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
   });
 
-  test('that lists alone would use up makes passes rarer, and says so', async () => {
+  it('that lists alone would use up makes passes rarer, and says so', async () => {
     const tight = toyUpstream('edge', { limits: { perMinute: 60, perHour: 60 } });
     await pass(tight, fine);
     clock.advance(MINUTE_MS);
@@ -336,7 +336,7 @@ describe('the quota of an upstream', () => {
     expect(await pass(tight, fine)).toMatchObject({ kind: 'ok' });
   });
 
-  test('that is used up by others fails with its own words and an end, asking nothing', async () => {
+  it('that is used up by others fails with its own words and an end, asking nothing', async () => {
     const tiny = { perMinute: null, perHour: 2 };
     const quota = createQuota(store.database, () => 0);
     for (let turn = 0; turn < 2; turn += 1) await quota.reserve('edge', windowsOf(tiny), clock.now());
@@ -348,7 +348,7 @@ describe('the quota of an upstream', () => {
     });
   });
 
-  test('is waited for by lists, not by details', async () => {
+  it('is waited for by lists, not by details', async () => {
     const narrow = toyUpstream('edge', { limits: { perMinute: 1, perHour: null } });
     const start = clock.now();
     expect(await pass(narrow, fine)).toMatchObject({ kind: 'ok', detailsWaiting: 1 });
@@ -358,7 +358,7 @@ describe('the quota of an upstream', () => {
     ]);
   });
 
-  test('goes to lists first, then to incidents, to details and last to the past, whatever the order of the questions', async () => {
+  it('goes to lists first, then to incidents, to details and last to the past, whatever the order of the questions', async () => {
     const upstream = asking(
       function* () {
         yield* attempt([
@@ -375,7 +375,7 @@ describe('the quota of an upstream', () => {
     expect(sent.map(({ path }) => path)).toEqual(['/list', '/incidents', '/detail', '/past']);
   });
 
-  test('is left to others when details are slow: the lists are committed after a quarter of the interval', async () => {
+  it('is left to others when details are slow: the lists are committed after a quarter of the interval', async () => {
     const slow: Say = (path) => {
       if (path.startsWith('/monitors/')) clock.advance(5 * SECOND_MS);
       return sound(toyMonitors(40))(path, {} as never);
@@ -386,7 +386,7 @@ describe('the quota of an upstream', () => {
     expect(report.detailsWaiting).toBeGreaterThanOrEqual(34);
   });
 
-  test('lets a long past be read on over several passes, each page once', async () => {
+  it('lets a long past be read on over several passes, each page once', async () => {
     const long = toyUpstream('edge', { limits: { perMinute: 20, perHour: null }, pastPages: 50 });
     const isBackfilled = async () => (await store.upstreams()).get('edge')?.isBackfilled;
     for (let minute = 0; minute < 10 && (await isBackfilled()) !== true; minute += 1) {
@@ -407,7 +407,7 @@ describe('the quota of an upstream', () => {
 });
 
 describe('two passes at once', () => {
-  test('over one upstream are one pass and one that steps aside', async () => {
+  it('over one upstream are one pass and one that steps aside', async () => {
     const gate = Promise.withResolvers<void>();
     const slow: Say = async (path, question) => {
       await gate.promise;
@@ -423,7 +423,7 @@ describe('two passes at once', () => {
     await other.close();
   });
 
-  test('stay apart for as long as the first lasts', async () => {
+  it('stay apart for as long as the first lasts', async () => {
     const other = open();
     const outcomes: string[] = [];
     const upstream = asking(
@@ -443,7 +443,7 @@ describe('two passes at once', () => {
     await other.close();
   });
 
-  test('stay apart no longer than three minutes when the first is gone without a trace', async () => {
+  it('stay apart no longer than three minutes when the first is gone without a trace', async () => {
     const request = { name: 'pass/edge', now: clock.now(), ttlMs: 3 * MINUTE_MS };
     expect(await takeLease(store.database, request)).not.toBeNull();
     clock.advance(3 * MINUTE_MS - 1);
@@ -452,19 +452,19 @@ describe('two passes at once', () => {
     expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
   });
 
-  test('stay apart by a clock that was set back since no longer than by one that is right', async () => {
+  it('stay apart by a clock that was set back since no longer than by one that is right', async () => {
     const ahead = toEpochMs(clock.now() + HOUR_MS);
     await takeLease(store.database, { name: 'pass/edge', now: ahead, ttlMs: 3 * MINUTE_MS });
     expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
   });
 
-  test('stay apart when the clock of the second is behind, by as much as a lease lasts', async () => {
+  it('stay apart when the clock of the second is behind, by as much as a lease lasts', async () => {
     await takeLease(store.database, { name: 'pass/edge', now: clock.now(), ttlMs: 3 * MINUTE_MS });
     clock.advance(-2 * MINUTE_MS);
     expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'overlap' });
   });
 
-  test('are one after the other when the first was killed: the next does not wait for it', async () => {
+  it('are one after the other when the first was killed: the next does not wait for it', async () => {
     const script = `
       import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
       import { takeLease } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/lease.ts'))};
@@ -483,7 +483,7 @@ describe('two passes at once', () => {
 });
 
 describe('a pass that is stopped', () => {
-  test('while it waits for the quota ends at once', async () => {
+  it('while it waits for the quota ends at once', async () => {
     const stop = new AbortController();
     const narrow = toyUpstream('edge', { limits: { perMinute: 1, perHour: null } });
     const never = (): Promise<void> => new Promise(() => stop.abort());

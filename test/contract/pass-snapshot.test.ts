@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toMonitorId } from '../../src/model/observation.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
@@ -56,7 +56,7 @@ const observed = async (there: number) => (await store.pasts([id(there)], LONG_A
 const record = async () => (await store.upstreams()).get('edge');
 
 describe('a pass', () => {
-  test('remembers what an upstream says, and the next one tells only what changed', async () => {
+  it('remembers what an upstream says, and the next one tells only what changed', async () => {
     const start = clock.now();
     expect(await pass(edge, sound(toyMonitors(3)))).toMatchObject({
       kind: 'ok',
@@ -76,7 +76,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('over several upstreams suffers nothing from the one that fails, and says of it what visitors may read', async () => {
+  it('over several upstreams suffers nothing from the one that fails, and says of it what visitors may read', async () => {
     const say: Say = (path, question) =>
       question.url.startsWith('https://bad') ? new ToyStatus(500) : sound(toyMonitors(1))(path, question);
     const bad = toyUpstream('bad');
@@ -92,7 +92,7 @@ describe('a pass', () => {
     expect((await store.upstreams()).get('bad')?.monitorsAt ?? null).toBeNull();
   });
 
-  test('tells of each upstream when it is done, not when the slowest is', async () => {
+  it('tells of each upstream when it is done, not when the slowest is', async () => {
     const slow = Promise.withResolvers<void>();
     const say: Say = async (path, question) => {
       if (question.url.startsWith('https://slow')) await slow.promise;
@@ -108,7 +108,7 @@ describe('a pass', () => {
     expect(upstreams.map(({ upstreamId }) => upstreamId)).toEqual(['slow', 'edge']);
   });
 
-  test('that fails anywhere changes nothing of what is remembered', async () => {
+  it('that fails anywhere changes nothing of what is remembered', async () => {
     await pass(edge, sound(toyMonitors(3)));
     const before = [await record(), await store.monitors(), await observed(0)];
     const faults: readonly unknown[] = [
@@ -127,7 +127,7 @@ describe('a pass', () => {
     expect([await record(), await store.monitors(), await observed(0)]).toEqual(before);
   });
 
-  test('says at which path an answer is not of the shape it should have', async () => {
+  it('says at which path an answer is not of the shape it should have', async () => {
     const report = await pass(edge, sound({ monitors: 'three' }));
     expect(report).toMatchObject({
       code: 'UPSTREAM_SHAPE',
@@ -136,7 +136,7 @@ describe('a pass', () => {
     });
   });
 
-  test('takes one unreadable item of a hundred, counts it, and refuses two', async () => {
+  it('takes one unreadable item of a hundred, counts it, and refuses two', async () => {
     const { monitors } = toyMonitors(100);
     const one = { monitors: [...monitors.slice(1), { id: 0, state: 'purple' }] };
     expect(await pass(edge, sound(one))).toMatchObject({
@@ -149,7 +149,7 @@ describe('a pass', () => {
     expect(await pass(edge, sound(two))).toMatchObject({ kind: 'failed', code: 'UPSTREAM_SHAPE', itemsDropped: 2 });
   });
 
-  test('holds an answer that lost most monitors until it is seen twice, and believes it then', async () => {
+  it('holds an answer that lost most monitors until it is seen twice, and believes it then', async () => {
     await pass(edge, sound(toyMonitors(10)));
     const held = await pass(edge, sound(toyMonitors(2)));
     expect(held).toMatchObject({ kind: 'skipped', cause: 'held', reason: expect.stringContaining('8 of 10 monitors') });
@@ -160,14 +160,14 @@ describe('a pass', () => {
     expect((await observed(9))?.length).toBe(1);
   });
 
-  test('forgets a held answer when the monitors are back', async () => {
+  it('forgets a held answer when the monitors are back', async () => {
     await pass(edge, sound(toyMonitors(10)));
     await pass(edge, sound({ monitors: [] }));
     expect(await pass(edge, sound(toyMonitors(10)))).toMatchObject({ kind: 'ok', changed: { monitors: [] } });
     expect(await pass(edge, sound({ monitors: [] }))).toMatchObject({ kind: 'skipped', cause: 'held' });
   });
 
-  test('keeps monitors fresh when only incidents cannot be read, and says that those are stale', async () => {
+  it('keeps monitors fresh when only incidents cannot be read, and says that those are stale', async () => {
     await pass(edge, sound(toyMonitors(2), { '/incidents': { incidents: [{ id: 7, startedAt: clock.now() }] } }));
     const first = await record();
     const report = await pass(edge, sound(toyMonitors(2, { 0: 'degraded' }), { '/incidents': new ToyStatus(404) }));
@@ -178,7 +178,7 @@ describe('a pass', () => {
     expect((await store.incidents(clock.now())).map(({ id: incident }) => incident)).toEqual(['edge/7']);
   });
 
-  test('leaves no hole for one pass that failed, and an unknown one for more', async () => {
+  it('leaves no hole for one pass that failed, and an unknown one for more', async () => {
     const start = clock.now();
     await pass(edge, sound(toyMonitors(1)));
     await pass(edge, sound(new ToyStatus(404)));
@@ -198,7 +198,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('tells a fault of a connector as such, and the others go on', async () => {
+  it('tells a fault of a connector as such, and the others go on', async () => {
     const broken: Upstream = {
       ...toyUpstream('broken'),
       pull: function* () {
@@ -211,7 +211,7 @@ describe('a pass', () => {
     expect(upstreams[0]).toMatchObject({ code: 'UPSTREAM_SHAPE', message: expect.stringContaining('report this') });
   });
 
-  test('without changes writes three times: its lease, its one commit, and the lease given back', async () => {
+  it('without changes writes three times: its lease, its one commit, and the lease given back', async () => {
     await pass(edge, sound(toyMonitors(3)));
     let writes = 0;
     const database: Store['database'] = {
@@ -233,7 +233,7 @@ describe('a pass', () => {
     expect(writes).toBe(3);
   });
 
-  test('tells when the clocks are more than half a minute apart', async () => {
+  it('tells when the clocks are more than half a minute apart', async () => {
     const skewed = async (skewMs: number) => {
       const deps = { ...depsOf(() => undefined), http: toyHttp(clock, sound(toyMonitors(1)), skewMs) };
       return (await runPass([edge], deps)).upstreams[0]?.problems;
@@ -245,7 +245,7 @@ describe('a pass', () => {
     expect(await skewed(31_000)).toMatchObject([{ message: expect.stringContaining('31 s ahead of ours') }]);
   });
 
-  test('leaves the time lines alone when the monitors could not be read', async () => {
+  it('leaves the time lines alone when the monitors could not be read', async () => {
     const start = clock.now();
     await pass(edge, sound(toyMonitors(1)));
     const partial: Upstream = {
@@ -259,7 +259,7 @@ describe('a pass', () => {
     expect(await observed(0)).toEqual([{ state: 'operational', from: start, to: start + 2 * MINUTE_MS }]);
   });
 
-  test('over a store that is gone fails by the name of the store', async () => {
+  it('over a store that is gone fails by the name of the store', async () => {
     const gone = createStore(openSqlite(join(folder, 'other.db'), 0).database);
     await gone.close();
     const { upstreams } = await runPass([edge], { ...depsOf(sound(toyMonitors(1))), store: gone });

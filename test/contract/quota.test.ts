@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
@@ -40,7 +40,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-test(`two connections to one file keep both windows together, over ${SCHEDULES} random schedules`, async () => {
+it(`two connections to one file keep both windows together, over ${SCHEDULES} random schedules`, async () => {
   const quotas = [open(), open()].map((database) => createQuota(database, () => 0.5));
   const windows = windowsOf(LIMITS);
   const random = createRandom(3);
@@ -61,7 +61,7 @@ test(`two connections to one file keep both windows together, over ${SCHEDULES} 
   }
 }, 60_000);
 
-test('three real processes that ask at once get exactly as many grants as there are', async () => {
+it('three real processes that ask at once get exactly as many grants as there are', async () => {
   open();
   const script = `
     import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
@@ -91,7 +91,7 @@ test('three real processes that ask at once get exactly as many grants as there 
   expect(grants.reduce((sum, grant) => sum + grant, 0)).toBe(50);
 });
 
-test('details that have had their share are refused while lists go on, and lists take nothing from that share', async () => {
+it('details that have had their share are refused while lists go on, and lists take nothing from that share', async () => {
   const quota = createQuota(open(), () => 0.5);
   const limits = { perMinute: 10, perHour: 1_000 };
   const lists = windowsOf(limits);
@@ -106,7 +106,7 @@ test('details that have had their share are refused while lists go on, and lists
   expect(outcomes).toEqual([true, true, true, true, true, true, true, false, true]);
 });
 
-test('a restart forgets neither what was sent nor a wait', async () => {
+it('a restart forgets neither what was sent nor a wait', async () => {
   const first = openSqlite(join(folder, 'pharos.db'), 0).database;
   const windows = windowsOf({ perMinute: 1, perHour: 10 });
   const now = toEpochMs(HOUR_MS);
@@ -119,7 +119,7 @@ test('a restart forgets neither what was sent nor a wait', async () => {
   expect(await quota.reserve('other', [], now)).toEqual({ granted: true });
 });
 
-test('"too many" without a time waits up to 1, 2, 4 … s by chance, and an answer begins that anew', async () => {
+it('"too many" without a time waits up to 1, 2, 4 … s by chance, and an answer begins that anew', async () => {
   const quota = createQuota(open(), () => 0.75);
   const now = toEpochMs(HOUR_MS);
   expect(await quota.hold('edge', null, now)).toBe(now + 750);
@@ -130,7 +130,7 @@ test('"too many" without a time waits up to 1, 2, 4 … s by chance, and an answ
   expect(await quota.hold('edge', null, later)).toBe(later + 750);
 });
 
-test('a shorter wait does not end a longer one', async () => {
+it('a shorter wait does not end a longer one', async () => {
   const quota = createQuota(open(), () => 0.5);
   const now = toEpochMs(HOUR_MS);
   await quota.hold('edge', toEpochMs(now + 60_000), now);

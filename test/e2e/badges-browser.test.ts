@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Resvg } from '@resvg/resvg-js';
 import { makeBadge } from 'badge-maker';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cardSvg } from '../../src/badges/card.ts';
 import { renderBadge } from '../../src/badges/index.ts';
 import { awkwardTexts } from '../helpers/awkward-text.ts';
@@ -104,12 +104,12 @@ describe('the same pixels whatever fonts the viewer has', () => {
     }
   });
 
-  test('the three set-ups differ, as badges drawn with text show', () => {
+  it('the three set-ups differ, as badges drawn with text show', () => {
     for (const [first, second, third] of [0, 1, 2].map((index) => theirs.map((pixels) => pixels[index])))
       expect(new Set([first, second, third]).size).toBe(3);
   });
 
-  test('every style, kind and state, and the card', () => {
+  it('every style, kind and state, and the card', () => {
     const [first, second, third] = ours;
     expect(first?.length).toBeGreaterThan(50);
     expect(second).toEqual(first);
@@ -125,7 +125,7 @@ describe('resvg, which draws our PNG files, and the browser', () => {
   const EDGE_MAX = 64;
   const MEAN_MAX = 2.55;
 
-  test('agree within a quarter of the range on edges and a hundredth of it in the mean', async () => {
+  it('agree within a quarter of the range on edges and a hundredth of it in the mean', async () => {
     const svgs = outlinedBadges().flatMap((fields) => [
       renderBadge({ ...fields, scheme: 'light' }),
       renderBadge({ ...fields, scheme: 'dark' }),
@@ -145,7 +145,7 @@ describe('resvg, which draws our PNG files, and the browser', () => {
     expect(worst.edge, 'they are two renderers').toBeGreaterThan(0);
   });
 
-  test('would be seen to disagree over one letter', async () => {
+  it('would be seen to disagree over one letter', async () => {
     const [one, other] = await pixelsOf(
       page,
       ['99.98%', '99.96%'].map((message) => address(renderBadge({ message, color: 'green' }))),
@@ -161,7 +161,7 @@ describe('schemes', () => {
    */
   const SMOOTHING_MAX = 16;
 
-  test.each(['light', 'dark'] as const)('an auto badge is the %s one for who prefers that', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('an auto badge is the %s one for who prefers that', async (colorScheme) => {
     const context = await browser.newContext({ colorScheme });
     const tab = await context.newPage();
     const fields = outlinedBadges();
@@ -180,7 +180,7 @@ describe('schemes', () => {
     await context.close();
   });
 
-  test('many badges in one document keep their own colours', async () => {
+  it('many badges in one document keep their own colours', async () => {
     const context = await browser.newContext({ colorScheme: 'dark' });
     const tab = await context.newPage();
     const svgs = outlinedBadges().map((fields) => renderBadge(fields));
@@ -206,7 +206,7 @@ describe('schemes', () => {
   }
 });
 
-test("the browser's XML parser takes 10,000 awkward labels", async () => {
+it("the browser's XML parser takes 10,000 awkward labels", async () => {
   const texts = awkwardTexts(Math.ceil(10_000 * SCALE), 3);
   const svgs = texts.map((label) => renderBadge({ label, message: label, color: 'red' }));
   const faults = await page.evaluate(
@@ -221,7 +221,7 @@ test("the browser's XML parser takes 10,000 awkward labels", async () => {
   expect(faults).toEqual(['<svg>\u0001</svg>']);
 });
 
-test("text in the viewer's fonts stays on its plate, whatever its script", async () => {
+it("text in the viewer's fonts stays on its plate, whatever its script", async () => {
   for (const label of ['العربية', 'עברית', 'العربية 99.9% עברית', 'Ελληνικά ไทย']) {
     await page.setContent(renderBadge({ label, message: 'ok', color: 'green' }));
     const { text, plate } = await page.evaluate(() => {
@@ -233,12 +233,12 @@ test("text in the viewer's fonts stays on its plate, whatever its script", async
   }
 });
 
-test('a badge is announced as one picture with its name', async () => {
+it('a badge is announced as one picture with its name', async () => {
   await page.setContent(renderBadge({ label: 'uptime', message: '99.98%', color: 'green' }));
   expect(await page.getByRole('img', { name: 'uptime: 99.98%', exact: true }).count()).toBe(1);
 });
 
-test('a sheet of all styles, states and kinds is left to look at', async () => {
+it('a sheet of all styles, states and kinds is left to look at', async () => {
   const context = await browser.newContext({ deviceScaleFactor: 2, viewport: { width: 1840, height: 600 } });
   const tab = await context.newPage();
   await tab.setContent(await badgeSheet());

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createBadgeCache } from '../../../src/badges/cache.ts';
 import { createMemo } from '../../../src/badges/memo.ts';
 
 describe('createBadgeCache', () => {
-  test('draws once while the result is kept', () => {
+  it('draws once while the result is kept', () => {
     const cache = createBadgeCache<string>(2);
     let drawn = 0;
     const draw = () => {
@@ -13,7 +13,7 @@ describe('createBadgeCache', () => {
     expect([cache.get('a', draw), cache.get('a', draw)]).toEqual(['drawn 1', 'drawn 1']);
   });
 
-  test('never keeps more than its limit, and gives up the least recently used', () => {
+  it('never keeps more than its limit, and gives up the least recently used', () => {
     const cache = createBadgeCache<string>(3);
     for (const key of ['a', 'b', 'c', 'a', 'd']) cache.get(key, () => key);
     expect(cache.size).toBe(3);
@@ -23,7 +23,7 @@ describe('createBadgeCache', () => {
     expect(cache.size).toBe(3);
   });
 
-  test('two who ask at once wait for one drawing', async () => {
+  it('two who ask at once wait for one drawing', async () => {
     const cache = createBadgeCache<Promise<string>>(3);
     let drawn = 0;
     const draw = async () => {
@@ -33,14 +33,14 @@ describe('createBadgeCache', () => {
     expect(await Promise.all([cache.get('a', draw), cache.get('a', draw)])).toEqual(['drawn 1', 'drawn 1']);
   });
 
-  test('a drawing that failed is tried again', async () => {
+  it('a drawing that failed is tried again', async () => {
     const cache = createBadgeCache<Promise<string>>(3);
     await expect(cache.get('a', () => Promise.reject(new Error('no font')))).rejects.toThrow('no font');
     await expect(cache.get('a', async () => 'drawn')).resolves.toBe('drawn');
   });
 });
 
-test('a memo gives back what it was given, and never holds more than its limit', () => {
+it('a memo gives back what it was given, and never holds more than its limit', () => {
   const memo = createMemo<number>(10);
   for (let index = 0; index < 1_000; index += 1) {
     memo.set(`${index}`, index);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BLACK, contrast, inkOn, legibleOn, parseColour, toHex, WHITE } from '../../../src/badges/colour.ts';
 import { INK_COLOUR, LABEL_COLOUR, PANEL_COLOUR, QUIET_COLOUR, STATE_COLOURS } from '../../../src/badges/palette.ts';
 
@@ -6,7 +6,7 @@ import { INK_COLOUR, LABEL_COLOUR, PANEL_COLOUR, QUIET_COLOUR, STATE_COLOURS } f
 const DARK_PAGE = 0x0d1117;
 
 describe('parseColour', () => {
-  test.each([
+  it.each([
     ['#abc', 0xaabbcc],
     ['2DA44E', 0x2da44e],
     ['#000000', 0],
@@ -16,12 +16,12 @@ describe('parseColour', () => {
     expect(parseColour(text)).toEqual({ light: value, dark: value });
   });
 
-  test('names may differ between light and dark grounds', () => {
+  it('names may differ between light and dark grounds', () => {
     expect(parseColour('BrightGreen')).toEqual(STATE_COLOURS.operational);
     expect(parseColour('major_outage')).toEqual(STATE_COLOURS.major_outage);
   });
 
-  test.each(['', '#12', '#12345', 'red"/><script>', 'url(#x)', 'rgb(1,2,256)', 'constructor', 'var(--x)', '#ggg'])(
+  it.each(['', '#12', '#12345', 'red"/><script>', 'url(#x)', 'rgb(1,2,256)', 'constructor', 'var(--x)', '#ggg'])(
     '%j is no colour',
     (text) => {
       expect(parseColour(text)).toBeNull();
@@ -29,7 +29,7 @@ describe('parseColour', () => {
   );
 });
 
-test('a colour is written as short as it can be and means the same', () => {
+it('a colour is written as short as it can be and means the same', () => {
   expect([toHex(0xffffff), toHex(0x0a0b0c), toHex(0xaabbcd), toHex(0)]).toEqual(['#fff', '#0a0b0c', '#aabbcd', '#000']);
   for (let value = 0; value < 0x1000000; value += 4_099) expect(parseColour(toHex(value))?.light).toBe(value);
 });
@@ -40,7 +40,7 @@ function channel(step: number): number {
   return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
 }
 
-test('the ink is read at 4.5 to 1 or better on every one of the 16,777,216 plates', () => {
+it('the ink is read at 4.5 to 1 or better on every one of the 16,777,216 plates', () => {
   const red = Float64Array.from({ length: 256 }, (_, step) => 0.2126 * channel(step));
   const green = Float64Array.from({ length: 256 }, (_, step) => 0.7152 * channel(step));
   const blue = Float64Array.from({ length: 256 }, (_, step) => 0.0722 * channel(step));
@@ -53,30 +53,30 @@ test('the ink is read at 4.5 to 1 or better on every one of the 16,777,216 plate
   expect(worst).toBeGreaterThan(4.58);
 });
 
-test('contrast is that of WCAG: 21 for black on white, 1 for a colour on itself', () => {
+it('contrast is that of WCAG: 21 for black on white, 1 for a colour on itself', () => {
   expect(contrast(BLACK, WHITE)).toBeCloseTo(21, 10);
   expect(contrast(0x777777, WHITE)).toBeCloseTo(4.478, 3);
   expect(contrast(0x123456, 0x123456)).toBe(1);
 });
 
 describe('the palette', () => {
-  test.each(Object.entries(STATE_COLOURS))('%s is told from a white page and from a dark one', (_, { light, dark }) => {
+  it.each(Object.entries(STATE_COLOURS))('%s is told from a white page and from a dark one', (_, { light, dark }) => {
     expect(contrast(light, WHITE)).toBeGreaterThanOrEqual(3);
     expect(contrast(light, DARK_PAGE)).toBeGreaterThanOrEqual(3);
     expect(contrast(dark, DARK_PAGE)).toBeGreaterThanOrEqual(4.5);
   });
 
-  test.each(Object.entries(STATE_COLOURS))('a bar of %s is told from the ground of bars', (_, { light, dark }) => {
+  it.each(Object.entries(STATE_COLOURS))('a bar of %s is told from the ground of bars', (_, { light, dark }) => {
     expect(contrast(light, PANEL_COLOUR.light)).toBeGreaterThanOrEqual(3);
     expect(contrast(dark, PANEL_COLOUR.dark)).toBeGreaterThanOrEqual(3);
   });
 
-  test('no state has the colour of another, but paused and unknown, which are both grey', () => {
+  it('no state has the colour of another, but paused and unknown, which are both grey', () => {
     const { paused: _, ...told } = STATE_COLOURS;
     expect(new Set(Object.values(told).flatMap(({ light, dark }) => [light, dark])).size).toBe(12);
   });
 
-  test('text of a card is read at 4.5 to 1 in every colour, whatever the operator chose', () => {
+  it('text of a card is read at 4.5 to 1 in every colour, whatever the operator chose', () => {
     for (const colour of [INK_COLOUR, QUIET_COLOUR]) {
       expect(contrast(colour.light, PANEL_COLOUR.light)).toBeGreaterThanOrEqual(4.5);
       expect(contrast(colour.dark, PANEL_COLOUR.dark)).toBeGreaterThanOrEqual(4.5);
@@ -88,7 +88,7 @@ describe('the palette', () => {
     }
   });
 
-  test('a colour that can be read stays as it was chosen', () => {
+  it('a colour that can be read stays as it was chosen', () => {
     expect(legibleOn(PANEL_COLOUR, STATE_COLOURS.operational)).toEqual(STATE_COLOURS.operational);
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { BADGE_FORMATS, BADGE_KINDS, BADGE_STYLES } from '../../../src/badges/names.ts';
 import { BadgeOptionsSchema, NamedBadgesSchema } from '../../../src/badges/options.ts';
@@ -15,19 +15,19 @@ function column(heading: string): string[] {
   return Array.from(table.matchAll(/^\| `([^`]+)`/gm), (match) => match[1] ?? '');
 }
 
-test('the guide names every kind, format, style and option, and no other', () => {
+it('the guide names every kind, format, style and option, and no other', () => {
   expect(column('kind')).toEqual([...BADGE_KINDS]);
   expect(column('format').toSorted()).toEqual([...BADGE_FORMATS].toSorted());
   expect(column('style')).toEqual([...BADGE_STYLES]);
   expect(column('option').toSorted()).toEqual(Object.keys(BadgeOptionsSchema.shape).toSorted());
 });
 
-test('the guide names every word that can be chosen', () => {
+it('the guide names every word that can be chosen', () => {
   const words = Object.keys(ENGLISH).filter((word) => !(STATES as readonly string[]).includes(word));
   for (const word of words) expect(GUIDE).toContain(`\`${word}\``);
 });
 
-test('the thresholds of the guide are those that editors show', () => {
+it('the thresholds of the guide are those that editors show', () => {
   const schema = JSON.stringify(z.toJSONSchema(BadgeOptionsSchema, { io: 'input' }));
   const rows = GUIDE.matchAll(/^\| `(uptime|responseTimeMs|incidents30d|daysSinceIncident)`, [a-z ]+\| (.+) \|$/gm);
   const found = Array.from(rows, ([, , cells = '']) => cells.split(' | ').join(', '));
@@ -35,7 +35,7 @@ test('the thresholds of the guide are those that editors show', () => {
   for (const steps of found) expect(schema).toContain(`Default: ${steps}.`);
 });
 
-test("the guide's example is a configuration", () => {
+it("the guide's example is a configuration", () => {
   const names = Array.from(GUIDE.matchAll(/\{ name: (\w+), kind: ([\w-]+)/g), ([, name, kind]) => ({ name, kind }));
   expect(names).toHaveLength(2);
   expect(NamedBadgesSchema.safeParse(names).success).toBe(true);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contoursOf, fontFolder, glyphTable, loadFont, WEIGHTS } from '../../../scripts/glyphs.ts';
 import { distanceToPolyline } from '../../../scripts/vectors.ts';
 import bold from '../../../src/badges/glyphs/bold.json' with { type: 'json' };
@@ -24,11 +24,11 @@ function rowsOf(weight: 'regular' | 'bold'): { character: string; advance: numbe
   });
 }
 
-test.each(WEIGHTS)('the table of the %s weight is what the installed font gives', (weight) => {
+it.each(WEIGHTS)('the table of the %s weight is what the installed font gives', (weight) => {
   expect(readFileSync(join(FOLDER, `${weight}.json`), 'utf8')).toBe(glyphTable(weight));
 });
 
-test('the licence of the font lies beside its outlines', () => {
+it('the licence of the font lies beside its outlines', () => {
   expect(readFileSync(join(FOLDER, 'LICENSE.txt'), 'utf8')).toBe(readFileSync(join(fontFolder(), 'LICENSE'), 'utf8'));
 });
 
@@ -36,7 +36,7 @@ describe.each(WEIGHTS)('the %s outlines', (weight) => {
   const rows = rowsOf(weight);
   const covered = new Set(rows.map(({ character }) => character));
 
-  test('cover Latin-1, Latin Extended-A, Greek and Cyrillic', () => {
+  it('cover Latin-1, Latin Extended-A, Greek and Cyrillic', () => {
     const stretches = [
       [0x20, 0x7e],
       [0xa0, 0x17f],
@@ -50,12 +50,12 @@ describe.each(WEIGHTS)('the %s outlines', (weight) => {
       for (let code = first; code <= last; code += 1) expect(covered).toContain(String.fromCodePoint(code));
   });
 
-  test('leave the pen on the baseline where the next letter begins', () => {
+  it('leave the pen on the baseline where the next letter begins', () => {
     for (const { path, advance, character } of rows)
       expect(pathContours(path).end, character).toEqual({ x: advance, y: 0 });
   });
 
-  test('lie nowhere further than a ninth of a pixel from those of the font', () => {
+  it('lie nowhere further than a ninth of a pixel from those of the font', () => {
     const font = loadFont(weight);
     let furthest = { character: '', stray: 0 };
     for (const { character, path } of rows) {

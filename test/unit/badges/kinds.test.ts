@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { badgeFields } from '../../../src/badges/kinds.ts';
 import { BADGE_KINDS, type BadgeKind } from '../../../src/badges/names.ts';
 import { STATES } from '../../../src/model/state.ts';
@@ -23,7 +23,7 @@ function said(
   return `${label} | ${message} | ${color}`;
 }
 
-test('each kind says one figure of the subject', () => {
+it('each kind says one figure of the subject', () => {
   expect(BADGE_KINDS.map((kind) => said(kind))).toEqual([
     'Acme | operational | operational',
     'uptime 24h | 100% | operational',
@@ -45,7 +45,7 @@ test('each kind says one figure of the subject', () => {
 });
 
 describe('never wrong-green', () => {
-  test.each(BADGE_KINDS)('a stale subject is grey and says so: %s', (kind) => {
+  it.each(BADGE_KINDS)('a stale subject is grey and says so: %s', (kind) => {
     for (const state of STATES) {
       const { message, color, isUnknown } = badgeFields(badgeSubject({ state, isStale: true, openIncidents: 0 }), kind);
       expect({ color, isUnknown }).toEqual({ color: 'unknown', isUnknown: true });
@@ -53,7 +53,7 @@ describe('never wrong-green', () => {
     }
   });
 
-  test.each(['status', 'dot', 'card', 'incidents', 'days-since-incident'] as const)(
+  it.each(['status', 'dot', 'card', 'incidents', 'days-since-incident'] as const)(
     'an unknown state is grey and says so: %s',
     (kind) => {
       expect(badgeFields(badgeSubject({ state: 'unknown' }), kind)).toMatchObject({
@@ -64,24 +64,24 @@ describe('never wrong-green', () => {
     },
   );
 
-  test.each(Object.keys(UPTIMES) as (keyof typeof UPTIMES)[])('uptime that was not observed is unknown: %s', (kind) => {
+  it.each(Object.keys(UPTIMES) as (keyof typeof UPTIMES)[])('uptime that was not observed is unknown: %s', (kind) => {
     expect(badgeFields(badgeSubject({ uptime: NOTHING }), kind)).toMatchObject({
       color: 'unknown',
       message: 'unknown',
     });
   });
 
-  test('of the past a stale figure stays, of the present only the word', () => {
+  it('of the past a stale figure stays, of the present only the word', () => {
     expect(said('uptime-90d', { isStale: true })).toBe('uptime 90d | 99.98% (stale) | unknown');
     expect(said('incidents', { isStale: true })).toBe('incidents | stale | unknown');
     expect(said('uptime-90d', { isStale: true, uptime: NOTHING })).toBe('uptime 90d | stale | unknown');
   });
 
-  test('no incidents in thirty days of which nothing is known are not good news', () => {
+  it('no incidents in thirty days of which nothing is known are not good news', () => {
     expect(said('incidents-30d', { state: 'unknown', incidents30d: 0 })).toBe('incidents 30d | unknown | unknown');
   });
 
-  test('a day without coverage is unknown whatever its state says', () => {
+  it('a day without coverage is unknown whatever its state says', () => {
     const days = [
       { state: 'operational', coverageRatio: 0 },
       { state: 'operational', coverageRatio: 0.2 },
@@ -89,7 +89,7 @@ describe('never wrong-green', () => {
     expect(badgeFields(badgeSubject({ days }), 'history-90d').days).toEqual(['unknown', 'operational']);
   });
 
-  test('an operator cannot give unknown or stale a colour', () => {
+  it('an operator cannot give unknown or stale a colour', () => {
     const options = { colors: { operational: '#123456', unknown: '#00ff00' } } as object;
     expect(said('status', { state: 'unknown' }, options)).toBe('Acme | unknown | unknown');
     expect(said('status', { isStale: true }, options)).toBe('Acme | stale | unknown');
@@ -98,7 +98,7 @@ describe('never wrong-green', () => {
 });
 
 describe('uptime', () => {
-  test('is never rounded up: the figure is at most the ratio and within one step of it', () => {
+  it('is never rounded up: the figure is at most the ratio and within one step of it', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 0, max: 4 }), (ratio, decimals) => {
         const uptime = { ...NOTHING, '90d': ratio };
@@ -111,18 +111,18 @@ describe('uptime', () => {
     );
   });
 
-  test('is 100% only when it is exactly that', () => {
+  it('is 100% only when it is exactly that', () => {
     const at = (ratio: number) => said('uptime-24h', { uptime: { ...NOTHING, '24h': ratio } });
     expect(at(1)).toBe('uptime 24h | 100% | operational');
     expect(at(1 - Number.EPSILON)).toBe('uptime 24h | 99.99% | operational');
     expect(at(0)).toBe('uptime 24h | 0.00% | major_outage');
   });
 
-  test.each([Number.NaN, -0.1, 1.1, Number.POSITIVE_INFINITY])('a ratio of %s is unknown', (ratio) => {
+  it.each([Number.NaN, -0.1, 1.1, Number.POSITIVE_INFINITY])('a ratio of %s is unknown', (ratio) => {
     expect(said('uptime-24h', { uptime: { ...NOTHING, '24h': ratio } })).toBe('uptime 24h | unknown | unknown');
   });
 
-  test('is coloured by thresholds that the operator may set', () => {
+  it('is coloured by thresholds that the operator may set', () => {
     const tones = [0.9995, 0.999, 0.9989, 0.989, 0.949].map(
       (ratio) => badgeFields(badgeSubject({ uptime: { ...NOTHING, '7d': ratio } }), 'uptime-7d').color,
     );
@@ -133,7 +133,7 @@ describe('uptime', () => {
 });
 
 describe('response time', () => {
-  test('is rounded up, and given in seconds from ten on', () => {
+  it('is rounded up, and given in seconds from ten on', () => {
     const at = (averageMs: number) =>
       badgeFields(badgeSubject({ responseTime: { averageMs, p95Ms: 1 } }), 'response-time').message;
     expect([at(0.2), at(300), at(9_999), at(10_001), at(61_000)]).toEqual([
@@ -145,7 +145,7 @@ describe('response time', () => {
     ]);
   });
 
-  test('without samples is unknown', () => {
+  it('without samples is unknown', () => {
     expect(said('response-time', { responseTime: null })).toBe('response time | unknown | unknown');
     expect(said('response-time-p95', { responseTime: { averageMs: 1, p95Ms: Number.NaN } })).toBe(
       'response time p95 | unknown | unknown',
@@ -154,12 +154,12 @@ describe('response time', () => {
 });
 
 describe('incidents', () => {
-  test('open ones have the colour of the outage, or amber when nothing is down', () => {
+  it('open ones have the colour of the outage, or amber when nothing is down', () => {
     expect(said('incidents', { openIncidents: 2, state: 'major_outage' })).toBe('incidents | 2 open | major_outage');
     expect(said('incidents', { openIncidents: 1 })).toBe('incidents | 1 open | degraded');
   });
 
-  test('days since the last are whole days gone by, none while one goes on', () => {
+  it('days since the last are whole days gone by, none while one goes on', () => {
     const since = (days: number) =>
       said('days-since-incident', { lastIncidentEndedAt: toEpochMs(NOW - days * DAY_MS) });
     expect([since(0.99), since(1), since(1.99), since(1_234.5)].map((text) => text.split(' | ')[1])).toEqual([
@@ -174,12 +174,12 @@ describe('incidents', () => {
     );
   });
 
-  test('an end in the future, by a clock that is off, is today', () => {
+  it('an end in the future, by a clock that is off, is today', () => {
     expect(said('days-since-incident', { lastIncidentEndedAt: toEpochMs(NOW + DAY_MS) })).toMatch('0 days');
   });
 });
 
-test('maintenance is that of now, else the next, else none', () => {
+it('maintenance is that of now, else the next, else none', () => {
   expect(said('maintenance', { state: 'maintenance' })).toBe('maintenance | in progress | maintenance');
   expect(said('maintenance', { nextMaintenanceAt: null })).toBe('maintenance | none planned | info');
   expect(said('maintenance', { timezone: 'Asia/Tokyo' }, { locale: 'de' })).toMatch(
@@ -188,19 +188,19 @@ test('maintenance is that of now, else the next, else none', () => {
 });
 
 describe('an operator chooses', () => {
-  test('the label, with the name in it, and nothing else in braces', () => {
+  it('the label, with the name in it, and nothing else in braces', () => {
     expect(said('uptime-7d', { name: '$& {name}' }, { label: '{name}: week {x}' })).toMatch(
       /^\$& \{name\}: week \{x\} \| /,
     );
   });
 
-  test('words, decimals and the locale of numbers', () => {
+  it('words, decimals and the locale of numbers', () => {
     expect(said('status', {}, { words: { operational: 'läuft' } })).toBe('Acme | läuft | operational');
     expect(said('incidents', { openIncidents: 3 }, { words: { open: '{n} offen' } })).toMatch('3 offen');
     expect(said('uptime-7d', {}, { decimals: 3, locale: 'de' })).toBe('uptime 7d | 99,994\u00a0% | operational');
   });
 
-  test('the style; without one, bars, line and dot have theirs', () => {
+  it('the style; without one, bars, line and dot have theirs', () => {
     const style = (kind: BadgeKind, options = {}) => badgeFields(badgeSubject(), kind, options).style;
     expect([style('status'), style('history-90d'), style('response-spark'), style('dot')]).toEqual([
       undefined,
@@ -212,12 +212,12 @@ describe('an operator chooses', () => {
   });
 });
 
-test('the state is told by a symbol as well as by a colour', () => {
+it('the state is told by a symbol as well as by a colour', () => {
   const symbols = STATES.map((state) => badgeFields(badgeSubject({ state }), 'dot').symbol);
   expect(new Set(symbols).size).toBe(STATES.length);
 });
 
-test('the same figures give the same badge whatever the time zone of the machine', () => {
+it('the same figures give the same badge whatever the time zone of the machine', () => {
   expect(process.env['TZ']).toBe('America/St_Johns');
   expect(said('maintenance')).toMatch('09:13 UTC');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   BADGE_FORMATS,
@@ -17,7 +17,7 @@ import {
 } from '../../../src/badges/options.ts';
 
 describe('the configuration', () => {
-  test('takes everything that may be chosen', () => {
+  it('takes everything that may be chosen', () => {
     const options = {
       label: '{name} API',
       style: 'pill',
@@ -33,7 +33,7 @@ describe('the configuration', () => {
     expect(BadgeOptionsSchema.parse(options)).toEqual({ ...options, logo: { path: 'M0 0L10 10Z', size: 24 } });
   });
 
-  test.each([
+  it.each([
     [{ style: 'plastic' }, 'style'],
     [{ labelColor: 'red"/>' }, 'labelColor'],
     [{ colors: { operational: 'nope' } }, 'colors.operational'],
@@ -51,7 +51,7 @@ describe('the configuration', () => {
     expect(error?.issues[0]?.path.join('.')).toBe(path);
   });
 
-  test('named badges have a name that is good in an address, a kind, and no namesake', () => {
+  it('named badges have a name that is good in an address, a kind, and no namesake', () => {
     expect(NamedBadgeSchema.parse({ name: 'front-page', kind: 'uptime-30d', label: 'up' })).toEqual({
       name: 'front-page',
       kind: 'uptime-30d',
@@ -66,7 +66,7 @@ describe('the configuration', () => {
     expect(NamedBadgesSchema.safeParse(two).error?.issues[0]?.message).toMatch('same name');
   });
 
-  test('can be described to an editor', () => {
+  it('can be described to an editor', () => {
     const schema = z.toJSONSchema(NamedBadgesSchema, { io: 'input' });
     expect(JSON.stringify(schema)).toContain('{name} is the name of the page');
   });
@@ -75,7 +75,7 @@ describe('the configuration', () => {
 describe('parseBadgeQuery', () => {
   const parse = (query: string) => parseBadgeQuery(new URLSearchParams(query));
 
-  test('reads what a visitor may choose', () => {
+  it('reads what a visitor may choose', () => {
     expect(parse('style=tall&label=API&scheme=dark&labelColor=%23222&decimals=1&locale=de')).toEqual({
       style: 'tall',
       label: 'API',
@@ -86,7 +86,7 @@ describe('parseBadgeQuery', () => {
     });
   });
 
-  test('leaves out what is unknown, unreadable or too long, and keeps the rest', () => {
+  it('leaves out what is unknown, unreadable or too long, and keeps the rest', () => {
     expect(parse('style=neon&label=API&decimals=&locale=%00&labelColor=url(x)&scheme=&cachebuster=1')).toEqual({
       label: 'API',
     });
@@ -94,35 +94,35 @@ describe('parseBadgeQuery', () => {
     expect(parse('__proto__=1&constructor=2')).toEqual({});
   });
 
-  test('nobody can make our address say what is not so', () => {
+  it('nobody can make our address say what is not so', () => {
     expect(parse('message=operational&color=green&words=x&colors=y&logo=M0&kind=status&thresholds=0')).toEqual({});
   });
 
-  test('different cache breakers give equal options', () => {
+  it('different cache breakers give equal options', () => {
     expect(parse('style=pill&a=1')).toEqual(parse('b=2&style=pill'));
   });
 });
 
 describe('names', () => {
-  test('every kind in every format has a file name that is read back', () => {
+  it('every kind in every format has a file name that is read back', () => {
     for (const kind of BADGE_KINDS)
       for (const format of BADGE_FORMATS)
         expect(parseBadgeFileName(badgeFileName(kind, format))).toEqual({ name: kind, format });
   });
 
-  test.each(['status', 'status.gif', '.svg', '../status.svg', 'Status.svg', 'a%2fb.svg', 'x-light-dark.svg'])(
+  it.each(['status', 'status.gif', '.svg', '../status.svg', 'Status.svg', 'a%2fb.svg', 'x-light-dark.svg'])(
     '%s is no badge',
     (name) => {
       expect(parseBadgeFileName(name)).toBeNull();
     },
   );
 
-  test('every kind may be the name of a badge', () => {
+  it('every kind may be the name of a badge', () => {
     expect(BADGE_KINDS.filter(isBadgeName)).toEqual([...BADGE_KINDS]);
   });
 });
 
-test('a name stands for the badge of the operator before the standard one of that name', () => {
+it('a name stands for the badge of the operator before the standard one of that name', () => {
   const named = NamedBadgesSchema.parse([
     { name: 'status', kind: 'uptime-90d', label: 'mine', words: { stale: 'alt' } },
   ]);
@@ -135,7 +135,7 @@ test('a name stands for the badge of the operator before the standard one of tha
   expect(resolveBadge('nope', named, page)).toBeNull();
 });
 
-test('options laid over others count, what they do not say stays', () => {
+it('options laid over others count, what they do not say stays', () => {
   expect(mergeBadgeOptions({ style: 'pill', decimals: 1 }, { decimals: 3 })).toMatchObject({
     style: 'pill',
     decimals: 3,

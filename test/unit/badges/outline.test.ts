@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { estimatedWidth, outlinePath, outlineWidth } from '../../../src/badges/lettering/outline.ts';
 import { pathContours } from '../../helpers/path-points.ts';
 
@@ -17,7 +17,7 @@ const TEXTS = [
   '99.98 %',
 ];
 
-test.each(TEXTS)('the pen ends where the width says, in either weight, tracked or not: %j', (text) => {
+it.each(TEXTS)('the pen ends where the width says, in either weight, tracked or not: %j', (text) => {
   for (const weight of ['regular', 'bold'] as const)
     for (const tracking of [0, 8]) {
       const end = pathContours(outlinePath(text, { weight, tracking })).end;
@@ -25,18 +25,18 @@ test.each(TEXTS)('the pen ends where the width says, in either weight, tracked o
     }
 });
 
-test('letters of a pair that goes together stand closer, wherever in the text the pair begins', () => {
+it('letters of a pair that goes together stand closer, wherever in the text the pair begins', () => {
   const width = (text: string) => outlineWidth(text, { weight: 'regular', tracking: 0 });
   expect(width('To')).toBe(width('T') + width('o') - 19);
   expect(width('iTo')).toBe(width('iT') + width('o') - 19);
 });
 
-test('a text with one letter that is not covered has no outline', () => {
+it('a text with one letter that is not covered has no outline', () => {
   for (const text of ['東', 'a東', 'العربية', '😀', 'a\u0335'])
     expect(outlineWidth(text, { weight: 'regular', tracking: 0 })).toBe(-1);
 });
 
-test('room for other scripts grows with what is seen: marks and joiners take none', () => {
+it('room for other scripts grows with what is seen: marks and joiners take none', () => {
   const width = (text: string) => estimatedWidth(text, { weight: 'regular', tracking: 0 });
   expect(width('東京')).toBe(2 * width('東'));
   expect(width('क\u093f')).toBe(width('क'));

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { PATH_LENGTH_MAX, parsePathData } from '../../../src/badges/lettering/path-data.ts';
 
-test.each([
+it.each([
   ['M0 0L10,10z', 'M0 0L10 10z'],
   [' m 1.23456 -.5 h+3 V 4 ', 'm1.235-0.5h3V4'],
   ['M0,0 1,1 2,-2', 'M0 0 1 1 2-2'],
@@ -13,7 +13,7 @@ test.each([
   expect(parsePathData(text)).toBe(path);
 });
 
-test.each([
+it.each([
   '',
   'L1 1',
   'M1',
@@ -29,12 +29,12 @@ test.each([
   expect(parsePathData(text)).toBeNull();
 });
 
-test('path data longer than the limit is refused', () => {
+it('path data longer than the limit is refused', () => {
   expect(parsePathData(`M0 0${'l1 1'.repeat(PATH_LENGTH_MAX / 4 - 1)}`)).not.toBeNull();
   expect(parsePathData(`M0 0${'l1 1'.repeat(PATH_LENGTH_MAX / 4)}`)).toBeNull();
 });
 
-test('what comes out holds nothing but commands, digits, points, minus signs and spaces, and reads as itself', () => {
+it('what comes out holds nothing but commands, digits, points, minus signs and spaces, and reads as itself', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'MmLlHhVvCcZzAa0123456789.-+ ,e"<&') }), (text) => {
       const path = parsePathData(`M0 0${text}`);

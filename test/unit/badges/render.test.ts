@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type BadgeFields, renderBadge } from '../../../src/badges/index.ts';
 import { TEXT_LENGTH_MAX } from '../../../src/badges/lettering/text.ts';
 import { BADGE_SCHEMES, BADGE_STYLES } from '../../../src/badges/names.ts';
@@ -27,14 +27,14 @@ function sizeOf(svg: string): { width: number; height: number } {
 describe.each(BADGE_STYLES)('every badge of style %s', (style) => {
   const all = BADGE_SCHEMES.flatMap((scheme) => [badge({ style, scheme }), renderBadge({ ...DRAWN, style, scheme })]);
 
-  test('is a picture with a name for who does not see it', () => {
+  it('is a picture with a name for who does not see it', () => {
     for (const svg of all) {
       expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /);
       expect(svg).toContain('role="img" aria-label="uptime 90d: 99.98%"><title>uptime 90d: 99.98%</title>');
     }
   });
 
-  test('has a size in whole pixels and a viewBox of ten times that', () => {
+  it('has a size in whole pixels and a viewBox of ten times that', () => {
     for (const svg of all) {
       const { width, height } = sizeOf(svg);
       expect(Number.isInteger(width) && width > 0).toBe(true);
@@ -42,18 +42,18 @@ describe.each(BADGE_STYLES)('every badge of style %s', (style) => {
     }
   });
 
-  test('has no id, filter, clip path, reference, script or text element', () => {
+  it('has no id, filter, clip path, reference, script or text element', () => {
     for (const svg of all)
       expect(svg).not.toMatch(/ id=|filter|clip|mask|href|url\(|<script|<text|font|NaN|undefined|Infinity/);
   });
 
-  test('is drawn again to the same bytes', () => {
+  it('is drawn again to the same bytes', () => {
     expect(badge({ style })).toBe(badge({ style }));
   });
 });
 
 describe('schemes', () => {
-  test('auto follows the ground, light and dark are what they say', () => {
+  it('auto follows the ground, light and dark are what they say', () => {
     const [auto, light, dark] = BADGE_SCHEMES.map((scheme) => badge({ scheme }));
     expect(auto).toContain('@media(prefers-color-scheme:dark)');
     expect(light).not.toContain('<style');
@@ -63,7 +63,7 @@ describe('schemes', () => {
     expect(badge()).toBe(auto);
   });
 
-  test('a class means the same colour in every badge, so that many can stand in one document', () => {
+  it('a class means the same colour in every badge, so that many can stand in one document', () => {
     const meanings = new Map<string, string>();
     for (const color of [...STATES, 'info', 'yellowgreen', '#123456'])
       for (const style of BADGE_STYLES)
@@ -76,7 +76,7 @@ describe('schemes', () => {
     expect(meanings.size).toBeGreaterThan(8);
   });
 
-  test('every class that is used has its rule, and every rule its class', () => {
+  it('every class that is used has its rule, and every rule its class', () => {
     for (const style of BADGE_STYLES) {
       const svg = renderBadge({ ...DRAWN, style });
       const used = new Set(Array.from(svg.matchAll(/class="([^"]+)"/g), (match) => match[1]));
@@ -85,66 +85,66 @@ describe('schemes', () => {
     }
   });
 
-  test('a colour of the operator is the same on both grounds and needs no style sheet for it', () => {
+  it('a colour of the operator is the same on both grounds and needs no style sheet for it', () => {
     expect(badge({ color: '#123456', labelColor: '#222' })).not.toContain('<style');
   });
 });
 
 describe('colours', () => {
-  test('are written from their parsed value, never as they came', () => {
+  it('are written from their parsed value, never as they came', () => {
     for (const color of ['"/><script>alert(1)</script>', 'url(#x)', '#12', 'x"onload="y', ''])
       expect(badge({ color, labelColor: color })).toBe(badge({ color: 'unknown' }));
     expect(badge({ color: ' RGB(18, 52, 86) ' })).toBe(badge({ color: '#123456' }));
   });
 
-  test('however many strangers ask for theirs, ours stay the same', () => {
+  it('however many strangers ask for theirs, ours stay the same', () => {
     const before = badge({ color: '#2da44e' });
     for (let index = 0; index < 2_000; index += 1) badge({ color: `#${index.toString(16).padStart(6, '0')}` });
     expect(badge({ color: '#2da44e' })).toBe(before);
   });
 
-  test('the ink is white on dark plates and black on light ones', () => {
+  it('the ink is white on dark plates and black on light ones', () => {
     expect(badge({ color: '#003300', scheme: 'light' })).not.toContain('fill="#000"');
     expect(badge({ color: '#ffee00', scheme: 'light' })).toContain('fill="#000"');
   });
 });
 
 describe('text', () => {
-  test('grows the badge', () => {
+  it('grows the badge', () => {
     const widths = Array.from({ length: 40 }, (_, length) => sizeOf(badge({ label: 'n'.repeat(length) })).width);
     expect(widths.toSorted((a, b) => a - b)).toEqual(widths);
     expect(new Set(widths).size).toBeGreaterThan(35);
   });
 
-  test('is drawn closer where letters want it', () => {
+  it('is drawn closer where letters want it', () => {
     expect(sizeOf(badge({ label: 'Tokyo Tokyo' })).width).toBeLessThan(sizeOf(badge({ label: 'okyoT okyoT' })).width);
   });
 
-  test('of other scripts is text with its direction, neither stretched nor squeezed', () => {
+  it('of other scripts is text with its direction, neither stretched nor squeezed', () => {
     expect(badge({ label: 'العربية' })).toMatch(/<text[^>]* direction="rtl"[^>]*>العربية<\/text>/);
     expect(badge({ message: '東京' })).toMatch(/<text[^>]* direction="ltr"[^>]*>東京<\/text>/);
     expect(badge({ label: 'العربية' })).not.toMatch(/textLength|lengthAdjust/);
   });
 
-  test('of Greek, Cyrillic, Vietnamese and Romanian is outlines', () => {
+  it('of Greek, Cyrillic, Vietnamese and Romanian is outlines', () => {
     for (const label of ['Ελληνικά', 'Кириллица', 'Tiếng Việt', 'Brașov', 'Łódź – „Größe“ 100 € ✓'])
       expect(badge({ label })).not.toContain('<text');
   });
 
-  test('that is too long is cut, in the picture and in its name', () => {
+  it('that is too long is cut, in the picture and in its name', () => {
     const svg = badge({ label: 'x'.repeat(10_000) });
     expect(svg).toContain(`aria-label="${'x'.repeat(TEXT_LENGTH_MAX - 1)}…: 99.98%"`);
     expect(svg.length).toBeLessThan(12_000);
   });
 
-  test('may be missing on either side, or on both', () => {
+  it('may be missing on either side, or on both', () => {
     expect(badge({ label: '' })).toContain('aria-label="99.98%"');
     expect(renderBadge({ message: '99.98%', color: 'operational' })).toBe(badge({ label: '' }));
     expect(badge({ message: '' })).toContain('aria-label="uptime 90d"');
     expect(sizeOf(badge({ label: '', message: '' }))).toEqual({ width: 20, height: 20 });
   });
 
-  test('of a tall badge is capitals, but its name and its units stay', () => {
+  it('of a tall badge is capitals, but its name and its units stay', () => {
     const tall = badge({ style: 'tall', label: 'time', message: '142 ms' });
     expect(tall).toContain('aria-label="time: 142 ms"');
     expect(tall).toBe(badge({ style: 'tall', label: 'TIME', message: '142 ms' }).replaceAll('TIME:', 'time:'));
@@ -155,7 +155,7 @@ describe('text', () => {
 });
 
 describe('drawings', () => {
-  test('there is a bar for each day, and one path for each state', () => {
+  it('there is a bar for each day, and one path for each state', () => {
     const days = [
       ...Array.from({ length: 40 }, () => 'operational' as const),
       'major_outage' as const,
@@ -166,7 +166,7 @@ describe('drawings', () => {
     expect(sizeOf(svg).width - sizeOf(badge()).width).toBe(42 * 3 - 1 + 10);
   });
 
-  test('a worse day is a taller bar', () => {
+  it('a worse day is a taller bar', () => {
     const heights = STATES.map((state) =>
       Number(/stroke-width="([\d.]+)"/.exec(badge({ style: 'bars', days: [state] }))?.[1]),
     );
@@ -181,7 +181,7 @@ describe('drawings', () => {
     });
   });
 
-  test('bars have the colours the operator chose, unknown ones excepted', () => {
+  it('bars have the colours the operator chose, unknown ones excepted', () => {
     const svg = badge({
       style: 'bars',
       scheme: 'light',
@@ -192,7 +192,7 @@ describe('drawings', () => {
     expect(svg).toContain('stroke="#676b6f"');
   });
 
-  test('a gap in a series stays open, and what is not a number is a gap', () => {
+  it('a gap in a series stays open, and what is not a number is a gap', () => {
     const moves = (series: (number | null)[]) =>
       /stroke-width="13"[^>]* d="([^"]*)"/.exec(badge({ style: 'spark', series }))?.[1]?.match(/M/g)?.length;
     expect(moves([1, 2, 3])).toBe(1);
@@ -200,27 +200,27 @@ describe('drawings', () => {
     expect(moves([1, Number.NaN, 2, Number.POSITIVE_INFINITY, 3])).toBe(3);
   });
 
-  test('a series of zeros is a line on the floor, one of nothing is no line', () => {
+  it('a series of zeros is a line on the floor, one of nothing is no line', () => {
     expect(badge({ style: 'spark', series: [0, 0] })).not.toMatch(/NaN/);
     expect(badge({ style: 'spark', series: [null, null] })).toBe(badge({ style: 'spark' }));
   });
 
-  test('a long series is thinned to points that can be told apart', () => {
+  it('a long series is thinned to points that can be told apart', () => {
     const series = Array.from({ length: 10_000 }, (_, index) => index % 7);
     expect(badge({ style: 'spark', series }).length).toBeLessThan(5_000);
   });
 
-  test('a dot shows its symbol, and nothing when it has none', () => {
+  it('a dot shows its symbol, and nothing when it has none', () => {
     expect(badge({ style: 'dot', symbol: 'cross' })).toMatch(/<circle[^>]*\/><path/);
     expect(badge({ style: 'dot' })).toMatch(/<circle[^>]*\/><\/svg>$/);
   });
 });
 
-test('a style or scheme that does not exist is the usual one', () => {
+it('a style or scheme that does not exist is the usual one', () => {
   expect(badge({ style: 'plastic' as 'flat', scheme: 'neon' as 'auto' })).toBe(badge());
 });
 
-test('drawing a badge loads neither satori nor zod nor anything of Node', () => {
+it('drawing a badge loads neither satori nor zod nor anything of Node', () => {
   const folder = join(import.meta.dirname, '../../../src/badges');
   const seen = new Set<string>();
   const visit = (path: string): void => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type Learned,
   type MonitorObservation,
@@ -63,7 +63,7 @@ const knownMonitors = (count: number, heldHash: string | null = null): LastKnown
 });
 
 describe('what a pass learned is refused', () => {
-  test('above one percent of unreadable items, not at it', () => {
+  it('above one percent of unreadable items, not at it', () => {
     const atIt = learned({ monitors: monitors(199), itemsTotal: 200, problems: dropped(2) });
     const above = learned({ monitors: monitors(198), itemsTotal: 200, problems: dropped(3) });
     expect(checkLearned(atIt, NOTHING_KNOWN)).toEqual({ kind: 'taken' });
@@ -73,30 +73,30 @@ describe('what a pass learned is refused', () => {
     });
   });
 
-  test('not for words that are unknown, however many', () => {
+  it('not for words that are unknown, however many', () => {
     const words = monitors(10).map(({ id }): Problem => ({ kind: 'word', place: id, message: 'unknown word' }));
     expect(checkLearned(learned({ monitors: monitors(10), problems: words }), NOTHING_KNOWN).kind).toBe('taken');
   });
 
-  test('for one gate that cannot be read among thousands of items', () => {
+  it('for one gate that cannot be read among thousands of items', () => {
     const problems: Problem[] = [{ kind: 'gate', place: 'pages[0].access_type', message: 'a number' }];
     const verdict = checkLearned(learned({ monitors: monitors(5_000), problems }), NOTHING_KNOWN);
     expect(verdict).toMatchObject({ kind: 'refused', reason: expect.stringContaining('pages[0].access_type') });
   });
 
-  test('when two pages have one address: one could take the gate of the other', () => {
+  it('when two pages have one address: one could take the gate of the other', () => {
     const pages = [page('a', 'acme'), page('b', 'acme')];
     expect(checkLearned(learned({ pages }), NOTHING_KNOWN).kind).toBe('refused');
   });
 
-  test('above the most monitors that are taken', () => {
+  it('above the most monitors that are taken', () => {
     expect(checkLearned(learned({ monitors: monitors(MONITORS_MAX) }), NOTHING_KNOWN).kind).toBe('taken');
     expect(checkLearned(learned({ monitors: monitors(MONITORS_MAX + 1) }), NOTHING_KNOWN).kind).toBe('refused');
   });
 });
 
 describe('what a pass learned is held', () => {
-  test('when more than half of the monitors are gone, not when half are', () => {
+  it('when more than half of the monitors are gone, not when half are', () => {
     expect(checkLearned(learned({ monitors: monitors(50) }), knownMonitors(100)).kind).toBe('taken');
     expect(checkLearned(learned({ monitors: monitors(49) }), knownMonitors(100))).toMatchObject({
       kind: 'held',
@@ -105,11 +105,11 @@ describe('what a pass learned is held', () => {
     expect(checkLearned(learned({ monitors: [] }), knownMonitors(1)).kind).toBe('held');
   });
 
-  test('when other monitors take their place: it is another upstream', () => {
+  it('when other monitors take their place: it is another upstream', () => {
     expect(checkLearned(learned({ monitors: monitors(100, 1_000) }), knownMonitors(100)).kind).toBe('held');
   });
 
-  test('until the same is seen again, in whatever order', () => {
+  it('until the same is seen again, in whatever order', () => {
     const first = checkLearned(learned({ monitors: monitors(10) }), knownMonitors(100));
     const hash = first.kind === 'held' ? first.hash : '';
     const again = learned({ monitors: monitors(10).toReversed() });
@@ -117,13 +117,13 @@ describe('what a pass learned is held', () => {
     expect(checkLearned(learned({ monitors: monitors(11) }), knownMonitors(100, hash)).kind).toBe('held');
   });
 
-  test('when most pages are gone: a page once published does not disappear at one answer', () => {
+  it('when most pages are gone: a page once published does not disappear at one answer', () => {
     const known = { ...NOTHING_KNOWN, pages: [page('a'), page('b'), page('c')] };
     expect(checkLearned(learned({ pages: [page('a')] }), known).kind).toBe('held');
     expect(checkLearned(learned({ pages: [page('a'), page('b')] }), known).kind).toBe('taken');
   });
 
-  test('not for parts that could not be read this time', () => {
+  it('not for parts that could not be read this time', () => {
     const known = { ...knownMonitors(100), pages: [page('a')] };
     expect(checkLearned(learned({ stale: ['monitors', 'pages'] }), known).kind).toBe('taken');
   });

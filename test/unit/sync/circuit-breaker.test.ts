@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ErrorCode, StatusError } from '../../../src/errors.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { CONTROL_AT_FIRST, type UpstreamControl } from '../../../src/store/upstream-control.ts';
@@ -17,14 +17,14 @@ function fail(control: UpstreamControl, { failures = 3, now = NOW, random = 1 } 
 }
 
 describe('the circuit', () => {
-  test('opens with the fifth failed request in a row', () => {
+  it('opens with the fifth failed request in a row', () => {
     const four = fail(fail(CONTROL_AT_FIRST, { failures: 2 }), { failures: 2 });
     expect(circuitOf(four, NOW, fingerprint)).toEqual({ kind: 'closed' });
     const five = fail(four, { failures: 1 });
     expect(circuitOf(five, NOW, fingerprint)).toEqual({ kind: 'open', why: 'failing', until: NOW + 30 * SECOND_MS });
   });
 
-  test('lets one request through when it has been open long enough, and closes when that is answered', () => {
+  it('lets one request through when it has been open long enough, and closes when that is answered', () => {
     const open = fail(CONTROL_AT_FIRST, { failures: 5 });
     const later = toEpochMs(NOW + 30 * SECOND_MS);
     expect(circuitOf(open, toEpochMs(later - 1), fingerprint).kind).toBe('open');
@@ -32,7 +32,7 @@ describe('the circuit', () => {
     expect(circuitOf(afterSuccess(open, 4), later, fingerprint)).toEqual({ kind: 'closed' });
   });
 
-  test('opens for twice as long each time, up to five minutes, the second half of it by chance', () => {
+  it('opens for twice as long each time, up to five minutes, the second half of it by chance', () => {
     let control = CONTROL_AT_FIRST;
     const lengths: number[] = [];
     for (let time = 0; time < 6; time += 1) {
@@ -43,7 +43,7 @@ describe('the circuit', () => {
     expect(fail(CONTROL_AT_FIRST, { failures: 5, random: 0 }).openUntil).toBe(NOW + 15 * SECOND_MS);
   });
 
-  test('an answer that we cannot read or that limits us is an answer: it closes the circuit', () => {
+  it('an answer that we cannot read or that limits us is an answer: it closes the circuit', () => {
     const open = fail(CONTROL_AT_FIRST, { failures: 5 });
     for (const code of ['UPSTREAM_SHAPE', 'UPSTREAM_LIMITED'] as const) {
       const next = afterFailure(open, { error: error(code), failures: 0, now: NOW, random: 0, fingerprint });
@@ -51,7 +51,7 @@ describe('the circuit', () => {
     }
   });
 
-  test.each([401, 403])('after %i nothing is tried for an hour, unless the options change', (status) => {
+  it.each([401, 403])('after %i nothing is tried for an hour, unless the options change', (status) => {
     const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };
     const refused = afterFailure(CONTROL_AT_FIRST, failure);
     expect(circuitOf(refused, NOW, fingerprint)).toEqual({ kind: 'open', why: 'refused', until: NOW + HOUR_MS });
@@ -60,12 +60,12 @@ describe('the circuit', () => {
     expect(circuitOf(afterSuccess(refused, 1), NOW, fingerprint).kind).toBe('closed');
   });
 
-  test.each([404, 405, 410])('after %i the next pass asks again: nobody counts that against a key', (status) => {
+  it.each([404, 405, 410])('after %i the next pass asks again: nobody counts that against a key', (status) => {
     const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };
     expect(circuitOf(afterFailure(CONTROL_AT_FIRST, failure), NOW, fingerprint).kind).toBe('closed');
   });
 
-  test('a wait that the upstream asked for outlives an answer', () => {
+  it('a wait that the upstream asked for outlives an answer', () => {
     const control = { ...CONTROL_AT_FIRST, holdUntil: toEpochMs(NOW + MINUTE_MS), limitedCount: 2 };
     expect(circuitOf(afterSuccess(control, 4), NOW, fingerprint)).toEqual({
       kind: 'open',
@@ -74,7 +74,7 @@ describe('the circuit', () => {
     });
   });
 
-  test('what a clock that ran ahead has set does not last for days', () => {
+  it('what a clock that ran ahead has set does not last for days', () => {
     const ahead = toEpochMs(NOW + 24 * HOUR_MS);
     const control = {
       ...CONTROL_AT_FIRST,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { StatusError } from '../../../src/errors.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
@@ -16,7 +16,7 @@ const question: Question<string> = {
 const ok = (payload: string): Answer<string> => ({ kind: 'ok', payload, status: 200, at: toEpochMs(0) });
 const failure = new StatusError({ code: 'UPSTREAM_FAILED', message: 'm' });
 
-test('answers go in one by one, and what the generator returns comes out', async () => {
+it('answers go in one by one, and what the generator returns comes out', async () => {
   function* pull(): Pull<string> {
     const first = yield* ask(question);
     const [second, third] = yield* attempt([question, question]);
@@ -27,7 +27,7 @@ test('answers go in one by one, and what the generator returns comes out', async
   expect(await drive(pull(), async () => answers[asking++] ?? [])).toBe('one,ok,skipped');
 });
 
-test('nothing is asked for an empty list', async () => {
+it('nothing is asked for an empty list', async () => {
   function* pull(): Pull<number> {
     return (yield* attempt([])).length;
   }
@@ -35,7 +35,7 @@ test('nothing is asked for an empty list', async () => {
   expect(await drive(pull(), refuse)).toBe(0);
 });
 
-test('a failure that is not tolerated is thrown where it was asked, and may be caught there', async () => {
+it('a failure that is not tolerated is thrown where it was asked, and may be caught there', async () => {
   function* pull(): Pull<string> {
     try {
       yield* ask(question);
@@ -47,14 +47,14 @@ test('a failure that is not tolerated is thrown where it was asked, and may be c
   expect(await drive(pull(), async () => [{ kind: 'failed', error: failure }])).toBe('caught');
 });
 
-test('a needed question that the quota skips fails as limited', async () => {
+it('a needed question that the quota skips fails as limited', async () => {
   function* pull(): Pull<void> {
     yield* ask(question);
   }
   await expect(drive(pull(), async () => [{ kind: 'skipped' }])).rejects.toMatchObject({ code: 'UPSTREAM_LIMITED' });
 });
 
-test('a generator that never ends is ended', async () => {
+it('a generator that never ends is ended', async () => {
   function* pull(): Pull<void> {
     for (;;) yield* ask(question);
   }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { reserveIn } from '../../../src/sync/quota/quota.ts';
 import { lowPriorityPerPass, lowPriorityWindows, windowsOf } from '../../../src/sync/quota/windows.ts';
@@ -52,7 +52,7 @@ async function simulate(monitorsTotal: number): Promise<{ meanMs: number; mostMs
 
 describe('details under a quota of 60 a minute and 1,000 an hour', () => {
   for (const monitorsTotal of [1_000, 10_000]) {
-    test(`of ${monitorsTotal} monitors are within 5 % of as fresh as they can be, and lists never wait`, async () => {
+    it(`of ${monitorsTotal} monitors are within 5 % of as fresh as they can be, and lists never wait`, async () => {
       // What lists leave of the hour, spent without a pause on one monitor after another.
       const bestMs = (monitorsTotal / (LIMITS.perHour - 60 * LIST_CALLS)) * HOUR_MS;
       const { meanMs, mostMs, refusedLists } = await simulate(monitorsTotal);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { Limits } from '../../../src/sync/connector.ts';
 import { backoffMs, reserveIn } from '../../../src/sync/quota/quota.ts';
@@ -80,7 +80,7 @@ function mostWithin(arrivals: readonly number[], lengthMs: number): number {
 }
 
 describe('the quota', () => {
-  test(`is kept in every window as the upstream counts, over ${SCHEDULES} random schedules`, async () => {
+  it(`is kept in every window as the upstream counts, over ${SCHEDULES} random schedules`, async () => {
     let used = 0;
     let filled = 0;
     await fc.assert(
@@ -100,7 +100,7 @@ describe('the quota', () => {
     expect(used).toBeGreaterThan(SCHEDULES * 5);
   }, 120_000);
 
-  test('is used to the full by requests that wait as long as they are told', async () => {
+  it('is used to the full by requests that wait as long as they are told', async () => {
     const ledger = createMemoryLedger();
     const windows = windowsOf({ perMinute: 60, perHour: 1_000 });
     let now = toEpochMs(0);
@@ -113,7 +113,7 @@ describe('the quota', () => {
     expect(granted).toBeGreaterThan(10 * 1_000 * 0.995 - 1);
   });
 
-  test('is free again an hour after the clock was set back by a day, not a day after', async () => {
+  it('is free again an hour after the clock was set back by a day, not a day after', async () => {
     const ledger = createMemoryLedger();
     const windows = windowsOf({ perMinute: 60, perHour: 2 });
     const before = toEpochMs(48 * HOUR_MS);
@@ -123,7 +123,7 @@ describe('the quota', () => {
     expect((await reserveIn(ledger, windows, toEpochMs(now + HOUR_MS + ARRIVAL_MS))).granted).toBe(true);
   });
 
-  test('keeps its room for lists when details take all they may', async () => {
+  it('keeps its room for lists when details take all they may', async () => {
     const limits = { perMinute: 60, perHour: 1_000 };
     const demand = { listCallsPerPass: 4, intervalMs: MINUTE_MS };
     const lists = windowsOf(limits);
@@ -143,7 +143,7 @@ describe('the quota', () => {
 describe('a wait that the upstream asked for', () => {
   const windows = windowsOf({ perMinute: 60, perHour: 1_000 });
 
-  test('holds every request until its end, and none after it', async () => {
+  it('holds every request until its end, and none after it', async () => {
     const ledger = createMemoryLedger();
     const holdUntil = toEpochMs(30 * SECOND_MS);
     await ledger.setControl({ ...(await ledger.control()), holdUntil });
@@ -152,14 +152,14 @@ describe('a wait that the upstream asked for', () => {
     expect(await reserveIn(ledger, windows, holdUntil)).toEqual({ granted: true });
   });
 
-  test('begins anew when the clock was set back, and then ends', async () => {
+  it('begins anew when the clock was set back, and then ends', async () => {
     const ledger = createMemoryLedger();
     await ledger.setControl({ ...(await ledger.control()), holdUntil: toEpochMs(50 * HOUR_MS) });
     expect(await reserveIn(ledger, windows, toEpochMs(0))).toEqual({ granted: false, notBefore: HOUR_MS });
     expect(await reserveIn(ledger, windows, toEpochMs(HOUR_MS))).toEqual({ granted: true });
   });
 
-  test('without a time doubles from one second, and no further than an hour', () => {
+  it('without a time doubles from one second, and no further than an hour', () => {
     expect([0, 1, 2, 3].map(backoffMs)).toEqual([1_000, 2_000, 4_000, 8_000]);
     expect(backoffMs(1_000)).toBe(HOUR_MS);
   });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { readFileQuestion } from '../../../src/sync/pass/read-files.ts';
 
@@ -20,7 +20,7 @@ const read = (name: string, reads: 'json' | 'text' | 'folder') =>
   readFileQuestion({ method: 'GET', url: pathToFileURL(join(folder, name)).href, headers: {}, reads }, NOW);
 
 describe('a question to the disk', () => {
-  test('is answered with JSON, text, or the files of a folder sorted by name', async () => {
+  it('is answered with JSON, text, or the files of a folder sorted by name', async () => {
     writeFileSync(join(folder, 'b.md'), 'two');
     writeFileSync(join(folder, 'a b#.json'), '\ufeff{"a":1}');
     writeFileSync(join(folder, '.hidden'), 'no');
@@ -33,7 +33,7 @@ describe('a question to the disk', () => {
     ]);
   });
 
-  test('that names nothing is refused with what to do', async () => {
+  it('that names nothing is refused with what to do', async () => {
     await expect(read('none.json', 'json')).rejects.toMatchObject({
       code: 'UPSTREAM_REFUSED',
       message: expect.stringContaining('Check that it is there'),
@@ -44,7 +44,7 @@ describe('a question to the disk', () => {
     ).rejects.toMatchObject({ code: 'UPSTREAM_REFUSED' });
   });
 
-  test('to a file that is no JSON or too large is unreadable', async () => {
+  it('to a file that is no JSON or too large is unreadable', async () => {
     writeFileSync(join(folder, 'x.json'), '{');
     await expect(read('x.json', 'json')).rejects.toMatchObject({ code: 'UPSTREAM_SHAPE' });
     writeFileSync(join(folder, 'x.txt'), Buffer.alloc(17 * 1024 * 1024));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../../../src/sync/http/retry-after.ts';
 
@@ -9,7 +9,7 @@ const wait = (value: string | readonly string[] | undefined, theirNow: number | 
 };
 
 describe('Retry-After', () => {
-  test.each([
+  it.each([
     ['1', 1_000],
     ['120', 120_000],
     [' 7 ', 7_000],
@@ -21,14 +21,14 @@ describe('Retry-After', () => {
     expect(wait(value)).toBe(expected);
   });
 
-  test.each(['1000000000', '99999999999999999999999', 'Sat, 21 Nov 2099 09:00:00 GMT'])(
+  it.each(['1000000000', '99999999999999999999999', 'Sat, 21 Nov 2099 09:00:00 GMT'])(
     '%s is obeyed for an hour',
     (value) => {
       expect(wait(value)).toBe(RETRY_AFTER_MAX_MS);
     },
   );
 
-  test.each([
+  it.each([
     undefined,
     '',
     '0',
@@ -48,24 +48,24 @@ describe('Retry-After', () => {
     expect(wait(value)).toBeNull();
   });
 
-  test('a date is measured by their clock when they tell it, so that a wrong clock makes nobody early', () => {
+  it('a date is measured by their clock when they tell it, so that a wrong clock makes nobody early', () => {
     const theirNow = NOW - 600_000;
     expect(wait('Sat, 21 Nov 2026 08:52:00 GMT', theirNow)).toBe(120_000);
     expect(wait('Sat, 21 Nov 2026 09:12:00 GMT', NOW + 600_000)).toBe(120_000);
   });
 
-  test('of several headers the longest wait counts', () => {
+  it('of several headers the longest wait counts', () => {
     expect(wait(['5', '60', 'soon'])).toBe(60_000);
   });
 });
 
 describe('an HTTP date', () => {
-  test('with a year of two digits lies at most fifty years ahead', () => {
+  it('with a year of two digits lies at most fifty years ahead', () => {
     expect(parseHttpDate('Saturday, 21-Nov-76 00:00:00 GMT', NOW)).toBe(Date.UTC(2076, 10, 21));
     expect(parseHttpDate('Sunday, 06-Nov-94 08:49:37 GMT', NOW)).toBe(Date.UTC(1994, 10, 6, 8, 49, 37));
   });
 
-  test('may have a day of one digit only in the form of asctime', () => {
+  it('may have a day of one digit only in the form of asctime', () => {
     expect(parseHttpDate('Sun Nov  6 08:49:37 1994', NOW)).toBe(Date.UTC(1994, 10, 6, 8, 49, 37));
     expect(parseHttpDate('Sun, 6 Nov 1994 08:49:37 GMT', NOW)).toBeNull();
   });

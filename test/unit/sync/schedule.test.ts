@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { intervalMsOf, nextRunAfter, startSchedules } from '../../../src/sync/schedule/schedule.ts';
 
@@ -6,7 +6,7 @@ const NOON = toEpochMs(Date.UTC(2026, 10, 21, 12, 0, 0));
 const iso = (text: string) => toEpochMs(Date.parse(text));
 
 describe('the interval of a schedule', () => {
-  test.each([
+  it.each([
     ['* * * * *', MINUTE_MS],
     ['*/10 * * * * *', 10 * SECOND_MS],
     ['30 * * * * *', MINUTE_MS],
@@ -20,7 +20,7 @@ describe('the interval of a schedule', () => {
     expect(intervalMsOf(expression)).toBe(expected);
   });
 
-  test.each(['', '* * *', '* * * * * * *', '@daily', 'x * * * *', '61 * * * *', '0 0 30 2 *', '0 0 29 2 *'])(
+  it.each(['', '* * *', '* * * * * * *', '@daily', 'x * * * *', '61 * * * *', '0 0 30 2 *', '0 0 29 2 *'])(
     '%s is a fault of the configuration',
     (expression) => {
       expect(() => intervalMsOf(expression)).toThrow(
@@ -31,7 +31,7 @@ describe('the interval of a schedule', () => {
 });
 
 describe('the next run', () => {
-  test.each([
+  it.each([
     ['* * * * *', '2026-11-21T12:00:00Z', '2026-11-21T12:01:00Z'],
     ['* * * * *', '2026-11-21T11:59:59.999Z', '2026-11-21T12:00:00Z'],
     ['*/15 * * * * *', '2026-11-21T12:00:01Z', '2026-11-21T12:00:15Z'],
@@ -60,7 +60,7 @@ describe('the next run', () => {
   });
 
   for (const zone of zones) {
-    test(`comes every time on every day of a year on a machine in ${zone}, whatever its clocks do`, () => {
+    it(`comes every time on every day of a year on a machine in ${zone}, whatever its clocks do`, () => {
       process.env['TZ'] = zone;
       expect(new Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone);
       for (const [expression, everyMs] of [
@@ -91,7 +91,7 @@ describe('a running schedule', () => {
   const start = (run: (ids: readonly string[]) => unknown, expression = '* * * * *', random = () => 0) =>
     startSchedules(new Map([[expression, ['edge', 'svc']]]), run, { now, random });
 
-  test('runs its upstreams once a minute, on the minute', async () => {
+  it('runs its upstreams once a minute, on the minute', async () => {
     const runs: string[] = [];
     const { stop } = start((ids) => runs.push(`${new Date(now()).toISOString()} ${ids.join()}`));
     await vi.advanceTimersByTimeAsync(3 * MINUTE_MS);
@@ -105,7 +105,7 @@ describe('a running schedule', () => {
     expect(runs).toHaveLength(3);
   });
 
-  test('is late by chance, at most five seconds and a tenth of the interval, and never drifts', async () => {
+  it('is late by chance, at most five seconds and a tenth of the interval, and never drifts', async () => {
     const late: number[] = [];
     let turn = 0;
     const random = () => [0, 0.5, 0.999][turn++ % 3] ?? 0;
@@ -121,7 +121,7 @@ describe('a running schedule', () => {
     schedule.stop();
   });
 
-  test('leaves out ticks while a run is unfinished, and goes on after it, also when it failed', async () => {
+  it('leaves out ticks while a run is unfinished, and goes on after it, also when it failed', async () => {
     let running = 0;
     let most = 0;
     let runs = 0;
@@ -139,7 +139,7 @@ describe('a running schedule', () => {
     stop();
   });
 
-  test('after ten minutes asleep runs once, not ten times', async () => {
+  it('after ten minutes asleep runs once, not ten times', async () => {
     let runs = 0;
     const { stop } = start(() => {
       runs += 1;
@@ -156,7 +156,7 @@ describe('a running schedule', () => {
   });
 
   for (const jumpMs of [-DAY_MS, -HOUR_MS, -30 * SECOND_MS, 30 * SECOND_MS, HOUR_MS, DAY_MS]) {
-    test(`goes on within two minutes when the clock jumps by ${jumpMs / SECOND_MS} s, and runs nothing twice`, async () => {
+    it(`goes on within two minutes when the clock jumps by ${jumpMs / SECOND_MS} s, and runs nothing twice`, async () => {
       for (let second = 0; second < 60; second += 7) {
         const runs: number[] = [];
         let realMs = 0;
@@ -178,7 +178,7 @@ describe('a running schedule', () => {
     });
   }
 
-  test('that runs rarely is on time although no timer sleeps that long', async () => {
+  it('that runs rarely is on time although no timer sleeps that long', async () => {
     const runs: string[] = [];
     const { stop } = start(() => runs.push(new Date(now()).toISOString()), '0 0 1 * *');
     await vi.advanceTimersByTimeAsync(41 * DAY_MS);
