@@ -47,6 +47,7 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
       },
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),
+      definesPages: new Set(bound.flatMap(({ upstream }) => (upstream.definesPages ? [upstream.id] : []))),
     }),
     sendMail: (mail) => mailer(mail),
     replace: (next) => {

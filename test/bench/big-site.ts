@@ -72,6 +72,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
   const inputs: SiteStateInputs = {
     site: { url: 'https://status.example', name: 'Example', home: null, timezone: 'Europe/Berlin', locale: 'en' },
     pages: [],
+    definesPages: new Set<string>(),
     intervalMs: new Map(Array.from({ length: upstreams }, (_, index) => [`u${index}`, MINUTE_MS])),
   };
   const drawing = drawingWith(await loadRenderer());

@@ -113,6 +113,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
     site: { url: 'https://status.example', name: 'Example', home: init.home ?? null, timezone: 'UTC', locale: 'en' },
     pages: init.configured ?? [],
     intervalMs: new Map(slugs.map((slug) => [slug, MINUTE_MS])),
+    definesPages: new Set(slugs),
   };
   const site: SmallSite = {
     folder,

@@ -92,6 +92,11 @@ export const PageSchema = z.object({
   icon: LinkSchema,
   customDomain: z.unknown().optional().transform(toHost),
   accessType: z.unknown().optional(),
+  /** Only whether there is one is looked at; it is never kept. */
+  password: z
+    .unknown()
+    .transform((password) => (typeof password === 'string' && password !== '' ? true : null))
+    .optional(),
   authEmailDomains: z.unknown().optional(),
   published: z.unknown().optional(),
   theme: z.unknown().optional(),
