@@ -2,20 +2,18 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Access, AccessPage } from '../access/access.ts';
+import type { Access } from '../access/access.ts';
 import { createAccess } from '../access/create-access.ts';
 import { createPrintingMailer, createSmtpMailer } from '../access/email/mailer.ts';
 import type { SendMail } from '../access/email/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
 import { messageOf } from '../errors.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
-import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
 import { createPublisher, type Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
-import { lastPublicPages } from '../publish/releases/last-published.ts';
 import { siteFilesOf } from '../publish/site/site-files.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
@@ -35,6 +33,7 @@ import type { Log } from './log.ts';
 import { openStore, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
+import { createSiteKeeper } from './site-keeper.ts';
 import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
 import { drawingWith } from './workers/drawing.ts';
 import { createWorkerPool } from './workers/worker-pool.ts';
@@ -128,23 +127,6 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
-  let customDomains: ReadonlyMap<string, string> = new Map();
-
-  let gated: SiteState['resolved'] | null = null;
-  async function refreshPages(at: EpochMs): Promise<SiteState> {
-    const state = await site.memory.refresh(live.siteInputs(), at);
-    if (state.resolved === gated) return state;
-    const { pages } = state.resolved;
-    customDomains = new Map(
-      pages.flatMap(({ definition }) =>
-        definition.customDomain === null ? [] : [[definition.customDomain, definition.slug]],
-      ),
-    );
-    await access.setPages(pages.map(toAccessPage));
-    gated = state.resolved;
-    return state;
-  }
-
   const beginSite = (): Site => {
     const memory = createSiteMemory(store);
     if (renderer === null) return { memory, publisher: null };
@@ -157,11 +139,24 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       workers: createWorkerPool({ store: place, folders }),
       now,
       sleep,
+      mayServe: (release) => keeper.mayServe(release, now()),
       onError: (error) => log.error(messageOf(error)),
     });
     return { memory, publisher };
   };
   let site = beginSite();
+  const keeper = createSiteKeeper({
+    folders,
+    access,
+    config: live.config,
+    inputs: live.siteInputs,
+    siteUrl: live.siteUrl,
+    memory: () => site.memory,
+    onClosed: (slugs) => {
+      log.info({ pages: slugs }, 'closed');
+      targets.withdraw(slugs);
+    },
+  });
 
   const metrics = createMetrics(packageJson.version);
   const events = createOpsEvents();
@@ -184,7 +179,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
     beforePublish: async (at) => {
-      const state = await refreshPages(at);
+      const state = await keeper.refresh(at);
       options.progress?.publishing(state.resolved.pages.length);
       return state;
     },
@@ -242,32 +237,15 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         await site.publisher?.close();
         // What was remembered follows from the old configuration; releases are compared as after a restart.
         site = beginSite();
-        await refreshPages(now());
+        await keeper.refresh(now());
         return restartNeeded;
       }),
-    siteState: refreshPages,
+    siteState: keeper.refresh,
     siteUrl: live.siteUrl,
     setSiteUrl: live.setSiteUrl,
-    addresses: () => {
-      const { hostname, pathname } = new URL(live.siteUrl());
-      return {
-        siteHost: hostname.toLowerCase(),
-        basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
-        home: live.config().site.home ?? null,
-        customDomains,
-      };
-    },
-    refreshPages,
-    showLastPublished: () => {
-      const { pages } = live.config();
-      const slugs = lastPublicPages(folders, pages);
-      access.showPublic(slugs);
-      customDomains = new Map(
-        pages.flatMap(({ slug, custom_domain: domain }) =>
-          domain === undefined || !slugs.includes(slug) ? [] : [[domain, slug]],
-        ),
-      );
-    },
+    addresses: keeper.addresses,
+    refreshPages: keeper.refresh,
+    showLastPublished: keeper.showLastPublished,
     close: async () => {
       stopping.abort();
       await targets.close();
@@ -322,12 +300,6 @@ function telling(progress: RunProgress | undefined, total: number, options: Pass
       options.onReport?.(report);
     },
   };
-}
-
-function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {
-  const { slug, title, access, emailDomains } = definition;
-  if (access === 'closed') throw new Error(`the closed page ${slug} was to be published`);
-  return { slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
 }
 
 /** Without a mail server nobody can be sent a link; the page says so to nobody, the log says it to the operator. */

@@ -49,6 +49,8 @@ function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
 export interface TargetKeeper {
   /** Has the targets updated after this run, beside everything else. Asked while it goes on: once more after. */
   readonly follow: (runId: string) => void;
+  /** Has these pages taken out of every target at once, before whatever it is doing. */
+  readonly withdraw: (slugs: readonly string[]) => void;
   /** Of the last try of each target. */
   readonly reports: () => readonly TargetReport[];
   /** Ends what is under way; the next start goes on from there. */
@@ -88,6 +90,10 @@ export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptio
     follow: (runId) => {
       if (!isClosed) for (const keeper of current()) keeper.follow(runId);
     },
+    withdraw: (slugs) => {
+      if (isClosed || slugs.length === 0) return;
+      for (const keeper of current()) keeper.withdraw();
+    },
     reports: () => kept?.keepers.flatMap((keeper) => keeper.report() ?? []) ?? [],
     close: async () => {
       isClosed = true;
@@ -97,7 +103,12 @@ export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptio
   };
 }
 
+/** In place of a run's id, for what is done because pages closed. */
+const CLOSING = 'closing';
+
 interface OneKeeper {
+  /** Updates at once, what leaves first. */
+  readonly withdraw: () => void;
   readonly follow: (runId: string) => void;
   readonly report: () => TargetReport | null;
   readonly close: () => Promise<void>;
@@ -119,10 +130,15 @@ function keepOne(target: Target, onReport: TargetKeeperOptions['onReport']): One
     }
     isRunning = false;
   };
+  const follow = (runId: string): void => {
+    if (isRunning) waiting = runId;
+    else void work(runId);
+  };
   return {
-    follow: (runId) => {
-      if (isRunning) waiting = runId;
-      else void work(runId);
+    follow,
+    withdraw: () => {
+      target.interrupt();
+      follow(CLOSING);
     },
     report: () => last,
     close: () => {

@@ -6,29 +6,34 @@
 import { messageOf } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
-import type { ResolvedSite } from './definitions/definitions.ts';
+import { isOpenIn, type ResolvedSite } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import {
   createPagePublisher,
+  type MayServe,
   type PagePublisher,
+  type PagePublisherDeps,
   type PlannedTask,
   POOL_PAGES_MIN,
   type WorkerPool,
 } from './page/page-publisher.ts';
-import type { PageReleaseDeps, PageSummary } from './page/page-release.ts';
+import type { PageSummary } from './page/page-release.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
 import { removeOrphans } from './releases/clean.ts';
+import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
-import { publishedSlugs, servedRelease } from './releases/folders.ts';
+import { publishedSlugs, SITE_SLUG } from './releases/folders.ts';
 import { type Fence, withPublishLease } from './releases/publish-lease.ts';
-import { hideFromPublic, withdraw } from './releases/switch.ts';
-import { createSitePublisher, SITE_SLUG, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
+import { withdraw } from './releases/switch.ts';
+import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
 export type { WorkerPool } from './page/page-publisher.ts';
 export type { PageReport, PublishReport } from './publish-report.ts';
-export { SITE_SLUG, type SiteFilesInput } from './site/site-release.ts';
+export type { SiteFilesInput } from './site/site-release.ts';
 
-export interface PublisherOptions extends Omit<PageReleaseDeps, 'disk'> {
+export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'mayServe'> {
+  /** Default: whatever was resolved when it was drawn. */
+  readonly mayServe?: MayServe;
   /** Default: the real one. */
   readonly disk?: Disk;
   readonly siteFilesOf: SiteFilesOf;
@@ -72,7 +77,7 @@ interface PublishedState {
 }
 
 interface Parts {
-  readonly options: PublisherOptions & { readonly disk: Disk };
+  readonly options: PublisherOptions & { readonly disk: Disk; readonly mayServe: MayServe };
   readonly memory: PublishedState;
   readonly pages: PagePublisher;
   readonly site: SitePublisher;
@@ -81,7 +86,7 @@ interface Parts {
 
 /** Makes the publisher; its first run looks at every page. */
 export function createPublisher(init: PublisherOptions): Publisher {
-  const options = { ...init, disk: init.disk ?? DISK };
+  const options = { ...init, disk: init.disk ?? DISK, mayServe: init.mayServe ?? (async () => true) };
   const pages = createPagePublisher(options);
   let last: Promise<unknown> = Promise.resolve();
   /** One at a time in this process, and by the lease in all. */
@@ -162,8 +167,10 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
   const { options, memory } = parts;
   if (memory.isFirstRun) removeOrphans(options);
   memory.isFirstRun = false;
-  await closeGates(options, run, tasks);
+  const closed = await closePages(options, isOpenIn(run.state.resolved));
   const reports = await withdrawOthers(parts, run);
+  // What tells of a page that is not to be seen any more goes with it, before anything is drawn.
+  if (closed.length + reports.length > 0) await publishSite(parts, run);
   const workers = tasks.length >= POOL_PAGES_MIN ? (options.workers ?? null) : null;
   if (workers === null) reports.push(...(await takeFrom(parts, run, { todo: tasks.values(), workers })));
   else {
@@ -217,24 +224,14 @@ function failed({ memory }: Parts, slug: string, error: unknown, durationMs = 0)
   return pageReport(slug, 'failed', { message: messageOf(error), durationMs });
 }
 
-/** What was public and is not to be any more is unreachable before anything is drawn. */
-async function closeGates(
-  options: Parts['options'],
-  { state, fence }: PublishRun,
-  tasks: readonly PlannedTask[],
-): Promise<void> {
-  const gated = tasks.flatMap(({ page: { definition } }) => (definition.access === 'public' ? [] : [definition.slug]));
-  for (const slug of [...gated, ...state.resolved.withheld])
-    if (servedRelease(options.folders, slug)?.isPublic === true) await fence.pass(() => hideFromPublic(options, slug));
-}
-
 /** Pages that are no longer defined, or no longer published, go with all of their releases. */
 async function withdrawOthers({ options, memory }: Parts, { state, fence }: PublishRun): Promise<PageReport[]> {
   if (memory.withdrawnFor === state.resolved) return [];
-  // An upstream that never answered since the start has defined nothing yet: nothing of it is taken back.
-  if (state.sources.some((source) => source.monitorsAt === null)) return [];
-  const kept = new Set([SITE_SLUG, ...state.resolved.pages.map((page) => page.definition.slug)]);
-  const gone = publishedSlugs(options.folders).filter((slug) => !kept.has(slug));
+  const { pages, withheld, isDecided } = state.resolved;
+  const kept = new Set([SITE_SLUG, ...pages.map((page) => page.definition.slug)]);
+  const gone = publishedSlugs(options.folders).filter((slug) =>
+    isDecided ? !kept.has(slug) : withheld.includes(slug),
+  );
   for (const slug of gone) {
     await fence.pass(() => withdraw(options, slug));
     memory.pages.delete(slug);

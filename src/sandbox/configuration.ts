@@ -128,6 +128,7 @@ function pageEntry(page: WorldPage, include: readonly UpstreamName[]): Record<st
   }));
   return {
     slug: page.slug,
+    ...(hasUptime ? { from: upstreamIdIn(uptime, include) } : {}),
     title: page.title,
     ...(page.description === null ? {} : { description: page.description }),
     access_type: page.accessType,

@@ -16,7 +16,7 @@ import { type Access, canView, type GateRequest, type GateResponse, NOBODY } fro
 import { clientAddressOf } from '../access/attempts/client-address.ts';
 import type { EpochMs } from '../model/time.ts';
 import { EVERY_ANSWER } from '../publish/releases/answer-headers.ts';
-import { SITE_SLUG } from '../publish/site/site-release.ts';
+import { SITE_SLUG } from '../publish/releases/folders.ts';
 import type { SignInResult } from '../store/audit.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';

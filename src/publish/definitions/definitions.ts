@@ -58,6 +58,16 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
   };
 }
 
+/**
+ * Tells of a page whether anybody may see it. One that is not known of stays as it is until every upstream that may define
+ * pages has told which.
+ */
+export function isOpenIn({ pages, withheld, isDecided }: ResolvedSite): (slug: string) => boolean {
+  const access = new Map(pages.map(({ definition }) => [definition.slug, definition.access]));
+  const closed = new Set(withheld);
+  return (slug) => (access.has(slug) ? access.get(slug) === 'public' : !isDecided && !closed.has(slug));
+}
+
 function onlyOf(slugs: readonly string[]): string | null {
   return slugs.length === 1 ? (slugs[0] ?? null) : null;
 }

@@ -4,12 +4,13 @@
  * a ledger says so; so after a crash at any point nothing is forgotten, and little is written twice.
  */
 
-import { SITE_SLUG } from '../site/site-release.ts';
+import { SITE_SLUG } from '../releases/folders.ts';
 import { pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
 import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
+import { NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import type { Target, TargetReport, TargetStore } from './target.ts';
-import { faultText, type Tally, type TargetLedger, type TargetRun } from './target-run.ts';
+import { faultText, InterruptedError, type Tally, type TargetLedger, type TargetRun } from './target-run.ts';
 import { uploadPage } from './upload-page.ts';
 
 export interface TargetOptions {
@@ -22,6 +23,7 @@ export interface TargetOptions {
 export function createTarget({ store, listing, elapsed = () => performance.now() }: TargetOptions): Target {
   let memory: TargetLedger | null = null;
   let isFirstRun = true;
+  let isInterrupted = false;
   let last: Promise<unknown> = Promise.resolve();
 
   async function update(): Promise<TargetReport> {
@@ -35,10 +37,18 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
       failures: [],
     };
     try {
-      const site = listing.look();
       memory ??= await readMemory(store, tally);
       // A folder tells at no cost whether somebody removed files from it.
-      await updateFiles({ store, site, memory, tally, isThorough: isFirstRun && store.has !== undefined });
+      const isThorough = isFirstRun && store.has !== undefined;
+      do {
+        isInterrupted = false;
+        const run = { store, site: listing.look(), memory, tally, isThorough, isInterrupted: () => isInterrupted };
+        await updateFiles(run).catch((error: unknown) => {
+          const isLeaving = error instanceof NoLongerPublicError;
+          if (!isLeaving && !(error instanceof InterruptedError)) throw error;
+          isInterrupted = true;
+        });
+      } while (isInterrupted);
       isFirstRun = false;
     } catch (error) {
       // What is there is not known for sure any more.
@@ -63,6 +73,9 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
       const mine = last.then(update);
       last = mine;
       return mine;
+    },
+    interrupt: () => {
+      isInterrupted = true;
     },
     probe: store.probe,
     close: async () => {

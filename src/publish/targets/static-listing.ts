@@ -5,9 +5,15 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
-import { filesFolder, publishedSlugs, type ReleaseFolders, releaseFolder, servedRelease } from '../releases/folders.ts';
+import {
+  filesFolder,
+  publishedSlugs,
+  type ReleaseFolders,
+  releaseFolder,
+  SITE_SLUG,
+  servedRelease,
+} from '../releases/folders.ts';
 import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
-import { SITE_SLUG } from '../site/site-release.ts';
 import { headersFile, redirectsFile } from './host-files.ts';
 import { badgesOf, type PageLock, sealedPage } from './page-extras.ts';
 import { NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';

@@ -31,6 +31,16 @@ export interface TargetRun {
   readonly tally: Tally;
   /** Every file is compared, also of pages that seem to be there. */
   readonly isThorough: boolean;
+  /** True: something has to leave at once, so nothing more is begun. */
+  readonly isInterrupted: () => boolean;
+}
+
+/** The update stops to begin anew. */
+export class InterruptedError extends Error {
+  constructor() {
+    super('a page is to be taken out first');
+    this.name = 'InterruptedError';
+  }
 }
 
 /** What the ledger says of a file: what it is, and how it is stored. */

@@ -53,6 +53,8 @@ export interface Target {
   readonly place: string;
   /** Updates the target to what is published. Never throws: what went wrong is in the report. One at a time. */
   readonly update: () => Promise<TargetReport>;
+  /** Has the update that is under way begin anew, with what is to leave first. */
+  readonly interrupt: () => void;
   readonly probe: TargetStore['probe'];
   readonly close: () => Promise<void>;
 }

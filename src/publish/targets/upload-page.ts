@@ -4,7 +4,7 @@ import { isStatusError } from '../../errors.ts';
 import { type PageFiles, pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
 import { ReleaseGoneError, STAGES, type StaticFile } from './static-file.ts';
 import type { StaticPage } from './static-listing.ts';
-import { contentStamp, eachOf, faultText, type TargetRun } from './target-run.ts';
+import { contentStamp, eachOf, faultText, InterruptedError, type TargetRun } from './target-run.ts';
 
 /** One page with everything it has. What fails of it alone is told, and leaves the others their turn. */
 export async function uploadPage(run: TargetRun, page: StaticPage): Promise<void> {
@@ -65,6 +65,7 @@ async function putAll(
     for (let from = 0; from < files.length; from += store.checkpointFiles) {
       if (from > 0) await note();
       await eachOf(files.slice(from, from + store.checkpointFiles), store.concurrency, async (file) => {
+        if (run.isInterrupted()) throw new InterruptedError();
         tally.bytesWritten += await store.put(file);
         tally.filesWritten += 1;
         there.set(file.path, contentStamp(run, file.identity));

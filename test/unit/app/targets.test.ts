@@ -23,6 +23,7 @@ function slowTarget() {
     kind: 's3',
     place: REPORT.place,
     update: () => new Promise((done) => pending.push(done)),
+    interrupt: () => undefined,
     probe: async () => undefined,
     close: async () => {
       isClosed = true;
