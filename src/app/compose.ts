@@ -12,9 +12,9 @@ import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
-import { createPublisher, type Publisher } from '../publish/publisher.ts';
+import { createPublishControl } from '../publish/publish-control.ts';
+import type { Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
-import { siteFilesOf } from '../publish/site/site-files.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
 import { createMetrics, type Metrics } from '../server/operators/metrics.ts';
@@ -35,8 +35,7 @@ import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import { createSiteKeeper } from './site-keeper.ts';
 import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
-import { drawingWith } from './workers/drawing.ts';
-import { createWorkerPool } from './workers/worker-pool.ts';
+import { type PublisherClient, startPublisher } from './workers/publisher-client.ts';
 
 export interface Pharos {
   /** The one in force. */
@@ -115,9 +114,11 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const stopping = new AbortController();
   const http = createHttp();
   const live = createLiveConfig(first, (config) => mailerOf(config, options));
-  const renderer = options.isPublishing ? await loadRenderer() : null;
-  const lazyRenderer = once(async () => renderer ?? (await loadRenderer()));
-  const draw: Renderer['render'] = async (kind, view) => (await lazyRenderer()).render(kind, view);
+  const ownRenderer = once(loadRenderer);
+  const draw: Renderer['render'] = async (kind, view) => {
+    const renderer = site.publisher ?? (await ownRenderer());
+    return renderer.render(kind, view);
+  };
   const access = createAccess({
     database,
     now,
@@ -127,24 +128,25 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
-  const beginSite = (): Site => {
+  const beginSite = async (): Promise<Site> => {
     const memory = createSiteMemory(store);
-    if (renderer === null) return { memory, publisher: null };
-    const publisher = createPublisher({
-      store,
+    if (!options.isPublishing) return { memory, publisher: null };
+    const publisher = await startPublisher({
+      store: place,
       folders,
-      ...drawingWith(renderer),
-      siteFilesOf,
+      control: createPublishControl({
+        database,
+        folders,
+        now,
+        sleep,
+        mayServe: (release) => keeper.mayServe(release, now()),
+      }),
       takeTouched: memory.takeTouched,
-      workers: createWorkerPool({ store: place, folders }),
-      now,
-      sleep,
-      mayServe: (release) => keeper.mayServe(release, now()),
       onError: (error) => log.error(messageOf(error)),
     });
     return { memory, publisher };
   };
-  let site = beginSite();
+  let site = await beginSite();
   const keeper = createSiteKeeper({
     folders,
     access,
@@ -152,9 +154,11 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     inputs: live.siteInputs,
     siteUrl: live.siteUrl,
     memory: () => site.memory,
-    onClosed: (slugs) => {
+    isPublishing: options.isPublishing,
+    onClosed: (slugs, state) => {
       log.info({ pages: slugs }, 'closed');
       targets.withdraw(slugs);
+      site.publisher?.publishSite(state).catch((error: unknown) => log.error(messageOf(error)));
     },
   });
 
@@ -203,7 +207,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   });
   const targets = createTargetKeeper({
     config: live.config,
-    make: (config) => configuredTargets(config, { folders, now, siteUrl: live.siteUrl }),
+    make: (config) =>
+      configuredTargets(config, { folders, now, siteUrl: live.siteUrl, home: () => keeper.addresses().home }),
     onReport: (report, run) => {
       logTarget(log, report, run);
       metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
@@ -236,7 +241,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         const restartNeeded = live.replace(next);
         await site.publisher?.close();
         // What was remembered follows from the old configuration; releases are compared as after a restart.
-        site = beginSite();
+        site = await beginSite();
         await keeper.refresh(now());
         return restartNeeded;
       }),
@@ -271,7 +276,7 @@ function logTarget(log: Log, report: TargetReport, run: string): void {
 interface Site {
   readonly memory: SiteMemory;
   /** Null: nothing is drawn. */
-  readonly publisher: Publisher | null;
+  readonly publisher: PublisherClient | null;
 }
 
 /** One promise for all; one that fails is forgotten. */

@@ -9,7 +9,7 @@ import type { EpochMs } from '../model/time.ts';
 import { isOpenIn, type ResolvedPage, type ResolvedSite } from '../publish/definitions/definitions.ts';
 import type { SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
-import type { NextRelease } from '../publish/page/page-publisher.ts';
+import type { NextRelease } from '../publish/publish-control.ts';
 import { closePages } from '../publish/releases/close.ts';
 import { DISK } from '../publish/releases/disk.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
@@ -24,8 +24,10 @@ export interface SiteKeeperDeps {
   readonly inputs: () => SiteStateInputs;
   readonly siteUrl: () => string;
   readonly memory: () => SiteMemory;
+  /** False: a command that only looks, so links on disk stay as they are. */
+  readonly isPublishing: boolean;
   /** Told of pages that were public until now, once nobody can reach them here any more. */
-  readonly onClosed: (slugs: readonly string[]) => void;
+  readonly onClosed: (slugs: readonly string[], state: SiteState) => void;
 }
 
 export interface SiteKeeper {
@@ -44,7 +46,8 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   let customDomains: ReadonlyMap<string, string> = new Map();
   let home: string | null = null;
 
-  async function adopt(resolved: ResolvedSite): Promise<void> {
+  async function adopt(state: SiteState): Promise<void> {
+    const { resolved } = state;
     known = resolved;
     const left = leftAsPublished(resolved);
     customDomains = domainsOf([...resolved.pages.map(({ definition }) => definition), ...left]);
@@ -52,8 +55,8 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     // From here on no request gets in; hashing passwords may take a while, and links go meanwhile.
     const settled = access.setPages([...resolved.pages.map(toAccessPage), ...left.map(publicPage)]);
     settled.catch(() => undefined);
-    const closed = await closePages({ folders, disk: DISK }, isOpenIn(resolved));
-    if (closed.length > 0) deps.onClosed(closed);
+    const closed = deps.isPublishing ? await closePages({ folders, disk: DISK }, isOpenIn(resolved)) : [];
+    if (closed.length > 0) deps.onClosed(closed, state);
     await settled;
   }
 
@@ -68,7 +71,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     const state = await deps.memory().refresh(deps.inputs(), at);
     if (state.resolved !== known) {
       try {
-        await adopt(state.resolved);
+        await adopt(state);
       } catch (error) {
         // Gates that could not be settled stay closed; the next look tries again.
         known = null;

@@ -14,16 +14,18 @@ export interface TargetDeps {
   readonly folders: ReleaseFolders;
   readonly now: () => EpochMs;
   readonly siteUrl: () => string;
+  /** Slug of the page that the root is an address of. */
+  readonly home: () => string | null;
 }
 
 /** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */
 export function folderTarget(
   folder: string,
   config: Config,
-  { folders, siteUrl, isSealed }: TargetDeps & { readonly isSealed: boolean },
+  { folders, siteUrl, home, isSealed }: TargetDeps & { readonly isSealed: boolean },
 ): Target {
   const hostFiles = { isHttps: siteUrl().startsWith('https:') };
-  const listing = createStaticListing({ folders, sealed: isSealed ? locksOf(config) : new Map(), hostFiles });
+  const listing = createStaticListing({ folders, home, sealed: isSealed ? locksOf(config) : new Map(), hostFiles });
   return createTarget({ store: createFolderStore(folder), listing });
 }
 
@@ -33,7 +35,7 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   const targets = folder === undefined ? [] : [folderTarget(folder, config, { ...deps, isSealed })];
   if (s3 === undefined) return targets;
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({ folders: deps.folders, sealed, hostFiles: null });
+  const listing = createStaticListing({ folders: deps.folders, home: deps.home, sealed, hostFiles: null });
   const store = createS3Store(s3, { now: deps.now, random: Math.random });
   return [...targets, createTarget({ store, listing })];
 }

@@ -8,15 +8,12 @@ import { z } from 'zod';
 import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
+import { isSlug, isSlugText } from '../model/slugs.ts';
 import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
-
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
-/** Addresses of the server itself and of files beside the pages. */
-const RESERVED_SLUGS: ReadonlySet<string> = new Set(['-', 'api', 'robots', 'sitemap', 'favicon', 'assets']);
 
 const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 const LinkSchema = z
@@ -26,8 +23,11 @@ const LinkSchema = z
 const IdSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64');
 const SlugSchema = z
   .string()
-  .regex(SLUG, 'expected small letters, digits and -, at most 256')
-  .refine((slug) => !RESERVED_SLUGS.has(slug), 'this name is reserved for the site itself');
+  .refine(isSlugText, 'expected small letters, digits and -, at most 256')
+  .refine(
+    (slug) => !isSlugText(slug) || isSlug(slug),
+    'this name is reserved; a page at the root has a folder of this name',
+  );
 const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin');
 const LocaleSchema = z.string().refine(isLocale, 'expected a language tag such as en or pt-BR');
 const ScheduleSchema = z

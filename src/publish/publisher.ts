@@ -4,13 +4,11 @@
  */
 
 import { messageOf } from '../errors.ts';
-import type { EpochMs } from '../model/time.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import { isOpenIn, type ResolvedSite } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import {
   createPagePublisher,
-  type MayServe,
   type PagePublisher,
   type PagePublisherDeps,
   type PlannedTask,
@@ -18,12 +16,13 @@ import {
   type WorkerPool,
 } from './page/page-publisher.ts';
 import type { PageSummary } from './page/page-release.ts';
+import type { PublishControl } from './publish-control.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
 import { removeOrphans } from './releases/clean.ts';
 import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
 import { publishedSlugs, SITE_SLUG } from './releases/folders.ts';
-import { type Fence, withPublishLease } from './releases/publish-lease.ts';
+import type { Fence } from './releases/publish-lease.ts';
 import { withdraw } from './releases/switch.ts';
 import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
@@ -31,9 +30,8 @@ export type { WorkerPool } from './page/page-publisher.ts';
 export type { PageReport, PublishReport } from './publish-report.ts';
 export type { SiteFilesInput } from './site/site-release.ts';
 
-export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'mayServe'> {
-  /** Default: whatever was resolved when it was drawn. */
-  readonly mayServe?: MayServe;
+export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'mayServe' | 'nextNumber'> {
+  readonly control: PublishControl;
   /** Default: the real one. */
   readonly disk?: Disk;
   readonly siteFilesOf: SiteFilesOf;
@@ -41,8 +39,6 @@ export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'mayS
   readonly takeTouched: () => ReadonlySet<string>;
   /** Prepares pages on other threads; default: everything in this one. */
   readonly workers?: WorkerPool;
-  readonly now: () => EpochMs;
-  readonly sleep: (ms: number) => Promise<void>;
   /** What goes wrong in the background. */
   readonly onError: (error: unknown) => void;
 }
@@ -53,6 +49,8 @@ export interface Publisher {
    * page. What takes long (pictures) follows in the background, in releases of its own.
    */
   readonly publish: (state: SiteState, request?: { readonly slug?: string }) => Promise<PublishReport>;
+  /** Publishes the site's own files again, beside what is being published: they told of a page that was closed. */
+  readonly publishSite: (state: SiteState) => Promise<void>;
   /** Resolves when no picture waits in the background any more. */
   readonly settled: () => Promise<void>;
   /** Ends what goes on in the background; the next process takes it up. */
@@ -77,7 +75,7 @@ interface PublishedState {
 }
 
 interface Parts {
-  readonly options: PublisherOptions & { readonly disk: Disk; readonly mayServe: MayServe };
+  readonly options: PublisherOptions & PublishControl & { readonly disk: Disk };
   readonly memory: PublishedState;
   readonly pages: PagePublisher;
   readonly site: SitePublisher;
@@ -86,12 +84,23 @@ interface Parts {
 
 /** Makes the publisher; its first run looks at every page. */
 export function createPublisher(init: PublisherOptions): Publisher {
-  const options = { ...init, disk: init.disk ?? DISK, mayServe: init.mayServe ?? (async () => true) };
+  const options = { ...init, ...init.control, disk: init.disk ?? DISK };
   const pages = createPagePublisher(options);
   let last: Promise<unknown> = Promise.resolve();
+  /** Of the task that holds the lease at this moment. */
+  let held: Fence | null = null;
   /** One at a time in this process, and by the lease in all. */
   const exclusively = <Result>(task: (fence: Fence) => Promise<Result>): Promise<Result> => {
-    const mine = last.then(() => withPublishLease({ ...options, database: options.store.database }, task));
+    const mine = last.then(() =>
+      options.withLease(async (fence) => {
+        held = fence;
+        try {
+          return await task(fence);
+        } finally {
+          held = null;
+        }
+      }),
+    );
     last = mine.catch(() => undefined);
     return mine;
   };
@@ -128,6 +137,10 @@ export function createPublisher(init: PublisherOptions): Publisher {
             tasks.map(({ page }) => failed(parts, page.definition.slug, error)),
           );
       return { pages: reports, problems, durationMs: performance.now() - started };
+    },
+    publishSite: async (state) => {
+      const task = async (fence: Fence): Promise<void> => void (await publishSite(parts, { state, fence }));
+      await (held === null ? exclusively(task) : task(held));
     },
     settled: parts.background.settled,
     close: async () => {

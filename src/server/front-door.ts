@@ -15,7 +15,7 @@ import {
 import { type Access, canView, type GateRequest, type GateResponse, NOBODY } from '../access/access.ts';
 import { clientAddressOf } from '../access/attempts/client-address.ts';
 import type { EpochMs } from '../model/time.ts';
-import { EVERY_ANSWER } from '../publish/releases/answer-headers.ts';
+import { EVERY_ANSWER, HSTS } from '../publish/releases/answer-headers.ts';
 import { SITE_SLUG } from '../publish/releases/folders.ts';
 import type { SignInResult } from '../store/audit.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
@@ -65,7 +65,6 @@ export interface FrontDoorOptions {
   readonly onSignIn?: (slug: string, result: SignInResult) => void;
 }
 
-const HSTS = 'max-age=31536000; includeSubDomains';
 /** Who takes no byte of an answer for this long, or twice as long after taking some, is cut off; streams are not. */
 const READER_PATIENCE_MS = 10_000;
 const NEVER_CACHED = 'private, no-store';

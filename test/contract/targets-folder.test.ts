@@ -29,7 +29,13 @@ describe('a folder for static hosts', () => {
   const target = (over: Partial<ListingOptions> = {}): Target =>
     createTarget({
       store: createFolderStore(out),
-      listing: createStaticListing({ folders, sealed: new Map(), hostFiles: { isHttps: true }, ...over }),
+      listing: createStaticListing({
+        folders,
+        home: () => null,
+        sealed: new Map(),
+        hostFiles: { isHttps: true },
+        ...over,
+      }),
     });
   const files = (): string[] =>
     readdirSync(out, { recursive: true, withFileTypes: true })
@@ -161,7 +167,7 @@ describe('a folder for static hosts', () => {
     await publisher.settled();
     const kept = createTarget({
       store: createFolderStore(out),
-      listing: createStaticListing({ folders: site.folders, sealed: new Map(), hostFiles: null }),
+      listing: createStaticListing({ folders: site.folders, home: () => null, sealed: new Map(), hostFiles: null }),
     });
     expect(await kept.update()).toMatchObject({ result: 'current' });
     const badges = files().filter((path) => /badges\/[^/]+\.(svg|json|png)$/.test(path));

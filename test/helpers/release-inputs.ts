@@ -13,6 +13,15 @@ export interface TestFolders extends ReleaseFolders {
   readonly remove: () => void;
 }
 
+/** Numbers as a store gives them, for one page or many. */
+export function releaseNumbersFrom(last: Map<string, number> = new Map()) {
+  return async (slug: string, above: number): Promise<number> => {
+    const number = Math.max(last.get(slug) ?? 0, above) + 1;
+    last.set(slug, number);
+    return number;
+  };
+}
+
 /** A data folder that is removed again. */
 export function testFolders(): TestFolders {
   const root = mkdtempSync(join(tmpdir(), 'pharos-release-'));

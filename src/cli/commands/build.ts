@@ -56,8 +56,12 @@ export async function build(options: BuildOptions): Promise<number> {
   }
 }
 
-function targetsOf(config: Config, { folders, siteUrl }: Pharos, { out, sealed }: BuildOptions): readonly Target[] {
-  const deps = { folders, siteUrl, now };
+function targetsOf(
+  config: Config,
+  { folders, siteUrl, addresses }: Pharos,
+  { out, sealed }: BuildOptions,
+): readonly Target[] {
+  const deps = { folders, siteUrl, home: () => addresses().home, now };
   const isSealed = sealed ?? config.output.sealed;
   const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
   if (configured.length > 0) return configured;

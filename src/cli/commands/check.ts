@@ -25,7 +25,9 @@ export async function check(options: CheckOptions): Promise<number> {
   try {
     progress.doing(`asking ${pharos.upstreams.length} upstreams`);
     const rows = await Promise.all(pharos.upstreams.map((upstream) => probeUpstream(pharos, upstream)));
-    const targets = await Promise.all(configuredTargets(config, { ...pharos, now }).map(probeTarget));
+    const targets = await Promise.all(
+      configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),
+    );
     const isOk = [...rows, ...targets].every((row) => row.isOk);
     progress.end();
     print(

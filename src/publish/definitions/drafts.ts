@@ -2,6 +2,7 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import { type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
+import { isSlug } from '../../model/slugs.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
 import { overlay, pageOfEverything } from './overlay.ts';
 
@@ -20,10 +21,6 @@ export interface CollectedDrafts {
   /** Slugs of configured pages that an upstream may turn out to define too. */
   readonly undecided: readonly string[];
 }
-
-const SAFE_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
-/** Below the root of the site, where the home page's own files are, and the site's. */
-const RESERVED_SLUGS: ReadonlySet<string> = new Set(['-', 'api', 'assets']);
 
 /** Pages of the configuration with what they build on, and the pages of upstreams that nobody builds on. */
 export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
@@ -75,8 +72,11 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
 function safePages(definitions: readonly PageDefinition[], problems: DefinitionProblem[]): PageDefinition[] {
   return definitions.flatMap((definition) => {
     const slug = definition.slug.toLowerCase();
-    if (SAFE_SLUG.test(slug) && !RESERVED_SLUGS.has(slug)) return [{ ...definition, slug }];
-    problems.push({ slug, message: `The slug of ${definition.id} cannot be part of an address. Rename the page.` });
+    if (isSlug(slug)) return [{ ...definition, slug }];
+    problems.push({
+      slug,
+      message: `The slug of ${definition.id} is reserved or cannot be part of an address. Rename the page.`,
+    });
     return [];
   });
 }

@@ -9,7 +9,7 @@ import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type Changes, type Store, subjects } from '../../store/store.ts';
 import { fingerprintOf } from '../fingerprint.ts';
-import { type ResolvedSite, resolvePages } from './definitions.ts';
+import { type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
 import type { KnownMonitor } from './inputs.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
 import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-state.ts';
@@ -101,19 +101,21 @@ export function createSiteMemory(store: Store): SiteMemory {
       undecidedUpstreams: undecided,
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
+    const pageKeys = new Map(
+      resolved.pages.map((page) => [
+        page.definition.slug,
+        fingerprintOf([page.definition, page.settings, page.config]),
+      ]),
+    );
+    const pages = keepUnchanged(before, resolved.pages, pageKeys);
     return {
       inputs,
       definitions,
       announcements,
-      resolved,
+      resolved: { ...resolved, pages },
       undecided,
-      index: indexPages(resolved.pages),
-      pageKeys: new Map(
-        resolved.pages.map((page) => [
-          page.definition.slug,
-          fingerprintOf([page.definition, page.settings, page.config]),
-        ]),
-      ),
+      index: indexPages(pages),
+      pageKeys,
     };
   }
 
@@ -138,6 +140,22 @@ export function createSiteMemory(store: Store): SiteMemory {
       return taken;
     },
   };
+}
+
+/** The same objects for pages that are as they were: whoever was handed them need not be handed them again. */
+function keepUnchanged(
+  before: KnownSite | null,
+  pages: readonly ResolvedPage[],
+  pageKeys: ReadonlyMap<string, string>,
+): readonly ResolvedPage[] {
+  const known = new Map(before?.resolved.pages.map((page) => [page.definition.slug, page]));
+  return pages.map((page) => {
+    const { slug } = page.definition;
+    const same = known.get(slug);
+    const isSame = same !== undefined && before?.pageKeys.get(slug) === pageKeys.get(slug);
+    // A key has no secrets in it.
+    return isSame && same.password?.reveal() === page.password?.reveal() ? same : page;
+  });
 }
 
 /** Whether the configuration was read again and says something else. */

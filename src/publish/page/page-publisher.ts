@@ -1,9 +1,10 @@
 /** Publishes one page: prepared beside what is served, then switched to if nobody else has published it meanwhile. */
 
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import type { PublishControl } from '../publish-control.ts';
 import { discardRelease, prune } from '../releases/clean.ts';
 import { currentNumber, servedRelease } from '../releases/folders.ts';
-import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
+import type { Manifest } from '../releases/manifest.ts';
 import { createManifestCache, type ManifestCache } from '../releases/manifest-cache.ts';
 import type { Fence } from '../releases/publish-lease.ts';
 import { hideFromPublic, switchTo } from '../releases/switch.ts';
@@ -33,19 +34,8 @@ export interface PublishedPage extends PreparedPage {
 /** Whoever holds the fence switches; `null`: it is taken for the moment of the switch only. */
 export type WithFence = (task: (fence: Fence) => Promise<void>) => Promise<void>;
 
-/** A release that is about to be served, as far as gates care. */
-export interface NextRelease {
-  readonly slug: string;
-  readonly access: ReleaseAccess;
-  /** Other pages that its files tell of. */
-  readonly listed: readonly string[];
-}
-
-/** Whether a release may be served by what is known of gates at this moment, whatever was known when it was drawn. */
-export type MayServe = (release: NextRelease) => Promise<boolean>;
-
 export interface PagePublisherDeps extends PageReleaseDeps {
-  readonly mayServe: MayServe;
+  readonly mayServe: PublishControl['mayServe'];
 }
 
 export interface PagePublisher {

@@ -46,6 +46,14 @@ export class DamagedReleaseError extends Error {
   }
 }
 
+/** Where a release is written, and where its number comes from. */
+export interface ReleasePlace {
+  readonly disk: Disk;
+  readonly folders: ReleaseFolders;
+  /** A number above `above` that nobody else gets, on whatever node. */
+  readonly nextNumber: (slug: string, above: number) => Promise<number>;
+}
+
 interface Writing {
   readonly disk: Disk;
   readonly batch: Batch;
@@ -64,13 +72,13 @@ interface Writing {
  * @throws DamagedReleaseError when files of `previous` are gone; any other error when the disk refuses
  */
 export async function writeRelease(
-  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  { disk, folders, nextNumber }: ReleasePlace,
   input: ReleaseInput,
   previous: Manifest | null,
 ): Promise<Manifest> {
   const pool = poolFolder(folders, input.slug);
   disk.makeFolder(pool);
-  const number = claimNumber(disk, folders, { slug: input.slug, after: previous?.number ?? 0 });
+  const number = await claimNumber({ disk, folders, nextNumber }, { slug: input.slug, after: previous?.number ?? 0 });
   const batch = disk.batch();
   const lastPlaceOf = previous === null ? (path: string): string => path : filePlaces(folders, previous);
   const writing: Writing = { disk, batch, folders, input, previous, lastPlaceOf, number };
@@ -100,22 +108,16 @@ function discard({ disk, folders, input, number }: Writing, made: readonly strin
   }
 }
 
-/**
- * The next number, by making its folder: of two writers only one can, and the other takes the one after. Numbers of
- * folders that a crash left in the pool are not used again.
- */
-function claimNumber(disk: Disk, folders: ReleaseFolders, { slug, after }: { slug: string; after: number }): number {
+/** The next number, above all that are on this disk; folders of others that a crash left in the pool among them. */
+async function claimNumber(
+  { disk, folders, nextNumber }: ReleasePlace,
+  { slug, after }: { slug: string; after: number },
+): Promise<number> {
   const inPool = namesIn(poolFolder(folders, slug)).map((id) => Number.parseInt(id, 10));
-  let number = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b));
-  for (;;) {
-    number += 1;
-    try {
-      disk.claimFolder(releaseFolder(folders, slug, number));
-      return number;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-  }
+  const above = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b));
+  const number = await nextNumber(slug, above);
+  disk.claimFolder(releaseFolder(folders, slug, number));
+  return number;
 }
 
 function writeFiles(writing: Writing, made: string[]): Manifest {

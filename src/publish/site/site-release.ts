@@ -38,43 +38,55 @@ export function createSitePublisher(
   let dueAt = 0;
   const isServed = (): boolean => currentNumber(deps.folders, SITE_SLUG) !== null;
 
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function publish(
+    state: SiteState,
+    fence: Fence,
+    summaryOf: (slug: string) => PageSummary | null,
+  ): Promise<PageReport | null> {
+    const started = performance.now();
+    const listed = state.resolved.pages.flatMap((page) => {
+      const summary = summaryOf(page.definition.slug) ?? publishedSummary(deps, page.definition.slug);
+      return summary === null ? [] : [{ ...page, ...summary }];
+    });
+    const key = fingerprintOf([state.site, listed.map(newsOf)]);
+    if (key === lastKey && state.now < dueAt && isServed()) return null;
+    const number = currentNumber(deps.folders, SITE_SLUG);
+    const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
+    const entries = deps.siteFilesOf({
+      site: state.site,
+      pages: listed,
+    });
+    const input = {
+      slug: SITE_SLUG,
+      access: 'public',
+      customDomain: null,
+      asOf: state.now,
+      eventKey: key,
+      entries,
+      data: () => JSON.stringify({ listed: openSlugs(listed) } satisfies SiteReleaseData),
+    } as const;
+    const { manifest, filesDrawn } = await releaseOf(deps, input, {
+      previous,
+      draw: { renderer: deps.renderer, priorities: PRIORITIES, isBulk: false },
+    });
+    if (manifest !== null) await pages.switchTo(manifest, { number, listed: openSlugs(listed) }, fence);
+    lastKey = key;
+    dueAt = heartbeatBefore(state.now, SITE_SLUG) + HEARTBEAT_MS;
+    return pageReport(SITE_SLUG, manifest === null ? 'unchanged' : 'published', {
+      release: manifest?.number ?? number,
+      filesDrawn,
+      filesTotal: entries.length,
+      durationMs: performance.now() - started,
+    });
+  }
+
   return {
-    publish: async (state, fence, summaryOf) => {
-      const started = performance.now();
-      const listed = state.resolved.pages.flatMap((page) => {
-        const summary = summaryOf(page.definition.slug) ?? publishedSummary(deps, page.definition.slug);
-        return summary === null ? [] : [{ ...page, ...summary }];
-      });
-      const key = fingerprintOf([state.site, listed.map(newsOf)]);
-      if (key === lastKey && state.now < dueAt && isServed()) return null;
-      const number = currentNumber(deps.folders, SITE_SLUG);
-      const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
-      const entries = deps.siteFilesOf({
-        site: state.site,
-        pages: listed,
-      });
-      const input = {
-        slug: SITE_SLUG,
-        access: 'public',
-        customDomain: null,
-        asOf: state.now,
-        eventKey: key,
-        entries,
-        data: () => JSON.stringify({ listed: openSlugs(listed) } satisfies SiteReleaseData),
-      } as const;
-      const { manifest, filesDrawn } = await releaseOf(deps, input, {
-        previous,
-        draw: { renderer: deps.renderer, priorities: PRIORITIES, isBulk: false },
-      });
-      if (manifest !== null) await pages.switchTo(manifest, { number, listed: openSlugs(listed) }, fence);
-      lastKey = key;
-      dueAt = heartbeatBefore(state.now, SITE_SLUG) + HEARTBEAT_MS;
-      return pageReport(SITE_SLUG, manifest === null ? 'unchanged' : 'published', {
-        release: manifest?.number ?? number,
-        filesDrawn,
-        filesTotal: entries.length,
-        durationMs: performance.now() - started,
-      });
+    publish: (...init) => {
+      const mine = last.then(() => publish(...init));
+      last = mine.catch(() => undefined);
+      return mine;
     },
   };
 }

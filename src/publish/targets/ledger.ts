@@ -5,11 +5,12 @@
  */
 
 import { z } from 'zod';
+import { PAGE_FOLDERS, SITE_FILES } from '../../model/slugs.ts';
 import { isInside } from './static-file.ts';
 
 export const SITE_LEDGER = '.pharos.json';
 
-const SLUG = /^(_site|[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?)$/;
+const SLUG = /^(_site|_home|[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?)$/;
 
 const PageEntrySchema = z.object({
   /** Of the page that is wholly there; empty: it is being written. */
@@ -48,13 +49,25 @@ export function siteLedgerText(settings: string, pages: PageEntries): string {
   return JSON.stringify({ format: 2, settings, pages: Object.fromEntries(pages) });
 }
 
+/** Whether the home page may have such a file at the root: in one of its folders, which no page is called, or beside them. */
+function isOfHome(path: string): boolean {
+  const [first = '', ...rest] = path.split('/');
+  if (rest.length > 0) return FOLDERS_OF_PAGE.has(first);
+  return !/^[._]/.test(first) && !FILES_OF_SITE.has(first);
+}
+
+const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
+const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
+
 /** Null: it cannot be understood, or it lists what cannot be of that page. */
 export function parsePageLedger(slug: string, text: string): PageFiles | null {
   const ledger = parsed(PageLedgerSchema, text);
   if (ledger === null) return null;
   const files = Object.entries(ledger.files);
-  const isOwn = (path: string): boolean =>
-    slug === '_site' ? path !== SITE_LEDGER && !path.startsWith('.pharos/') : path.startsWith(`${slug}/`);
+  const isOwn = (path: string): boolean => {
+    if (slug === '_home') return isOfHome(path);
+    return slug === '_site' ? path !== SITE_LEDGER && !path.startsWith('.pharos/') : path.startsWith(`${slug}/`);
+  };
   return files.every(([path]) => isOwn(path)) ? new Map(files) : null;
 }
 

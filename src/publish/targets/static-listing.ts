@@ -3,6 +3,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { SITE_FILES } from '../../model/slugs.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import {
@@ -20,6 +21,8 @@ import { NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from 
 
 export interface ListingOptions {
   readonly folders: ReleaseFolders;
+  /** Slug of the page that the root is an address of; null: the root is the index of pages. */
+  readonly home: () => string | null;
   /** What seals pages, by slug; other gated pages are left out. */
   readonly sealed: ReadonlyMap<string, PageLock>;
   /** `_headers` and `_redirects`; null: this host reads neither. */
@@ -27,7 +30,7 @@ export interface ListingOptions {
 }
 
 export interface StaticPage {
-  /** `_site` for the site's own files. */
+  /** `_site` for the site's own files, `_home` for the home page's at the root: a static host has no addresses, but copies. */
   readonly slug: string;
   /** As long as it stays, so does every file. */
   readonly mark: string;
@@ -43,6 +46,8 @@ export interface StaticSite {
   readonly unreadable: ReadonlySet<string>;
   /** On this disk and not for a static host. */
   readonly gated: readonly string[];
+  /** Whole paths of the copies at the root. */
+  readonly homePaths: () => ReadonlySet<string>;
   /** Whole paths that a page has or had, by its release; to be removed where no ledger tells. */
   readonly pathsOf: (slug: string) => readonly string[];
 }
@@ -63,7 +68,7 @@ interface KnownPage {
 }
 
 /** Makes the listing over a data folder. Between two looks it remembers a few words of each page. */
-export function createStaticListing({ folders, sealed, hostFiles }: ListingOptions): StaticListing {
+export function createStaticListing({ folders, home, sealed, hostFiles }: ListingOptions): StaticListing {
   const known = new Map<string, KnownPage>();
   const seals = new Map<string, { readonly from: string; readonly mark: string }>();
 
@@ -107,13 +112,31 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
     return { slug: page.slug, mark, isSealed: true, files: () => [sealedFile(folders, page, { lock, mark })] };
   }
 
-  function toSitePage(site: KnownPage, others: readonly KnownPage[]): StaticPage {
-    const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others);
+  /** The same files once more, but for those that the site has of its own. */
+  function toHomePage(page: KnownPage): StaticPage {
+    const prefix = prefixOf(page.slug);
+    const files = (): StaticFile[] =>
+      publicFiles(folders, page)
+        .map((file) => ({ ...file, path: file.path.slice(prefix.length) }))
+        .filter(({ path }) => !FILES_OF_SITE.has(path));
+    return {
+      slug: HOME_SLUG,
+      mark: fingerprintOf([HOME_SLUG, page.slug, page.mark]).slice(0, 32),
+      isSealed: false,
+      files,
+    };
+  }
+
+  function toSitePage(site: KnownPage, others: readonly KnownPage[], hasHome: boolean): StaticPage {
+    const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome);
     return {
       slug: SITE_SLUG,
-      mark: fingerprintOf([site.mark, texts]).slice(0, 32),
+      mark: fingerprintOf([site.mark, texts, hasHome]).slice(0, 32),
       isSealed: false,
-      files: () => [...texts.map(textFile), ...publicFiles(folders, site, others)],
+      files: () => [
+        ...texts.map(textFile),
+        ...publicFiles(folders, site, others).filter(({ path }) => !hasHome || path !== 'index.html'),
+      ],
     };
   }
 
@@ -134,9 +157,13 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
         else gated.push(slug);
       }
       const others = open.filter(({ slug }) => slug !== SITE_SLUG);
-      const site = open.filter(({ slug }) => slug === SITE_SLUG).map((found) => toSitePage(found, others));
+      const homes = others.filter(({ slug }) => slug === home()).map(toHomePage);
+      const site = open
+        .filter(({ slug }) => slug === SITE_SLUG)
+        .map((found) => toSitePage(found, others, homes.length > 0));
       return {
-        pages: [...others.map(toPage), ...closed, ...site],
+        pages: [...others.map(toPage), ...closed, ...homes, ...site],
+        homePaths: () => new Set(homes.flatMap(({ files }) => files()).map(({ path }) => path)),
         unreadable,
         gated,
         pathsOf: (slug) => pathsOnDisk(folders, slug),
@@ -145,8 +172,12 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
   };
 }
 
+/** What the home page's files at the root are called as a page. */
+export const HOME_SLUG = '_home';
+const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
+
 /** Grows with what is listed of a release, so that hosts get what a newer version adds. */
-const LISTING_FORMAT = 1;
+const LISTING_FORMAT = 2;
 
 /** Which manifest is there: numbers begin anew when a page is withdrawn and comes back. */
 function releaseStamp(folders: ReleaseFolders, slug: string, number: number): string {
@@ -205,12 +236,15 @@ function sealedFile(
   };
 }
 
-function hostTexts(isHttps: boolean, pages: readonly KnownPage[]): (readonly [string, string])[] {
+function hostTexts(isHttps: boolean, pages: readonly KnownPage[], hasHome: boolean): (readonly [string, string])[] {
   const domains = pages.flatMap(({ slug, customDomain }) =>
     customDomain === null ? [] : [{ slug, domain: customDomain }],
   );
   const redirects = redirectsFile(domains);
-  return [['_headers', headersFile(isHttps)], ...(redirects === null ? [] : [['_redirects', redirects] as const])];
+  return [
+    ['_headers', headersFile(isHttps, hasHome)],
+    ...(redirects === null ? [] : [['_redirects', redirects] as const]),
+  ];
 }
 
 function textFile([path, text]: readonly [string, string]): StaticFile {

@@ -1,6 +1,7 @@
 /** Writes one page to a target. Before a file is touched, the ledger says that it may be there in any version. */
 
 import { isStatusError } from '../../errors.ts';
+import { SITE_SLUG } from '../releases/folders.ts';
 import { type PageFiles, pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
 import { ReleaseGoneError, STAGES, type StaticFile } from './static-file.ts';
 import type { StaticPage } from './static-listing.ts';
@@ -40,10 +41,14 @@ async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): P
   await note();
   try {
     await putAll(run, missing, { there, note });
+    // What the home page has at the root by now was written before, and stays.
+    const homePaths = slug === SITE_SLUG ? run.site.homePaths() : new Set<string>();
     for (const path of gone) {
-      await store.remove(path);
+      if (!homePaths.has(path)) {
+        await store.remove(path);
+        tally.filesRemoved += 1;
+      }
       there.delete(path);
-      tally.filesRemoved += 1;
     }
   } catch (error) {
     // What was done so far need not be done again. Should this fail as well, the first failure is the one to tell.

@@ -164,7 +164,7 @@ function projectAccess(
   const emailDomains = isList ? (domains as string[]).map((domain) => domain.toLowerCase()).toSorted() : [];
   const stated = statedAccess({
     type: access ?? 'closed',
-    hasPassword: page.password === true,
+    hasPassword: page.hasPassword,
     hasEmailDomains: emailDomains.length > 0,
   });
   const published = FlagSchema.nullish().safeParse(page.published);
