@@ -20,6 +20,7 @@ import { SITE_SLUG } from '../publish/releases/folders.ts';
 import type { SignInResult } from '../store/audit.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
+import { guardSockets, SOCKET_LIMITS } from './sockets.ts';
 import { type BadgeService, badgeAddressOf } from './visitors/badge-service.ts';
 import { type FileAnswer, fileAnswer } from './visitors/file-answer.ts';
 import type { OpenRelease, ReleaseReader } from './visitors/release-reader.ts';
@@ -70,12 +71,6 @@ const READER_PATIENCE_MS = 10_000;
 const NEVER_CACHED = 'private, no-store';
 const PLAIN = 'text/plain; charset=utf-8';
 
-/** What is said to requests that never became one. */
-const UNREADABLE: Readonly<Record<string, string>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-};
-
 /** Makes the server; the caller listens and closes. */
 export function createFrontDoor(options: FrontDoorOptions): Server {
   const server = createServer(
@@ -97,10 +92,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       });
     },
   );
-  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
-    const status = UNREADABLE[code ?? ''] ?? '400 Bad Request';
-    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n`);
-  });
+  guardSockets(server);
   return server;
 }
 
@@ -314,6 +306,9 @@ function send(
     return;
   }
   response.setTimeout(READER_PATIENCE_MS, () => response.destroy());
+  // Nor may an answer be taken byte by byte for ever.
+  const tooLong = setTimeout(() => response.destroy(), SOCKET_LIMITS.answerMs).unref();
+  response.once('close', () => clearTimeout(tooLong));
   if (isHead || result.body === null) response.end();
   else response.end(result.body);
 }
