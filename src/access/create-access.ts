@@ -7,7 +7,7 @@ import { type Access, type GateRequest, NOBODY, type Principal } from './access.
 import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
 import { createSemaphore } from './attempts/semaphore.ts';
 import { readCookie } from './cookies.ts';
-import { isToken, type RandomBytes, systemRandom } from './digest.ts';
+import { isToken, type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { forgetChallenges } from './email/challenges.ts';
 import { createMailQueue } from './email/mail-queue.ts';
 import { type SendMail, type WriteMail, writeEnglishMail } from './email/sign-in-mail.ts';
@@ -26,6 +26,8 @@ import { type GateParts, show, visitOf } from './visit.ts';
 export interface AccessOptions {
   /** Shared with the store; closing the gates leaves it open. */
   readonly database: Database;
+  /** Of hashes of addresses; not kept in the database. */
+  readonly key: Revealing;
   /** For work that no request asks for: queued mails, forgetting. */
   readonly now: () => EpochMs;
   readonly sendMail: SendMail;
@@ -53,7 +55,7 @@ export function createAccess(options: AccessOptions): Access {
     idleMs: Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS),
     onError,
   });
-  const attempts = createAttempts(database, random);
+  const attempts = createAttempts({ database, random, key: options.key });
   const { sendMail, writeMail = writeEnglishMail } = options;
   const mails = createMailQueue({ database, gates, random, now, sendMail, writeMail, onError });
   const documents = createLoginDocuments(options.renderLogin ?? plainLogin, onError);

@@ -7,6 +7,7 @@ import { createAccess } from '../access/create-access.ts';
 import { createPrintingMailer, createSmtpMailer } from '../access/email/mailer.ts';
 import type { SendMail } from '../access/email/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
+import type { Secret } from '../config/secret.ts';
 import { messageOf } from '../errors.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
@@ -33,6 +34,7 @@ import type { Log } from './log.ts';
 import { openStore, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
+import { secretKeyIn } from './secret-key.ts';
 import { createSiteKeeper } from './site-keeper.ts';
 import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
 import { type PublisherClient, startPublisher } from './workers/publisher-client.ts';
@@ -42,6 +44,8 @@ export interface Pharos {
   readonly config: Config;
   readonly store: Store;
   readonly folders: ReleaseFolders;
+  /** Of hashes of addresses. */
+  readonly key: Secret;
   readonly upstreams: readonly Upstream[];
   readonly http: Http;
   readonly engine: Engine;
@@ -119,8 +123,10 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     const renderer = site.publisher ?? (await ownRenderer());
     return renderer.render(kind, view);
   };
+  const key = first.access.key ?? secretKeyIn(first.data);
   const access = createAccess({
     database,
+    key,
     now,
     sendMail: live.sendMail,
     sessionHours: first.access.sessionHours,
@@ -228,6 +234,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     printsMail: options.printsMail,
     store,
     folders,
+    key,
     http,
     engine,
     access,

@@ -270,12 +270,17 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
             .max(168)
             .default(12)
             .describe('A session that is not used for so long ends; each ends after seven days.'),
+          key: SecretSchema.optional()
+            .refine((key) => key === undefined || key.reveal().length >= 32, 'expected at least 32 characters')
+            .describe(
+              'Key of the hashes of addresses, by which tries to sign in are counted. Several nodes set the same. Default: one of its own in data/secret.key.',
+            ),
         })
         .prefault({}),
       operators: z
         .strictObject({
           token: SecretSchema.optional().describe(
-            'What operators show: to rebuild, to read metrics from elsewhere, to open /-/ops. Absent: nobody can.',
+            'What operators show: to rebuild, to read metrics, to open /-/ops. Absent: nobody can.',
           ),
         })
         .prefault({}),

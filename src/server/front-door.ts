@@ -98,6 +98,8 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
 
 async function answer(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const target = request.url ?? '/';
+  if (hasAmbiguousHeader(request))
+    return send(options, response, plain(400, 'A header that may come once came twice.'));
   const address = resolveAddress(request.headers.host, target, options.addresses());
   const reply = (result: FileAnswer | OwnAnswer): void => send(options, response, result, request.method === 'HEAD');
   if (address.kind === 'refused')
@@ -124,6 +126,20 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
   }
   if (method !== 'GET' && method !== 'HEAD') return reply(notAllowed());
   reply(await pageAnswer(options, request, { address, query }));
+}
+
+/** What decides who may see what. Of two of them Node takes the first, and a proxy in front perhaps the last. */
+const HEADERS_ONCE = new Set(['authorization', 'host', 'origin', 'sec-fetch-site', 'content-type']);
+
+function hasAmbiguousHeader({ rawHeaders }: IncomingMessage): boolean {
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    if (!HEADERS_ONCE.has(name)) continue;
+    if (seen.has(name)) return true;
+    seen.add(name);
+  }
+  return false;
 }
 
 const NO_QUERY = new URLSearchParams();

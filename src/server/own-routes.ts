@@ -52,17 +52,20 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
   };
 }
 
-/** Whether all is published and fresh is for everybody; what is not, is for whoever is on this machine or has the token. */
+/** Whether all is published and fresh is for everybody; what is not, is for whoever has the token. */
 async function ready(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
   const reasons = await options.unreadiness();
   if (reasons.length === 0) return json(200, { status: 'ready' });
-  const isTold = isLocal(request) || (await tokenRefusal(options, request)) === null;
+  const isTold = (await tokenRefusal(options, request)) === null;
   return json(503, { status: 'not ready', ...(isTold ? { reasons } : {}) });
 }
 
-/** For whoever is on this machine or has the token: the names of upstreams are nobody else's business. */
+/**
+ * For whoever has the token: the names of upstreams are nobody else's business. Where a request comes from says nothing,
+ * since a proxy on this machine may pass on those of everybody without a header that tells.
+ */
 async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
-  const refused = isLocal(request) ? null : await tokenRefusal(options, request);
+  const refused = await tokenRefusal(options, request);
   if (refused !== null) return refused;
   const { text, contentType } = await options.metrics();
   return {
@@ -146,15 +149,6 @@ function parsed(text: string): unknown {
     return null;
   }
 }
-
-/** From this machine and by its own name: what a proxy on this machine passes on for others is none of it. */
-function isLocal({ clientAddress, headers }: OwnRequest): boolean {
-  const isLoopback = clientAddress === '::1' || /^(::ffff:)?127\./.test(clientAddress);
-  const isNamedSo = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? '');
-  return isLoopback && isNamedSo && FORWARDED.every((name) => headers[name] === undefined);
-}
-
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
 function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): OwnAnswer {
   const body = `${JSON.stringify(value)}\n`;

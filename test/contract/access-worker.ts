@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccess } from '../../src/access/create-access.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { ORIGIN, PAGES, T0 } from './access-fixture.ts';
+import { KEY, ORIGIN, PAGES, T0 } from './access-fixture.ts';
 
 export interface WorkerTask {
   readonly redeem: { readonly times: number; readonly token: string; readonly cookie: string } | null;
@@ -20,6 +20,7 @@ const { database } = openSqlite(file, T0);
 const recipients: string[] = [];
 const access = createAccess({
   database,
+  key: KEY,
   now: () => T0,
   sendMail: async ({ to }) => {
     recipients.push(to);

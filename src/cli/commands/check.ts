@@ -3,6 +3,7 @@ import { createLog } from '../../app/log.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { configuredTargets } from '../../app/targets.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
+import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { Target } from '../../publish/targets/target.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
@@ -16,7 +17,7 @@ export interface CheckOptions {
   readonly quiet?: boolean;
 }
 
-/** Asks every upstream once, and writes to every target something that it takes away again; one row each. */
+/** Asks every upstream once, and writes to every target something that it takes away again; one row each. Then what is wrong with pages. */
 export async function check(options: CheckOptions): Promise<number> {
   const config = requireConfig(options.config);
   const log = createLog({ isQuiet: true, secrets: config.secrets });
@@ -28,12 +29,13 @@ export async function check(options: CheckOptions): Promise<number> {
     const targets = await Promise.all(
       configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),
     );
+    const { problems } = (await pharos.siteState(now())).resolved;
     const isOk = [...rows, ...targets].every((row) => row.isOk);
     progress.end();
     print(
       options.json === true,
-      { ok: isOk, config: config.file, upstreams: rows, targets },
-      `${config.file ?? 'configuration'}: right\n\n${[rowsText(rows), ...targets.map(targetText)].join('\n')}`,
+      { ok: isOk, config: config.file, upstreams: rows, targets, problems },
+      `${config.file ?? 'configuration'}: right\n\n${[rowsText(rows), ...targets.map(targetText), ...problems.map(problemText)].join('\n')}`,
     );
     return isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
@@ -65,6 +67,11 @@ async function probeTarget(target: Target): Promise<TargetRow> {
 
 function targetText({ place, isOk, code, summary }: TargetRow): string {
   return isOk ? `${paint('good', '✓')} ${plain(place)}: ${summary}` : `${paint('bad', '✗')} ${code}: ${plain(summary)}`;
+}
+
+/** By what is stored: a page of an upstream that was never asked is waited for. */
+function problemText({ slug, message }: DefinitionProblem): string {
+  return `${paint('middling', '!')} page ${slug}: ${plain(message)}`;
 }
 
 function rowsText(rows: readonly ProbeRow[]): string {

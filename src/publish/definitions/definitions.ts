@@ -72,6 +72,10 @@ function onlyOf(slugs: readonly string[]): string | null {
   return slugs.length === 1 ? (slugs[0] ?? null) : null;
 }
 
+/** Shorter ones fall to guessing at the rate that the gate lets through for everybody together. */
+const PASSWORD_LENGTH_ADVISED = 8;
+const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} characters and can be guessed. Choose a longer one.`;
+
 /** Whether anybody may see the page; why not, where that is not what was asked for, becomes a problem. */
 function isPublishable({ definition, password }: ResolvedPage, problems: DefinitionProblem[]): boolean {
   const { slug, access, emailDomains, published } = definition;
@@ -88,6 +92,8 @@ function isPublishable({ definition, password }: ResolvedPage, problems: Definit
     );
   if (access === 'email-domain' && emailDomains.length === 0)
     return refuse('No email domain may enter. The page stays private; set auth_email_domains.');
+  if (access === 'password' && [...(password?.reveal() ?? '')].length < PASSWORD_LENGTH_ADVISED)
+    problems.push({ slug, message: WEAK_PASSWORD });
   return true;
 }
 

@@ -7,7 +7,7 @@ import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 const SITE = { url: 'https://status.example.com', name: 'Example', home: null, timezone: 'UTC', locale: 'en' };
 const MONITOR = { id: toMonitorId('svc', 1), name: 'API', isPublic: true };
 
-function pagesOf(pages: readonly object[]) {
+function pagesOf(pages: readonly object[], password = 'correct horse') {
   const upstreams = ['svc', 'other'].map((id) => ({
     id,
     kind: 'uptime-service',
@@ -16,7 +16,7 @@ function pagesOf(pages: readonly object[]) {
     apiKey: '${K}',
   }));
   const text = JSON.stringify({ site: { url: SITE.url }, upstreams, pages });
-  return parseConfig({ text, file: null, folder: '/' }, CONNECTORS, { K: 'k', PW: 'correct horse' }).pages;
+  return parseConfig({ text, file: null, folder: '/' }, CONNECTORS, { K: 'k', PW: password }).pages;
 }
 
 function definition(over: Partial<PageDefinition> = {}): PageDefinition {
@@ -44,15 +44,18 @@ function resolve({
   definitions = [],
   undecided = [],
   home = null,
+  password,
 }: {
   pages?: readonly object[];
   definitions?: readonly PageDefinition[];
   undecided?: readonly string[];
   home?: string | null;
+  /** Of pages that have one. */
+  password?: string;
 }) {
   return resolvePages({
     site: { ...SITE, home },
-    pages: pagesOf(pages),
+    pages: pagesOf(pages, password),
     upstreamDefinitions: definitions,
     undecidedUpstreams: new Set(undecided),
     monitors: new Map([[MONITOR.id, MONITOR]]),
@@ -190,6 +193,23 @@ describe('before an upstream that may define pages has told which', () => {
 
   it('pages of other upstreams are published as theirs show them', () => {
     expect(shown(resolve({ definitions: [definition()], undecided: ['other'] }))).toEqual([['staff', 'public']]);
+  });
+});
+
+describe('a password that can be guessed', () => {
+  it('is said, and the page is shown behind it', () => {
+    for (const [password, isSaid] of [
+      ['a', true],
+      ['sevenły', true],
+      ['eight888', false],
+    ] as const) {
+      const site = resolve({ pages: [{ slug: 'staff', ...OWN['a password'] }], password });
+      expect(shown(site)).toEqual([['staff', 'password']]);
+      expect(site.problems.map(({ slug, message }) => [slug, /fewer than 8 characters/.test(message)])).toEqual(
+        isSaid ? [['staff', true]] : [],
+      );
+      expect(JSON.stringify(site.problems)).not.toContain(password === 'a' ? '"a"' : password);
+    }
   });
 });
 
