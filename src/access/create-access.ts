@@ -8,7 +8,7 @@ import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
 import { createSemaphore } from './attempts/semaphore.ts';
 import { readCookie } from './cookies.ts';
 import { isToken, type RandomBytes, type Revealing, systemRandom } from './digest.ts';
-import { forgetChallenges } from './email/challenges.ts';
+import { forgetChallenges, hasChallenges } from './email/challenges.ts';
 import { createMailQueue } from './email/mail-queue.ts';
 import { type SendMail, type WriteMail, writeEnglishMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
@@ -95,14 +95,19 @@ export function createAccess(options: AccessOptions): Access {
   };
   const hasGates = (): boolean => Object.values(gates.kinds()).includes(true);
 
+  /** Whether the log of changes may still hold an address that was deleted; after a start nobody knows. */
+  let isLogStale = true;
+
   async function tend(): Promise<void> {
     const at = now();
     if (hasGates()) await mails.deliver();
     await database.transaction(async (tx) => {
+      isLogStale ||= await hasChallenges(tx);
       await forgetAttempts(tx, toEpochMs(at - ATTEMPT_WINDOW_MS));
       await sessions.forgetExpired(tx, at);
       await forgetChallenges(tx, at);
     });
+    if (isLogStale) isLogStale = !(await database.truncateLog());
   }
   const stopTending = repeat(
     tend,

@@ -34,7 +34,7 @@ function keyAt(path: string): string | null {
 
 /** Written whole before it gets its name, and never over another's. */
 function makeKey(data: string, path: string): string {
-  mkdirSync(data, { recursive: true });
+  mkdirSync(data, { recursive: true, mode: 0o711 });
   const draft = join(data, `.${NAME}-${process.pid}`);
   writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
   try {

@@ -22,6 +22,7 @@ import { removeOrphans } from './releases/clean.ts';
 import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
 import { publishedSlugs, SITE_SLUG } from './releases/folders.ts';
+import { closeGated } from './releases/modes.ts';
 import type { Fence } from './releases/publish-lease.ts';
 import { withdraw } from './releases/switch.ts';
 import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
@@ -178,7 +179,10 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
 
 async function publishAll(parts: Parts, run: PublishRun, tasks: readonly PlannedTask[]): Promise<PageReport[]> {
   const { options, memory } = parts;
-  if (memory.isFirstRun) removeOrphans(options);
+  if (memory.isFirstRun) {
+    removeOrphans(options);
+    closeGated(options);
+  }
   memory.isFirstRun = false;
   const closed = await closePages(options, isOpenIn(run.state.resolved));
   const reports = await withdrawOthers(parts, run);

@@ -141,7 +141,7 @@ describe('guessing', () => {
   });
 
   it('leaves nothing in the database from which an address could be told without the key', async () => {
-    const countedWith = async (key: string): Promise<unknown[]> => {
+    const countedWith = async (key: string): Promise<readonly unknown[]> => {
       const attempts = createAttempts({ database: site.database, random: systemRandom, key: { reveal: () => key } });
       await attempts.admit({ kind: 'password', slug: 'vault', clientAddress: '198.51.100.1', now: T0 });
       const rows = await site.database.all('SELECT bucket FROM access_attempt ORDER BY bucket');

@@ -128,6 +128,7 @@ export function failingDisk(disk: Disk, failAt: number, code = 'ENOSPC'): Failin
   return {
     makeFolder: stepping(disk.makeFolder),
     claimFolder: stepping(disk.claimFolder),
+    setMode: stepping(disk.setMode),
     link: stepping(disk.link),
     symlink: stepping(disk.symlink),
     rename: stepping(disk.rename),

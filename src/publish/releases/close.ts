@@ -3,6 +3,7 @@
 import type { Disk } from './disk.ts';
 import { type ReleaseFolders, SITE_SLUG, servedRelease } from './folders.ts';
 import { readData } from './manifest.ts';
+import { closeFolder } from './modes.ts';
 import { hideFromPublic, publicSlugs } from './switch.ts';
 
 /** What the site's own release keeps beside its files. */
@@ -25,7 +26,10 @@ export async function closePages(
   const closing = publicSlugs(folders).filter((slug) =>
     slug === SITE_SLUG ? !listedSlugs(folders).every(isOpen) : !isOpen(slug),
   );
-  for (const slug of closing) await hideFromPublic(place, slug);
+  for (const slug of closing) {
+    await hideFromPublic(place, slug);
+    if (slug !== SITE_SLUG) closeFolder(place, slug);
+  }
   return closing;
 }
 

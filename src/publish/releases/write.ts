@@ -9,6 +9,7 @@ import { suffixOf } from './compressions.ts';
 import type { Batch, Disk } from './disk.ts';
 import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
 import { type FileRecord, filePlaces, type Manifest, type ReleaseAccess } from './manifest.ts';
+import { type Modes, makePageFolders, modesOf, setModes } from './modes.ts';
 
 /** One file to be in the release. */
 export interface ReleaseFile {
@@ -63,6 +64,7 @@ interface Writing {
   /** Where the last release has a file or a link to a folder. Asked only for what it has. */
   readonly lastPlaceOf: (path: string) => string;
   readonly number: number;
+  readonly modes: Modes;
 }
 
 /**
@@ -77,14 +79,17 @@ export async function writeRelease(
   previous: Manifest | null,
 ): Promise<Manifest> {
   const pool = poolFolder(folders, input.slug);
-  disk.makeFolder(pool);
-  const number = await claimNumber({ disk, folders, nextNumber }, { slug: input.slug, after: previous?.number ?? 0 });
+  const modes = modesOf(input.access === 'public');
+  makePageFolders({ disk, folders }, input.slug, modes);
+  const claim = { slug: input.slug, after: previous?.number ?? 0, mode: modes.folder };
+  const number = await claimNumber({ disk, folders, nextNumber }, claim);
   const batch = disk.batch();
   const lastPlaceOf = previous === null ? (path: string): string => path : filePlaces(folders, previous);
-  const writing: Writing = { disk, batch, folders, input, previous, lastPlaceOf, number };
+  const writing: Writing = { disk, batch, folders, input, previous, lastPlaceOf, number, modes };
   const made: string[] = [];
   try {
     const manifest = writeFiles(writing, made);
+    if (previous !== null && isGated(previous) !== isGated(input)) setModes({ disk, folders }, manifest);
     batch.touch(releaseFolder(folders, input.slug, number));
     batch.touch(dirname(pool));
     batch.touch(pool);
@@ -96,6 +101,10 @@ export async function writeRelease(
     discard(writing, made);
     throw error;
   }
+}
+
+function isGated({ access }: Pick<ReleaseInput, 'access'>): boolean {
+  return access !== 'public';
 }
 
 /** Takes back what was written; what the disk refuses to remove is an orphan for the next start. */
@@ -111,12 +120,12 @@ function discard({ disk, folders, input, number }: Writing, made: readonly strin
 /** The next number, above all that are on this disk; folders of others that a crash left in the pool among them. */
 async function claimNumber(
   { disk, folders, nextNumber }: ReleasePlace,
-  { slug, after }: { slug: string; after: number },
+  { slug, after, mode }: { slug: string; after: number; mode: number },
 ): Promise<number> {
   const inPool = namesIn(poolFolder(folders, slug)).map((id) => Number.parseInt(id, 10));
   const above = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b));
   const number = await nextNumber(slug, above);
-  disk.claimFolder(releaseFolder(folders, slug, number));
+  disk.claimFolder(releaseFolder(folders, slug, number), mode);
   return number;
 }
 
@@ -150,7 +159,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
       folderCount += 1;
       made.push(target);
     }
-    writing.disk.makeFolder(target);
+    writing.disk.makeFolder(target, writing.modes.folder);
     batch.touch(target);
     for (const file of node.files) files[file.path] = placeFile(writing, file, join(target, basename(file.path)));
     for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
@@ -209,8 +218,9 @@ function placeFile(writing: Writing, { path, drawn }: ReleaseFile, target: strin
   const { key, contentType, csp, body, variants } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);
-  writing.batch.write(target, body);
-  for (const { encoding, bytes } of variants) writing.batch.write(target + suffixOf(encoding), bytes);
+  const { batch, modes } = writing;
+  batch.write(target, body, modes.file);
+  for (const { encoding, bytes } of variants) batch.write(target + suffixOf(encoding), bytes, modes.file);
   return {
     key,
     sha256: sha256Of(body),
