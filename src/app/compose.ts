@@ -214,7 +214,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const targets = createTargetKeeper({
     config: live.config,
     make: (config) =>
-      configuredTargets(config, { folders, now, siteUrl: live.siteUrl, home: () => keeper.addresses().home }),
+      configuredTargets(config, { folders, key, now, siteUrl: live.siteUrl, home: () => keeper.addresses().home }),
     onReport: (report, run) => {
       logTarget(log, report, run);
       metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });

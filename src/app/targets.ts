@@ -1,6 +1,7 @@
 /** The targets of a configuration, and what keeps them current beside serving and publishing. */
 
 import type { Config } from '../config/load.ts';
+import type { Secret } from '../config/secret.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ReleaseFolders } from '../publish/releases/folders.ts';
 import { createTarget } from '../publish/targets/create-target.ts';
@@ -12,6 +13,8 @@ import type { Target, TargetReport } from '../publish/targets/target.ts';
 
 export interface TargetDeps {
   readonly folders: ReleaseFolders;
+  /** Of what only we may read on a target. */
+  readonly key: Secret;
   readonly now: () => EpochMs;
   readonly siteUrl: () => string;
   /** Slug of the page that the root is an address of. */
@@ -22,11 +25,11 @@ export interface TargetDeps {
 export function folderTarget(
   folder: string,
   config: Config,
-  { folders, siteUrl, home, isSealed }: TargetDeps & { readonly isSealed: boolean },
+  { folders, key, siteUrl, home, isSealed }: TargetDeps & { readonly isSealed: boolean },
 ): Target {
   const hostFiles = { isHttps: siteUrl().startsWith('https:') };
   const listing = createStaticListing({ folders, home, sealed: isSealed ? locksOf(config) : new Map(), hostFiles });
-  return createTarget({ store: createFolderStore(folder), listing });
+  return createTarget({ store: createFolderStore(folder), key, listing });
 }
 
 /** Every target that is configured. Nothing is opened before it is used. */
@@ -37,13 +40,13 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
   const listing = createStaticListing({ folders: deps.folders, home: deps.home, sealed, hostFiles: null });
   const store = createS3Store(s3, { now: deps.now, random: Math.random });
-  return [...targets, createTarget({ store, listing })];
+  return [...targets, createTarget({ store, key: deps.key, listing })];
 }
 
 function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
   return new Map(
-    pages.flatMap(({ slug, access_type, password, locale }) =>
-      access_type !== 'password' || password === undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
+    pages.flatMap(({ slug, password, locale }) =>
+      password === undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
     ),
   );
 }

@@ -14,6 +14,8 @@ import { S3_KEYS, type S3Server } from '../helpers/s3-server.ts';
 
 const revealed = (text: string) => ({ reveal: () => text });
 
+export const SITE_KEY = revealed('a key of the site, for tests of targets');
+
 export const QUICK = { attempts: 3, backoffMs: 1, totalMs: 400, connectMs: 400, retryAfterMaxMs: 1_500 };
 
 export function s3Options(s3: S3Server, over: Partial<S3StoreOptions> = {}): S3StoreOptions {
@@ -39,6 +41,7 @@ export function s3Target(
   { store = {}, listing = {} }: { store?: Partial<S3StoreOptions>; listing?: Partial<ListingOptions> } = {},
 ): Target {
   const target = createTarget({
+    key: SITE_KEY,
     store: createS3Store(s3Options(s3, store), {
       now: () => toEpochMs(Date.now()),
       random: () => 0.5,

@@ -11,7 +11,7 @@ import { createStaticListing, type ListingOptions } from '../../src/publish/targ
 import type { Target } from '../../src/publish/targets/target.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { closeSmallSites, createSmallSite } from '../helpers/small-site.ts';
-import { closeGate, publishPage, publishSite, withdrawPage } from './targets-fixture.ts';
+import { closeGate, publishPage, publishSite, SITE_KEY, withdrawPage } from './targets-fixture.ts';
 
 describe('a folder for static hosts', () => {
   let folders: TestFolders;
@@ -26,8 +26,9 @@ describe('a folder for static hosts', () => {
     rmSync(join(out, '..'), { recursive: true, force: true });
   });
 
-  const target = (over: Partial<ListingOptions> = {}): Target =>
+  const target = (over: Partial<ListingOptions> = {}, key = SITE_KEY): Target =>
     createTarget({
+      key,
       store: createFolderStore(out),
       listing: createStaticListing({
         folders,
@@ -109,6 +110,7 @@ describe('a folder for static hosts', () => {
     expect(await kept.update()).toMatchObject({ result: 'current', filesWritten: 1, filesRemoved: 7 });
     expect(files()).toEqual(['acme/index.html']);
     expect(read('acme/index.html')).not.toContain('CANARY');
+    expect(read('.pharos.json')).not.toContain('acme');
     const first = read('acme/index.html');
     expect(await kept.update()).toMatchObject({ filesWritten: 0 });
     await publishPage(folders, 'CANARY next', { access: 'password' });
@@ -117,6 +119,16 @@ describe('a folder for static hosts', () => {
     expect(await target({ hostFiles: null }).update()).toMatchObject({ filesRemoved: 1 });
     expect(files()).toEqual([]);
   }, 30_000);
+
+  it('takes a sealed page out also where another key wrote the ledger, as long as its release is here', async () => {
+    await publishPage(folders, 'CANARY private', { access: 'password' });
+    const sealed = new Map([['acme', lock('open sesame')]]);
+    await target({ sealed, hostFiles: null }).update();
+    const report = await target({ hostFiles: null }, lock('another key').password).update();
+    expect(report).toMatchObject({ result: 'current', filesRemoved: 1 });
+    expect(report.warnings.join()).toContain('access.key');
+    expect(files()).toEqual([]);
+  });
 
   it('keeps what it has of a page whose release cannot be read here', async () => {
     const { number } = await publishPage(folders, 'one');
@@ -166,6 +178,7 @@ describe('a folder for static hosts', () => {
     await run();
     await publisher.settled();
     const kept = createTarget({
+      key: SITE_KEY,
       store: createFolderStore(out),
       listing: createStaticListing({ folders: site.folders, home: () => null, sealed: new Map(), hostFiles: null }),
     });

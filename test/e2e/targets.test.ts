@@ -85,7 +85,7 @@ describe('output', () => {
 
   it('is written by pharos build: a folder and a bucket with the same files, and nothing that is gated', async () => {
     const built = await run('build', '--json');
-    expect(built.status, built.stderr).toBe(0);
+    expect(built.status, built.stdout + built.stderr).toBe(0);
     const report = JSON.parse(built.stdout) as Built;
     expect(report.targets).toMatchObject([
       { kind: 'folder', result: 'current', message: null },
@@ -114,7 +114,7 @@ describe('output', () => {
   it('is left alone by pharos build --out, which writes where it is told', async () => {
     s3.forgetEvents();
     const built = await run('build', '--offline', '--out', 'elsewhere', '--json');
-    expect(built.status, built.stderr).toBe(0);
+    expect(built.status, built.stdout + built.stderr).toBe(0);
     expect((JSON.parse(built.stdout) as Built).targets).toMatchObject([{ kind: 'folder', result: 'current' }]);
     expect(existsSync(join(folder.path, 'elsewhere', 'acme', 'index.html'))).toBe(true);
     expect(s3.events).toEqual([]);

@@ -58,10 +58,10 @@ export async function build(options: BuildOptions): Promise<number> {
 
 function targetsOf(
   config: Config,
-  { folders, siteUrl, addresses }: Pharos,
+  { folders, key, siteUrl, addresses }: Pharos,
   { out, sealed }: BuildOptions,
 ): readonly Target[] {
-  const deps = { folders, siteUrl, home: () => addresses().home, now };
+  const deps = { folders, key, siteUrl, home: () => addresses().home, now };
   const isSealed = sealed ?? config.output.sealed;
   const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
   if (configured.length > 0) return configured;

@@ -75,7 +75,7 @@ export function setModes({ disk, folders }: Place, manifest: Manifest): void {
 /** Takes away what versions before this one, another umask or a restored copy left open. */
 export function closeGated(place: Place): void {
   const { disk, folders } = place;
-  disk.setMode(folders.releases, UNLISTED);
+  if (isOpen(folders.releases)) disk.setMode(folders.releases, UNLISTED);
   if (isOpen(folders.privateSite)) disk.setMode(folders.privateSite, PRIVATE.folder);
   for (const slug of publishedSlugs(folders)) {
     const folder = join(folders.releases, slug);

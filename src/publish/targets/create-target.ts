@@ -7,6 +7,7 @@
 import { SITE_SLUG } from '../releases/folders.ts';
 import { pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
 import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
+import type { SiteKey } from './sealed-entries.ts';
 import { NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import type { Target, TargetReport, TargetStore } from './target.ts';
@@ -16,11 +17,13 @@ import { uploadPage } from './upload-page.ts';
 export interface TargetOptions {
   readonly store: TargetStore;
   readonly listing: StaticListing;
+  /** Of what only we may read in the ledger. */
+  readonly key: SiteKey;
   readonly elapsed?: () => number;
 }
 
 /** Makes a target; its first run reads what the target holds. */
-export function createTarget({ store, listing, elapsed = () => performance.now() }: TargetOptions): Target {
+export function createTarget({ store, listing, key, elapsed = () => performance.now() }: TargetOptions): Target {
   let memory: TargetLedger | null = null;
   let isFirstRun = true;
   let isInterrupted = false;
@@ -37,12 +40,12 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
       failures: [],
     };
     try {
-      memory ??= await readMemory(store, tally);
+      memory ??= await readMemory({ store, key, tally });
       // A folder tells at no cost whether somebody removed files from it.
       const isThorough = isFirstRun && store.has !== undefined;
       do {
         isInterrupted = false;
-        const run = { store, site: listing.look(), memory, tally, isThorough, isInterrupted: () => isInterrupted };
+        const run = { store, key, site: listing.look(), memory, tally, isThorough, isInterrupted: () => isInterrupted };
         await updateFiles(run).catch((error: unknown) => {
           const isLeaving = error instanceof NoLongerPublicError;
           if (!isLeaving && !(error instanceof InterruptedError)) throw error;
@@ -85,17 +88,21 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
   };
 }
 
-async function readMemory(store: TargetStore, tally: Tally): Promise<TargetLedger> {
+async function readMemory({ store, key, tally }: Pick<TargetRun, 'store' | 'key' | 'tally'>): Promise<TargetLedger> {
   const found = await store.readLedger(SITE_LEDGER);
   if (found === null) return { pages: new Map(), version: null, doubts: 'missing' };
-  const ledger = parseSiteLedger(found.text);
+  const ledger = parseSiteLedger(found.text, key);
   if (ledger === null) {
     tally.warnings.push(`${SITE_LEDGER} there cannot be understood: everything is written again.`);
     return { pages: new Map(), version: found.version, doubts: 'unreadable' };
   }
   if (ledger.settings !== store.settings)
     for (const [slug, entry] of ledger.pages) ledger.pages.set(slug, { ...entry, mark: '' });
-  return { pages: ledger.pages, version: found.version, doubts: 'none' };
+  if (!ledger.isWhole)
+    tally.warnings.push(
+      `${SITE_LEDGER} there was written under another key, so it cannot be told which sealed pages are there. Set access.key to the same wherever this site is built.`,
+    );
+  return { pages: ledger.pages, version: found.version, doubts: ledger.isWhole ? 'none' : 'unreadable' };
 }
 
 async function updateFiles(run: TargetRun): Promise<void> {
@@ -130,6 +137,7 @@ async function noteChanging(run: TargetRun, changed: readonly StaticPage[]): Pro
   memory.doubts = 'none';
 }
 
-async function writeSiteLedger({ store, memory }: TargetRun): Promise<void> {
-  memory.version = await store.writeLedger(SITE_LEDGER, siteLedgerText(store.settings, memory.pages), memory.version);
+async function writeSiteLedger({ store, key, memory }: TargetRun): Promise<void> {
+  const text = siteLedgerText(store.settings, memory.pages, key);
+  memory.version = await store.writeLedger(SITE_LEDGER, text, memory.version);
 }

@@ -179,7 +179,7 @@ const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 /** Grows with what is listed of a release, so that hosts get what a newer version adds. */
 const LISTING_FORMAT = 2;
 
-/** Which manifest is there: numbers begin anew when a page is withdrawn and comes back. */
+/** Which manifest is there: a data folder that was put back may have another of the same number. */
 function releaseStamp(folders: ReleaseFolders, slug: string, number: number): string {
   const file = statSync(join(releaseFolder(folders, slug, number), 'manifest.json'), { throwIfNoEntry: false });
   return `${number} ${file?.ino ?? ''} ${file?.mtimeMs ?? ''} ${file?.size ?? ''}`;

@@ -2,6 +2,7 @@
 
 import { messageOf } from '../../errors.ts';
 import type { PageEntries } from './ledger.ts';
+import type { SiteKey } from './sealed-entries.ts';
 import { NoLongerPublicError, ReleaseGoneError } from './static-file.ts';
 import type { StaticSite } from './static-listing.ts';
 import type { TargetStore } from './target.ts';
@@ -26,6 +27,7 @@ export interface Tally {
 
 export interface TargetRun {
   readonly store: TargetStore;
+  readonly key: SiteKey;
   readonly site: StaticSite;
   readonly memory: TargetLedger;
   readonly tally: Tally;
