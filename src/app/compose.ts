@@ -16,12 +16,14 @@ import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
 import { createPublishControl } from '../publish/publish-control.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
+import type { TargetOptions } from '../publish/targets/create-target.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
 import { createMetrics, type Metrics } from '../server/operators/metrics.ts';
 import { createOpsEvents, type OpsEvents } from '../server/operators/ops-events.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
+import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import type { Store } from '../store/store.ts';
 import { createHttp, type Http } from '../sync/http/http.ts';
 import { type PassOptions, runPass } from '../sync/pass/pass.ts';
@@ -54,6 +56,8 @@ export interface Pharos {
   readonly access: Access;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
+  /** Told which numbers of releases are taken elsewhere. */
+  readonly onNumbers: TargetOptions['onNumbers'];
   /** Keeps what is configured as output current, once it is told of runs. */
   readonly targets: TargetKeeper;
   /** Told of every run, for the operators' pages that are open. */
@@ -63,7 +67,7 @@ export interface Pharos {
   /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
   readonly draw: Renderer['render'];
   /**
-   * Puts another configuration in force between two runs.
+   * Puts another configuration in force: who may see what at once, all else between two runs.
    *
    * @returns names of settings that differ and need a restart
    * @throws CONFIG_INVALID with nothing changed
@@ -211,10 +215,18 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       events.announce();
     },
   });
+  const onNumbers: Pharos['onNumbers'] = (numbers) => raiseReleaseNumbers(database, numbers);
   const targets = createTargetKeeper({
     config: live.config,
     make: (config) =>
-      configuredTargets(config, { folders, key, now, siteUrl: live.siteUrl, home: () => keeper.addresses().home }),
+      configuredTargets(config, {
+        folders,
+        key,
+        onNumbers,
+        now,
+        siteUrl: live.siteUrl,
+        home: () => keeper.addresses().home,
+      }),
     onReport: (report, run) => {
       logTarget(log, report, run);
       metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
@@ -242,16 +254,20 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     audit,
     events,
     targets,
+    onNumbers,
     draw,
-    reconfigure: (next) =>
-      engine.between(async () => {
-        const restartNeeded = live.replace(next);
+    reconfigure: async (next) => {
+      const restartNeeded = live.replace(next);
+      // Who may see what is not to wait for what is being asked and published.
+      await keeper.refresh(now());
+      return engine.between(async () => {
         await site.publisher?.close();
         // What was remembered follows from the old configuration; releases are compared as after a restart.
         site = await beginSite();
         await keeper.refresh(now());
         return restartNeeded;
-      }),
+      });
+    },
     siteState: keeper.refresh,
     siteUrl: live.siteUrl,
     setSiteUrl: live.setSiteUrl,

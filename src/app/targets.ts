@@ -4,7 +4,7 @@ import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ReleaseFolders } from '../publish/releases/folders.ts';
-import { createTarget } from '../publish/targets/create-target.ts';
+import { createTarget, type TargetOptions } from '../publish/targets/create-target.ts';
 import { createFolderStore } from '../publish/targets/folder-store.ts';
 import type { PageLock } from '../publish/targets/page-extras.ts';
 import { createS3Store } from '../publish/targets/s3-store.ts';
@@ -15,6 +15,7 @@ export interface TargetDeps {
   readonly folders: ReleaseFolders;
   /** Of what only we may read on a target. */
   readonly key: Secret;
+  readonly onNumbers: TargetOptions['onNumbers'];
   readonly now: () => EpochMs;
   readonly siteUrl: () => string;
   /** Slug of the page that the root is an address of. */
@@ -25,11 +26,11 @@ export interface TargetDeps {
 export function folderTarget(
   folder: string,
   config: Config,
-  { folders, key, siteUrl, home, isSealed }: TargetDeps & { readonly isSealed: boolean },
+  { folders, key, onNumbers, siteUrl, home, isSealed }: TargetDeps & { readonly isSealed: boolean },
 ): Target {
   const hostFiles = { isHttps: siteUrl().startsWith('https:') };
   const listing = createStaticListing({ folders, home, sealed: isSealed ? locksOf(config) : new Map(), hostFiles });
-  return createTarget({ store: createFolderStore(folder), key, listing });
+  return createTarget({ store: createFolderStore(folder), key, onNumbers, listing });
 }
 
 /** Every target that is configured. Nothing is opened before it is used. */
@@ -40,7 +41,7 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
   const listing = createStaticListing({ folders: deps.folders, home: deps.home, sealed, hostFiles: null });
   const store = createS3Store(s3, { now: deps.now, random: Math.random });
-  return [...targets, createTarget({ store, key: deps.key, listing })];
+  return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];
 }
 
 function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
@@ -52,6 +53,8 @@ function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
 }
 
 export interface TargetKeeper {
+  /** Reads what the targets hold, beside everything else. */
+  readonly open: () => void;
   /** Has the targets updated after this run, beside everything else. Asked while it goes on: once more after. */
   readonly follow: (runId: string) => void;
   /** Has these pages taken out of every target at once, before whatever it is doing. */
@@ -92,6 +95,9 @@ export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptio
   }
 
   return {
+    open: () => {
+      for (const keeper of current()) keeper.open();
+    },
     follow: (runId) => {
       if (!isClosed) for (const keeper of current()) keeper.follow(runId);
     },
@@ -112,6 +118,7 @@ export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptio
 const CLOSING = 'closing';
 
 interface OneKeeper {
+  readonly open: () => void;
   /** Updates at once, what leaves first. */
   readonly withdraw: () => void;
   readonly follow: (runId: string) => void;
@@ -140,6 +147,7 @@ function keepOne(target: Target, onReport: TargetKeeperOptions['onReport']): One
     else void work(runId);
   };
   return {
+    open: () => void target.open(),
     follow,
     withdraw: () => {
       target.interrupt();

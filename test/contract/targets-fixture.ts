@@ -42,6 +42,7 @@ export function s3Target(
 ): Target {
   const target = createTarget({
     key: SITE_KEY,
+    onNumbers: async () => undefined,
     store: createS3Store(s3Options(s3, store), {
       now: () => toEpochMs(Date.now()),
       random: () => 0.5,

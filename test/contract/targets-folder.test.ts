@@ -26,9 +26,11 @@ describe('a folder for static hosts', () => {
     rmSync(join(out, '..'), { recursive: true, force: true });
   });
 
+  let found: ReadonlyMap<string, number>[] = [];
   const target = (over: Partial<ListingOptions> = {}, key = SITE_KEY): Target =>
     createTarget({
       key,
+      onNumbers: async (numbers) => void found.push(numbers),
       store: createFolderStore(out),
       listing: createStaticListing({
         folders,
@@ -130,6 +132,16 @@ describe('a folder for static hosts', () => {
     expect(files()).toEqual([]);
   });
 
+  it('tells which numbers of releases are taken, before and after its page changes', async () => {
+    await publishPage(folders, 'one');
+    await publishPage(folders, 'two');
+    await publishSite(folders, 'site', ['acme']);
+    await target().update();
+    found = [];
+    await target().open();
+    expect(found.map((numbers) => Object.fromEntries(numbers))).toEqual([{ acme: 2, _site: 1 }]);
+  });
+
   it('keeps what it has of a page whose release cannot be read here', async () => {
     const { number } = await publishPage(folders, 'one');
     const kept = target();
@@ -179,6 +191,7 @@ describe('a folder for static hosts', () => {
     await publisher.settled();
     const kept = createTarget({
       key: SITE_KEY,
+      onNumbers: async () => undefined,
       store: createFolderStore(out),
       listing: createStaticListing({ folders: site.folders, home: () => null, sealed: new Map(), hostFiles: null }),
     });

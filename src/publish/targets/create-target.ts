@@ -5,13 +5,20 @@
  */
 
 import { SITE_SLUG } from '../releases/folders.ts';
-import { pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
+import { numbersIn, pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
 import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
 import type { SiteKey } from './sealed-entries.ts';
 import { NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import type { Target, TargetReport, TargetStore } from './target.ts';
-import { faultText, InterruptedError, type Tally, type TargetLedger, type TargetRun } from './target-run.ts';
+import {
+  faultText,
+  InterruptedError,
+  numberAfter,
+  type Tally,
+  type TargetLedger,
+  type TargetRun,
+} from './target-run.ts';
 import { uploadPage } from './upload-page.ts';
 
 export interface TargetOptions {
@@ -19,33 +26,51 @@ export interface TargetOptions {
   readonly listing: StaticListing;
   /** Of what only we may read in the ledger. */
   readonly key: SiteKey;
+  /** Told, by slug, which numbers of releases what is there has taken. */
+  readonly onNumbers: (numbers: ReadonlyMap<string, number>) => Promise<void>;
   readonly elapsed?: () => number;
 }
 
 /** Makes a target; its first run reads what the target holds. */
-export function createTarget({ store, listing, key, elapsed = () => performance.now() }: TargetOptions): Target {
+export function createTarget({
+  store,
+  listing,
+  key,
+  onNumbers,
+  elapsed = () => performance.now(),
+}: TargetOptions): Target {
   let memory: TargetLedger | null = null;
   let isFirstRun = true;
   let isInterrupted = false;
   let last: Promise<unknown> = Promise.resolve();
+  const warningsOfOpening: string[] = [];
+
+  async function remember(tally: Tally): Promise<TargetLedger> {
+    if (memory !== null) return memory;
+    const found = await readMemory({ store, key, tally });
+    await onNumbers(numbersIn(found.pages));
+    memory = found;
+    return found;
+  }
 
   async function update(): Promise<TargetReport> {
     const started = elapsed();
-    const tally: Tally = {
-      filesWritten: 0,
-      filesKept: 0,
-      filesRemoved: 0,
-      bytesWritten: 0,
-      warnings: [],
-      failures: [],
-    };
+    const tally: Tally = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
     try {
-      memory ??= await readMemory({ store, key, tally });
+      const ledger = await remember(tally);
       // A folder tells at no cost whether somebody removed files from it.
       const isThorough = isFirstRun && store.has !== undefined;
       do {
         isInterrupted = false;
-        const run = { store, key, site: listing.look(), memory, tally, isThorough, isInterrupted: () => isInterrupted };
+        const run = {
+          store,
+          key,
+          site: listing.look(),
+          memory: ledger,
+          tally,
+          isThorough,
+          isInterrupted: () => isInterrupted,
+        };
         await updateFiles(run).catch((error: unknown) => {
           const isLeaving = error instanceof NoLongerPublicError;
           if (!isLeaving && !(error instanceof InterruptedError)) throw error;
@@ -72,6 +97,18 @@ export function createTarget({ store, listing, key, elapsed = () => performance.
   return {
     kind: store.kind,
     place: store.place,
+    open: () => {
+      const tally = { ...emptyTally(), warnings: warningsOfOpening };
+      // What keeps it from being read keeps the update from being made, which tells.
+      const mine = last
+        .then(() => remember(tally))
+        .then(
+          () => undefined,
+          () => undefined,
+        );
+      last = mine;
+      return mine;
+    },
     update: () => {
       const mine = last.then(update);
       last = mine;
@@ -86,6 +123,10 @@ export function createTarget({ store, listing, key, elapsed = () => performance.
       await last;
     },
   };
+}
+
+function emptyTally(): Tally {
+  return { filesWritten: 0, filesKept: 0, filesRemoved: 0, bytesWritten: 0, warnings: [], failures: [] };
 }
 
 async function readMemory({ store, key, tally }: Pick<TargetRun, 'store' | 'key' | 'tally'>): Promise<TargetLedger> {
@@ -129,9 +170,10 @@ async function updateFiles(run: TargetRun): Promise<void> {
 /** From here on the pages count as half written, whatever happens. */
 async function noteChanging(run: TargetRun, changed: readonly StaticPage[]): Promise<void> {
   const { memory } = run;
-  for (const { slug, isSealed } of changed) {
+  for (const page of changed) {
+    const { slug, isSealed } = page;
     const { files = 0, isWhole = false } = memory.pages.get(slug) ?? {};
-    memory.pages.set(slug, { mark: '', files, isSealed, isWhole });
+    memory.pages.set(slug, { mark: '', files, isSealed, isWhole, number: numberAfter(run, page) });
   }
   await writeSiteLedger(run);
   memory.doubts = 'none';

@@ -20,6 +20,8 @@ const PageEntrySchema = z.object({
   isSealed: z.boolean(),
   /** Whether it ever was wholly there. */
   isWhole: z.boolean(),
+  /** Of the newest release of it that was ever put there: no other may have it. */
+  number: z.int().nonnegative().default(0),
 });
 export type PageEntry = z.output<typeof PageEntrySchema>;
 
@@ -79,6 +81,11 @@ function isOfHome(path: string): boolean {
 
 const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
+
+/** The numbers of releases that are taken by what is there, by slug. */
+export function numbersIn(pages: PageEntries): ReadonlyMap<string, number> {
+  return new Map([...pages].map(([slug, { number }]) => [slug, number]));
+}
 
 /** Null: it cannot be understood, or it lists what cannot be of that page. */
 export function parsePageLedger(slug: string, text: string): PageFiles | null {

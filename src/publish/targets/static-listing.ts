@@ -35,6 +35,8 @@ export interface StaticPage {
   /** As long as it stays, so does every file. */
   readonly mark: string;
   readonly isSealed: boolean;
+  /** Of its release. */
+  readonly number: number;
   /** Whole paths, each once. Nothing is drawn yet. */
   readonly files: () => readonly StaticFile[];
 }
@@ -103,13 +105,19 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
   }
 
   function toPage(page: KnownPage): StaticPage {
-    const { slug, mark } = page;
-    return { slug, mark, isSealed: false, files: () => publicFiles(folders, page) };
+    const { slug, mark, number } = page;
+    return { slug, mark, number, isSealed: false, files: () => publicFiles(folders, page) };
   }
 
   function toSealedPage(page: KnownPage, lock: PageLock): StaticPage {
     const mark = sealedMark(page, lock);
-    return { slug: page.slug, mark, isSealed: true, files: () => [sealedFile(folders, page, { lock, mark })] };
+    return {
+      slug: page.slug,
+      mark,
+      number: page.number,
+      isSealed: true,
+      files: () => [sealedFile(folders, page, { lock, mark })],
+    };
   }
 
   /** The same files once more, but for those that the site has of its own. */
@@ -122,6 +130,8 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
     return {
       slug: HOME_SLUG,
       mark: fingerprintOf([HOME_SLUG, page.slug, page.mark]).slice(0, 32),
+      // It is no release of its own.
+      number: 0,
       isSealed: false,
       files,
     };
@@ -131,6 +141,7 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
     const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome);
     return {
       slug: SITE_SLUG,
+      number: site.number,
       mark: fingerprintOf([site.mark, texts, hasHome]).slice(0, 32),
       isSealed: false,
       files: () => [

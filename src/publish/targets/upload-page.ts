@@ -5,14 +5,15 @@ import { SITE_SLUG } from '../releases/folders.ts';
 import { type PageFiles, pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
 import { ReleaseGoneError, STAGES, type StaticFile } from './static-file.ts';
 import type { StaticPage } from './static-listing.ts';
-import { contentStamp, eachOf, faultText, InterruptedError, type TargetRun } from './target-run.ts';
+import { contentStamp, eachOf, faultText, InterruptedError, numberAfter, type TargetRun } from './target-run.ts';
 
 /** One page with everything it has. What fails of it alone is told, and leaves the others their turn. */
 export async function uploadPage(run: TargetRun, page: StaticPage): Promise<void> {
   const { memory, tally } = run;
   try {
     const files = await uploadFiles(run, page);
-    memory.pages.set(page.slug, { mark: page.mark, files, isSealed: page.isSealed, isWhole: true });
+    const { slug, mark, isSealed } = page;
+    memory.pages.set(slug, { mark, files, isSealed, isWhole: true, number: numberAfter(run, page) });
   } catch (error) {
     const isOfPage = error instanceof ReleaseGoneError || (isStatusError(error) && error.context['isOfFile'] === true);
     if (!isOfPage) throw error;

@@ -22,6 +22,7 @@ function slowTarget() {
   const target: Target = {
     kind: 's3',
     place: REPORT.place,
+    open: async () => undefined,
     update: () => new Promise((done) => pending.push(done)),
     interrupt: () => undefined,
     probe: async () => undefined,
