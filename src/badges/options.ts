@@ -1,8 +1,8 @@
 /** What operators may choose of a badge, in the configuration or behind a `?`, each checked at the door. */
 
 import { z } from 'zod';
-import { parseColour } from './colour.ts';
 import { parsePathData } from './lettering/path-data.ts';
+import { parseColour } from './named-colours.ts';
 import { BADGE_KINDS, BADGE_SCHEMES, BADGE_STYLES, type BadgeKind, isBadgeKind, isBadgeName } from './names.ts';
 
 export const LABEL_LENGTH_MAX = 64;

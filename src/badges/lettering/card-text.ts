@@ -7,8 +7,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Font } from 'satori';
+import type { Colour } from '../../looks/colour.ts';
 import { type Canvas, fill } from '../canvas.ts';
-import type { Colour } from '../palette.ts';
 import { compactPath } from './compact-path.ts';
 import { cleanText, escapeXml, textDirection } from './text.ts';
 

@@ -1,6 +1,7 @@
 /** The files of a page that machines read: JSON, feeds, calendars. */
 
 import packageJson from '../../../package.json' with { type: 'json' };
+import { favicon } from '../../looks/pictures.ts';
 import type { ComponentModel, PageModel } from '../../model/index.ts';
 import { faviconView, socialView } from '../../views/badges/social.ts';
 import { calendarView } from '../../views/feeds/calendar.ts';
@@ -15,7 +16,6 @@ import { v2Documents } from '../../views/v2/documents.ts';
 import { once } from '../fingerprint.ts';
 import { calendarText } from './calendar-text.ts';
 import { llmsText, robotsText, sitemapText } from './crawler-text.ts';
-import { faviconSvg } from './favicon.ts';
 import { atomText, jsonFeedText, rssText } from './feed-text.ts';
 import { type FileEntry, fileEntry, type Priority } from './file-entry.ts';
 import type { PageFacts } from './page-facts.ts';
@@ -75,14 +75,14 @@ function reportFiles({ reportMonths, reportOf }: PageFacts): FileEntry[] {
 
 /** Pictures of the state. A gated page is not shared, so it has no social image. */
 function pictureFiles(model: PageModel): FileEntry[] {
-  const favicon = fileEntry({
+  const icon = fileEntry({
     path: 'favicon.svg',
     contentType: 'image/svg+xml',
     kind: 'favicon',
     view: () => faviconView(model),
-    draw: faviconSvg,
+    draw: ({ state }) => favicon(state),
   });
-  if (model.definition.access !== 'public') return [favicon];
+  if (model.definition.access !== 'public') return [icon];
   const social = fileEntry({
     path: 'og.png',
     contentType: 'image/png',
@@ -91,7 +91,7 @@ function pictureFiles(model: PageModel): FileEntry[] {
     view: () => socialView(model),
     draw: socialImage,
   });
-  return [favicon, social];
+  return [icon, social];
 }
 
 /** Files that tell others of the page; a page that is not listed has only the one that asks to be left alone. */
