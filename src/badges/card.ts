@@ -2,12 +2,13 @@
 
 import { type Colour, legibleOn } from '../looks/colour.ts';
 import { INK, PAPER, QUIET_INK } from '../looks/neutrals.ts';
+import { escapeMarkup } from '../model/markup.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
 import { type Canvas, fill, paintOf, styleElement } from './canvas.ts';
 import { drawBars, drawShape } from './drawings.ts';
 import { badgeFields, type KindFields } from './kinds.ts';
 import { type CardLine, drawLines } from './lettering/card-text.ts';
-import { cleanText, escapeXml } from './lettering/text.ts';
+import { cleanText } from './lettering/text.ts';
 import type { BadgeOptions } from './options.ts';
 import { FALLBACK_COLOUR, PANEL_LINE_COLOUR } from './palette.ts';
 import { SHAPES } from './shapes.ts';
@@ -27,7 +28,7 @@ export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {})
   const text = await drawLines(linesOf(said, paint.colour), canvas, { width: WIDTH, height: HEIGHT });
   const shape = status.shape === undefined ? '' : drawShape(status.shape, paint, canvas);
   const bars = drawBars(history.days ?? [], { ...BARS, colours: options.colors }, canvas);
-  const name = escapeXml(cleanText(`${status.label}: ${status.message}, ${uptime.label} ${uptime.message}`));
+  const name = escapeMarkup(cleanText(`${status.label}: ${status.message}, ${uptime.label} ${uptime.message}`));
   const ground = `<rect${fill(PANEL_LINE_COLOUR, canvas)} width="${WIDTH}" height="${HEIGHT}" rx="10"/><rect${fill(PAPER, canvas)} x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="9"/>`;
   const dot = `<g transform="translate(${MARGIN} 18)scale(.15)">${shape}</g>`;
   const body = `${ground}${dot}<g transform="scale(.1)">${bars}</g>${text}`;

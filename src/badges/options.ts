@@ -1,6 +1,7 @@
 /** What operators may choose of a badge, in the configuration or behind a `?`, each checked at the door. */
 
 import { z } from 'zod';
+import { LocaleSchema } from '../schema/scalars.ts';
 import { parsePathData } from './lettering/path-data.ts';
 import { parseColour } from './named-colours.ts';
 import { BADGE_KINDS, BADGE_SCHEMES, BADGE_STYLES, type BadgeKind, isBadgeKind, isBadgeName } from './names.ts';
@@ -12,7 +13,6 @@ const ColourSchema = z
   .string()
   .max(32)
   .refine((text) => parseColour(text) !== null, 'expected a colour as #rrggbb, or a name such as orange');
-const LocaleSchema = z.string().max(35).refine(isLocale, 'expected a language tag such as en or pt-BR');
 
 /** Three steps between four colours, from the best on. */
 const StepsSchema = z.strictObject({
@@ -163,12 +163,4 @@ export function resolveBadge(
     return { kind, options: mergeBadgeOptions(page, options) };
   }
   return isBadgeKind(name) ? { kind: name, options: page } : null;
-}
-
-function isLocale(text: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(text).length === 1;
-  } catch {
-    return false;
-  }
 }

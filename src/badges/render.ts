@@ -6,11 +6,12 @@
  */
 
 import { PAPER } from '../looks/neutrals.ts';
+import { escapeMarkup } from '../model/markup.ts';
 import type { State } from '../model/state.ts';
 import { addRules, type Canvas, fill, type Paint, paintOf, styleElement } from './canvas.ts';
 import { drawBars, drawLogo, drawShape, drawSpark, type Logo } from './drawings.ts';
 import { drawLettering, type Lettering, setText } from './lettering/lettering.ts';
-import { cleanText, escapeXml } from './lettering/text.ts';
+import { cleanText } from './lettering/text.ts';
 import type { BadgeScheme, BadgeStyle } from './names.ts';
 import { FALLBACK_COLOUR, LABEL_COLOUR, PANEL_LINE_COLOUR } from './palette.ts';
 import { inset, opening, platePath, SHAPES, type Stretch } from './shapes.ts';
@@ -48,7 +49,7 @@ const PANEL_PADDING = 50;
 export function renderBadge(fields: BadgeFields): string {
   const label = cleanText(String(fields.label ?? ''));
   const message = cleanText(String(fields.message ?? ''));
-  const name = escapeXml(label === '' || message === '' ? label + message : `${label}: ${message}`);
+  const name = escapeMarkup(label === '' || message === '' ? label + message : `${label}: ${message}`);
   const scheme: BadgeScheme = fields.scheme === 'light' || fields.scheme === 'dark' ? fields.scheme : 'auto';
   const colour = paintOf(fields.color, FALLBACK_COLOUR, scheme);
   if (fields.style === 'dot') {

@@ -2,15 +2,6 @@
 
 import { hash } from 'node:crypto';
 
-/** Calls `make` at the first call and hands out what it made from then on. */
-export function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
 /** Digests of objects that several keys are made from; they are frozen data, so the same object has the same digest. */
 const known = new WeakMap<object, string>();
 

@@ -11,8 +11,8 @@ import type {
   ResponseTime,
   UpstreamUptime,
 } from '../model/observation.ts';
+import type { SpanChange } from '../model/record.ts';
 import type { ReportedDay, Span } from '../model/span.ts';
-import type { State } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
 
@@ -27,13 +27,6 @@ export interface UpstreamRecord {
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
   readonly heldHash: string | null;
-}
-
-/** A change of a monitor's time line: its open span is closed at `at`, and a new one begins unless `state` is null. */
-export interface SpanChange {
-  readonly monitor: MonitorId;
-  readonly at: EpochMs;
-  readonly state: State | null;
 }
 
 /** What a pass commits for one upstream, as a whole. */

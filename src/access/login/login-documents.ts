@@ -1,9 +1,10 @@
 /** Documents of the gates as answers. Each is drawn once and filled in, so that answering takes the same time always. */
 
+import type { LoginPrompt } from '../../model/login.ts';
+import { escapeMarkup } from '../../model/markup.ts';
 import type { GateResponse } from '../access.ts';
-import { escapeHtml } from '../escape-html.ts';
 import type { GateKinds } from '../gate/gates.ts';
-import type { LoginHtml, LoginPrompt, RenderLogin } from './login-prompt.ts';
+import type { LoginHtml, RenderLogin } from './login-prompt.ts';
 import { plainLogin } from './plain-login.ts';
 
 /** Stand in for what differs between requests; letters and dashes survive any escaping. None begins another. */
@@ -86,7 +87,7 @@ export function createLoginDocuments(
           ...(init.retryAfterSeconds === undefined ? {} : { 'retry-after': String(init.retryAfterSeconds) }),
           ...(init.cookies === undefined ? {} : { 'set-cookie': init.cookies }),
         },
-        body: html.replace(ANY_PLACE, (place) => escapeHtml(values[place] ?? '')),
+        body: html.replace(ANY_PLACE, (place) => escapeMarkup(values[place] ?? '')),
       };
     },
   };

@@ -6,8 +6,8 @@
 import { hash, webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { escapeMarkup } from '../../model/markup.ts';
 import { type RandomBytes, systemRandom } from '../digest.ts';
-import { escapeHtml } from '../escape-html.ts';
 import { OPENER, SEAL_STYLE } from './seal-opener.ts';
 
 /** The least that OWASP advises for PBKDF2 with SHA-256. */
@@ -118,7 +118,7 @@ function documentOf(words: SealWords, hashes: OwnPolicy['hashes'], sealed: strin
     "form-action 'none'",
     "base-uri 'none'",
   ].join(';');
-  const say = (text: string): string => escapeHtml(text);
+  const say = (text: string): string => escapeMarkup(text);
   return `<!doctype html>
 <html lang="${say(words.lang)}" dir="${words.dir}"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">

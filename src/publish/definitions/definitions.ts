@@ -10,6 +10,7 @@ import type {
   PageDefinition,
 } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
+import { HOST_NAME, RESERVED_SLUGS, SLUG, safeLink } from '../../model/scalars.ts';
 
 export interface SiteSettings {
   /** Public address of the site, without a trailing slash. */
@@ -52,11 +53,6 @@ export interface DefinitionInputs {
   readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
 }
 
-const SAFE_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
-const SAFE_LINK = /^(https?:\/\/|mailto:)[^\s<>"']+$/i;
-const SAFE_HOST = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i;
-const RESERVED_SLUGS: ReadonlySet<string> = new Set(['-', 'api', 'assets']);
-
 /**
  * The pages to publish.
  *
@@ -70,7 +66,7 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
   const clashes = new Set<string>();
   for (const definition of inputs.upstreamDefinitions) {
     const slug = definition.slug.toLowerCase();
-    if (!SAFE_SLUG.test(slug) || RESERVED_SLUGS.has(slug)) {
+    if (!SLUG.test(slug) || RESERVED_SLUGS.has(slug)) {
       problems.push({
         slug,
         message: `the slug of ${definition.id} cannot be part of an address; the page is not published`,
@@ -211,7 +207,7 @@ function everything({ site, monitors }: DefinitionInputs): PageDefinition {
 function finish({ definition, config, inputs }: Draft & { readonly inputs: DefinitionInputs }): ResolvedPage {
   const { site, monitors } = inputs;
   const customDomain =
-    definition.customDomain !== null && SAFE_HOST.test(definition.customDomain)
+    definition.customDomain !== null && HOST_NAME.test(definition.customDomain)
       ? definition.customDomain.toLowerCase()
       : null;
   // `public: false` is the upstream's word that a monitor is nobody's business; behind a gate the page decides.
@@ -260,8 +256,4 @@ function componentIdFrom(text: string): string {
       .replace(/^-+|-+$/g, '')
       .slice(0, 128) || 'component'
   );
-}
-
-function safeLink(link: string | null): string | null {
-  return link !== null && link.length <= 2048 && SAFE_LINK.test(link) ? link : null;
 }

@@ -3,6 +3,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { favicon } from '../../looks/pictures.ts';
 import type { ComponentModel, PageModel } from '../../model/index.ts';
+import { once } from '../../once.ts';
 import { faviconView, socialView } from '../../views/badges/social.ts';
 import { calendarView } from '../../views/feeds/calendar.ts';
 import { feedsOf } from '../../views/feeds/feeds.ts';
@@ -13,7 +14,6 @@ import { reportRows } from '../../views/report/report-data.ts';
 import { isListed, llmsView, robotsView, sitemapView } from '../../views/site/crawlers.ts';
 import { componentPath, reportPath } from '../../views/text/addresses.ts';
 import { v2Documents } from '../../views/v2/documents.ts';
-import { once } from '../fingerprint.ts';
 import { calendarText } from './calendar-text.ts';
 import { llmsText, robotsText, sitemapText } from './crawler-text.ts';
 import { atomText, jsonFeedText, rssText } from './feed-text.ts';

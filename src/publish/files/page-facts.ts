@@ -7,10 +7,11 @@ import {
   type PageModel,
   toEpochMs,
 } from '../../model/index.ts';
+import { once } from '../../once.ts';
 import { intervalOfMonth, monthOf, monthsOf } from '../../views/days/months.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
 import { type ReportDocument, reportDocument } from '../../views/report/report-data.ts';
-import { fingerprintOf, once } from '../fingerprint.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 
 export type PageEvent = PageIncident | PageMaintenance;
 

@@ -10,8 +10,8 @@ import { type Colour, toHex, WHITE } from '../../looks/colour.ts';
 import { INK, PAPER, QUIET_INK } from '../../looks/neutrals.ts';
 import { filledShape, SHAPE_SIZE } from '../../looks/pictures.ts';
 import { LOOKS } from '../../looks/states.ts';
+import { once } from '../../once.ts';
 import type { SocialView } from '../../views/badges/social.ts';
-import { once } from '../fingerprint.ts';
 
 const WIDTH = 1200;
 const HEIGHT = 630;

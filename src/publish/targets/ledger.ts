@@ -5,11 +5,10 @@
  */
 
 import { z } from 'zod';
+import { SLUG } from '../../model/scalars.ts';
 import { isInside } from './static-file.ts';
 
 export const SITE_LEDGER = '.pharos.json';
-
-const SLUG = /^(_site|[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?)$/;
 
 const PageEntrySchema = z.object({
   /** Of the page that is wholly there; empty: it is being written. */
@@ -25,7 +24,10 @@ const SiteLedgerSchema = z.object({
   format: z.literal(2),
   /** How files are stored; with other settings everything is looked at again. */
   settings: z.string(),
-  pages: z.record(z.string().regex(SLUG), PageEntrySchema),
+  pages: z.record(
+    z.string().refine((slug) => slug === '_site' || SLUG.test(slug)),
+    PageEntrySchema,
+  ),
 });
 
 const PageLedgerSchema = z.object({ format: z.literal(2), files: z.record(z.string().refine(isInside), z.string()) });

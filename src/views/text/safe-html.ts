@@ -5,8 +5,8 @@
 
 import MarkdownIt from 'markdown-it';
 import sanitize from 'sanitize-html';
-import { safeLink } from './links.ts';
-import { escapeMarkup } from './plain-text.ts';
+import { safeLink } from '../../model/scalars.ts';
+import { cleanMarkup } from './plain-text.ts';
 
 declare const safeHtml: unique symbol;
 /** Markup that this module made. */
@@ -80,8 +80,8 @@ const KNOWN_LENGTH_MAX = 2_000;
  * and a style sheet can show what the day was. A component of its own for each would take longer than all of the page.
  */
 export function dayMark(label: string, className = ''): SafeHtml {
-  const attribute = className === '' ? '' : ` class="${escapeMarkup(className)}"`;
-  return `<input type="radio" name="d"${attribute} aria-label="${escapeMarkup(label)}">` as SafeHtml;
+  const attribute = className === '' ? '' : ` class="${cleanMarkup(className)}"`;
+  return `<input type="radio" name="d"${attribute} aria-label="${cleanMarkup(label)}">` as SafeHtml;
 }
 
 /** Several pieces as one. */
