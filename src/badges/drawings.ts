@@ -52,7 +52,7 @@ interface Box {
 }
 
 /** Points of a line chart that are worth drawing: more would be closer together than a pixel. */
-export const SPARK_POINTS_MAX = 48;
+const SPARK_POINTS_MAX = 48;
 
 /**
  * The series as a line with a shade below it, its gaps left open. The chart's floor is zero, so a line that only

@@ -4,7 +4,7 @@ import { BLACK, type Colour, WHITE } from '../looks/colour.ts';
 import { LOOKS } from '../looks/states.ts';
 
 /** For what is neither good nor bad. */
-export const INFO_COLOUR: Colour = { light: 0x23737a, dark: 0x56b8c0 };
+const INFO_COLOUR: Colour = { light: 0x23737a, dark: 0x56b8c0 };
 export const LABEL_COLOUR: Colour = { light: 0x35393d, dark: 0x3b4044 };
 /** The thin line round the ground that bars are drawn on, which any page may be around. */
 export const PANEL_LINE_COLOUR: Colour = { light: 0xcfccc4, dark: 0x3b4044 };

@@ -13,7 +13,7 @@ export const WHITE: Rgb = 0xffffff;
 export const BLACK: Rgb = 0x000000;
 
 /** Contrast that WCAG 2 asks of text (success criterion 1.4.3). */
-export const TEXT_CONTRAST_MIN = 4.5;
+const TEXT_CONTRAST_MIN = 4.5;
 
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const NIBBLES = '0123456789abcdef';

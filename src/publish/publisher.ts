@@ -25,8 +25,8 @@ import { hideFromPublic, withdraw } from './releases/switch.ts';
 import { createSitePublisher, SITE_SLUG, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
 export type { WorkerPool } from './page/page-publisher.ts';
-export type { PageReport, PublishReport } from './publish-report.ts';
-export { SITE_SLUG, type SiteFilesInput } from './site/site-release.ts';
+export type { PublishReport } from './publish-report.ts';
+export { SITE_SLUG } from './site/site-release.ts';
 
 export interface PublisherOptions extends Omit<PageReleaseDeps, 'disk'> {
   /** Default: the real one. */

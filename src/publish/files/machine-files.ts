@@ -22,7 +22,7 @@ import type { PageFacts } from './page-facts.ts';
 import { csvText, jsonText } from './serialise.ts';
 import { socialImage } from './social-image.ts';
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 const RSS_TYPE = 'application/rss+xml; charset=utf-8';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -126,7 +126,7 @@ function indexFiles(model: PageModel): FileEntry[] {
 }
 
 /** A file that is its view as JSON. */
-export function jsonFile(path: string, view: () => unknown, priority: Priority = 'immediate'): FileEntry {
+function jsonFile(path: string, view: () => unknown, priority: Priority = 'immediate'): FileEntry {
   return fileEntry({ path, contentType: JSON_TYPE, kind: 'json', view, priority, draw: jsonText });
 }
 

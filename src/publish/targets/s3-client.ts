@@ -45,7 +45,7 @@ export interface S3Limits {
   readonly connectionsMax: number;
 }
 
-export const S3_LIMITS: S3Limits = Object.freeze({
+const S3_LIMITS: S3Limits = Object.freeze({
   connectMs: 5 * SECOND_MS,
   totalMs: 60 * SECOND_MS,
   attempts: 4,

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
-import type { Database, Row, SqlValue, Writer } from '../database.ts';
+import type { Database, Row, Writer } from '../database.ts';
 import { migrationsAfter } from '../migrations.ts';
 
 /** Older libraries can corrupt a WAL database when two connections checkpoint at once (sqlite.org/wal.html#walresetbug). */
@@ -116,7 +116,7 @@ function requireVersion(version: string): void {
 }
 
 /** Applies each numbered file once, in order, each in a transaction of its own. Forward only. */
-export function migrate(connection: DatabaseSync): void {
+function migrate(connection: DatabaseSync): void {
   const current = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   for (const { version, sql } of migrationsAfter(current)) {
     connection.exec('BEGIN IMMEDIATE');
@@ -214,9 +214,4 @@ function unavailable(place: string, error: unknown): StatusError {
     message: `${place} cannot be used: ${messageOf(error)}. Check that the data folder is writable, has space and is used by one version of Pharos.`,
     cause: error,
   });
-}
-
-/** Parameters of a list for `IN (…)`. */
-export function placeholders(values: readonly SqlValue[]): string {
-  return values.map(() => '?').join(', ');
 }

@@ -25,7 +25,7 @@ import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 
-export const CALENDAR_DAYS = 365;
+const CALENDAR_DAYS = 365;
 const MONTHS = 12;
 
 export interface UptimeCalendarView {

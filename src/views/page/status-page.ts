@@ -23,7 +23,7 @@ import { type BannerView, bannerOf, plainText } from './banner.ts';
 import { type SectionView, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
-export const PAST_DAYS = 14;
+const PAST_DAYS = 14;
 /** Above this the rest is on the history page. */
 const PAST_INCIDENTS_MAX = 20;
 
