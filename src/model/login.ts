@@ -1,4 +1,4 @@
-/** What a document of the gates says. It knows nothing of the page behind: not its title, not whether it exists. */
+/** What the gates say and ask. It knows nothing of the page behind: not its title, not whether it exists. */
 
 /**
  * `sign-in`: the forms. `sent`: the same answer to any address, with a field for the code. `confirm`: the last step of a
@@ -40,4 +40,28 @@ export interface LoginPrompt {
   readonly username: string;
   /** Of a mailed link; empty otherwise. */
   readonly token: string;
+}
+
+/** What a sealed page says before it is open, in one language. It names nothing that is inside. */
+export interface SealWords {
+  readonly lang: string;
+  readonly dir: 'ltr' | 'rtl';
+  readonly title: string;
+  readonly label: string;
+  readonly submit: string;
+  readonly working: string;
+  readonly wrong: string;
+  readonly noScript: string;
+  readonly noCrypto: string;
+}
+
+/** What the mail says that lets somebody in. */
+export interface MailFacts {
+  readonly locale: string;
+  /** Of the status page, on one line. */
+  readonly title: string;
+  readonly link: string;
+  /** In groups of four digits. */
+  readonly code: string;
+  readonly minutes: number;
 }

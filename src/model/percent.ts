@@ -12,8 +12,8 @@ export function formatUptime(ratio: number | null, decimals: number, locale = 'e
   return percentFormat(locale, decimals).format(floorTo(ratio, decimals + 2));
 }
 
-/** Rounds down to `digits` after the point. The nearest double of a decimal with that many digits is that decimal. */
-function floorTo(ratio: number, digits: number): number {
+/** A share rounded down to `digits` after the point: never better than it is. The nearest double of a decimal with that many digits is that decimal. */
+export function floorTo(ratio: number, digits: number): number {
   const scale = 10 ** digits;
   const floored = Math.floor(ratio * scale);
   // The product is rounded: 0.57 × 100 gives 56.99…, and a value just below a step may be lifted onto it.

@@ -8,11 +8,9 @@ import type {
   MonitorId,
   MonitorObservation,
   PageDefinition,
-  ResponseTime,
-  UpstreamUptime,
 } from '../model/observation.ts';
 import type { SpanChange } from '../model/record.ts';
-import type { ReportedDay, Span } from '../model/span.ts';
+import type { MonitorPast } from '../model/reported.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
 
@@ -88,15 +86,6 @@ export interface StoredMaintenance extends Maintenance {
 
 export interface StoredIncident extends Incident {
   readonly changedAt: EpochMs;
-}
-
-/** One monitor's past, as far as it is remembered. Open spans end at their upstream's last good answer. */
-export interface MonitorPast {
-  readonly observed: readonly Span[];
-  readonly reported: readonly Span[];
-  readonly reportedDays: readonly ReportedDay[];
-  readonly responseTimes: readonly ResponseTime[];
-  readonly uptime: UpstreamUptime | null;
 }
 
 export interface RunRecord {

@@ -1,20 +1,12 @@
 /** The mail that lets somebody in: plain text, so that there is nothing to render and nothing to load. */
 
+import type { MailFacts } from '../../model/login.ts';
+
 export interface SignInMail {
   /** One bare address. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-}
-
-export interface MailFacts {
-  readonly locale: string;
-  /** Of the status page, on one line. */
-  readonly title: string;
-  readonly link: string;
-  /** In groups of four digits. */
-  readonly code: string;
-  readonly minutes: number;
 }
 
 /** Puts a mail into words of a language. */
