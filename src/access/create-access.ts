@@ -10,13 +10,12 @@ import { readCookie } from './cookies.ts';
 import { isToken, type RandomBytes, systemRandom } from './digest.ts';
 import { forgetChallenges } from './email/challenges.ts';
 import { createMailQueue } from './email/mail-queue.ts';
-import { type SendMail, type WriteMail, writeEnglishMail } from './email/sign-in-mail.ts';
+import type { SendMail, WriteMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
 import { createGates } from './gate/gates.ts';
 import { ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TEND_INTERVAL_MS } from './limits.ts';
 import { createLoginDocuments } from './login/login-documents.ts';
 import type { RenderLogin } from './login/login-prompt.ts';
-import { plainLogin } from './login/plain-login.ts';
 import { returnToOf, safeBase } from './login/return-to.ts';
 import { answerRoute } from './routes.ts';
 import { createSessionMemory } from './sessions/session-memory.ts';
@@ -33,10 +32,9 @@ export interface AccessOptions {
   readonly sessionHours: number;
   /** Something failed that the visitor is not told; never carries a secret. */
   readonly onError: (error: unknown, where: string) => void;
-  /** Default: plain documents in English. */
-  readonly renderLogin?: RenderLogin;
-  /** Default: English. */
-  readonly writeMail?: WriteMail;
+  /** Where it fails, a plain document in English takes the place of its own. */
+  readonly renderLogin: RenderLogin;
+  readonly writeMail: WriteMail;
   /** Default: the system's. */
   readonly random?: RandomBytes;
   /** Default: every five seconds; null: only when `tend` is called. */
@@ -54,9 +52,9 @@ export function createAccess(options: AccessOptions): Access {
     onError,
   });
   const attempts = createAttempts(database, random);
-  const { sendMail, writeMail = writeEnglishMail } = options;
+  const { sendMail, writeMail, renderLogin } = options;
   const mails = createMailQueue({ database, gates, random, now, sendMail, writeMail, onError });
-  const documents = createLoginDocuments(options.renderLogin ?? plainLogin, onError);
+  const documents = createLoginDocuments(renderLogin, onError);
   const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
   const badgeTokens = createBadgeTokens(database, random);
   const memory = createSessionMemory();

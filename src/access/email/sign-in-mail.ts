@@ -15,19 +15,6 @@ export type WriteMail = (facts: MailFacts) => { readonly subject: string; readon
 /** Sends one mail; throws when it could not be handed over, and then it is tried again. */
 export type SendMail = (mail: SignInMail) => Promise<void>;
 
-export const writeEnglishMail: WriteMail = ({ title, link, code, minutes }) => ({
-  subject: `Sign in: ${title}`,
-  text: `Somebody, probably you, asked to see the status page "${title}".
-
-Open this link in the browser in which you asked:
-${link}
-
-Or type this code there: ${code}
-
-Both work once, for ${minutes} minutes. If it was not you, there is nothing to do.
-`,
-});
-
 /** A title as one line without control characters, so that it cannot pretend to be another part of the mail. */
 export function oneLine(text: string): string {
   return text
