@@ -4,6 +4,7 @@
  * a ledger says so; so after a crash at any point nothing is forgotten, and little is written twice.
  */
 
+import pLimit from 'p-limit';
 import { SITE_SLUG } from '../site/site-release.ts';
 import { pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
 import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
@@ -22,7 +23,7 @@ export interface TargetOptions {
 export function createTarget({ store, listing, elapsed = () => performance.now() }: TargetOptions): Target {
   let memory: TargetLedger | null = null;
   let isFirstRun = true;
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = pLimit(1);
 
   async function update(): Promise<TargetReport> {
     const started = elapsed();
@@ -59,15 +60,11 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
   return {
     kind: store.kind,
     place: store.place,
-    update: () => {
-      const mine = last.then(update);
-      last = mine;
-      return mine;
-    },
+    update: () => inTurn(update),
     probe: store.probe,
     close: async () => {
       await store.close();
-      await last;
+      await inTurn(() => undefined);
     },
   };
 }

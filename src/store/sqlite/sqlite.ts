@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
+import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { Database, Row, Writer } from '../database.ts';
 import { migrationsAfter } from '../migrations.ts';
@@ -137,7 +138,7 @@ function migrate(connection: DatabaseSync): void {
 function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database {
   const readStatements = new Map<string, StatementSync>();
   const writeStatements = new Map<string, StatementSync>();
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = pLimit(1);
 
   const writer: Writer = {
     all: async (sql, params = []) => prepared(writing, writeStatements, sql).all(...params) as readonly Row[],
@@ -163,20 +164,16 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   return {
     all: async (sql, params = []) =>
       guard(() => prepared(reading, readStatements, sql).all(...params) as readonly Row[]),
-    transaction: (task) => {
-      const mine = last.then(() => transact(task));
-      // The next one waits for this one whatever becomes of it.
-      last = mine.catch(() => undefined);
-      return mine;
-    },
+    // The next one waits for this one whatever becomes of it.
+    transaction: (task) => inTurn(() => transact(task)),
     backup: async (file) => {
       await backup(reading, file);
     },
-    close: async () => {
-      await last;
-      reading.close();
-      if (writing !== reading) writing.close();
-    },
+    close: () =>
+      inTurn(() => {
+        reading.close();
+        if (writing !== reading) writing.close();
+      }),
   };
 }
 
