@@ -6,6 +6,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { compressBest } from './draw/compress.ts';
 import {
   type PagePublisher,
@@ -54,7 +55,7 @@ const VARIANTS_BYTES_MIN = 4_096;
 
 export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const deferred = new Map<string, PlannedTask>();
-  const variants = new Map<string, readonly [manifest: Manifest, paths: readonly string[]]>();
+  const variants = new LRUCache<string, readonly [manifest: Manifest, paths: readonly string[]]>({ max: VARIANTS_MAX });
   const closing = new AbortController();
   let working: Promise<void> | null = null;
   let compressing: Promise<void> | null = null;
@@ -92,10 +93,10 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   }
 
   async function compressBest(): Promise<void> {
-    for (const [slug, [manifest, paths]] of variants) {
-      variants.delete(slug);
+    for (let oldest = variants.pop(); oldest !== undefined; oldest = variants.pop()) {
+      const [manifest, paths] = oldest;
       for (const path of paths) {
-        if (closing.signal.aborted || currentNumber(deps.folders, slug) !== manifest.number) break;
+        if (closing.signal.aborted || currentNumber(deps.folders, manifest.slug) !== manifest.number) break;
         await calm();
         const started = performance.now();
         await improveVariants(deps, manifest, path).catch(deps.onError);
@@ -121,10 +122,6 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
         )
         .map(([path]) => path);
       variants.set(manifest.slug, [manifest, paths]);
-      for (const [oldest] of variants) {
-        if (variants.size <= VARIANTS_MAX) break;
-        variants.delete(oldest);
-      }
       compressing ??= compressBest().finally(() => {
         compressing = null;
       });

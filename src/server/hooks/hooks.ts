@@ -4,6 +4,7 @@
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { OwnRequest } from '../front-door.ts';
 
@@ -46,7 +47,7 @@ export function createHookHandler(
   options: HookHandlerOptions,
 ): (upstreamId: string, request: OwnRequest) => Promise<HookResult> {
   const turns = new Map<string, Turn>();
-  const seen = new Set<string>();
+  const seen = new LRUCache<string, true>({ max: REMEMBERED_MAX });
 
   function pull(upstreamId: string, clientAddress: string): string | null {
     const now = options.now();
@@ -73,11 +74,7 @@ export function createHookHandler(
     const body = await request.body();
     const fingerprint = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');
     if (body.length > 0 && seen.has(fingerprint)) return { kind: 'known' };
-    seen.add(fingerprint);
-    for (const oldest of seen) {
-      if (seen.size <= REMEMBERED_MAX) break;
-      seen.delete(oldest);
-    }
+    seen.set(fingerprint, true);
     return { kind: 'taken', runId: pull(upstreamId, request.clientAddress) };
   };
 }

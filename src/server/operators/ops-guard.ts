@@ -1,6 +1,7 @@
 /** The operator token: compared in constant time, and tries with a wrong one counted. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Attempts } from '../../access/attempts/attempts.ts';
 import { clientNetworkOf } from '../../access/attempts/client-address.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
@@ -33,7 +34,7 @@ const COUNTED_AS = '-';
 
 /** Makes the guard. Wrong tries are counted in the store, so that restarts and other processes share them. */
 export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): OperatorGuard {
-  const blocked = new Map<string, EpochMs>();
+  const blocked = new LRUCache<string, EpochMs>({ max: BLOCKED_MAX });
   return {
     check: async (given, { address, now }) => {
       const network = clientNetworkOf(address);
@@ -42,12 +43,7 @@ export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): 
       if (isSame(given, token())) return { kind: 'right' };
       const admission = await attempts.admit({ kind: 'operator', slug: COUNTED_AS, clientAddress: address, now });
       if (admission.isAdmitted) return { kind: 'wrong' };
-      blocked.delete(network);
       blocked.set(network, toEpochMs(now + admission.retryAfterMs));
-      for (const oldest of blocked.keys()) {
-        if (blocked.size <= BLOCKED_MAX) break;
-        blocked.delete(oldest);
-      }
       return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
     },
   };

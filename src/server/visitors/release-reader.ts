@@ -2,6 +2,7 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { COMPRESSIONS, type Compression, suffixOf } from '../../publish/releases/compressions.ts';
 import {
   type ReleaseFolders,
@@ -97,26 +98,14 @@ function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
 }
 
 function createMemoryCache(bytesMax: number): (path: string) => Buffer {
-  const files = new Map<string, Buffer>();
-  let bytes = 0;
-  return (path) => {
-    const known = files.get(path);
-    if (known !== undefined) {
-      files.delete(path);
-      files.set(path, known);
-      return known;
-    }
-    const body = readFileSync(path);
-    if (body.length > bytesMax / 8) return body;
-    files.set(path, body);
-    bytes += body.length;
-    for (const [oldest, content] of files) {
-      if (bytes <= bytesMax) break;
-      files.delete(oldest);
-      bytes -= content.length;
-    }
-    return body;
-  };
+  const files = new LRUCache<string, Buffer>({
+    maxSize: bytesMax,
+    maxEntrySize: Math.ceil(bytesMax / 8),
+    // An empty file is kept too.
+    sizeCalculation: (body) => Math.max(1, body.length),
+    memoMethod: (path) => readFileSync(path),
+  });
+  return (path) => files.memo(path);
 }
 
 /** The best variant of a file for an Accept-Encoding header; null: as it is. */

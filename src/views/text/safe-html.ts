@@ -3,6 +3,7 @@
  * through the sanitiser, and the marks of days, of which a page has thousands, with their text escaped.
  */
 
+import { LRUCache } from 'lru-cache';
 import MarkdownIt from 'markdown-it';
 import sanitize from 'sanitize-html';
 import { safeLink } from '../../model/scalars.ts';
@@ -64,15 +65,13 @@ export function safeHtmlOfMarkdown(text: string): SafeHtml {
   if (found !== undefined) return found;
   const cut = text.length > MARKDOWN_LENGTH_MAX ? `${text.slice(0, MARKDOWN_LENGTH_MAX)}…` : text;
   const made = sanitize(markdown.render(cut.toWellFormed()), ALLOWED) as SafeHtml;
-  if (known.size >= KNOWN_MAX) known.clear();
   if (text.length <= KNOWN_LENGTH_MAX) known.set(text, made);
   return made;
 }
 
 /** An update stands on its incident's page, in the history, on its components' pages and, while it matters, on top. */
-const known = new Map<string, SafeHtml>();
+const known = new LRUCache<string, SafeHtml>({ max: 1_000 });
 /** Together at most a few megabytes. */
-const KNOWN_MAX = 1_000;
 const KNOWN_LENGTH_MAX = 2_000;
 
 /**
