@@ -14,7 +14,7 @@ import { drawLettering, type Lettering, setText } from './lettering/lettering.ts
 import { cleanText } from './lettering/text.ts';
 import type { BadgeScheme, BadgeStyle } from './names.ts';
 import { FALLBACK_COLOUR, LABEL_COLOUR, PANEL_LINE_COLOUR } from './palette.ts';
-import { inset, opening, platePath, SHAPES, type Stretch } from './shapes.ts';
+import { inset, opening, outline, platePath, SHAPES, type Stretch } from './shapes.ts';
 
 /** What a badge says and how. Text may be anything: it is cleaned, cut and escaped. */
 export interface BadgeFields {
@@ -160,7 +160,7 @@ function drawPlate(stretch: Stretch, paint: Paint, canvas: Canvas): string {
 function drawPanel(stretch: Stretch, canvas: Canvas): string {
   const { from, to, isFirst, isLast } = stretch;
   const ground = { from: from + (isFirst ? 10 : 0), to: to - (isLast ? 10 : 0), isFirst, isLast };
-  return `<path${fill(PANEL_LINE_COLOUR, canvas)} d="${platePath(stretch, canvas.shape)}"/><path${fill(PAPER, canvas)} transform="translate(0 10)" d="${platePath(ground, inset(canvas.shape, 10))}"/>`;
+  return `<path${fill(PANEL_LINE_COLOUR, canvas)} d="${platePath(stretch, canvas.shape)}"/><path${fill(PAPER, canvas)} transform="translate(0 10)" d="${outline(ground, inset(canvas.shape, 10))}"/>`;
 }
 
 function drawDot(paint: Paint, shape: State | undefined, canvas: Canvas): string {
