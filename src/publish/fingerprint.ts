@@ -7,10 +7,6 @@ const known = new WeakMap<object, string>();
 
 /** SHA-256 of plain data as JSON, in hexadecimal; remembered for objects. */
 export function fingerprintOf(data: unknown): string {
-  if (typeof data !== 'object' || data === null) return hash('sha256', JSON.stringify(data) ?? '', 'hex');
-  const found = known.get(data);
-  if (found !== undefined) return found;
-  const digest = hash('sha256', JSON.stringify(data), 'hex');
-  known.set(data, digest);
-  return digest;
+  const digestOf = (): string => hash('sha256', JSON.stringify(data) ?? '', 'hex');
+  return typeof data === 'object' && data !== null ? known.getOrInsertComputed(data, digestOf) : digestOf();
 }

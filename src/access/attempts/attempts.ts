@@ -36,14 +36,12 @@ interface Bucket {
 export function createAttempts(database: Database, random: RandomBytes): Attempts {
   let salt: Promise<string> | null = null;
 
-  async function saltOnce(): Promise<string> {
-    salt ??= loadSalt(database, random);
-    try {
-      return await salt;
-    } catch (error) {
+  function saltOnce(): Promise<string> {
+    salt ??= loadSalt(database, random).catch((error: unknown) => {
       salt = null;
       throw error;
-    }
+    });
+    return salt;
   }
 
   async function bucketsOf({ kind, slug, clientAddress }: Attempt): Promise<Buckets> {

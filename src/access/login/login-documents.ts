@@ -57,11 +57,7 @@ export function createLoginDocuments(
 
   function templateOf(shape: Required<LoginShape>, kinds: GateKinds): Promise<LoginHtml> {
     const key = JSON.stringify([shape, kinds]);
-    const known = drawn.get(key);
-    if (known !== undefined) return known;
-    const template = draw({ ...PLACES, ...shape, ...kinds }, key);
-    drawn.set(key, template);
-    return template;
+    return drawn.getOrInsertComputed(key, () => draw({ ...PLACES, ...shape, ...kinds }, key));
   }
 
   return {

@@ -123,7 +123,7 @@ function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]>
   const groups = new Map<string, string[]>();
   for (const upstream of config.upstreams) {
     const expression = upstream.schedule ?? config.schedule;
-    groups.set(expression, [...(groups.get(expression) ?? []), upstream.id]);
+    groups.getOrInsert(expression, []).push(upstream.id);
   }
   return groups;
 }

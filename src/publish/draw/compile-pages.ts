@@ -65,11 +65,7 @@ export function compiledEntry(version: string): string {
 export async function compilePages(): Promise<string> {
   const version = await versionOfSources();
   if (existsSync(compiledEntry(version))) return version;
-  const running = compiling.get(version);
-  if (running !== undefined) return running;
-  const made = compileInto(version).finally(() => compiling.delete(version));
-  compiling.set(version, made);
-  return made;
+  return compiling.getOrInsertComputed(version, () => compileInto(version).finally(() => compiling.delete(version)));
 }
 
 /** Builds of this process that have not ended, by version. */

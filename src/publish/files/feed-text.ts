@@ -79,11 +79,7 @@ function summaryText({ updates, statusText, title }: FeedItemView): string {
 const contents = new WeakMap<FeedItemView, string>();
 
 function contentHtml(item: FeedItemView): string {
-  const known = contents.get(item);
-  if (known !== undefined) return known;
-  const made = makeContent(item);
-  contents.set(item, made);
-  return made;
+  return contents.getOrInsertComputed(item, makeContent);
 }
 
 /** All updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */

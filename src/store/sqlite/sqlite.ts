@@ -178,11 +178,7 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
 }
 
 function prepared(connection: DatabaseSync, cache: Map<string, StatementSync>, sql: string): StatementSync {
-  const known = cache.get(sql);
-  if (known !== undefined) return known;
-  const statement = connection.prepare(sql);
-  cache.set(sql, statement);
-  return statement;
+  return cache.getOrInsertComputed(sql, () => connection.prepare(sql));
 }
 
 function guard<T>(action: () => T): T {

@@ -118,10 +118,6 @@ function dayRows(
 export function incidentsByComponent({ incidents }: PageModel): ReadonlyMap<string, readonly PageIncident[]> {
   const byComponent = new Map<string, PageIncident[]>();
   for (const incident of incidents)
-    for (const id of incident.componentIds) {
-      const list = byComponent.get(id);
-      if (list === undefined) byComponent.set(id, [incident]);
-      else list.push(incident);
-    }
+    for (const id of incident.componentIds) byComponent.getOrInsert(id, []).push(incident);
   return byComponent;
 }

@@ -118,7 +118,7 @@ function incidentTitlesByDay(
   for (const { title, startedAt, endedAt } of model.incidents)
     for (const [index, { interval }] of cells.entries()) {
       if (startedAt >= interval.to || (endedAt ?? model.asOf) < interval.from) continue;
-      byDay.set(index, [...(byDay.get(index) ?? []), title]);
+      byDay.getOrInsert(index, []).push(title);
     }
   return byDay;
 }

@@ -56,12 +56,7 @@ const known = new Map<string, Format>();
 
 /** Formats for a locale and an IANA zone; made once for each pair, since making one is a thousand times using one. */
 export function formatIn(locale: string, zone: string): Format {
-  const key = `${locale} ${zone}`;
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = createFormat(locale, zone);
-  known.set(key, made);
-  return made;
+  return known.getOrInsertComputed(`${locale} ${zone}`, () => createFormat(locale, zone));
 }
 
 function createFormat(locale: string, zone: string): Format {
