@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import fresh from 'fresh';
 import { createBadgeCache } from '../../badges/cache.ts';
 import {
   BADGE_HEADERS,
@@ -150,8 +151,7 @@ function addressedSubject({ subjects }: BadgeData, { scope, id }: BadgeAddress):
 
 function answerOf(drawn: Drawn, { isPublic, ifNoneMatch }: BadgeRequest): FileAnswer {
   if (!isPublic) return drawn.private;
-  const isKnown = ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === drawn.etag) === true;
-  return isKnown ? drawn.notModified : drawn.whole;
+  return fresh({ 'if-none-match': ifNoneMatch }, { etag: drawn.etag }) ? drawn.notModified : drawn.whole;
 }
 
 function missing(): FileAnswer {
