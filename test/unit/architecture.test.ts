@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['sync/http/http.ts', 'sync/http/http-faults.ts', 'publish/targets/s3-client.ts', 'cli/commands/rebuild.ts'],
   aws4fetch: ['publish/targets/s3-client.ts'],
-  'node-cron': ['sync/schedule/schedule.ts'],
+  croner: ['sync/schedule/schedule.ts'],
   'node:sqlite': ['store/sqlite/sqlite.ts'],
   pg: ['store/postgres'],
   nodemailer: ['access/'],
