@@ -1,5 +1,6 @@
 /** The gates, put together. */
 
+import pLimit from 'p-limit';
 import { isStatusError } from '../errors.ts';
 import { type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
@@ -144,20 +145,13 @@ function repeat(
   intervalMs: number | null,
   onError: AccessOptions['onError'],
 ): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  const timer =
-    intervalMs === null
-      ? undefined
-      : setInterval(() => {
-          running ??= task()
-            .catch((error: unknown) => onError(error, 'gates'))
-            .finally(() => {
-              running = null;
-            });
-        }, intervalMs);
-  timer?.unref();
+  const inTurn = pLimit(1);
+  const begin = (): void => {
+    if (inTurn.activeCount === 0) inTurn(task).catch((error: unknown) => onError(error, 'gates'));
+  };
+  const timer = intervalMs === null ? undefined : setInterval(begin, intervalMs).unref();
   return async () => {
     clearInterval(timer);
-    await running;
+    await inTurn(() => undefined);
   };
 }

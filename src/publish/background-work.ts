@@ -7,6 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import { compressBest } from './draw/compress.ts';
 import {
   type PagePublisher,
@@ -57,8 +58,8 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const deferred = new Map<string, PlannedTask>();
   const variants = new LRUCache<string, readonly [manifest: Manifest, paths: readonly string[]]>({ max: VARIANTS_MAX });
   const closing = new AbortController();
-  let working: Promise<void> | null = null;
-  let compressing: Promise<void> | null = null;
+  const drawing = pLimit(1);
+  const compressing = pLimit(1);
 
   /** Ends early, and without a fault, when everything ends. */
   const pause = (ms: number): Promise<void> =>
@@ -108,9 +109,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   return {
     addDeferred: (task) => {
       deferred.set(task.page.definition.slug, task);
-      working ??= drawDeferred().finally(() => {
-        working = null;
-      });
+      drawing(drawDeferred).catch(deps.onError);
     },
     addVariants: (manifest, previous) => {
       const paths = Object.entries(manifest.files)
@@ -122,17 +121,13 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
         )
         .map(([path]) => path);
       variants.set(manifest.slug, [manifest, paths]);
-      compressing ??= compressBest().finally(() => {
-        compressing = null;
-      });
+      compressing(compressBest).catch(deps.onError);
     },
-    settled: async () => {
-      await working;
-    },
+    settled: () => drawing(() => undefined),
     close: async () => {
       closing.abort();
-      await working;
-      await compressing;
+      await drawing(() => undefined);
+      await compressing(() => undefined);
     },
   };
 }
