@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { EpochMs } from '../../model/time.ts';
 import type { Principal } from '../access.ts';
 
-/** The longest that a session is believed without the store. */
+/** The longest that a session is believed without the store; by the instants handed in, since a cache reads a clock of its own. */
 const BELIEVED_MS_MAX = 15 * 60_000;
 const SESSIONS_MAX = 10_000;
 

@@ -1,4 +1,7 @@
-/** Signed requests to a bucket: bounded in time and size, tried again a few times where that may help. */
+/**
+ * Signed requests to a bucket: bounded in time and size, tried again a few times where that may help. By hand: undici's
+ * own retries know statuses, and S3 says in its XML what is worth another try.
+ */
 
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';

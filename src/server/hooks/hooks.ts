@@ -32,7 +32,7 @@ export type HookResult =
   | { readonly kind: 'known' }
   | { readonly kind: 'idle' };
 
-/** After a pull at once, at most one in this time. */
+/** After a pull at once, at most one in this time; by hand, since packages that debounce read a clock of their own. */
 const DEBOUNCE_MS = 10 * SECOND_MS;
 /** Bodies remembered, so that one that is sent again asks for nothing. */
 const REMEMBERED_MAX = 10_000;
