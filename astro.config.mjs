@@ -1,6 +1,7 @@
 // How the pages are compiled. What they show comes in as a view (src/views); who calls them is src/publish/draw/renderer.ts.
 import node from '@astrojs/node';
 import { defineConfig, passthroughImageService } from 'astro/config';
+import { looksStylesheet } from './src/looks/stylesheet.ts';
 
 /** The adapter in middleware mode, with an entry of ours that draws a view without a request over HTTP. */
 function adapter() {
@@ -10,6 +11,16 @@ function adapter() {
   integration.hooks['astro:config:done'] = (options) =>
     configDone?.({ ...options, setAdapter: (made) => options.setAdapter({ ...made, serverEntrypoint }) });
   return integration;
+}
+
+/** The colours of the pages as a style sheet that layouts import. */
+function looks() {
+  const id = 'virtual:looks.css';
+  return {
+    name: 'pharos-looks',
+    resolveId: (source) => (source === id ? id : undefined),
+    load: (source) => (source === id ? looksStylesheet() : undefined),
+  };
 }
 
 export default defineConfig({
@@ -34,5 +45,5 @@ export default defineConfig({
     // The publisher narrows this to what each page has: src/publish/draw/policy.ts.
     csp: { algorithm: 'SHA-256', directives: ["default-src 'none'"] },
   },
-  vite: { build: { sourcemap: false, assetsInlineLimit: 65_536, reportCompressedSize: false } },
+  vite: { plugins: [looks()], build: { sourcemap: false, assetsInlineLimit: 65_536, reportCompressedSize: false } },
 });

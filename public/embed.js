@@ -4,30 +4,9 @@
 // it does not know show as unknown.
 (() => {
   const REFRESH_MS = 60_000;
-  const NOT_CURRENT = {
-    en: 'Current state unknown',
-    de: 'Aktueller Zustand unbekannt',
-    fr: 'État actuel inconnu',
-    es: 'Estado actual desconocido',
-    'pt-BR': 'Estado atual desconhecido',
-    ja: '現在の状態は不明です',
-    'zh-Hans': '当前状态未知',
-    ar: 'الحالة الحالية غير معروفة',
-  };
-  // A sign and an outline for each state, so that it is told without its colour.
-  const SIGNS = {
-    operational: ['#2b8a57', 'M10 1a9 9 0 1 1 0 18a9 9 0 1 1 0-18z', 'm6 10.3 2.7 2.7L14 7.5'],
-    degraded: ['#b07206', 'M10 1.5 19 18H1z', 'M10 7v5M10 15v.1'],
-    partial_outage: ['#c4500f', 'M10 .5 19.5 10 10 19.5.5 10z', 'M10 5v6M10 14.2v.1'],
-    major_outage: ['#c01f2f', 'M6.2 1h7.6L19 6.2v7.6L13.8 19H6.2L1 13.8V6.2z', 'm6.8 6.8 6.4 6.4m0-6.4-6.4 6.4'],
-    maintenance: ['#2f6fce', 'M4 1h12q3 0 3 3v12q0 3-3 3H4q-3 0-3-3V4q0-3 3-3z', 'M10 5v5l3.2 2.5'],
-    paused: ['#6b7074', 'M4 1h12q3 0 3 3v12q0 3-3 3H4q-3 0-3-3V4q0-3 3-3z', 'M7.5 6v8m5-8v8'],
-    unknown: [
-      '#6b7074',
-      'M10 1a9 9 0 1 1 0 18a9 9 0 1 1 0-18z',
-      'M7.7 7.8a2.4 2.4 0 1 1 3.6 2q-1.3.7-1.3 1.7M10 15v.1',
-    ],
-  };
+  // Written in when this file is published: src/publish/files/embed-script.ts.
+  const LOOKS = PHAROS_LOOKS;
+  const NOT_KNOWN = PHAROS_NOT_KNOWN;
   const STYLE = `
     :host { display: inline-block; font: 14px/1.4 system-ui, sans-serif; color-scheme: light dark; color: light-dark(#1d1f21, #eceae4); }
     :host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark } :host([hidden]) { display: none }
@@ -40,14 +19,15 @@
     made.append(...children);
     return made;
   };
-  const sign = (state) => {
-    const [fill, outline, line] = SIGNS[state];
+  const shape = (state) => {
+    const { solid, outline, sign } = LOOKS[state];
     const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-    for (const [name, value] of Object.entries({ viewBox: '0 0 20 20', 'aria-hidden': 'true' }))
+    const round = { 'stroke-width': 2, 'stroke-linecap': 'round', 'stroke-linejoin': 'round' };
+    for (const [name, value] of Object.entries({ viewBox: '0 0 20 20', 'aria-hidden': 'true', ...round }))
       svg.setAttribute(name, value);
     for (const attributes of [
-      { d: outline, fill },
-      { d: line, fill: 'none', stroke: '#fff', 'stroke-width': 2.2, 'stroke-linecap': 'round' },
+      { d: outline, fill: solid, stroke: solid },
+      { d: sign, fill: 'none', stroke: '#fff' },
     ]) {
       const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
       for (const [name, value] of Object.entries(attributes)) path.setAttribute(name, value);
@@ -55,7 +35,7 @@
     }
     return svg;
   };
-  const known = (state) => (Object.hasOwn(SIGNS, state) ? state : 'unknown');
+  const known = (state) => (Object.hasOwn(LOOKS, state) ? state : 'unknown');
   const link = (href, text, base) => {
     const url = URL.canParse(href, base) ? new URL(href, base) : null;
     return url !== null && /^https?:$/.test(url.protocol)
@@ -108,12 +88,11 @@
     #draw(data, page) {
       const isCurrent = Date.parse(data?.stale_after) > Date.now() && typeof data.sentence === 'string';
       const state = isCurrent ? known(data.state) : 'unknown';
-      const sentence =
-        isCurrent && state === data.state ? data.sentence : (NOT_CURRENT[data?.locale] ?? NOT_CURRENT.en);
+      const sentence = isCurrent && state === data.state ? data.sentence : (NOT_KNOWN[data?.locale] ?? NOT_KNOWN.en);
       const head = element(
         'div',
         { className: 'head', dir: 'auto' },
-        sign(state),
+        shape(state),
         link(page ?? '', sentence, page ?? undefined),
       );
       head.setAttribute('role', 'status');
@@ -130,7 +109,7 @@
       return [
         ...incidents,
         ...troubled.map(({ name, state, state_text }) =>
-          element('li', { dir: 'auto' }, sign(known(state)), `${name}: ${state_text ?? state}`),
+          element('li', { dir: 'auto' }, shape(known(state)), `${name}: ${state_text ?? state}`),
         ),
       ];
     }

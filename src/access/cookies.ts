@@ -3,6 +3,8 @@
  * session of an operator.
  */
 
+import { parseCookie, stringifySetCookie } from 'cookie';
+
 export type CookieRole = 'session' | 'asking' | 'operator';
 
 const NAMES: Readonly<Record<CookieRole, string>> = {
@@ -11,7 +13,7 @@ const NAMES: Readonly<Record<CookieRole, string>> = {
   operator: 'pharos-operator',
 };
 /** A visitor comes in by links from elsewhere; an operator's cookie never travels with a request that another site made. */
-const SAME_SITE: Readonly<Record<CookieRole, string>> = { session: 'Lax', asking: 'Lax', operator: 'Strict' };
+const SAME_SITE = { session: 'lax', asking: 'lax', operator: 'strict' } as const;
 
 /**
  * `__Host-` makes browsers refuse the cookie from a subdomain or over http. Loopback http cannot have it, so there the
@@ -32,22 +34,18 @@ export interface CookieInit {
 
 export function setCookie({ role, isSecure, value, maxAgeSeconds }: CookieInit): string {
   const maxAge = value === '' ? 0 : maxAgeSeconds;
-  return [
-    `${cookieName(role, isSecure)}=${value}`,
-    'Path=/',
-    'HttpOnly',
-    `SameSite=${SAME_SITE[role]}`,
-    ...(isSecure ? ['Secure'] : []),
-    ...(maxAge === null ? [] : [`Max-Age=${maxAge}`]),
-  ].join('; ');
+  return stringifySetCookie({
+    name: cookieName(role, isSecure),
+    value,
+    path: '/',
+    httpOnly: true,
+    sameSite: SAME_SITE[role],
+    secure: isSecure,
+    ...(maxAge === null ? {} : { maxAge }),
+  });
 }
 
 /** The value of one of our cookies in a Cookie header; the first where a browser sends several. */
 export function readCookie(header: string | null, role: CookieRole, isSecure: boolean): string | null {
-  const name = cookieName(role, isSecure);
-  for (const pair of (header ?? '').split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
-  }
-  return null;
+  return parseCookie(header ?? '')[cookieName(role, isSecure)] ?? null;
 }

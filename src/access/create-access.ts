@@ -1,5 +1,6 @@
 /** The gates, put together. */
 
+import pLimit from 'p-limit';
 import { isStatusError } from '../errors.ts';
 import { type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
@@ -10,13 +11,12 @@ import { readCookie } from './cookies.ts';
 import { isToken, type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { forgetChallenges, hasChallenges } from './email/challenges.ts';
 import { createMailQueue } from './email/mail-queue.ts';
-import { type SendMail, type WriteMail, writeEnglishMail } from './email/sign-in-mail.ts';
+import type { SendMail, WriteMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
 import { createGates } from './gate/gates.ts';
 import { ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TEND_INTERVAL_MS } from './limits.ts';
 import { createLoginDocuments } from './login/login-documents.ts';
 import type { RenderLogin } from './login/login-prompt.ts';
-import { plainLogin } from './login/plain-login.ts';
 import { returnToOf, safeBase } from './login/return-to.ts';
 import { answerRoute } from './routes.ts';
 import { createSessionMemory } from './sessions/session-memory.ts';
@@ -35,10 +35,9 @@ export interface AccessOptions {
   readonly sessionHours: number;
   /** Something failed that the visitor is not told; never carries a secret. */
   readonly onError: (error: unknown, where: string) => void;
-  /** Default: plain documents in English. */
-  readonly renderLogin?: RenderLogin;
-  /** Default: English. */
-  readonly writeMail?: WriteMail;
+  /** Where it fails, a plain document in English takes the place of its own. */
+  readonly renderLogin: RenderLogin;
+  readonly writeMail: WriteMail;
   /** Default: the system's. */
   readonly random?: RandomBytes;
   /** Default: every five seconds; null: only when `tend` is called. */
@@ -56,9 +55,9 @@ export function createAccess(options: AccessOptions): Access {
     onError,
   });
   const attempts = createAttempts({ database, random, key: options.key });
-  const { sendMail, writeMail = writeEnglishMail } = options;
+  const { sendMail, writeMail, renderLogin } = options;
   const mails = createMailQueue({ database, gates, random, now, sendMail, writeMail, onError });
-  const documents = createLoginDocuments(options.renderLogin ?? plainLogin, onError);
+  const documents = createLoginDocuments(renderLogin, onError);
   const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
   const badgeTokens = createBadgeTokens(database, random);
   const memory = createSessionMemory();
@@ -153,20 +152,13 @@ function repeat(
   intervalMs: number | null,
   onError: AccessOptions['onError'],
 ): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  const timer =
-    intervalMs === null
-      ? undefined
-      : setInterval(() => {
-          running ??= task()
-            .catch((error: unknown) => onError(error, 'gates'))
-            .finally(() => {
-              running = null;
-            });
-        }, intervalMs);
-  timer?.unref();
+  const inTurn = pLimit(1);
+  const begin = (): void => {
+    if (inTurn.activeCount === 0) inTurn(task).catch((error: unknown) => onError(error, 'gates'));
+  };
+  const timer = intervalMs === null ? undefined : setInterval(begin, intervalMs).unref();
   return async () => {
     clearInterval(timer);
-    await running;
+    await inTurn(() => undefined);
   };
 }

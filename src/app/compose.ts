@@ -10,6 +10,7 @@ import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
 import { messageOf } from '../errors.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { once } from '../once.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
@@ -300,18 +301,6 @@ interface Site {
   readonly memory: SiteMemory;
   /** Null: nothing is drawn. */
   readonly publisher: PublisherClient | null;
-}
-
-/** One promise for all; one that fails is forgotten. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = null;
-      throw error;
-    });
-    return made;
-  };
 }
 
 /** The same, and the progress is told of each upstream as it answers. */

@@ -1,6 +1,7 @@
 /** SIGHUP: the configuration is read again, and takes the place of the old one if it is right. */
 
 import { isatty } from 'node:tty';
+import pLimit from 'p-limit';
 import type { Config } from '../config/load.ts';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { Pharos } from './compose.ts';
@@ -45,11 +46,8 @@ export function createReload(options: ReloadOptions): () => Promise<void> {
     }
   }
 
-  let last: Promise<void> = Promise.resolve();
-  return () => {
-    last = last.then(reload);
-    return last;
-  };
+  const inTurn = pLimit(1);
+  return () => inTurn(reload);
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Keeps what was drawn on demand: a bounded number of results, the least recently used given up first. */
 
+import { LRUCache } from 'lru-cache';
+
 export interface BadgeCache<T> {
   /**
    * The result for `key`, drawn at most once while it is kept. The key names everything the result depends on, the
@@ -10,24 +12,18 @@ export interface BadgeCache<T> {
   readonly size: number;
 }
 
-export function createBadgeCache<T>(maxEntries: number): BadgeCache<T> {
-  const kept = new Map<string, T>();
+/** Not by the library's own `fetch`: that gives up what is being drawn when others push it out meanwhile. */
+export function createBadgeCache<T extends object | string>(maxEntries: number): BadgeCache<T> {
+  const kept = new LRUCache<string, T>({ max: maxEntries });
   return {
     get(key, draw) {
       const known = kept.get(key);
-      if (known !== undefined) {
-        // A map remembers the order of insertion: the first is the least recently used.
-        kept.delete(key);
-        kept.set(key, known);
-        return known;
-      }
+      if (known !== undefined) return known;
       const drawn = draw();
       kept.set(key, drawn);
-      const oldest = kept.size > maxEntries ? kept.keys().next() : null;
-      if (oldest?.done === false) kept.delete(oldest.value);
       if (drawn instanceof Promise)
         drawn.catch(() => {
-          if (kept.get(key) === drawn) kept.delete(key);
+          if (kept.peek(key) === drawn) kept.delete(key);
         });
       return drawn;
     },

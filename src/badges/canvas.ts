@@ -5,11 +5,11 @@
  * number of badges can stand in one document: equal names always mean equal colours.
  */
 
-import { inkOn, parseColour, toHex } from './colour.ts';
+import { type Colour, inkOn, toHex } from '../looks/colour.ts';
 import { flattened } from './lettering/text.ts';
 import { createMemo, type Memo } from './memo.ts';
+import { parseColour } from './named-colours.ts';
 import type { BadgeScheme } from './names.ts';
-import type { Colour } from './palette.ts';
 import type { Shape } from './shapes.ts';
 
 export interface Canvas {
@@ -44,7 +44,7 @@ export function styleElement({ rules }: Canvas): string {
 }
 
 /** White or black on each ground, whichever is read better. */
-export function inkFor(plate: Colour): Colour {
+function inkFor(plate: Colour): Colour {
   return { light: inkOn(plate.light), dark: inkOn(plate.dark) };
 }
 

@@ -1,15 +1,16 @@
 /** The card: name, state, uptime, response time and ninety days in one picture of 400 × 132. */
 
+import { type Colour, legibleOn } from '../looks/colour.ts';
+import { INK, PAPER, QUIET_INK } from '../looks/neutrals.ts';
+import { escapeMarkup } from '../model/markup.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { type Canvas, fill, inkFor, paintOf, styleElement } from './canvas.ts';
-import { legibleOn } from './colour.ts';
-import { drawBars, drawSymbol } from './drawings.ts';
+import { type Canvas, fill, paintOf, styleElement } from './canvas.ts';
+import { drawBars, drawShape } from './drawings.ts';
 import { badgeFields, type KindFields } from './kinds.ts';
 import { type CardLine, drawLines } from './lettering/card-text.ts';
-import { cleanText, escapeXml } from './lettering/text.ts';
+import { cleanText } from './lettering/text.ts';
 import type { BadgeOptions } from './options.ts';
-import type { Colour } from './palette.ts';
-import { INK_COLOUR, PANEL_COLOUR, PANEL_LINE_COLOUR, QUIET_COLOUR, STATE_COLOURS } from './palette.ts';
+import { FALLBACK_COLOUR, PANEL_LINE_COLOUR } from './palette.ts';
 import { SHAPES } from './shapes.ts';
 
 const WIDTH = 400;
@@ -23,13 +24,13 @@ export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {})
   const said = cardContent(subject, options);
   const { status, uptime, history } = said;
   const canvas: Canvas = { scheme: options.scheme ?? 'auto', shape: SHAPES.flat, rules: '' };
-  const { colour } = paintOf(status.color, STATE_COLOURS.unknown, canvas.scheme);
-  const text = await drawLines(linesOf(said, colour), canvas, { width: WIDTH, height: HEIGHT });
-  const symbol = status.symbol === undefined ? '' : drawSymbol(status.symbol, inkFor(colour), canvas);
+  const paint = paintOf(status.color, FALLBACK_COLOUR, canvas.scheme);
+  const text = await drawLines(linesOf(said, paint.colour), canvas, { width: WIDTH, height: HEIGHT });
+  const shape = status.shape === undefined ? '' : drawShape(status.shape, paint, canvas);
   const bars = drawBars(history.days ?? [], { ...BARS, colours: options.colors }, canvas);
-  const name = escapeXml(cleanText(`${status.label}: ${status.message}, ${uptime.label} ${uptime.message}`));
-  const ground = `<rect${fill(PANEL_LINE_COLOUR, canvas)} width="${WIDTH}" height="${HEIGHT}" rx="10"/><rect${fill(PANEL_COLOUR, canvas)} x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="9"/>`;
-  const dot = `<g transform="translate(${MARGIN} 18)scale(.15)"><circle${fill(colour, canvas)} cx="100" cy="100" r="100"/>${symbol}</g>`;
+  const name = escapeMarkup(cleanText(`${status.label}: ${status.message}, ${uptime.label} ${uptime.message}`));
+  const ground = `<rect${fill(PANEL_LINE_COLOUR, canvas)} width="${WIDTH}" height="${HEIGHT}" rx="10"/><rect${fill(PAPER, canvas)} x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="9"/>`;
+  const dot = `<g transform="translate(${MARGIN} 18)scale(.15)">${shape}</g>`;
   const body = `${ground}${dot}<g transform="scale(.1)">${bars}</g>${text}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}"><title>${name}</title>${styleElement(canvas)}${body}</svg>`;
 }
@@ -59,14 +60,14 @@ function linesOf({ status, uptime, history, response }: CardContent, state: Colo
   const left = { edge: 'left', x: MARGIN } as const;
   const right = { edge: 'right', x: WIDTH - MARGIN } as const;
   const beside = { ...left, x: 62, width: 220, weight: 600 } as const;
-  const small = { size: 11, weight: 500, colour: QUIET_COLOUR } as const;
+  const small = { size: 11, weight: 500, colour: QUIET_INK } as const;
   const isQuiet = uptime.isUnknown || status.isUnknown;
   const time = response.isUnknown ? '' : `${response.label} ${response.message}`;
   const head = { size: 17, weight: 600, top: 17 } as const;
   return [
-    { ...beside, ...head, text: status.label, colour: INK_COLOUR },
-    { ...right, ...head, text: uptime.message, width: 95, colour: isQuiet ? QUIET_COLOUR : INK_COLOUR },
-    { ...beside, text: status.message, top: 39, size: 13, colour: legibleOn(PANEL_COLOUR, state) },
+    { ...beside, ...head, text: status.label, colour: INK },
+    { ...right, ...head, text: uptime.message, width: 95, colour: isQuiet ? QUIET_INK : INK },
+    { ...beside, text: status.message, top: 39, size: 13, colour: legibleOn([PAPER], state) },
     { ...right, ...small, text: uptime.label, top: 40, width: 95 },
     { ...left, ...small, text: history.label, top: 107, width: 175 },
     { ...right, ...small, text: time, top: 107, width: 175 },

@@ -1,10 +1,11 @@
-/** The parts of a badge that are neither plate nor text: bars of days, response-time line, symbols, logos. */
+/** The parts of a badge that are neither plate nor text: bars of days, response-time line, shapes of states, logos. */
 
+import type { Colour } from '../looks/colour.ts';
+import { filledShape, SHAPE_SIZE } from '../looks/pictures.ts';
+import { LOOKS } from '../looks/states.ts';
 import type { State } from '../model/state.ts';
-import { type Canvas, fill, stroke } from './canvas.ts';
-import { parseColour } from './colour.ts';
-import type { Colour } from './palette.ts';
-import { STATE_COLOURS } from './palette.ts';
+import { type Canvas, fill, type Paint, stroke } from './canvas.ts';
+import { parseColour } from './named-colours.ts';
 
 /** Path data in a square of `size`; checked by whoever made it (`parsePathData`). */
 export interface Logo {
@@ -12,25 +13,11 @@ export interface Logo {
   readonly size: number;
 }
 
-/**
- * Heights as well as colours tell the days apart: the worse, the taller; what was not seen is a stub. Sevenths of the
- * tallest bar, which is a multiple of fourteen pixels where edges are to be sharp.
- */
-const BAR_SEVENTHS: Readonly<Record<State, number>> = {
-  operational: 4,
-  degraded: 5,
-  partial_outage: 6,
-  major_outage: 7,
-  maintenance: 3,
-  paused: 1,
-  unknown: 1,
-};
-
 export interface BarsPlace {
   readonly x: number;
   /** The line that every bar is centred on. */
   readonly middle: number;
-  /** From one bar to the next, the width of each, and the height of the tallest. */
+  /** From one bar to the next, the width of each, and the height of the tallest: sharp as a multiple of fourteen pixels. */
   readonly pitch: number;
   readonly width: number;
   readonly height: number;
@@ -51,8 +38,8 @@ export function drawBars(days: readonly State[], place: BarsPlace, canvas: Canva
   });
   let out = '';
   for (const [state, path] of paths) {
-    const colour = (state === 'unknown' ? null : parseColour(colours?.[state] ?? '')) ?? STATE_COLOURS[state];
-    out += `<path${stroke(colour, canvas)} stroke-width="${(BAR_SEVENTHS[state] * height) / 7}" d="${path}"/>`;
+    const colour = (state === 'unknown' ? null : parseColour(colours?.[state] ?? '')) ?? LOOKS[state].bar;
+    out += `<path${stroke(colour, canvas)} stroke-width="${(LOOKS[state].height * height) / 7}" d="${path}"/>`;
   }
   return `<g fill="none" stroke-dasharray="${width} ${pitch - width}">${out}</g>`;
 }
@@ -65,7 +52,7 @@ interface Box {
 }
 
 /** Points of a line chart that are worth drawing: more would be closer together than a pixel. */
-export const SPARK_POINTS_MAX = 48;
+const SPARK_POINTS_MAX = 48;
 
 /**
  * The series as a line with a shade below it, its gaps left open. The chart's floor is zero, so a line that only
@@ -130,22 +117,8 @@ export function drawLogo(logo: Logo, at: { x: number; y: number; side: number },
   return `<path${fill} transform="translate(${at.x} ${at.y})scale(${factor})" d="${logo.path}"/>`;
 }
 
-/** What a dot can show besides its colour. */
-export const SYMBOLS = ['check', 'bang', 'dash', 'cross', 'clock', 'pause', 'question'] as const;
-export type BadgeSymbol = (typeof SYMBOLS)[number];
-
-/** Strokes on a dot of 200, centred on (100, 100). */
-const SYMBOL_PATHS: Readonly<Record<BadgeSymbol, string>> = {
-  check: 'M62 103l26 26 50-56',
-  bang: 'M100 58v50M100 140h0',
-  dash: 'M62 100h76',
-  cross: 'M69 69l62 62M131 69l-62 62',
-  clock: 'M100 58v44l28 20',
-  pause: 'M80 66v68M120 66v68',
-  question: 'M76 80c0-34 50-32 50 0 0 18-26 18-26 36M100 144h0',
-};
-
-/** A symbol in the ink of the dot below it. */
-export function drawSymbol(symbol: BadgeSymbol, ink: Colour, canvas: Canvas): string {
-  return `<path fill="none"${stroke(ink, canvas)} stroke-width="22" stroke-linecap="round" stroke-linejoin="round" d="${SYMBOL_PATHS[symbol]}"/>`;
+/** The shape of a state in a square of 200, its sign in the ink. */
+export function drawShape(state: State, { colour, ink }: Pick<Paint, 'colour' | 'ink'>, canvas: Canvas): string {
+  const paint = { fill: fill(colour, canvas), stroke: stroke(colour, canvas), ink: stroke(ink, canvas) };
+  return `<g transform="scale(${200 / SHAPE_SIZE})">${filledShape(LOOKS[state].shape, paint)}</g>`;
 }

@@ -46,13 +46,13 @@ export async function badgeFile(
 }
 
 /** The SVG of any kind; a promise only for cards. */
-export function badgeSvg(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): string | Promise<string> {
+function badgeSvg(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): string | Promise<string> {
   if (kind === 'card') return import('./card.ts').then(({ cardSvg }) => cardSvg(subject, options));
   return renderBadge(badgeFields(subject, kind, options));
 }
 
 /** Pixels of a PNG for each pixel of the SVG; pages show it at half its size. */
-export const PNG_SCALE = 2;
+const PNG_SCALE = 2;
 
 /** Draws away from the main thread. */
 async function toPng(svg: string): Promise<Uint8Array> {

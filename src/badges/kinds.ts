@@ -5,7 +5,6 @@ import type { State } from '../model/state.ts';
 import { DAY_MS } from '../model/time.ts';
 import type { UptimePeriod } from '../model/uptime.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import type { BadgeSymbol } from './drawings.ts';
 import { formatCount, formatDuration, formatInstant } from './figures.ts';
 import type { BadgeKind } from './names.ts';
 import type { BadgeOptions } from './options.ts';
@@ -50,7 +49,7 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
     scheme: options.scheme,
     logo: options.logo,
     stateColors: options.colors,
-    symbol: tone === 'info' ? undefined : STATE_SYMBOLS[tone],
+    shape: tone === 'info' ? undefined : tone,
     ...drawn,
     isUnknown: isGrey,
   };
@@ -89,16 +88,6 @@ const STYLES: Readonly<Partial<Record<BadgeKind, BadgeFields['style']>>> = {
   'history-90d': 'bars',
   'response-spark': 'spark',
   dot: 'dot',
-};
-
-export const STATE_SYMBOLS: Readonly<Record<State, BadgeSymbol>> = {
-  operational: 'check',
-  degraded: 'bang',
-  partial_outage: 'dash',
-  major_outage: 'cross',
-  maintenance: 'clock',
-  paused: 'pause',
-  unknown: 'question',
 };
 
 type ContentMaker = (subject: BadgeSubject, context: BadgeContext) => BadgeContent & { readonly isPast?: boolean };

@@ -6,7 +6,7 @@ export interface Memo<T, K = string> {
   readonly size: number;
 }
 
-/** Quicker to read than a cache that counts uses, and good where far fewer than `max` keys are in use. */
+/** By hand, since drawing loads no package: `pharos/badges` is light, and runs wherever JavaScript does. */
 export function createMemo<T, K = string>(max: number): Memo<T, K> {
   const known = new Map<K, T>();
   return {

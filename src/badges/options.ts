@@ -1,18 +1,18 @@
 /** What operators may choose of a badge, in the configuration or behind a `?`, each checked at the door. */
 
 import { z } from 'zod';
-import { parseColour } from './colour.ts';
+import { LocaleSchema } from '../schema/scalars.ts';
 import { parsePathData } from './lettering/path-data.ts';
+import { parseColour } from './named-colours.ts';
 import { BADGE_KINDS, BADGE_SCHEMES, BADGE_STYLES, type BadgeKind, isBadgeKind, isBadgeName } from './names.ts';
 
-export const LABEL_LENGTH_MAX = 64;
+const LABEL_LENGTH_MAX = 64;
 
 const TextSchema = z.string().min(1).max(LABEL_LENGTH_MAX);
 const ColourSchema = z
   .string()
   .max(32)
   .refine((text) => parseColour(text) !== null, 'expected a colour as #rrggbb, or a name such as orange');
-const LocaleSchema = z.string().max(35).refine(isLocale, 'expected a language tag such as en or pt-BR');
 
 /** Three steps between four colours, from the best on. */
 const StepsSchema = z.strictObject({
@@ -21,7 +21,7 @@ const StepsSchema = z.strictObject({
   poor: z.number().describe('The same for orange; beyond it: red.'),
 });
 
-export const LogoSchema = z
+const LogoSchema = z
   .strictObject({
     path: z.string().transform((text, context) => {
       const path = parsePathData(text);
@@ -36,7 +36,7 @@ export const LogoSchema = z
   })
   .describe('A drawing of one colour, given as path data; it takes the colour of the text beside it.');
 
-export const WordsSchema = z
+const WordsSchema = z
   .strictObject({
     operational: TextSchema,
     degraded: TextSchema,
@@ -96,7 +96,6 @@ export const BadgeOptionsSchema = z.strictObject({
     .optional(),
 });
 export type BadgeOptions = z.output<typeof BadgeOptionsSchema>;
-export type BadgeLogo = z.output<typeof LogoSchema>;
 
 /** A badge of the operator's own beside the standard ones, under `badges/<name>.svg`. */
 export const NamedBadgeSchema = BadgeOptionsSchema.extend({
@@ -163,12 +162,4 @@ export function resolveBadge(
     return { kind, options: mergeBadgeOptions(page, options) };
   }
   return isBadgeKind(name) ? { kind: name, options: page } : null;
-}
-
-function isLocale(text: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(text).length === 1;
-  } catch {
-    return false;
-  }
 }

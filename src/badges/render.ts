@@ -5,14 +5,16 @@
  * scripts that the outlines do not cover.
  */
 
+import { PAPER } from '../looks/neutrals.ts';
+import { escapeMarkup } from '../model/markup.ts';
 import type { State } from '../model/state.ts';
 import { addRules, type Canvas, fill, type Paint, paintOf, styleElement } from './canvas.ts';
-import { type BadgeSymbol, drawBars, drawLogo, drawSpark, drawSymbol, type Logo } from './drawings.ts';
+import { drawBars, drawLogo, drawShape, drawSpark, type Logo } from './drawings.ts';
 import { drawLettering, type Lettering, setText } from './lettering/lettering.ts';
-import { cleanText, escapeXml } from './lettering/text.ts';
+import { cleanText } from './lettering/text.ts';
 import type { BadgeScheme, BadgeStyle } from './names.ts';
-import { LABEL_COLOUR, PANEL_COLOUR, PANEL_LINE_COLOUR, STATE_COLOURS } from './palette.ts';
-import { inset, opening, platePath, SHAPES, type Stretch } from './shapes.ts';
+import { FALLBACK_COLOUR, LABEL_COLOUR, PANEL_LINE_COLOUR } from './palette.ts';
+import { inset, opening, outline, platePath, SHAPES, type Stretch } from './shapes.ts';
 
 /** What a badge says and how. Text may be anything: it is cleaned, cut and escaped. */
 export interface BadgeFields {
@@ -33,8 +35,8 @@ export interface BadgeFields {
   readonly stateColors?: Readonly<Partial<Record<State | 'info', string | undefined>>> | undefined;
   /** Numbers, oldest first, drawn as a line before the message; null is a gap. */
   readonly series?: readonly (number | null)[] | undefined;
-  /** Drawn on a dot. */
-  readonly symbol?: BadgeSymbol | undefined;
+  /** The state whose shape a dot has; without one it is a disc. */
+  readonly shape?: State | undefined;
 }
 
 const LOGO = { width: 140, gap: 45 };
@@ -47,12 +49,12 @@ const PANEL_PADDING = 50;
 export function renderBadge(fields: BadgeFields): string {
   const label = cleanText(String(fields.label ?? ''));
   const message = cleanText(String(fields.message ?? ''));
-  const name = escapeXml(label === '' || message === '' ? label + message : `${label}: ${message}`);
+  const name = escapeMarkup(label === '' || message === '' ? label + message : `${label}: ${message}`);
   const scheme: BadgeScheme = fields.scheme === 'light' || fields.scheme === 'dark' ? fields.scheme : 'auto';
-  const colour = paintOf(fields.color, STATE_COLOURS.unknown, scheme);
+  const colour = paintOf(fields.color, FALLBACK_COLOUR, scheme);
   if (fields.style === 'dot') {
     const canvas: Canvas = { scheme, shape: SHAPES.flat, rules: '' };
-    return wrap(drawDot(colour, fields.symbol, canvas), { name, width: 200 }, canvas);
+    return wrap(drawDot(colour, fields.shape, canvas), { name, width: 200 }, canvas);
   }
   const canvas: Canvas = { scheme, shape: SHAPES[fields.style ?? 'flat'] ?? SHAPES.flat, rules: '' };
   const labelColour = paintOf(fields.labelColor ?? 'label', LABEL_COLOUR, scheme);
@@ -158,10 +160,10 @@ function drawPlate(stretch: Stretch, paint: Paint, canvas: Canvas): string {
 function drawPanel(stretch: Stretch, canvas: Canvas): string {
   const { from, to, isFirst, isLast } = stretch;
   const ground = { from: from + (isFirst ? 10 : 0), to: to - (isLast ? 10 : 0), isFirst, isLast };
-  return `<path${fill(PANEL_LINE_COLOUR, canvas)} d="${platePath(stretch, canvas.shape)}"/><path${fill(PANEL_COLOUR, canvas)} transform="translate(0 10)" d="${platePath(ground, inset(canvas.shape, 10))}"/>`;
+  return `<path${fill(PANEL_LINE_COLOUR, canvas)} d="${platePath(stretch, canvas.shape)}"/><path${fill(PAPER, canvas)} transform="translate(0 10)" d="${outline(ground, inset(canvas.shape, 10))}"/>`;
 }
 
-function drawDot(paint: Paint, symbol: BadgeSymbol | undefined, canvas: Canvas): string {
-  const disc = `<circle${fill(paint.colour, canvas)} cx="100" cy="100" r="100"/>`;
-  return symbol === undefined ? disc : disc + drawSymbol(symbol, paint.ink, canvas);
+function drawDot(paint: Paint, shape: State | undefined, canvas: Canvas): string {
+  if (shape !== undefined) return drawShape(shape, paint, canvas);
+  return `<circle${fill(paint.colour, canvas)} cx="100" cy="100" r="100"/>`;
 }

@@ -17,12 +17,15 @@ interface Form {
   readonly isLoud: boolean;
 }
 
-/** A form with the pieces of text that its badges have in common. */
-export interface Shape extends Form {
+/** A form with the ends that its outlines have in common. */
+interface Ends extends Form {
   /** Path from the top edge round the two corners on the right to the bottom edge. */
   readonly rightEnd: string;
   /** Path from the bottom edge round the two corners on the left to the top edge. */
   readonly leftEnd: string;
+}
+
+export interface Shape extends Ends {
   /** What depends on a width alone, by that width: many badges have the same label. */
   readonly openings: Memo<string, number>;
   readonly firstPlates: Memo<string, number>;
@@ -31,7 +34,7 @@ export interface Shape extends Form {
 /** More widths than any site's labels have. */
 const WIDTHS_MAX = 512;
 
-function shape(form: Form): Shape {
+function withEnds(form: Form): Ends {
   const { height, radius: r } = form;
   const corner = `a${r} ${r} 0 0 1`;
   const side = height - 2 * r;
@@ -41,6 +44,12 @@ function shape(form: Form): Shape {
       r === 0 ? `v${height}` : `${corner} ${r} ${r}${side === 0 ? '' : `v${side}`}${corner}-${r} ${r}`,
     ),
     leftEnd: flattened(r === 0 ? 'z' : `${corner}-${r}-${r}${side === 0 ? '' : `v-${side}`}${corner} ${r}-${r}z`),
+  };
+}
+
+function shape(form: Form): Shape {
+  return {
+    ...withEnds(form),
     openings: createMemo(WIDTHS_MAX),
     firstPlates: createMemo(WIDTHS_MAX),
   };
@@ -59,8 +68,8 @@ export const SHAPES: Readonly<Record<Exclude<BadgeStyle, 'dot'>, Shape>> = {
 };
 
 /** The form that lies inside another, `by` away from its edges. */
-export function inset(outer: Shape, by: number): Shape {
-  return shape({ ...outer, height: outer.height - 2 * by, radius: Math.max(0, outer.radius - by) });
+export function inset(outer: Form, by: number): Ends {
+  return withEnds({ ...outer, height: outer.height - 2 * by, radius: Math.max(0, outer.radius - by) });
 }
 
 export interface Stretch {
@@ -93,7 +102,8 @@ export function platePath(stretch: Stretch, shape: Shape): string {
   return path;
 }
 
-function outline({ from, to, isFirst, isLast }: Stretch, { radius, height, rightEnd, leftEnd }: Shape): string {
+/** The same of any plate, and of what lies inside one. */
+export function outline({ from, to, isFirst, isLast }: Stretch, { radius, height, rightEnd, leftEnd }: Ends): string {
   const top = `M${isFirst ? from + radius : from} 0H${isLast ? to - radius : to}`;
   const bottom = isFirst ? `H${from + radius}${leftEnd}` : `H${from}z`;
   return top + (isLast ? rightEnd : `v${height}`) + bottom;

@@ -1,11 +1,11 @@
 /** The answer to shields.io's endpoint badge, for those who already show badges of that make. */
 
+import { toHex } from '../looks/colour.ts';
 import { paintOf } from './canvas.ts';
-import { toHex } from './colour.ts';
 import type { KindFields } from './kinds.ts';
 import { cleanText } from './lettering/text.ts';
 import type { BadgeStyle } from './names.ts';
-import { LABEL_COLOUR, STATE_COLOURS } from './palette.ts';
+import { FALLBACK_COLOUR, LABEL_COLOUR } from './palette.ts';
 import type { BadgeFields } from './render.ts';
 
 /** Every key the endpoint knows and we use; it refuses unknown ones. */
@@ -38,7 +38,7 @@ export function shieldsEndpoint(fields: KindFields): ShieldsEndpoint {
     schemaVersion: 1,
     label: cleanText(fields.label),
     message: cleanText(fields.message),
-    color: toHex(paintOf(fields.color, STATE_COLOURS.unknown, 'light').colour.light),
+    color: toHex(paintOf(fields.color, FALLBACK_COLOUR, 'light').colour.light),
     labelColor: toHex(paintOf(fields.labelColor ?? 'label', LABEL_COLOUR, 'light').colour.light),
     isError: fields.isUnknown,
     cacheSeconds: CACHE_SECONDS,

@@ -1,6 +1,8 @@
 /** What badges say unless an operator chose other words. */
 
-import type { State } from '../model/state.ts';
+import { STATES, type State } from '../model/state.ts';
+import { en } from '../views/words/en.ts';
+import { stateWord } from '../views/words/state-words.ts';
 
 /** `{n}` stands for a number. */
 export interface BadgeWords extends Readonly<Record<State, string>> {
@@ -15,14 +17,13 @@ export interface BadgeWords extends Readonly<Record<State, string>> {
   readonly inProgress: string;
 }
 
+/** Those of the pages, in small letters as they stand behind a label. */
+const STATE_WORDS = Object.fromEntries(STATES.map((state) => [state, stateWord(state, en).toLowerCase()])) as Readonly<
+  Record<State, string>
+>;
+
 export const ENGLISH: BadgeWords = {
-  operational: 'operational',
-  degraded: 'degraded',
-  partial_outage: 'partial outage',
-  major_outage: 'major outage',
-  maintenance: 'maintenance',
-  paused: 'paused',
-  unknown: 'unknown',
+  ...STATE_WORDS,
   stale: 'stale',
   open: '{n} open',
   noneOpen: 'none open',

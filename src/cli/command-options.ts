@@ -7,6 +7,18 @@ export const JSON_FLAG = ['--json', 'print one JSON object'] as const;
 export const QUIET = ['-q, --quiet', 'log warnings and errors only'] as const;
 export const PORT = ['-p, --port <number>', 'port to listen on; 0: any free one'] as const;
 
+/** How a command without arguments is called: its code is loaded then, so that `pharos badge` needs no database. */
+export function caller(done: (status: number) => void) {
+  return <Options>(load: () => Promise<(options: Options) => Promise<number>>) =>
+    async (options: Options): Promise<void> =>
+      done(await (await load())(options));
+}
+
+/** Of an option that may be repeated. */
+export function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
+}
+
 export function toPort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a number from 0 to 65535');

@@ -2,7 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { CONFIG, JSON_FLAG, QUIET, toPort } from './command-options.ts';
+import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toPort } from './command-options.ts';
 import type { BackupOptions } from './commands/backup.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
@@ -43,17 +43,13 @@ export function programOf(done: (status: number) => void): Command {
       'after',
       '\nFirst steps:\n  pharos start         the sandbox: pages that live, with nothing to configure\n  pharos init          a configuration of your own\n  pharos doctor        when something does not work',
     );
-  // A command's code is loaded when it is called: `pharos badge` needs neither a database nor a renderer.
-  const run =
-    <Options>(load: () => Promise<(options: Options) => Promise<number>>) =>
-    async (options: Options): Promise<void> =>
-      done(await (await load())(options));
+  const run = caller(done);
 
   program
     .command('start', { isDefault: false })
     .description('sync on schedule, publish what changed, serve; with no configuration, against the sandbox')
     .option(...CONFIG)
-    .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort)
+    .option(...PORT, toPort)
     .option('--host <address>', 'address to listen on')
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080')
@@ -86,7 +82,7 @@ export function programOf(done: (status: number) => void): Command {
     .description('serve what is published, without asking anybody')
     .addHelpText('after', '\nExample:\n  pharos serve --host 0.0.0.0 --port 8080')
     .option(...CONFIG)
-    .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort)
+    .option(...PORT, toPort)
     .option('--host <address>', 'address to listen on')
     .option(...QUIET)
     .action(run(async () => (await import('./commands/serve.ts')).serve));
@@ -111,7 +107,7 @@ export function programOf(done: (status: number) => void): Command {
   program
     .command('sandbox')
     .description('local upstreams only, for trying things; prints the configuration to paste')
-    .option('-p, --port <number>', 'port to listen on; 0: any free one', toPort, 4400)
+    .option(...PORT, toPort, 4400)
     .addHelpText('after', '\nExample:\n  pharos sandbox --port 4400')
     .action(run(async () => (await import('./commands/sandbox.ts')).sandbox));
   program
@@ -176,10 +172,6 @@ export function programOf(done: (status: number) => void): Command {
 
 /** Files for the markdown upstream, written by hand without writing them by hand. */
 function addPostCommands(program: Command, done: (status: number) => void): void {
-  const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [
-    ...(before ?? []),
-    value,
-  ];
   const about = (command: Command): Command =>
     command
       .argument('<title>', 'shown as its heading')

@@ -1,18 +1,14 @@
 /** Commands to set Pharos up, to look after it and to see what it would do. */
 
 import { Argument, type Command } from 'commander';
-import { CONFIG, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
+import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 
 /** Adds them to the program; `done` takes the exit status of the one that was called. */
 export function addOperatorCommands(program: Command, done: (status: number) => void): void {
-  // A command's code is loaded when it is called.
-  const run =
-    <Options>(load: () => Promise<(options: Options) => Promise<number>>) =>
-    async (options: Options): Promise<void> =>
-      done(await (await load())(options));
+  const run = caller(done);
 
   program
     .command('init')
@@ -91,8 +87,4 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
       process.stdout.write(completionScript(program, shell));
       done(EXIT_DONE);
     });
-}
-
-function collect(value: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), value];
 }

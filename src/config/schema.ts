@@ -8,37 +8,25 @@ import { z } from 'zod';
 import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
-import { isSlug, isSlugText } from '../model/slugs.ts';
+import {
+  HexColourSchema,
+  HostSchema,
+  HttpUrlSchema,
+  IdSchema,
+  LinkSchema,
+  LocaleSchema,
+  SlugSchema,
+  TimezoneSchema,
+} from '../schema/scalars.ts';
 import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
 
-const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
-const LinkSchema = z
-  .string()
-  .regex(/^(https?:\/\/|mailto:)/, 'expected an address that begins with https://, http:// or mailto:')
-  .max(2048);
-const IdSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64');
-const SlugSchema = z
-  .string()
-  .refine(isSlugText, 'expected small letters, digits and -, at most 256')
-  .refine(
-    (slug) => !isSlugText(slug) || isSlug(slug),
-    'this name is reserved; a page at the root has a folder of this name',
-  );
-const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin');
-const LocaleSchema = z.string().refine(isLocale, 'expected a language tag such as en or pt-BR');
 const ScheduleSchema = z
   .string()
   .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
-const HostSchema = z
-  .string()
-  .regex(
-    /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i,
-    'expected a host name',
-  );
 export const LimitsSchema = z.strictObject({
   perMinute: z.int().positive().nullable().default(null).describe('Requests in any 60 seconds; null: no limit.'),
   perHour: z.int().positive().nullable().default(null).describe('Requests in any 3,600 seconds; null: no limit.'),
@@ -119,11 +107,7 @@ const PageSchema = z
       .describe('Publish what monitors check (addresses). Off: they never leave the store.'),
     blip_floor_seconds: z.number().min(0).default(60).describe('A shorter outage does not colour a day.'),
     uptime_decimals: z.int().min(0).max(4).default(2).describe('Digits behind the point of uptime figures.'),
-    accent_color: z
-      .string()
-      .regex(/^#[0-9a-f]{6}$/i, 'expected a colour as #rrggbb')
-      .optional()
-      .describe('Colour of links and of what has the focus, #rrggbb.'),
+    accent_color: HexColourSchema.optional().describe('Colour of links and of what has the focus, #rrggbb.'),
     css_variables: z
       .record(z.string(), z.string())
       .default({})
@@ -360,21 +344,4 @@ function unique<T>(
 function isSameOrWithin(one: string, other: string): boolean {
   const [a, b] = [one, other].map((path) => `${resolve('/configuration', path)}/`) as [string, string];
   return a.startsWith(b) || b.startsWith(a);
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isLocale(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch {
-    return false;
-  }
 }

@@ -1,13 +1,13 @@
 /** What an export is configured with. */
 
 import { z } from 'zod';
+import { HttpUrlSchema, IdSchema, TimezoneSchema } from '../schema/scalars.ts';
 
 const InstantSchema = z
   .string()
   .refine(isInstant, 'expected an instant with its zone, such as 2026-11-02T09:00:00+01:00')
   .transform((text) => Temporal.Instant.from(text).epochMilliseconds);
 const EmployeeSchema = z.int().positive();
-const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin');
 
 const ShiftSchema = z
   .strictObject({
@@ -41,14 +41,9 @@ export const RotaSchema = z
 export type Rota = z.output<typeof RotaSchema>;
 
 export const PayrollOptionsSchema = z.strictObject({
-  id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64')
-    .describe('Names it in reports; part of the ids of its events.'),
+  id: IdSchema.describe('Names it in reports; part of the ids of its events.'),
   kind: z.literal('payroll-time-events').describe('On-call time as payroll time events.'),
-  tenantBaseUrl: z
-    .url({ protocol: /^https?$/, error: 'expected an http(s) address' })
-    .describe('Address of the tenant, without /api/v1.'),
+  tenantBaseUrl: HttpUrlSchema.describe('Address of the tenant, without /api/v1.'),
   headers: z
     .record(z.string(), z.string())
     .default({})
@@ -75,14 +70,6 @@ function isLocalTime(text: string): boolean {
   try {
     Temporal.PlainDateTime.from(text);
     return !/[zZ]|[+-]\d{2}:?\d{2}$/.test(text);
-  } catch {
-    return false;
-  }
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId !== '';
   } catch {
     return false;
   }

@@ -52,11 +52,7 @@ export function dayCells(timeline: readonly TimelineSpan[], days: readonly Day[]
   const known = made.get(timeline);
   const { byDay } = known !== undefined && isAlike(known.options, options) ? known : { byDay: new Map<Day, DayCell>() };
   if (known?.byDay !== byDay) made.set(timeline, { options, byDay });
-  return days.map((day) => {
-    const cell = byDay.get(day) ?? dayCell(timeline, day, options);
-    byDay.set(day, cell);
-    return cell;
-  });
+  return days.map((day) => byDay.getOrInsertComputed(day, () => dayCell(timeline, day, options)));
 }
 
 function isAlike(a: DayOptions, b: DayOptions): boolean {

@@ -59,6 +59,10 @@ export interface ResponseTime {
 
 export const INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved', 'postmortem'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
+/** Whether a status says that its incident is over. */
+export function isOverStatus(status: string | null): boolean {
+  return status === 'resolved' || status === 'postmortem';
+}
 export const INCIDENT_IMPACTS = ['none', 'minor', 'major', 'critical'] as const;
 export type IncidentImpact = (typeof INCIDENT_IMPACTS)[number];
 

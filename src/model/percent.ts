@@ -1,5 +1,7 @@
 /** How a share is written as a percentage without ever looking better than it is. */
 
+import { LRUCache } from 'lru-cache';
+
 /**
  * A ratio as a percentage with `decimals` digits after the point, rounded down: 0.99995 is "99.99%", and "100%",
  * always without digits after the point, is only ever exactly 1. "–" for null and for what is not a ratio.
@@ -12,8 +14,8 @@ export function formatUptime(ratio: number | null, decimals: number, locale = 'e
   return percentFormat(locale, decimals).format(floorTo(ratio, decimals + 2));
 }
 
-/** Rounds down to `digits` after the point. The nearest double of a decimal with that many digits is that decimal. */
-function floorTo(ratio: number, digits: number): number {
+/** A share rounded down to `digits` after the point: never better than it is. The nearest double of a decimal with that many digits is that decimal. */
+export function floorTo(ratio: number, digits: number): number {
   const scale = 10 ** digits;
   const floored = Math.floor(ratio * scale);
   // The product is rounded: 0.57 × 100 gives 56.99…, and a value just below a step may be lifted onto it.
@@ -21,8 +23,8 @@ function floorTo(ratio: number, digits: number): number {
   return floored / scale <= ratio ? floored / scale : (floored - 1) / scale;
 }
 
-/** Building a formatter takes about a thousand times as long as using it; there are as many as locales. */
-const formats = new Map<string, Intl.NumberFormat>();
+/** Building a formatter takes about a thousand times as long as using it. Bounded, since badges are asked for in any locale. */
+const formats = new LRUCache<string, Intl.NumberFormat>({ max: 64 });
 
 function percentFormat(locale: string, decimals: number): Intl.NumberFormat {
   const key = `${locale} ${decimals}`;

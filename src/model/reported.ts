@@ -1,5 +1,6 @@
 /** What an upstream says of the time that we did not see, as spans. */
 
+import type { ResponseTime, UpstreamUptime } from './observation.ts';
 import { disjointSpans, firstEndingAfter } from './overlap.ts';
 import type { ReportedDay, Span } from './span.ts';
 import type { State } from './state.ts';
@@ -10,6 +11,12 @@ export interface RememberedPast {
   readonly observed: readonly Span[];
   readonly reported: readonly Span[];
   readonly reportedDays: readonly ReportedDay[];
+}
+
+/** One monitor's past, as far as it is remembered. Open spans end at their upstream's last good answer. */
+export interface MonitorPast extends RememberedPast {
+  readonly responseTimes: readonly ResponseTime[];
+  readonly uptime: UpstreamUptime | null;
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Names in addresses: what a page may be called. */
 
+import { SLUG } from './scalars.ts';
+
 /** Folders of a status page, which at the root of a site or a domain stand where other pages have their slugs. */
 export const PAGE_FOLDERS = [
   'api',
@@ -20,14 +22,8 @@ export const PAGE_FOLDERS = [
 export const SITE_FILES = ['404.html', 'embed-resize.js', 'embed.js', 'llms.txt', 'robots.txt', 'sitemap.xml'] as const;
 
 const RESERVED: ReadonlySet<string> = new Set(['-', 'assets', 'favicon', 'robots', 'sitemap', ...PAGE_FOLDERS]);
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
 
 /** Whether a text may be the slug of a page: small letters, digits and dashes, and no name that is taken already. */
 export function isSlug(text: string): boolean {
   return SLUG.test(text) && !RESERVED.has(text);
-}
-
-/** Whether a text could be a slug, were it not for names that are taken. */
-export function isSlugText(text: string): boolean {
-  return SLUG.test(text);
 }

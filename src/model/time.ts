@@ -1,5 +1,7 @@
 /** Instants and calendar days. No clock here: every instant comes in as an argument. */
 
+import { LRUCache } from 'lru-cache';
+
 declare const epochMs: unique symbol;
 declare const day: unique symbol;
 
@@ -64,7 +66,6 @@ export function intervalOfDay(day: Day, zone: string): Interval {
   const known = intervals.get(day);
   if (known !== undefined) return known;
   const interval = Object.freeze({ from: firstInstantOf(day, zone), to: firstInstantOf(addDays(day, 1), zone) });
-  if (intervals.size >= CACHED_DAYS_MAX) intervals.clear();
   intervals.set(day, interval);
   return interval;
 }
@@ -78,7 +79,6 @@ export function daysUntil(last: Day, count: number): readonly Day[] {
   const days = Object.freeze(
     Array.from({ length: count }, (_, index) => dayOfLocalMs(lastMs + (index - count + 1) * DAY_MS)),
   );
-  if (dayLists.size >= CACHED_LISTS_MAX) dayLists.clear();
   dayLists.set(key, days);
   return days;
 }
@@ -104,26 +104,26 @@ function dayOfLocalMs(localMs: number): Day {
  */
 
 /** Lists of days kept: the last ninety and the last year, for the zones of a site. */
-const CACHED_LISTS_MAX = 64;
-const dayLists = new Map<string, readonly Day[]>();
+const dayLists = new LRUCache<string, readonly Day[]>({ max: 64 });
 /** Days kept for a zone; eleven years. */
 const CACHED_DAYS_MAX = 4_096;
-/** Zones kept; a site has one, or a few. */
-const CACHED_ZONES_MAX = 64;
 
 interface ZoneCache {
-  readonly intervals: Map<Day, Interval>;
+  readonly intervals: LRUCache<Day, Interval>;
   /** The stretch of one offset that was asked for last. */
   offset: { readonly from: number; readonly to: number; readonly ms: number };
 }
 
-const zoneCaches = new Map<string, ZoneCache>();
+/** A site has one zone, or a few. */
+const zoneCaches = new LRUCache<string, ZoneCache>({ max: 64 });
 
 function zoneCacheOf(zone: string): ZoneCache {
   const known = zoneCaches.get(zone);
   if (known !== undefined) return known;
-  const created: ZoneCache = { intervals: new Map(), offset: { from: 0, to: 0, ms: 0 } };
-  if (zoneCaches.size >= CACHED_ZONES_MAX) zoneCaches.clear();
+  const created: ZoneCache = {
+    intervals: new LRUCache({ max: CACHED_DAYS_MAX }),
+    offset: { from: 0, to: 0, ms: 0 },
+  };
   zoneCaches.set(zone, created);
   return created;
 }

@@ -6,6 +6,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import { compressBest } from './draw/compress.ts';
 import {
   type PagePublisher,
@@ -55,10 +57,10 @@ const VARIANTS_BYTES_MIN = 4_096;
 
 export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const deferred = new Map<string, PlannedTask>();
-  const variants = new Map<string, readonly [manifest: Manifest, paths: readonly string[]]>();
+  const variants = new LRUCache<string, readonly [manifest: Manifest, paths: readonly string[]]>({ max: VARIANTS_MAX });
   const closing = new AbortController();
-  let working: Promise<void> | null = null;
-  let compressing: Promise<void> | null = null;
+  const drawing = pLimit(1);
+  const compressing = pLimit(1);
 
   /** Ends early, and without a fault, when everything ends. */
   const pause = (ms: number): Promise<void> =>
@@ -93,10 +95,10 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   }
 
   async function compressBest(): Promise<void> {
-    for (const [slug, [manifest, paths]] of variants) {
-      variants.delete(slug);
+    for (let oldest = variants.pop(); oldest !== undefined; oldest = variants.pop()) {
+      const [manifest, paths] = oldest;
       for (const path of paths) {
-        if (closing.signal.aborted || currentNumber(deps.folders, slug) !== manifest.number) break;
+        if (closing.signal.aborted || currentNumber(deps.folders, manifest.slug) !== manifest.number) break;
         await calm();
         const started = performance.now();
         await improveVariants(deps, manifest, path).catch(deps.onError);
@@ -108,9 +110,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   return {
     addDeferred: (task) => {
       deferred.set(task.page.definition.slug, task);
-      working ??= drawDeferred().finally(() => {
-        working = null;
-      });
+      drawing(drawDeferred).catch(deps.onError);
     },
     addVariants: (manifest, previous) => {
       const paths = Object.entries(manifest.files)
@@ -122,21 +122,13 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
         )
         .map(([path]) => path);
       variants.set(manifest.slug, [manifest, paths]);
-      for (const [oldest] of variants) {
-        if (variants.size <= VARIANTS_MAX) break;
-        variants.delete(oldest);
-      }
-      compressing ??= compressBest().finally(() => {
-        compressing = null;
-      });
+      compressing(compressBest).catch(deps.onError);
     },
-    settled: async () => {
-      await working;
-    },
+    settled: () => drawing(() => undefined),
     close: async () => {
       closing.abort();
-      await working;
-      await compressing;
+      await drawing(() => undefined);
+      await compressing(() => undefined);
     },
   };
 }

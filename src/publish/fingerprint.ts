@@ -2,24 +2,11 @@
 
 import { hash } from 'node:crypto';
 
-/** Calls `make` at the first call and hands out what it made from then on. */
-export function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
 /** Digests of objects that several keys are made from; they are frozen data, so the same object has the same digest. */
 const known = new WeakMap<object, string>();
 
 /** SHA-256 of plain data as JSON, in hexadecimal; remembered for objects. */
 export function fingerprintOf(data: unknown): string {
-  if (typeof data !== 'object' || data === null) return hash('sha256', JSON.stringify(data) ?? '', 'hex');
-  const found = known.get(data);
-  if (found !== undefined) return found;
-  const digest = hash('sha256', JSON.stringify(data), 'hex');
-  known.set(data, digest);
-  return digest;
+  const digestOf = (): string => hash('sha256', JSON.stringify(data) ?? '', 'hex');
+  return typeof data === 'object' && data !== null ? known.getOrInsertComputed(data, digestOf) : digestOf();
 }

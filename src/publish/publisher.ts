@@ -3,6 +3,7 @@
  * the site; pages with news go first, then those that only grew older, then what points at them.
  */
 
+import pLimit from 'p-limit';
 import { messageOf } from '../errors.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import { isOpenIn, type ResolvedSite } from './definitions/definitions.ts';
@@ -28,8 +29,7 @@ import { withdraw } from './releases/switch.ts';
 import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
 export type { WorkerPool } from './page/page-publisher.ts';
-export type { PageReport, PublishReport } from './publish-report.ts';
-export type { SiteFilesInput } from './site/site-release.ts';
+export type { PublishReport } from './publish-report.ts';
 
 export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'mayServe' | 'nextNumber'> {
   readonly control: PublishControl;
@@ -87,12 +87,12 @@ interface Parts {
 export function createPublisher(init: PublisherOptions): Publisher {
   const options = { ...init, ...init.control, disk: init.disk ?? DISK };
   const pages = createPagePublisher(options);
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = pLimit(1);
   /** Of the task that holds the lease at this moment. */
   let held: Fence | null = null;
   /** One at a time in this process, and by the lease in all. */
-  const exclusively = <Result>(task: (fence: Fence) => Promise<Result>): Promise<Result> => {
-    const mine = last.then(() =>
+  const exclusively = <Result>(task: (fence: Fence) => Promise<Result>): Promise<Result> =>
+    inTurn(() =>
       options.withLease(async (fence) => {
         held = fence;
         try {
@@ -102,9 +102,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
         }
       }),
     );
-    last = mine.catch(() => undefined);
-    return mine;
-  };
+  const idle = (): Promise<void> => inTurn(() => undefined);
   const memory: PublishedState = {
     pages: new Map(),
     pending: new Set(),
@@ -121,7 +119,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
       ...options,
       pages,
       withFence: exclusively,
-      idle: () => last,
+      idle,
       newsAt: () => memory.newsAt,
       workers: options.workers ?? null,
     }),
@@ -146,7 +144,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
     settled: parts.background.settled,
     close: async () => {
       await parts.background.close();
-      await last;
+      await idle();
       await options.workers?.terminate();
     },
   };
@@ -189,50 +187,51 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
   // What tells of a page that is not to be seen any more goes with it, before anything is drawn.
   if (closed.length + reports.length > 0) await publishSite(parts, run);
   const workers = tasks.length >= POOL_PAGES_MIN ? (options.workers ?? null) : null;
-  if (workers === null) reports.push(...(await takeFrom(parts, run, { todo: tasks.values(), workers })));
+  if (workers === null) reports.push(...(await publishEach(parts, run, { tasks, workers })));
   else {
     // One page and the root of the site come first, so that visitors do not wait for all the others.
-    reports.push(...(await takeFrom(parts, run, { todo: tasks.slice(0, 1).values(), workers: null })));
+    reports.push(...(await publishEach(parts, run, { tasks: tasks.slice(0, 1), workers: null })));
     await publishSite(parts, run);
-    const todo = tasks.slice(1).values();
-    const takers = Array.from({ length: 2 * workers.size }, () => takeFrom(parts, run, { todo, workers }));
-    reports.push(...(await Promise.all(takers)).flat());
+    reports.push(...(await publishEach(parts, run, { tasks: tasks.slice(1), workers })));
   }
   const site = await publishSite(parts, run);
   return site === null ? reports : [...reports, site];
 }
 
-/** Publishes what is left of a list that several may take from. */
-async function takeFrom(
+/** With workers as many at once as keep them busy, else one after the other. */
+function publishEach(
+  parts: Parts,
+  run: PublishRun,
+  { tasks, workers }: { readonly tasks: readonly PlannedTask[]; readonly workers: WorkerPool | null },
+): Promise<PageReport[]> {
+  const limit = pLimit(workers === null ? 1 : 2 * workers.size);
+  return limit.map(tasks, (task) => publishOne(parts, run, { task, workers }));
+}
+
+async function publishOne(
   parts: Parts,
   { fence }: PublishRun,
-  { todo, workers }: { readonly todo: Iterable<PlannedTask>; readonly workers: WorkerPool | null },
-): Promise<PageReport[]> {
+  { task, workers }: { readonly task: PlannedTask; readonly workers: WorkerPool | null },
+): Promise<PageReport> {
   const { memory, background } = parts;
-  const reports: PageReport[] = [];
-  for (const task of todo) {
-    const started = performance.now();
-    const { slug } = task.page.definition;
-    try {
-      const published = await parts.pages.publish({ ...task, isBulk: workers !== null }, (use) => use(fence), workers);
-      const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
-      memory.pending.delete(slug);
-      memory.pages.set(slug, { summary, dueAt });
-      if (published.hasWaiting) background.addDeferred(task);
-      if (manifest !== null) background.addVariants(manifest, previous);
-      reports.push(
-        pageReport(slug, manifest === null ? 'unchanged' : 'published', {
-          release: (manifest ?? previous)?.number ?? null,
-          filesDrawn,
-          filesTotal,
-          durationMs: performance.now() - started,
-        }),
-      );
-    } catch (error) {
-      reports.push(failed(parts, slug, error, performance.now() - started));
-    }
+  const started = performance.now();
+  const { slug } = task.page.definition;
+  try {
+    const published = await parts.pages.publish({ ...task, isBulk: workers !== null }, (use) => use(fence), workers);
+    const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
+    memory.pending.delete(slug);
+    memory.pages.set(slug, { summary, dueAt });
+    if (published.hasWaiting) background.addDeferred(task);
+    if (manifest !== null) background.addVariants(manifest, previous);
+    return pageReport(slug, manifest === null ? 'unchanged' : 'published', {
+      release: (manifest ?? previous)?.number ?? null,
+      filesDrawn,
+      filesTotal,
+      durationMs: performance.now() - started,
+    });
+  } catch (error) {
+    return failed(parts, slug, error, performance.now() - started);
   }
-  return reports;
 }
 
 /** A page that could not be published is tried again with the next run. */

@@ -17,7 +17,7 @@ export interface Disturbance {
   readonly description: string | null;
 }
 
-export const PAST_DAYS = 90;
+const PAST_DAYS = 90;
 
 interface Plan {
   readonly service: string;

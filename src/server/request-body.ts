@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** Forms and hooks are small; anything larger is refused before it is read. */
-export const BODY_BYTES_MAX = 64 * 1024;
+const BODY_BYTES_MAX = 64 * 1024;
 
 export class BodyTooLargeError extends Error {
   constructor() {

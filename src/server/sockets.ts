@@ -59,7 +59,7 @@ export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMIT
 }
 
 /** Cuts a socket that is still there after a while. */
-export function destroyLater(socket: Socket, ms: number): void {
+function destroyLater(socket: Socket, ms: number): void {
   const timer = setTimeout(() => socket.destroy(), ms).unref();
   socket.once('close', () => clearTimeout(timer));
 }

@@ -2,12 +2,12 @@
 
 import { StatusError } from '../errors.ts';
 import type { MonitorId, ResponseTime, UpstreamUptime } from '../model/observation.ts';
+import type { MonitorPast } from '../model/reported.ts';
 import type { ReportedDay, Span } from '../model/span.ts';
 import { STATES, type State } from '../model/state.ts';
 import type { Day, EpochMs } from '../model/time.ts';
 import { padded, type Reader, type Row } from './database.ts';
 import { parseUpstreamUptime } from './rows.ts';
-import type { MonitorPast } from './store.ts';
 
 /** Parameters of one statement; SQLite and Postgres both take far more. */
 const IDS_PER_STATEMENT = 512;

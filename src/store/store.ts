@@ -8,11 +8,9 @@ import type {
   MonitorId,
   MonitorObservation,
   PageDefinition,
-  ResponseTime,
-  UpstreamUptime,
 } from '../model/observation.ts';
-import type { ReportedDay, Span } from '../model/span.ts';
-import type { State } from '../model/state.ts';
+import type { SpanChange } from '../model/record.ts';
+import type { MonitorPast } from '../model/reported.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
 
@@ -27,13 +25,6 @@ export interface UpstreamRecord {
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
   readonly heldHash: string | null;
-}
-
-/** A change of a monitor's time line: its open span is closed at `at`, and a new one begins unless `state` is null. */
-export interface SpanChange {
-  readonly monitor: MonitorId;
-  readonly at: EpochMs;
-  readonly state: State | null;
 }
 
 /** What a pass commits for one upstream, as a whole. */
@@ -95,15 +86,6 @@ export interface StoredMaintenance extends Maintenance {
 
 export interface StoredIncident extends Incident {
   readonly changedAt: EpochMs;
-}
-
-/** One monitor's past, as far as it is remembered. Open spans end at their upstream's last good answer. */
-export interface MonitorPast {
-  readonly observed: readonly Span[];
-  readonly reported: readonly Span[];
-  readonly reportedDays: readonly ReportedDay[];
-  readonly responseTimes: readonly ResponseTime[];
-  readonly uptime: UpstreamUptime | null;
 }
 
 export interface RunRecord {

@@ -16,8 +16,6 @@ export {
   type Learned,
   NOTHING_LEARNED,
   type Problem,
-  SNAPSHOT_PARTS,
-  type SnapshotPart,
 } from '../model/observation.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */

@@ -36,24 +36,6 @@ export interface ViewByKind {
 /** Also the name of the route that draws it. */
 export type ViewKind = keyof ViewByKind;
 
-export const VIEW_KINDS = [
-  'badge-gallery',
-  'component',
-  'embed',
-  'history',
-  'incident',
-  'index-of-pages',
-  'login',
-  'maintenance',
-  'not-found',
-  'ops',
-  'ops-sign-in',
-  'report',
-  'report-index',
-  'status-page',
-  'uptime-calendar',
-] as const satisfies readonly ViewKind[];
-
 /** What the renderer hands to a route. */
 export interface Handed<Kind extends ViewKind = ViewKind> {
   readonly kind: Kind;

@@ -86,7 +86,7 @@ async function contestants(): Promise<Contestant[]> {
     ours('flat, one scheme', { scheme: 'light' }),
     ours('pill', { style: 'pill' }),
     ours('tall', { style: 'tall' }),
-    ours('dot', { style: 'dot', symbol: 'check' }),
+    ours('dot', { style: 'dot', shape: 'operational' }),
     ours('bars, 90 days', { style: 'bars', days: history.days }),
     ours('spark, 48 points', { style: 'spark', series: spark.series }),
     { name: 'badge-maker flat', draw: (text) => makeBadge({ ...text }), count: 4_000, isOurs: false },

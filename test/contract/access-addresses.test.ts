@@ -203,7 +203,7 @@ describe('the address gate, at a real mail server', () => {
     const answers = [];
     for (const email of ['new@corp.example', 'new@evil.test', 'no address']) {
       const answer = await new Visitor(site).post('team', 'login/', { email });
-      expect(setCookies(answer)[0]).toMatch(/^pharos-asking=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/);
+      expect(setCookies(answer)[0]).toMatch(/^pharos-asking=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
       answers.push(
         JSON.stringify([answer.status, answer.body, Object.keys(answer.headers), answer.headers['location']]),
       );

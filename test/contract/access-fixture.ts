@@ -7,9 +7,11 @@ import type { Access, AccessPage, GateRequest, GateResponse } from '../../src/ac
 import { canView } from '../../src/access/access.ts';
 import { type AccessOptions, createAccess } from '../../src/access/create-access.ts';
 import type { SignInMail } from '../../src/access/email/sign-in-mail.ts';
+import { plainLogin } from '../../src/access/login/plain-login.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { loginMail } from '../../src/views/login/login-mail.ts';
 
 export const T0 = toEpochMs(Date.UTC(2026, 5, 1, 9));
 export const KEY = { reveal: () => 'a key of hashes of addresses, of tests' };
@@ -71,6 +73,8 @@ export function siteFolder(): SiteFolder {
             mails.push(mail);
           },
           sessionHours: 12,
+          renderLogin: plainLogin,
+          writeMail: loginMail,
           onError: (error) => errors.push(error),
           tendIntervalMs: null,
           ...over,

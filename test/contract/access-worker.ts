@@ -2,7 +2,9 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccess } from '../../src/access/create-access.ts';
+import { plainLogin } from '../../src/access/login/plain-login.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { loginMail } from '../../src/views/login/login-mail.ts';
 import { KEY, ORIGIN, PAGES, T0 } from './access-fixture.ts';
 
 export interface WorkerTask {
@@ -26,6 +28,8 @@ const access = createAccess({
     recipients.push(to);
   },
   sessionHours: 12,
+  renderLogin: plainLogin,
+  writeMail: loginMail,
   onError: (error) => {
     throw error;
   },

@@ -50,7 +50,7 @@ describe('a page behind a password', () => {
     expect(plain).toMatch(/^pharos=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
     const secure = new Visitor(site, { isSecure: true });
     const [flagged] = setCookies(await signIn(secure));
-    expect(flagged).toMatch(/^__Host-pharos=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    expect(flagged).toMatch(/^__Host-pharos=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
   });
 
   it('takes a session of https under its __Host- name only', async () => {

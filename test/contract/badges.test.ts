@@ -163,7 +163,7 @@ describe('the shields endpoint', () => {
 
   it('is an error when nothing is known', async () => {
     const uptime = { '24h': null, '7d': null, '30d': null, '90d': null, '365d': null };
-    expect(await endpoint({ uptime })).toMatchObject({ isError: true, message: 'unknown', color: '#676b6f' });
+    expect(await endpoint({ uptime })).toMatchObject({ isError: true, message: 'no data', color: '#676b6f' });
   });
 
   it('has a style of theirs or none', async () => {
@@ -228,8 +228,8 @@ describe('the card', () => {
     }
   });
 
-  it('says the state by word, colour and symbol, and draws ninety days', () => {
-    expect(cards[STATES.indexOf('major_outage')]).toContain('<title>Card 3: major outage, uptime 90d 99.98%</title>');
+  it('says the state by word, colour and shape, and draws ninety days', () => {
+    expect(cards[STATES.indexOf('major_outage')]).toContain('<title>Card 3: outage, uptime 90d 99.98%</title>');
     expect(new Set(cards).size).toBe(STATES.length);
     expect(cards[0]).toContain('stroke-dasharray="30 10"');
   });
@@ -248,7 +248,7 @@ describe('the card', () => {
   it('of stale figures is grey and says so once', async () => {
     const card = await cardSvg(badgeSubject({ isStale: true }), { scheme: 'light' });
     expect(card).toContain('<title>Acme: stale, uptime 90d 99.98%</title>');
-    expect(card).toContain('<circle fill="#676b6f"');
+    expect(card).toContain('<g fill="#676b6f"');
   });
 
   it('keeps its own label from the figures on it', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { webhookBody } from '../../src/sandbox/index.ts';
 import { type Asked, type AskOptions, startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
 
 const LIST = '/uptime/rpc/MonitorService/listMonitors';
@@ -179,26 +178,5 @@ describe('the REST half of the uptime service', () => {
     const listed = await own.ask(LIST, { method: 'POST', body: {}, headers: { 'x-svc-key': read.token } });
     await own.stop();
     expect([...statuses, listed.status]).toEqual([204, 404, 404, 401]);
-  });
-});
-
-describe('the notification webhook', () => {
-  it('has the documented flat body for error, degraded and recovered', () => {
-    const api = sandbox.world.find('api');
-    if (api === undefined) throw new Error('no api');
-    const bodies = (['down', 'degraded', 'up'] as const).map((status) => {
-      sandbox.world.force('api', status);
-      return webhookBody(sandbox.world, api, sandbox.now());
-    });
-    sandbox.world.force('api', null);
-    const head = {
-      monitor: { id: 2, name: 'Public API', url: 'https://api.acme.example/health' },
-      cronTimestamp: sandbox.now(),
-    };
-    expect(bodies).toEqual([
-      { ...head, status: 'error', statusCode: 503, errorMessage: expect.any(String) },
-      { ...head, status: 'degraded', statusCode: 200, latency: expect.any(Number) },
-      { ...head, status: 'recovered', statusCode: 200, latency: expect.any(Number) },
-    ]);
   });
 });

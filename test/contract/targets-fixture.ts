@@ -16,9 +16,9 @@ const revealed = (text: string) => ({ reveal: () => text });
 
 export const SITE_KEY = revealed('a key of the site, for tests of targets');
 
-export const QUICK = { attempts: 3, backoffMs: 1, totalMs: 400, connectMs: 400, retryAfterMaxMs: 1_500 };
+const QUICK = { attempts: 3, backoffMs: 1, totalMs: 400, connectMs: 400, retryAfterMaxMs: 1_500 };
 
-export function s3Options(s3: S3Server, over: Partial<S3StoreOptions> = {}): S3StoreOptions {
+function s3Options(s3: S3Server, over: Partial<S3StoreOptions> = {}): S3StoreOptions {
   return {
     endpoint: s3.endpoint,
     bucket: s3.bucket,

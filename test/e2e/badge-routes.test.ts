@@ -91,6 +91,23 @@ describe('badges of a running server', () => {
     expect((await get('/acme/badges/status.svg', { 'if-none-match': etag })).status).toBe(304);
   });
 
+  it('compares what a client has with what there is in one way, for a page and for a badge', async () => {
+    for (const path of ['/acme/', '/acme/badges/status.svg']) {
+      const etag = (await get(path)).headers.get('etag') ?? '';
+      const conditions: Readonly<Record<string, number>> = {
+        [etag]: 304,
+        [`W/${etag}`]: 304,
+        [`"other" , W/"another",${etag}`]: 304,
+        '*': 304,
+        '"other"': 200,
+        [etag.slice(1, -1)]: 200,
+        [`"${etag}"`]: 200,
+      };
+      for (const [condition, status] of Object.entries(conditions))
+        expect((await get(path, { 'if-none-match': condition })).status, `${path} ${condition}`).toBe(status);
+    }
+  });
+
   it('draws the operator’s own badge, and what visitors may ask for, but never their words', async () => {
     expect(await title('/acme/badges/our-uptime.svg')).toMatch(/^Our month: /);
     expect(await title('/acme/badges/status.svg?label=Service&style=pill')).toMatch(/^Service: /);

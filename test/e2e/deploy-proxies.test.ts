@@ -126,7 +126,7 @@ describe.each(PROXIES)('deploy/$name', ({ name, program, guessedPage, start }) =
       expect((await ask(base, { headers: { host } })).status).toBe(404);
       const signedIn = await post(`${base}login/`, { password: SECRETS.VAULT_PASSWORD }, { host });
       expect([host, signedIn.status, signedIn.headers.location]).toEqual([host, 303, base]);
-      expect(signedIn.headers['set-cookie']?.[0]).toMatch(/^__Host-pharos=.*; Secure$/);
+      expect(signedIn.headers['set-cookie']?.[0]).toMatch(/^__Host-pharos=.*; Secure; SameSite=Lax$/);
       const inside = await ask(base, { headers: { host, cookie: cookieOf(signedIn) } });
       expect(inside.body).toContain(CANARY.password);
       expect(inside.headers['cache-control']).toBe('private, no-store');

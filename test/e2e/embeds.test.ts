@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { embedScript } from '../../src/publish/files/embed-script.ts';
 import { type StateDocument, stateDocument } from '../../src/views/json/state-json.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { launchBrowser } from '../helpers/browser.ts';
@@ -71,7 +72,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   site.clear();
-  site.set('/embed.js', script('embed.js'));
+  site.set('/embed.js', { ...script('embed.js'), body: embedScript(script('embed.js').body) });
   site.set('/embed-resize.js', script('embed-resize.js'));
 });
 
@@ -142,7 +143,7 @@ describe('the element <pharos-status>', () => {
       expect([answer.body.slice(0, 40), state, text, rows]).toEqual([
         answer.body.slice(0, 40),
         'unknown',
-        'Current state unknown',
+        'We do not know the current state',
         0,
       ]);
       await page.close();

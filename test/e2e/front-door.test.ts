@@ -153,7 +153,7 @@ describe('the front door', () => {
       String(
         (await ask(`/${SLUG.other}/login/`, post({ password: SECRETS.OTHER_PASSWORD }, headers))).headers['set-cookie'],
       );
-    expect(await cookiesOf(site)).toMatch(/^__Host-pharos=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    expect(await cookiesOf(site)).toMatch(/^__Host-pharos=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
     expect(await cookiesOf(plainSite)).toMatch(/^pharos=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 

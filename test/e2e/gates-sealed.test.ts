@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sealPage } from '../../src/access/sealed/seal.ts';
+import { sealWords } from '../../src/views/login/seal-words.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 
 const sha = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
@@ -20,7 +21,7 @@ describe('a sealed page in a browser', () => {
   beforeAll(async () => {
     browser = await launchBrowser();
     folder = mkdtempSync(join(tmpdir(), 'pharos-sealed-'));
-    writeFileSync(join(folder, 'index.html'), await sealPage(PAGE, 'open sesame'));
+    writeFileSync(join(folder, 'index.html'), await sealPage(PAGE, 'open sesame', { words: sealWords('en') }));
   });
   afterAll(async () => {
     await browser.close();

@@ -87,7 +87,7 @@ export function awkwardTexts(count: number, seed = 1): string[] {
 }
 
 /** Mulberry32: numbers from 0 to 1 that depend on the seed alone. */
-export function createRandom(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

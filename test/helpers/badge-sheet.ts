@@ -16,7 +16,7 @@ const CUBE = {
 const SHAPES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spark');
 
 /** Every style in every state, every kind, drawings in other shapes, letters and logos; outlines only. A row each. */
-export function outlinedRows(): BadgeFields[][] {
+function outlinedRows(): BadgeFields[][] {
   const subject = badgeSubject();
   const figures = BADGE_KINDS.filter((kind) => kind !== 'card' && kind !== 'history-90d' && kind !== 'response-spark');
   const names = ['Größe Łódź', 'Ελληνικά', 'Кириллица', 'Tiếng Việt', 'Brașov'];

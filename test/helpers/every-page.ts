@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PageModel } from '../../src/model/index.ts';
+import { LOGIN_STEPS } from '../../src/model/login.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../src/views/component/component.ts';
@@ -11,7 +12,7 @@ import { uptimeCalendarView } from '../../src/views/history/uptime-calendar.ts';
 import type { ViewByKind, ViewKind } from '../../src/views/html.ts';
 import { incidentView } from '../../src/views/incident/incident.ts';
 import { maintenanceView } from '../../src/views/incident/maintenance.ts';
-import { LOGIN_STEPS, loginView } from '../../src/views/login/login.ts';
+import { loginView } from '../../src/views/login/login.ts';
 import { opsView } from '../../src/views/operators/ops.ts';
 import { opsSignInView } from '../../src/views/operators/ops-sign-in.ts';
 import { embedView } from '../../src/views/page/embed.ts';

@@ -43,7 +43,7 @@ const GROUPS = [
 ];
 
 /** Past troubles as services have them: few, mostly short. */
-export function pastTroubles(seed: number): Trouble[] {
+function pastTroubles(seed: number): Trouble[] {
   const next = randomOf(seed);
   const states: readonly State[] = ['degraded', 'partial_outage', 'major_outage', 'maintenance', 'degraded'];
   return Array.from({ length: Math.floor(next() * 5) }, () => ({

@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 };
 
-export function contentTypeOf(path: string): string {
+function contentTypeOf(path: string): string {
   return TYPES[path.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
 }
 

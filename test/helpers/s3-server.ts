@@ -210,7 +210,7 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
-export function signatureFault(
+function signatureFault(
   request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
   body: Buffer,
   { region, now }: { readonly region: string; readonly now: () => number },

@@ -4,7 +4,7 @@ import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
 
 /** Saturday morning in the middle of a minute. */
-export const SANDBOX_START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13, 27));
+const SANDBOX_START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13, 27));
 
 export interface Asked {
   readonly status: number;

@@ -108,7 +108,7 @@ function* pull(options: ToyOptions, context: PullContext): Pull<typeof NOTHING_L
   };
 }
 
-export const toyConnector: Connector<ToyOptions> = {
+const toyConnector: Connector<ToyOptions> = {
   kind: 'toy',
   optionsSchema: z.object({
     baseUrl: z.string(),

@@ -1,4 +1,4 @@
-/** Who sends a request, where proxies stand in front. */
+/** Who sends a request, where proxies stand in front. By hand: proxy-addr trusts addresses, and operators know a number. */
 
 import { isIP, SocketAddress } from 'node:net';
 

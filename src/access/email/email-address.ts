@@ -2,6 +2,7 @@
 
 import { domainToASCII } from 'node:url';
 import emailAddresses from 'email-addresses';
+import { HOST_NAME } from '../../model/scalars.ts';
 
 export interface EmailAddress {
   /** What a mail is sent to: the local part as typed, the domain in punycode and small letters. */
@@ -21,7 +22,8 @@ const LOCAL_LENGTH_MAX = 64;
 const PLAIN_LOCAL = /^[A-Za-z0-9_'+][A-Za-z0-9_'+-]*(?:\.[A-Za-z0-9_'+-]+)*$/;
 /** Letters, marks and digits of any script; what IDNA makes of them is checked afterwards. */
 const PLAIN_DOMAIN = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u;
-const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Below a top-level domain, which is never a number. */
+const TOP_LEVEL = /\.[a-z][a-z0-9-]*$/;
 
 /** The address that `input` is, blanks around it aside; null for everything that is not exactly one plain address. */
 export function parseEmailAddress(input: string): EmailAddress | null {
@@ -33,7 +35,7 @@ export function parseEmailAddress(input: string): EmailAddress | null {
     return null;
   const domain = domainToASCII(typedDomain);
   const address = `${local}@${domain}`;
-  if (!HOST_NAME.test(domain) || address.length > ADDRESS_LENGTH_MAX) return null;
+  if (!HOST_NAME.test(domain) || !TOP_LEVEL.test(domain) || address.length > ADDRESS_LENGTH_MAX) return null;
   const parsed = emailAddresses.parseOneAddress({ input: address, strict: true });
   if (parsed?.type !== 'mailbox' || parsed.name !== null || parsed.parts.comments.length > 0) return null;
   return parsed.address === address && parsed.local === local && parsed.domain === domain

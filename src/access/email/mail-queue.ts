@@ -1,5 +1,6 @@
 /** Sends owed mails, tries again what fails within the life of the link, and forgets addresses as soon as it can. */
 
+import pLimit from 'p-limit';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { RandomBytes } from '../digest.ts';
@@ -44,7 +45,7 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
   const { database, now } = options;
   // Kept while retrying: a mail server that fails late may have delivered, and then that link should work.
   const secrets = new Map<string, { readonly secrets: MailSecrets; readonly expiresAt: EpochMs }>();
-  let running: Promise<void> = Promise.resolve();
+  const inTurn = pLimit(1);
   let soon: NodeJS.Timeout | null = null;
 
   async function run(): Promise<void> {
@@ -85,11 +86,7 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
     await database.transaction((tx) => settleMail(tx, owed.id));
   }
 
-  function deliver(): Promise<void> {
-    const mine = running.then(run);
-    running = mine.catch(() => undefined);
-    return mine;
-  }
+  const deliver = (): Promise<void> => inTurn(run);
 
   return {
     deliver,
@@ -103,7 +100,7 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
     },
     close: async () => {
       if (soon !== null) clearTimeout(soon);
-      await running;
+      await inTurn(() => undefined);
     },
   };
 }

@@ -1,5 +1,7 @@
 /** The mail that lets somebody in: plain text, so that there is nothing to render and nothing to load. */
 
+import type { MailFacts } from '../../model/login.ts';
+
 export interface SignInMail {
   /** One bare address. */
   readonly to: string;
@@ -7,34 +9,11 @@ export interface SignInMail {
   readonly text: string;
 }
 
-export interface MailFacts {
-  readonly locale: string;
-  /** Of the status page, on one line. */
-  readonly title: string;
-  readonly link: string;
-  /** In groups of four digits. */
-  readonly code: string;
-  readonly minutes: number;
-}
-
 /** Puts a mail into words of a language. */
 export type WriteMail = (facts: MailFacts) => { readonly subject: string; readonly text: string };
 
 /** Sends one mail; throws when it could not be handed over, and then it is tried again. */
 export type SendMail = (mail: SignInMail) => Promise<void>;
-
-export const writeEnglishMail: WriteMail = ({ title, link, code, minutes }) => ({
-  subject: `Sign in: ${title}`,
-  text: `Somebody, probably you, asked to see the status page "${title}".
-
-Open this link in the browser in which you asked:
-${link}
-
-Or type this code there: ${code}
-
-Both work once, for ${minutes} minutes. If it was not you, there is nothing to do.
-`,
-});
 
 /** A title as one line without control characters, so that it cannot pretend to be another part of the mail. */
 export function oneLine(text: string): string {

@@ -1,6 +1,7 @@
 /** The gates as configured: in memory for decisions, and in the store for what must outlive a restart. */
 
 import { createHmac } from 'node:crypto';
+import pLimit from 'p-limit';
 import type { Database } from '../../store/database.ts';
 import type { AccessPage, GatedPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
@@ -34,7 +35,7 @@ export function createGates(database: Database, random: RandomBytes): Gates {
   /** Fingerprint by slug of gates whose version is known. */
   const settled = new Map<string, string>();
   let kinds: GateKinds = { hasPassword: false, hasEmail: false };
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = pLimit(1);
 
   function fingerprint({ access, password, emailDomains }: AccessPage): string {
     const secret = access === 'password' ? [password?.reveal()] : emailDomains.toSorted();
@@ -68,30 +69,25 @@ export function createGates(database: Database, random: RandomBytes): Gates {
   async function settle(wanted: readonly AccessPage[]): Promise<void> {
     const gated = wanted.filter(({ access }) => access !== 'public');
     await forgetOtherGates(database, new Set(gated.map(({ slug }) => slug)));
-    const todo = gated.values();
-    // Two workers take from one list: a password takes a tenth of a second of one core.
-    await Promise.all(Array.from({ length: HASHES_AT_ONCE }, () => settleEach(todo)));
+    // A password takes a tenth of a second of one core.
+    await pLimit(HASHES_AT_ONCE).map(gated, settleOne);
   }
 
-  async function settleEach(todo: Iterable<AccessPage>): Promise<void> {
-    for (const page of todo) {
-      const { slug, access } = page;
-      // A later call may have replaced or removed it while this one waited.
-      const isCurrent = (): boolean => pages.get(slug)?.page === page;
-      if (access === 'public' || !isCurrent() || settled.has(slug)) continue;
-      const version = await recordGate(database, page, random);
-      if (!isCurrent()) continue;
-      pages.set(slug, { page, gated: { slug, gate: { kind: access, version } } });
-      settled.set(slug, fingerprint(page));
-    }
+  async function settleOne(page: AccessPage): Promise<void> {
+    const { slug, access } = page;
+    // A later call may have replaced or removed it while this one waited.
+    const isCurrent = (): boolean => pages.get(slug)?.page === page;
+    if (access === 'public' || !isCurrent() || settled.has(slug)) return;
+    const version = await recordGate(database, page, random);
+    if (!isCurrent()) return;
+    pages.set(slug, { page, gated: { slug, gate: { kind: access, version } } });
+    settled.set(slug, fingerprint(page));
   }
 
   return {
     setPages: (wanted) => {
       announce(wanted);
-      const mine = last.then(() => settle(wanted));
-      last = mine.catch(() => undefined);
-      return mine;
+      return inTurn(settle, wanted);
     },
     showPublic: (slugs) => {
       for (const slug of slugs) {

@@ -1,9 +1,10 @@
 /** Documents of the gates as answers. Each is drawn once and filled in, so that answering takes the same time always. */
 
+import type { LoginPrompt } from '../../model/login.ts';
+import { escapeMarkup } from '../../model/markup.ts';
 import type { GateResponse } from '../access.ts';
-import { escapeHtml } from '../escape-html.ts';
 import type { GateKinds } from '../gate/gates.ts';
-import type { LoginHtml, LoginPrompt, RenderLogin } from './login-prompt.ts';
+import type { LoginHtml, RenderLogin } from './login-prompt.ts';
 import { plainLogin } from './plain-login.ts';
 
 /** Stand in for what differs between requests; letters and dashes survive any escaping. None begins another. */
@@ -56,11 +57,7 @@ export function createLoginDocuments(
 
   function templateOf(shape: Required<LoginShape>, kinds: GateKinds): Promise<LoginHtml> {
     const key = JSON.stringify([shape, kinds]);
-    const known = drawn.get(key);
-    if (known !== undefined) return known;
-    const template = draw({ ...PLACES, ...shape, ...kinds }, key);
-    drawn.set(key, template);
-    return template;
+    return drawn.getOrInsertComputed(key, () => draw({ ...PLACES, ...shape, ...kinds }, key));
   }
 
   return {
@@ -86,7 +83,7 @@ export function createLoginDocuments(
           ...(init.retryAfterSeconds === undefined ? {} : { 'retry-after': String(init.retryAfterSeconds) }),
           ...(init.cookies === undefined ? {} : { 'set-cookie': init.cookies }),
         },
-        body: html.replace(ANY_PLACE, (place) => escapeHtml(values[place] ?? '')),
+        body: html.replace(ANY_PLACE, (place) => escapeMarkup(values[place] ?? '')),
       };
     },
   };

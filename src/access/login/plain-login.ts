@@ -1,8 +1,9 @@
 /** The documents of the gates without any theme: what is shown when the renderer cannot draw its own. */
 
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../escape-html.ts';
-import type { LoginFault, LoginHtml, LoginPrompt } from './login-prompt.ts';
+import type { LoginFault, LoginPrompt } from '../../model/login.ts';
+import { escapeMarkup } from '../../model/markup.ts';
+import type { LoginHtml } from './login-prompt.ts';
 
 const STYLE =
   'body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}' +
@@ -47,7 +48,7 @@ const DRAW: Readonly<Record<LoginPrompt['step'], (prompt: LoginPrompt) => { titl
     body: form(
       prompt,
       'login/link/',
-      `<input type="hidden" name="token" value="${escapeHtml(prompt.token)}"><button>Sign in</button>`,
+      `<input type="hidden" name="token" value="${escapeMarkup(prompt.token)}"><button>Sign in</button>`,
     ),
   }),
   'sign-out': (prompt) => ({ title: 'Sign out', body: form(prompt, 'logout', '<button>Sign out</button>') }),
@@ -57,7 +58,7 @@ function passwordForm(prompt: LoginPrompt): string {
   return form(
     prompt,
     'login/',
-    `<input class="hidden" name="username" autocomplete="username" value="${escapeHtml(prompt.username)}" readonly tabindex="-1" aria-hidden="true"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus><button>Show the page</button>`,
+    `<input class="hidden" name="username" autocomplete="username" value="${escapeMarkup(prompt.username)}" readonly tabindex="-1" aria-hidden="true"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus><button>Show the page</button>`,
   );
 }
 
@@ -78,5 +79,5 @@ function codeForm(prompt: LoginPrompt): string {
 }
 
 function form({ base, to }: LoginPrompt, action: string, fields: string): string {
-  return `<form method="post" action="${escapeHtml(base + action)}"><input type="hidden" name="to" value="${escapeHtml(to)}">${fields}</form>`;
+  return `<form method="post" action="${escapeMarkup(base + action)}"><input type="hidden" name="to" value="${escapeMarkup(to)}">${fields}</form>`;
 }

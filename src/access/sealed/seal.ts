@@ -6,8 +6,9 @@
 import { hash, webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { SealWords } from '../../model/login.ts';
+import { escapeMarkup } from '../../model/markup.ts';
 import { type RandomBytes, systemRandom } from '../digest.ts';
-import { escapeHtml } from '../escape-html.ts';
 import { OPENER, SEAL_STYLE } from './seal-opener.ts';
 
 /** The least that OWASP advises for PBKDF2 with SHA-256. */
@@ -19,33 +20,8 @@ const PADDING_BYTES = 8_192;
 const INLINE = /<(style|script)\b([^>]*)>([\s\S]*?)<\/\1>/g;
 const POLICY = /<meta\s+http-equiv="?Content-Security-Policy"?\s+content="([^"]*)"\s*\/?>/i;
 
-/** What the file says before it is open. It names nothing that is inside. */
-export interface SealWords {
-  readonly lang: string;
-  readonly dir: 'ltr' | 'rtl';
-  readonly title: string;
-  readonly label: string;
-  readonly submit: string;
-  readonly working: string;
-  readonly wrong: string;
-  readonly noScript: string;
-  readonly noCrypto: string;
-}
-
-const ENGLISH: SealWords = {
-  lang: 'en',
-  dir: 'ltr',
-  title: 'This page is private',
-  label: 'Password',
-  submit: 'Show the page',
-  working: 'Opening …',
-  wrong: 'That is not the password.',
-  noScript: 'This page is encrypted. Your browser opens it with the password, for which it needs JavaScript.',
-  noCrypto: 'This browser cannot decrypt here. The page must be opened over https or from a file.',
-};
-
 export interface SealOptions {
-  readonly words?: SealWords;
+  readonly words: SealWords;
   readonly random?: RandomBytes;
 }
 
@@ -56,8 +32,8 @@ export interface SealOptions {
  *
  * @returns one HTML document that needs no other file and asks no server
  */
-export async function sealPage(html: string, password: string, options: SealOptions = {}): Promise<string> {
-  const { words = ENGLISH, random = systemRandom } = options;
+export async function sealPage(html: string, password: string, options: SealOptions): Promise<string> {
+  const { words, random = systemRandom } = options;
   const { page, hashes } = withOwnPolicy(html, random);
   const salt = Buffer.from(random(SALT_BYTES));
   const iv = Buffer.from(random(IV_BYTES));
@@ -118,7 +94,7 @@ function documentOf(words: SealWords, hashes: OwnPolicy['hashes'], sealed: strin
     "form-action 'none'",
     "base-uri 'none'",
   ].join(';');
-  const say = (text: string): string => escapeHtml(text);
+  const say = (text: string): string => escapeMarkup(text);
   return `<!doctype html>
 <html lang="${say(words.lang)}" dir="${words.dir}"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">

@@ -1,9 +1,10 @@
 /** Sessions seen lately, for the time that the store cannot be asked: who was in stays in, nobody new gets in. */
 
+import { LRUCache } from 'lru-cache';
 import type { EpochMs } from '../../model/time.ts';
 import type { Principal } from '../access.ts';
 
-/** The longest that a session is believed without the store. */
+/** The longest that a session is believed without the store; by the instants handed in, since a cache reads a clock of its own. */
 const BELIEVED_MS_MAX = 15 * 60_000;
 const SESSIONS_MAX = 10_000;
 
@@ -15,14 +16,11 @@ export interface SessionMemory {
 }
 
 export function createSessionMemory(): SessionMemory {
-  const seen = new Map<string, { readonly principal: Principal; readonly at: EpochMs }>();
+  const seen = new LRUCache<string, { readonly principal: Principal; readonly at: EpochMs }>({ max: SESSIONS_MAX });
   return {
     note: (id, principal, now) => {
-      seen.delete(id);
-      if (principal.sessions.size === 0) return;
-      seen.set(id, { principal, at: now });
-      const [oldest] = seen.keys();
-      if (seen.size > SESSIONS_MAX && oldest !== undefined) seen.delete(oldest);
+      if (principal.sessions.size === 0) seen.delete(id);
+      else seen.set(id, { principal, at: now });
     },
     recall: (id, now) => {
       const known = seen.get(id);

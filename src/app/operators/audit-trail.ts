@@ -1,6 +1,7 @@
 /** Enters into the audit what is asked for and what came of it. What the audit cannot take goes to the log and no further. */
 
 import { createHmac } from 'node:crypto';
+import pLimit from 'p-limit';
 import type { EpochMs } from '../../model/time.ts';
 import { type Audit, type AuditEntry, type SignInCount, type SignInResult, utcDayOf } from '../../store/audit.ts';
 import type { RunReport, RunRequest } from '../run/engine.ts';
@@ -36,12 +37,12 @@ const HASH_LENGTH = 12;
 /** Makes the trail. Writes are made one after the other, so that a run's outcome is never written before its entry. */
 export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
   const { audit, now, onError } = options;
-  let last: Promise<void> = Promise.resolve();
+  const inTurn = pLimit(1);
   let counts = new Map<string, SignInCount>();
   let timer: NodeJS.Timeout | null = null;
 
   function write(task: () => Promise<void>): void {
-    last = last.then(task).catch(onError);
+    inTurn(task).catch(onError);
   }
 
   function flush(): void {
@@ -81,7 +82,7 @@ export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
     },
     close: async () => {
       flush();
-      await last;
+      await inTurn(() => undefined);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Gathers what operators are shown. Texts that came from elsewhere pass through the redaction of the log. */
 
+import { LRUCache } from 'lru-cache';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { mailsWaiting } from '../../access/email/mail-backlog.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
@@ -29,6 +30,8 @@ const RUNS_LOOKED_AT = 60;
 const AUDIT_SHOWN = 30;
 /** What releases are made of is read from disk; a site of a thousand pages is looked through by address. */
 const PAGES_SHOWN = 100;
+/** All releases of the pages that are shown, and some. */
+const SUMMARIES_MAX = 10 * PAGES_SHOWN;
 const SIGN_IN_DAYS = 7;
 
 /** What a release's manifest is shown of; manifests of large pages are long, and releases never change. */
@@ -42,14 +45,15 @@ export interface OpsFactsSource {
 
 /** Makes the source; it remembers what releases are made of. */
 export function createOpsFacts(pharos: Pharos, redact: (text: string) => string): OpsFactsSource {
-  const summaries = new Map<string, ReleaseSummary | null>();
+  const summaries = new LRUCache<string, ReleaseSummary>({ max: SUMMARIES_MAX });
 
   function releaseSummary(slug: string, number: number): ReleaseSummary | null {
     const key = `${slug}/${number}`;
     const known = summaries.get(key);
     if (known !== undefined) return known;
     const manifest = readManifest(pharos.folders, slug, number);
-    const summary = manifest === null ? null : summaryOfManifest(manifest);
+    if (manifest === null) return null;
+    const summary = summaryOfManifest(manifest);
     summaries.set(key, summary);
     return summary;
   }

@@ -92,7 +92,10 @@ const MANUAL_TRIGGERS: ReadonlySet<string> = new Set(['rebuild', 'command']);
 /** One run a minute makes some megabytes a day; what they changed is kept elsewhere for longer. */
 const RUN_DAYS_KEPT = 30;
 
-/** Makes the engine. Runs never overlap in this process; passes of other processes are kept apart by leases. */
+/**
+ * Makes the engine. Runs never overlap in this process; passes of other processes are kept apart by leases. The queue is
+ * our own, because what waits in it is joined, moved forward and listed.
+ */
 export function createEngine(deps: EngineDeps): Engine {
   const waiting: Waiting[] = [];
   const asides: (() => Promise<void>)[] = [];

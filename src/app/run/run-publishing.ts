@@ -1,5 +1,6 @@
 /** What a run publishes: news while it waits for slow upstreams, and the rest in the end. */
 
+import pLimit from 'p-limit';
 import type { PublishReport } from '../../publish/publisher.ts';
 import type { RunDeps, RunOrder } from './order.ts';
 
@@ -18,7 +19,7 @@ export interface News {
 /** @param waitedFor of the run's own upstreams those that have not answered */
 export function createNews(deps: RunDeps, order: RunOrder, waitedFor: ReadonlySet<string>): News {
   const reports: PublishReport[] = [];
-  let before: Promise<void> = Promise.resolve();
+  const inTurn = pLimit(1);
   let gathering: NodeJS.Timeout | null = null;
 
   async function publish(page?: string): Promise<void> {
@@ -36,7 +37,7 @@ export function createNews(deps: RunDeps, order: RunOrder, waitedFor: ReadonlySe
 
   function now(): void {
     // What fails here is kept by the publisher and tried again at the end.
-    before = before.then(async () => ((await mayPublish()) ? publish() : undefined)).catch(order.onTrouble);
+    inTurn(async () => ((await mayPublish()) ? publish() : undefined)).catch(order.onTrouble);
   }
 
   return {
@@ -49,8 +50,7 @@ export function createNews(deps: RunDeps, order: RunOrder, waitedFor: ReadonlySe
     },
     last: async () => {
       if (gathering !== null) clearTimeout(gathering);
-      await before;
-      await publish(order.page);
+      await inTurn(() => publish(order.page));
       return together(reports);
     },
   };

@@ -1,4 +1,7 @@
-/** Threads that prepare pages beside the one that publishes. They begin when there is work and end when there is none. */
+/**
+ * Threads that prepare pages beside the one that publishes. They begin when there is work and end when there is none.
+ * By hand, since what waits for a thread that cannot begin must fail with it; in tinypool it waits for ever.
+ */
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';

@@ -7,10 +7,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Font } from 'satori';
+import type { Colour } from '../../looks/colour.ts';
+import { escapeMarkup } from '../../model/markup.ts';
 import { type Canvas, fill } from '../canvas.ts';
-import type { Colour } from '../palette.ts';
 import { compactPath } from './compact-path.ts';
-import { cleanText, escapeXml, textDirection } from './text.ts';
+import { cleanText, textDirection } from './text.ts';
 
 /** One line of text; too long for its width, it ends in an ellipsis. Measures in pixels. */
 export interface CardLine {
@@ -55,7 +56,7 @@ function drawText({ text, edge, x, top, size, weight, colour }: CardLine, canvas
   // Start and end turn round with the direction, the edges of the card do not.
   const anchor = (edge === 'left') === (direction === 'ltr') ? 'start' : 'end';
   const font = `font-family="Inter,system-ui,sans-serif" font-size="${size}" font-weight="${weight}"`;
-  return `<text${fill(colour, canvas)} x="${x}" y="${top + size}" text-anchor="${anchor}" direction="${direction}" ${font}>${escapeXml(text)}</text>`;
+  return `<text${fill(colour, canvas)} x="${x}" y="${top + size}" text-anchor="${anchor}" direction="${direction}" ${font}>${escapeMarkup(text)}</text>`;
 }
 
 type Style = Readonly<Record<string, string | number>>;

@@ -1,9 +1,10 @@
 /** Sets a text for a shape and draws it: as outlines where they cover it, else as text in the viewer's fonts. */
 
+import { escapeMarkup } from '../../model/markup.ts';
 import type { Canvas, Paint } from '../canvas.ts';
 import type { Shape } from '../shapes.ts';
 import { estimatedWidth, outlinePath, outlineWidth, type Typography } from './outline.ts';
-import { escapeXml, textDirection } from './text.ts';
+import { textDirection } from './text.ts';
 
 /** The height of badge that the outlines' baseline is made for, and that baseline. */
 const OUTLINE_HEIGHT = 200;
@@ -70,5 +71,5 @@ function drawText({ lettering, x, paint }: PlacedLettering, { shape }: Canvas): 
   // Joined scripts come apart when tracked.
   const spacing = tracking > 0 && direction === 'ltr' ? ` letter-spacing="${tracking}"` : '';
   const y = (shape.height - OUTLINE_HEIGHT) / 2 + BASELINE;
-  return `<text${paint.inkFill} x="${x + Math.round(width / 2)}" y="${y}" text-anchor="middle" direction="${direction}" font-family="${FAMILIES}" font-size="110"${bold}${spacing}>${escapeXml(text)}</text>`;
+  return `<text${paint.inkFill} x="${x + Math.round(width / 2)}" y="${y}" text-anchor="middle" direction="${direction}" font-family="${FAMILIES}" font-size="110"${bold}${spacing}>${escapeMarkup(text)}</text>`;
 }

@@ -26,20 +26,6 @@ export function cleanText(text: string): string {
   return points.length <= TEXT_LENGTH_MAX ? legal : `${points.slice(0, TEXT_LENGTH_MAX - 1).join('')}…`;
 }
 
-const SPECIAL = /[&<>"']/;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Clean text for an element or an attribute. */
-export function escapeXml(text: string): string {
-  return SPECIAL.test(text) ? text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '') : text;
-}
-
 const LETTER = /\p{L}/u;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 

@@ -1,10 +1,9 @@
-import { compose, now } from '../../app/compose.ts';
-import { createLog } from '../../app/log.ts';
+import { now } from '../../app/compose.ts';
 import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { createAudit } from '../../store/audit.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
-import { print, requireConfig } from './common.ts';
+import { openQuietly, print, requireConfig } from './common.ts';
 
 export interface AuditOptions {
   readonly config?: string;
@@ -16,36 +15,27 @@ export interface AuditOptions {
 /** Who made Pharos do what, when, from where and what came of it; sign-ins as sums. */
 export async function audit(options: AuditOptions): Promise<number> {
   const config = requireConfig(options.config);
-  const log = createLog({ isQuiet: true, secrets: config.secrets });
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
-  try {
-    const kept = createAudit(pharos.store.database);
-    const entries = await kept.entries(options.limit);
-    const signIns = await kept.signIns(toEpochMs(now() - (options.days - 1) * DAY_MS));
-    const rows = entries.map(({ at, actor, action, subject, client, outcome }) => [
-      toIso(at),
-      actor,
-      subject === null ? action : `${action} ${subject}`,
-      client ?? 'this machine',
-      outcome ?? 'under way',
-    ]);
-    const counts = signIns.map(({ day, page, result, count }) => [
-      day,
-      page === '' ? '(no such page)' : page,
-      result,
-      String(count),
-    ]);
-    const text = [
-      rows.length === 0 ? 'Nothing was done yet.' : table(['when', 'who', 'what', 'from', 'what came of it'], rows),
-      ...(counts.length === 0 ? [] : ['', table(['day', 'page', 'sign-ins', 'count'], counts)]),
-    ].join('\n');
-    print(
-      options.json === true,
-      { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns },
-      text,
-    );
-    return EXIT_DONE;
-  } finally {
-    await pharos.close();
-  }
+  await using pharos = await openQuietly(config);
+  const kept = createAudit(pharos.store.database);
+  const entries = await kept.entries(options.limit);
+  const signIns = await kept.signIns(toEpochMs(now() - (options.days - 1) * DAY_MS));
+  const rows = entries.map(({ at, actor, action, subject, client, outcome }) => [
+    toIso(at),
+    actor,
+    subject === null ? action : `${action} ${subject}`,
+    client ?? 'this machine',
+    outcome ?? 'under way',
+  ]);
+  const counts = signIns.map(({ day, page, result, count }) => [
+    day,
+    page === '' ? '(no such page)' : page,
+    result,
+    String(count),
+  ]);
+  const text = [
+    rows.length === 0 ? 'Nothing was done yet.' : table(['when', 'who', 'what', 'from', 'what came of it'], rows),
+    ...(counts.length === 0 ? [] : ['', table(['day', 'page', 'sign-ins', 'count'], counts)]),
+  ].join('\n');
+  print(options.json === true, { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns }, text);
+  return EXIT_DONE;
 }

@@ -1,9 +1,8 @@
 import { createBadgeTokens } from '../../access/gate/badge-tokens.ts';
-import { compose, now } from '../../app/compose.ts';
-import { createLog } from '../../app/log.ts';
+import { now } from '../../app/compose.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
-import { requireConfig } from './common.ts';
+import { openQuietly, requireConfig } from './common.ts';
 
 export interface BadgeTokenOptions {
   readonly config?: string;
@@ -15,31 +14,23 @@ export interface BadgeTokenOptions {
 /** Makes, lists or revokes the tokens that open the badges of a gated page. */
 export async function badgesToken(slug: string, options: BadgeTokenOptions): Promise<number> {
   const config = requireConfig(options.config);
-  const pharos = await compose(config, {
-    log: createLog({ isQuiet: true, secrets: config.secrets }),
-    isPublishing: false,
-    printsMail: false,
-  });
-  try {
-    const tokens = createBadgeTokens(pharos.store.database);
-    if (options.list === true) {
-      const rows = (await tokens.list(slug)).map((token) => [token.id, new Date(token.createdAt).toISOString()]);
-      process.stdout.write(`${rows.length === 0 ? `${slug} has no token.` : table(['id', 'made'], rows)}\n`);
-      return EXIT_DONE;
-    }
-    if (options.revoke !== undefined && options.revoke !== false) {
-      const count = await tokens.revoke(slug, options.revoke === true ? undefined : options.revoke);
-      process.stdout.write(`${count} ${count === 1 ? 'token' : 'tokens'} of ${slug} revoked.\n`);
-      return EXIT_DONE;
-    }
-    const page = (await pharos.siteState(now())).resolved.pages.find(({ definition }) => definition.slug === slug);
-    if (page === undefined) throw new UsageError(`There is no page ${slug}.`);
-    if (page.definition.access === 'public') throw new UsageError(`${slug} is public: its badges need no token.`);
-    const { id, token } = await tokens.create(slug, now());
-    process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);
-    process.stderr.write(`Token ${id}. It opens every badge of ${slug} and nothing else; it is shown this once.\n`);
+  await using pharos = await openQuietly(config);
+  const tokens = createBadgeTokens(pharos.store.database);
+  if (options.list === true) {
+    const rows = (await tokens.list(slug)).map((token) => [token.id, new Date(token.createdAt).toISOString()]);
+    process.stdout.write(`${rows.length === 0 ? `${slug} has no token.` : table(['id', 'made'], rows)}\n`);
     return EXIT_DONE;
-  } finally {
-    await pharos.close();
   }
+  if (options.revoke !== undefined && options.revoke !== false) {
+    const count = await tokens.revoke(slug, options.revoke === true ? undefined : options.revoke);
+    process.stdout.write(`${count} ${count === 1 ? 'token' : 'tokens'} of ${slug} revoked.\n`);
+    return EXIT_DONE;
+  }
+  const page = (await pharos.siteState(now())).resolved.pages.find(({ definition }) => definition.slug === slug);
+  if (page === undefined) throw new UsageError(`There is no page ${slug}.`);
+  if (page.definition.access === 'public') throw new UsageError(`${slug} is public: its badges need no token.`);
+  const { id, token } = await tokens.create(slug, now());
+  process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);
+  process.stderr.write(`Token ${id}. It opens every badge of ${slug} and nothing else; it is shown this once.\n`);
+  return EXIT_DONE;
 }

@@ -1,5 +1,4 @@
-import { compose, now } from '../../app/compose.ts';
-import { createLog } from '../../app/log.ts';
+import { now } from '../../app/compose.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { configuredTargets } from '../../app/targets.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
@@ -9,7 +8,7 @@ import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
-import { print, requireConfig } from './common.ts';
+import { openQuietly, print, requireConfig } from './common.ts';
 
 export interface CheckOptions {
   readonly config?: string;
@@ -20,9 +19,8 @@ export interface CheckOptions {
 /** Asks every upstream once, and writes to every target something that it takes away again; one row each. Then what is wrong with pages. */
 export async function check(options: CheckOptions): Promise<number> {
   const config = requireConfig(options.config);
-  const log = createLog({ isQuiet: true, secrets: config.secrets });
   const progress = createProgress(options.quiet ?? options.json ?? false);
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  await using pharos = await openQuietly(config);
   try {
     progress.doing(`asking ${pharos.upstreams.length} upstreams`);
     const rows = await Promise.all(pharos.upstreams.map((upstream) => probeUpstream(pharos, upstream)));
@@ -40,7 +38,6 @@ export async function check(options: CheckOptions): Promise<number> {
     return isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
     progress.end();
-    await pharos.close();
   }
 }
 

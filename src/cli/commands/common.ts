@@ -1,5 +1,7 @@
 /** What commands share: their configuration and their output. */
 
+import { compose, type Pharos } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
 import { type Config, findConfig, parseConfig } from '../../config/load.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';
@@ -17,6 +19,13 @@ export function requireConfig(named: string | undefined): Config {
   throw new UsageError(
     'There is no pharos.yaml here. Name one with --config FILE, or run `pharos start` to try the sandbox.',
   );
+}
+
+/** The parts for a command that looks at what is there and publishes nothing; `await using` closes them. */
+export async function openQuietly(config: Config): Promise<Pharos & AsyncDisposable> {
+  const log = createLog({ isQuiet: true, secrets: config.secrets });
+  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  return Object.assign(pharos, { [Symbol.asyncDispose]: pharos.close });
 }
 
 /** Prints for a person, or one JSON object for a machine; never both. */

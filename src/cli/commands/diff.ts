@@ -1,12 +1,11 @@
-import { compose, now } from '../../app/compose.ts';
-import { createLog } from '../../app/log.ts';
+import { now } from '../../app/compose.ts';
 import { type PagePlan, type Plan, planPublish } from '../../app/plan.ts';
 import { drawingWith } from '../../app/workers/drawing.ts';
 import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { print, requireConfig } from './common.ts';
+import { openQuietly, print, requireConfig } from './common.ts';
 
 export interface DiffOptions {
   readonly config?: string;
@@ -20,8 +19,7 @@ export interface DiffOptions {
 export async function diff(options: DiffOptions): Promise<number> {
   const config = requireConfig(options.config);
   const progress = createProgress(options.quiet ?? options.json ?? false);
-  const log = createLog({ isQuiet: true, secrets: config.secrets });
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  await using pharos = await openQuietly(config);
   try {
     progress.doing('comparing pages');
     const renderer = await loadRenderer();
@@ -31,7 +29,6 @@ export async function diff(options: DiffOptions): Promise<number> {
     return EXIT_DONE;
   } finally {
     progress.end();
-    await pharos.close();
   }
 }
 

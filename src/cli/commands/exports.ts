@@ -1,12 +1,11 @@
-import { compose, type Pharos } from '../../app/compose.ts';
+import type { Pharos } from '../../app/compose.ts';
 import { deliverAll, deliveryDeps } from '../../app/exports.ts';
-import { createLog } from '../../app/log.ts';
 import { pendingEvents } from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { createOutbox, OUTBOX_STATES } from '../../store/outbox.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
-import { print, requireConfig } from './common.ts';
+import { openQuietly, print, requireConfig } from './common.ts';
 
 export interface ExportsOptions {
   readonly config?: string;
@@ -22,55 +21,47 @@ const EVENTS_SHOWN = 50;
 /** Lists what is queued, sent and rejected; sends when asked. */
 export async function exportsCommand(options: ExportsOptions): Promise<number> {
   const config = requireConfig(options.config);
-  const pharos = await compose(config, {
-    log: createLog({ isQuiet: true, secrets: config.secrets }),
-    isPublishing: false,
-    printsMail: false,
-  });
-  try {
-    if (options.dryRun === true) return await dryRun(pharos, options.json === true);
-    const reports = options.send === true ? await deliverAll(pharos) : [];
-    const outbox = createOutbox(pharos.store.database);
-    const listed = await Promise.all(
-      config.exports.map(async ({ id }) => ({
-        export: id,
-        counts: await outbox.counts(id),
-        lastError: await outbox.lastError(id),
-        events: (await outbox.events(id, EVENTS_SHOWN)).map(({ document, ...event }) => ({
-          ...event,
-          event: JSON.parse(document) as Record<string, unknown>,
-        })),
+  await using pharos = await openQuietly(config);
+  if (options.dryRun === true) return await dryRun(pharos, options.json === true);
+  const reports = options.send === true ? await deliverAll(pharos) : [];
+  const outbox = createOutbox(pharos.store.database);
+  const listed = await Promise.all(
+    config.exports.map(async ({ id }) => ({
+      export: id,
+      counts: await outbox.counts(id),
+      lastError: await outbox.lastError(id),
+      events: (await outbox.events(id, EVENTS_SHOWN)).map(({ document, ...event }) => ({
+        ...event,
+        event: JSON.parse(document) as Record<string, unknown>,
       })),
-    );
-    const rows = listed.flatMap(({ export: id, events }) =>
-      events.map((event) => [
-        id,
-        event.state,
-        String(event.event['employee_id']),
-        String(event.event['starts_at']),
-        String(event.event['hours']),
-        event.incident,
-        event.reason ?? '',
-      ]),
-    );
-    const summaries = listed.map(
-      ({ export: id, counts, lastError }) =>
-        `${id}: ${OUTBOX_STATES.map((state) => `${counts[state]} ${state}`).join(', ')}${lastError === null ? '' : `; ${lastError}`}`,
-    );
-    const text =
-      config.exports.length === 0
-        ? 'No export is configured.'
-        : [
-            ...summaries,
-            ...(rows.length === 0
-              ? []
-              : ['', table(['export', 'state', 'employee', 'starts', 'hours', 'incident', 'reason'], rows)]),
-          ].join('\n');
-    print(options.json === true, { exports: listed, sent: reports }, text);
-    return reports.some((report) => report.error !== null) ? EXIT_FAILED : EXIT_DONE;
-  } finally {
-    await pharos.close();
-  }
+    })),
+  );
+  const rows = listed.flatMap(({ export: id, events }) =>
+    events.map((event) => [
+      id,
+      event.state,
+      String(event.event['employee_id']),
+      String(event.event['starts_at']),
+      String(event.event['hours']),
+      event.incident,
+      event.reason ?? '',
+    ]),
+  );
+  const summaries = listed.map(
+    ({ export: id, counts, lastError }) =>
+      `${id}: ${OUTBOX_STATES.map((state) => `${counts[state]} ${state}`).join(', ')}${lastError === null ? '' : `; ${lastError}`}`,
+  );
+  const text =
+    config.exports.length === 0
+      ? 'No export is configured.'
+      : [
+          ...summaries,
+          ...(rows.length === 0
+            ? []
+            : ['', table(['export', 'state', 'employee', 'starts', 'hours', 'incident', 'reason'], rows)]),
+        ].join('\n');
+  print(options.json === true, { exports: listed, sent: reports }, text);
+  return reports.some((report) => report.error !== null) ? EXIT_FAILED : EXIT_DONE;
 }
 
 async function dryRun(pharos: Pharos, isJson: boolean): Promise<number> {

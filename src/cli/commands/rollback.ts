@@ -1,9 +1,8 @@
 import { userInfo } from 'node:os';
-import { compose, now, sleep } from '../../app/compose.ts';
-import { createLog } from '../../app/log.ts';
+import { now, sleep } from '../../app/compose.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
-import { print, requireConfig } from './common.ts';
+import { openQuietly, print, requireConfig } from './common.ts';
 
 export interface RollbackOptions {
   readonly config?: string;
@@ -16,27 +15,22 @@ export async function rollback(
   options: RollbackOptions,
 ): Promise<number> {
   const config = requireConfig(options.config);
-  const log = createLog({ isQuiet: true, secrets: config.secrets });
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
-  try {
-    const { number, asOf } = await rollbackTo(
-      { database: pharos.store.database, folders: pharos.folders, now, sleep },
-      { slug, release },
-    );
-    pharos.audit.note({
-      actor: `command:${userInfo().username}`,
-      action: 'rollback',
-      subject: slug,
-      outcome: `release ${number}`,
-    });
-    const at = new Date(asOf).toISOString();
-    print(
-      options.json === true,
-      { slug, release: number, asOf: at },
-      `Release ${number} of ${slug}, as of ${at}, is served until the page has news or its next heartbeat.`,
-    );
-    return EXIT_DONE;
-  } finally {
-    await pharos.close();
-  }
+  await using pharos = await openQuietly(config);
+  const { number, asOf } = await rollbackTo(
+    { database: pharos.store.database, folders: pharos.folders, now, sleep },
+    { slug, release },
+  );
+  pharos.audit.note({
+    actor: `command:${userInfo().username}`,
+    action: 'rollback',
+    subject: slug,
+    outcome: `release ${number}`,
+  });
+  const at = new Date(asOf).toISOString();
+  print(
+    options.json === true,
+    { slug, release: number, asOf: at },
+    `Release ${number} of ${slug}, as of ${at}, is served until the page has news or its next heartbeat.`,
+  );
+  return EXIT_DONE;
 }

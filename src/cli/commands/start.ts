@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import pLimit from 'p-limit';
 import { compose, now, type Pharos } from '../../app/compose.ts';
 import { deliverAll } from '../../app/exports.ts';
 import { listen } from '../../app/listen.ts';
@@ -87,7 +88,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
 
 /** Sends what is due after each run, beside it: a slow receiver holds nothing up. One at a time. */
 function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; readonly idle: () => Promise<void> } {
-  let running: Promise<void> | null = null;
+  const inTurn = pLimit(1);
   const send = async (): Promise<void> => {
     for (const report of await deliverAll(pharos)) {
       const { exportId, queued, sent, rejected, error } = report;
@@ -97,16 +98,10 @@ function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; 
   };
   return {
     next: () => {
-      if (pharos.config.exports.length === 0) return;
-      running ??= send()
-        .catch((error: unknown) => log.error(error, 'an export failed'))
-        .finally(() => {
-          running = null;
-        });
+      if (pharos.config.exports.length === 0 || inTurn.activeCount > 0) return;
+      inTurn(send).catch((error: unknown) => log.error(error, 'an export failed'));
     },
-    idle: async () => {
-      await running;
-    },
+    idle: () => inTurn(() => undefined),
   };
 }
 
@@ -124,7 +119,7 @@ function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]>
   const groups = new Map<string, string[]>();
   for (const upstream of config.upstreams) {
     const expression = upstream.schedule ?? config.schedule;
-    groups.set(expression, [...(groups.get(expression) ?? []), upstream.id]);
+    groups.getOrInsert(expression, []).push(upstream.id);
   }
   return groups;
 }

@@ -139,7 +139,7 @@ function installedVersion(name: string): string | null {
 }
 
 /** `1.10.0` is newer than `1.9.3`; what follows a `-` does not count. */
-export function isAtLeast(version: string, least: string): boolean {
+function isAtLeast(version: string, least: string): boolean {
   const numbers = (text: string): number[] => (text.split('-', 1)[0] ?? '').split('.').map(Number);
   const wanted = numbers(least);
   for (const [index, part] of numbers(version).entries()) {

@@ -1,4 +1,7 @@
-/** What a long command is doing: one line that changes on a terminal, plain lines elsewhere, nothing when it is to be quiet. */
+/**
+ * What a long command is doing: one line that changes on a terminal, plain lines elsewhere, nothing when it is to be quiet.
+ * By hand: ora brings eight packages for a turning sign.
+ */
 
 import { stripVTControlCharacters } from 'node:util';
 

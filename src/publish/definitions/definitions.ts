@@ -4,6 +4,7 @@ import type { PageConfig } from '../../config/schema.ts';
 import type { Secret } from '../../config/secret.ts';
 import type { ComponentDefinition, PageDefinition } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
+import { safeLink } from '../../model/scalars.ts';
 import { settleDomains } from './domains.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
@@ -134,10 +135,4 @@ function uniqueIds(components: readonly ComponentDefinition[]): readonly Compone
     taken.add(component.id);
     return [component];
   });
-}
-
-const SAFE_LINK = /^(https?:\/\/|mailto:)[^\s<>"']+$/i;
-
-function safeLink(link: string | null): string | null {
-  return link !== null && link.length <= 2048 && SAFE_LINK.test(link) ? link : null;
 }

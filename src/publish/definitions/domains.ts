@@ -1,9 +1,9 @@
 /** Which page a custom domain belongs to. */
 
+import { HOST_NAME } from '../../model/scalars.ts';
 import type { Draft } from './drafts.ts';
 import type { DefinitionProblem, SiteSettings } from './inputs.ts';
 
-const SAFE_HOST = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i;
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
 
 /**
@@ -19,7 +19,7 @@ export function settleDomains(
   const hostOf = ({ definition: { customDomain } }: Draft): string | null => customDomain?.toLowerCase() ?? null;
   const isConfigured = ({ config }: Draft): boolean => typeof config?.custom_domain === 'string';
   const refusalOf = (draft: Draft, host: string): string | null => {
-    if (!SAFE_HOST.test(host)) return 'is not a host name';
+    if (!HOST_NAME.test(host)) return 'is not a host name';
     if (host === siteHost || LOOPBACK_HOSTS.has(host)) return 'is the address of the site itself';
     const rivals = drafts.filter((other) => other !== draft && hostOf(other) === host);
     if (rivals.length === 0 || (isConfigured(draft) && !rivals.some(isConfigured))) return null;

@@ -33,20 +33,14 @@ export function indexPages(pages: readonly ResolvedPage[]): PageIndex {
   const byUpstream = new Map<string, string[]>();
   for (const page of pages) {
     const { slug, id } = page.definition;
-    for (const subject of pageSubjects(page)) add(bySubject, subject, slug);
+    for (const subject of pageSubjects(page)) bySubject.getOrInsert(subject, []).push(slug);
     const [definedBy = ''] = id.split('/');
     for (const upstream of new Set([definedBy, ...shownMonitors(page.definition).map(upstreamOf)]))
-      add(byUpstream, upstream, slug);
+      byUpstream.getOrInsert(upstream, []).push(slug);
   }
   return {
     page: (slug) => bySlug.get(slug),
     showing: (subject) => bySubject.get(subject) ?? [],
     drawingOn: (upstreamId) => byUpstream.get(upstreamId) ?? [],
   };
-}
-
-function add<Key>(map: Map<Key, string[]>, key: Key, slug: string): void {
-  const slugs = map.get(key);
-  if (slugs === undefined) map.set(key, [slug]);
-  else slugs.push(slug);
 }

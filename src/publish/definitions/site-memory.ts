@@ -4,6 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import pLimit from 'p-limit';
 import { type Announcement, type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -43,7 +44,7 @@ export function createSiteMemory(store: Store): SiteMemory {
   const monitors = new Map<MonitorId, KnownMonitor>();
   const staleness = new Map<string, string>();
   let touched = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = pLimit(1);
 
   async function look(inputs: SiteStateInputs, now: EpochMs): Promise<SiteState> {
     const changes = await store.changesSince(revision);
@@ -129,11 +130,7 @@ export function createSiteMemory(store: Store): SiteMemory {
 
   return {
     // One after the other: each goes on from what the one before remembered.
-    refresh: (inputs, now) => {
-      const mine = last.then(() => look(inputs, now));
-      last = mine.catch(() => undefined);
-      return mine;
-    },
+    refresh: (inputs, now) => inTurn(look, inputs, now),
     takeTouched: () => {
       const taken = touched;
       touched = new Set();

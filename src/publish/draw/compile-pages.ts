@@ -19,13 +19,20 @@ const SOURCES = [
   'src/publish/draw/policy.ts',
   'src/env.d.ts',
 ];
-const SOURCE_FOLDERS = ['src/pages', 'src/components', 'src/layouts', 'src/views', 'src/model', 'src/badges'];
+const SOURCE_FOLDERS = [
+  'src/pages',
+  'src/components',
+  'src/layouts',
+  'src/views',
+  'src/looks',
+  'src/model',
+  'src/badges',
+];
 const PACKAGES = ['astro', '@astrojs/node', 'markdown-it', 'sanitize-html'];
 /** What draws the files that are not pages: part of the version, so that they are drawn anew when it changes. */
 const TEXT_SOURCES = [
   'files/badge-files',
   'files/calendar-text',
-  'files/favicon',
   'files/feed-text',
   'files/file-entry',
   'fingerprint',
@@ -35,7 +42,6 @@ const TEXT_SOURCES = [
   'files/serialise',
   'files/crawler-text',
   'files/social-image',
-  'files/social-palette',
 ].map((name) => `src/publish/${name}.ts`);
 const TEXT_PACKAGES = ['feed', 'ical-generator', 'satori', '@resvg/resvg-js', '@fontsource/inter'];
 /** A build takes about two seconds; one that takes this long hangs. */
@@ -59,11 +65,7 @@ export function compiledEntry(version: string): string {
 export async function compilePages(): Promise<string> {
   const version = await versionOfSources();
   if (existsSync(compiledEntry(version))) return version;
-  const running = compiling.get(version);
-  if (running !== undefined) return running;
-  const made = compileInto(version).finally(() => compiling.delete(version));
-  compiling.set(version, made);
-  return made;
+  return compiling.getOrInsertComputed(version, () => compileInto(version).finally(() => compiling.delete(version)));
 }
 
 /** Builds of this process that have not ended, by version. */

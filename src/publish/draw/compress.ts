@@ -13,6 +13,7 @@ import {
   zstdCompress,
   zstdCompressSync,
 } from 'node:zlib';
+import pLimit from 'p-limit';
 import { COMPRESSIONS, type Compression } from '../releases/compressions.ts';
 
 export interface Variant {
@@ -73,20 +74,12 @@ export async function compressBest(contentType: string, body: Uint8Array): Promi
 }
 
 /** Bodies being compressed at once: a compressor takes its megabytes when it is made, not when a thread is free for it. */
-const BODIES_AT_ONCE = 4;
-let bodiesUnderWay = 0;
-const waiting: (() => void)[] = [];
+const fewAtOnce = pLimit(4);
 
 async function compressBeside(contentType: string, body: Uint8Array): Promise<readonly Variant[]> {
   if (!isWorthCompressing(contentType, body.length)) return [];
-  if (bodiesUnderWay >= BODIES_AT_ONCE) await new Promise<void>((next) => waiting.push(next));
-  bodiesUnderWay += 1;
-  try {
-    return smaller(body, await Promise.all(COMPRESSIONS.map((encoding) => besideThis(body, encoding, FAST))));
-  } finally {
-    bodiesUnderWay -= 1;
-    waiting.shift()?.();
-  }
+  const variants = await fewAtOnce(() => Promise.all(COMPRESSIONS.map((encoding) => besideThis(body, encoding, FAST))));
+  return smaller(body, variants);
 }
 
 /** In another thread. */

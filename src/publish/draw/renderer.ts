@@ -7,6 +7,7 @@
  */
 
 import { pathToFileURL } from 'node:url';
+import { LRUCache } from 'lru-cache';
 import { StatusError } from '../../errors.ts';
 import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
 import { compiledEntry, compilePages } from './compile-pages.ts';
@@ -68,7 +69,7 @@ const POLICIES_MAX = 1_000;
 
 /** Policies by kind and theme, each made once: whatever its view, a kind of page has the same styles and scripts. */
 function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: string | null) => Policy {
-  const known = new Map<string, Policy>();
+  const known = new LRUCache<string, Policy>({ max: POLICIES_MAX });
   return (kind, page, themeCss) => {
     const key = `${kind} ${themeCss ?? ''}`;
     const found = known.get(key);
@@ -76,7 +77,6 @@ function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: stri
     const styles = built.stylesByKind.get(kind) ?? [];
     const scripts = built.scripts.filter((content) => page.includes(content));
     const made = policyOf(kind, { styles, scripts }, themeCss);
-    if (known.size >= POLICIES_MAX) known.clear();
     known.set(key, made);
     return made;
   };

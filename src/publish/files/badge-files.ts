@@ -5,10 +5,10 @@ import { badgeFields } from '../../badges/kinds.ts';
 import { BADGE_FORMATS, BADGE_KINDS, type BadgeFormat, type BadgeKind, badgeFileName } from '../../badges/names.ts';
 import { type BadgeOptions, mergeBadgeOptions, type NamedBadge } from '../../badges/options.ts';
 import type { PageModel } from '../../model/index.ts';
+import { once } from '../../once.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresses.ts';
-import { once } from '../fingerprint.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 
 /** How the badges of a page are drawn. */

@@ -1,7 +1,7 @@
 /** Sitemaps, robots.txt and llms.txt as text. */
 
 import type { LlmsView, RobotsView, SitemapIndexView, SitemapView } from '../../views/site/crawlers.ts';
-import { cleanLine, escapeMarkup } from '../../views/text/plain-text.ts';
+import { cleanLine, cleanMarkup } from '../../views/text/plain-text.ts';
 
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const SITEMAP_NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
@@ -9,12 +9,12 @@ const SITEMAP_NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 /** A sitemap, or the index of several. */
 export function sitemapText(view: SitemapView | SitemapIndexView): string {
   if ('sitemaps' in view) {
-    const entries = view.sitemaps.map((loc) => `<sitemap><loc>${escapeMarkup(loc)}</loc></sitemap>\n`);
+    const entries = view.sitemaps.map((loc) => `<sitemap><loc>${cleanMarkup(loc)}</loc></sitemap>\n`);
     return `${XML_HEAD}<sitemapindex xmlns="${SITEMAP_NAMESPACE}">\n${entries.join('')}</sitemapindex>\n`;
   }
   const entries = view.urls.map(({ loc, lastmod }) => {
     const changed = lastmod === null ? '' : `<lastmod>${lastmod}</lastmod>`;
-    return `<url><loc>${escapeMarkup(loc)}</loc>${changed}</url>\n`;
+    return `<url><loc>${cleanMarkup(loc)}</loc>${changed}</url>\n`;
   });
   return `${XML_HEAD}<urlset xmlns="${SITEMAP_NAMESPACE}">\n${entries.join('')}</urlset>\n`;
 }

@@ -2,7 +2,7 @@
 
 import { Feed, type Item } from 'feed';
 import type { FeedItemView, FeedView } from '../../views/feeds/feeds.ts';
-import { cleanText, escapeMarkup } from '../../views/text/plain-text.ts';
+import { cleanMarkup, cleanText } from '../../views/text/plain-text.ts';
 import { safeHtmlOfMarkdown } from '../../views/text/safe-html.ts';
 import { jsonText } from './serialise.ts';
 
@@ -60,8 +60,8 @@ function itemOf(item: FeedItemView): Item {
   return {
     id: item.id,
     link: item.url,
-    title: escapeMarkup(item.title),
-    description: escapeMarkup(summaryText(item)),
+    title: cleanMarkup(item.title),
+    description: cleanMarkup(summaryText(item)),
     content: contentHtml(item),
     date: new Date(item.updatedAt),
     published: new Date(item.publishedAt),
@@ -79,11 +79,7 @@ function summaryText({ updates, statusText, title }: FeedItemView): string {
 const contents = new WeakMap<FeedItemView, string>();
 
 function contentHtml(item: FeedItemView): string {
-  const known = contents.get(item);
-  if (known !== undefined) return known;
-  const made = makeContent(item);
-  contents.set(item, made);
-  return made;
+  return contents.getOrInsertComputed(item, makeContent);
 }
 
 /** All updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */
@@ -91,10 +87,10 @@ function makeContent({ updates, components, windowText }: FeedItemView): string 
   const lines = [windowText, components.join(', ')].filter((line) => line !== '');
   const told = updates.map(
     ({ at, atText, statusText, body }) =>
-      `<p><strong>${escapeMarkup(statusText)}</strong> · <time datetime="${at}">${escapeMarkup(atText)}</time></p>\n` +
+      `<p><strong>${cleanMarkup(statusText)}</strong> · <time datetime="${at}">${cleanMarkup(atText)}</time></p>\n` +
       safeHtmlOfMarkdown(body),
   );
-  const content = [...lines.map((line) => `<p>${escapeMarkup(line)}</p>\n`), ...told].join('');
+  const content = [...lines.map((line) => `<p>${cleanMarkup(line)}</p>\n`), ...told].join('');
   return cleanText(content).replaceAll(']]>', ']]&gt;');
 }
 

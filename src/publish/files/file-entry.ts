@@ -1,6 +1,7 @@
 /** One file of a status page: where it is, what it shows, and how it is drawn. Nothing is computed before it is asked for. */
 
-import { fingerprintOf, once } from '../fingerprint.ts';
+import { once } from '../../once.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 
 /** Draws a view as HTML; the built pages behind it are compiled once. */
 export interface PageRenderer {

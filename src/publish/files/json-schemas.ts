@@ -16,6 +16,14 @@ const SecondsSchema = z.number().min(0);
 const StateSchema = z.enum(STATES).describe('unknown: not heard from, or not in time.');
 const PageSchema = z.strictObject({ id: V2IdSchema, name: z.string(), url: z.url() });
 const ComponentIdSchema = z.string().describe('As in the addresses of the page.');
+/** What `views/json/heads.ts` gives. */
+const COMPONENT_HEAD = { id: ComponentIdSchema, v2_id: V2IdSchema, name: z.string(), group: z.string().nullable() };
+const EVENT_HEAD = {
+  id: V2IdSchema,
+  title: z.string(),
+  url: z.url(),
+  status: z.enum([...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES]),
+};
 
 const FiguresSchema = z.strictObject({
   uptime_ratio: RatioSchema.nullable().describe('Rounded down; 1 only when nothing was down; null: no time counts.'),
@@ -32,10 +40,7 @@ const PeriodsSchema = z.strictObject({
 });
 
 const StateEventSchema = z.strictObject({
-  id: V2IdSchema,
-  title: z.string(),
-  url: z.url(),
-  status: z.enum([...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES]),
+  ...EVENT_HEAD,
   started_at: InstantSchema,
   ends_at: InstantSchema.nullable(),
 });
@@ -51,10 +56,7 @@ export const StateDocumentSchema = z
     stale: z.boolean().describe('A source of the page has not been heard from in time.'),
     components: z.array(
       z.strictObject({
-        id: ComponentIdSchema,
-        v2_id: V2IdSchema,
-        name: z.string(),
-        group: z.string().nullable(),
+        ...COMPONENT_HEAD,
         state: StateSchema,
         state_text: z.string().describe('The state in the language of the page.'),
         stale: z.boolean(),
@@ -75,10 +77,7 @@ const SourceSchema = z.strictObject({
 });
 
 const UptimeComponentSchema = z.strictObject({
-  id: ComponentIdSchema,
-  v2_id: V2IdSchema,
-  name: z.string(),
-  group: z.string().nullable(),
+  ...COMPONENT_HEAD,
   state: StateSchema,
   stale: z.boolean(),
   source_id: V2IdSchema.nullable().describe('Which of sources; null: a component with no monitor.'),
@@ -119,10 +118,7 @@ export const UptimeDocumentSchema = z
   ) satisfies z.ZodType<UptimeDocument>;
 
 const ReportEventSchema = z.strictObject({
-  id: V2IdSchema,
-  title: z.string(),
-  url: z.url(),
-  status: z.enum([...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES]),
+  ...EVENT_HEAD,
   impact: z.enum(INCIDENT_IMPACTS).nullable(),
   started_at: InstantSchema,
   ended_at: InstantSchema.nullable(),
@@ -142,10 +138,7 @@ export const ReportDocumentSchema = z
     uptime: FiguresSchema,
     components: z.array(
       z.strictObject({
-        id: ComponentIdSchema,
-        v2_id: V2IdSchema,
-        name: z.string(),
-        group: z.string().nullable(),
+        ...COMPONENT_HEAD,
         uptime: FiguresSchema,
         incident_count: z.int().min(0),
       }),

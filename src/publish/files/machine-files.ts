@@ -1,7 +1,9 @@
 /** The files of a page that machines read: JSON, feeds, calendars. */
 
 import packageJson from '../../../package.json' with { type: 'json' };
+import { favicon } from '../../looks/pictures.ts';
 import type { ComponentModel, PageModel } from '../../model/index.ts';
+import { once } from '../../once.ts';
 import { faviconView, socialView } from '../../views/badges/social.ts';
 import { calendarView } from '../../views/feeds/calendar.ts';
 import { feedsOf } from '../../views/feeds/feeds.ts';
@@ -12,17 +14,15 @@ import { reportRows } from '../../views/report/report-data.ts';
 import { isListed, llmsView, robotsView, sitemapView } from '../../views/site/crawlers.ts';
 import { componentPath, reportPath } from '../../views/text/addresses.ts';
 import { v2Documents } from '../../views/v2/documents.ts';
-import { once } from '../fingerprint.ts';
 import { calendarText } from './calendar-text.ts';
 import { llmsText, robotsText, sitemapText } from './crawler-text.ts';
-import { faviconSvg } from './favicon.ts';
 import { atomText, jsonFeedText, rssText } from './feed-text.ts';
 import { type FileEntry, fileEntry, type Priority } from './file-entry.ts';
 import type { PageFacts } from './page-facts.ts';
 import { csvText, jsonText } from './serialise.ts';
 import { socialImage } from './social-image.ts';
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 const RSS_TYPE = 'application/rss+xml; charset=utf-8';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -75,14 +75,14 @@ function reportFiles({ reportMonths, reportOf }: PageFacts): FileEntry[] {
 
 /** Pictures of the state. A gated page is not shared, so it has no social image. */
 function pictureFiles(model: PageModel): FileEntry[] {
-  const favicon = fileEntry({
+  const icon = fileEntry({
     path: 'favicon.svg',
     contentType: 'image/svg+xml',
     kind: 'favicon',
     view: () => faviconView(model),
-    draw: faviconSvg,
+    draw: ({ state }) => favicon(state),
   });
-  if (model.definition.access !== 'public') return [favicon];
+  if (model.definition.access !== 'public') return [icon];
   const social = fileEntry({
     path: 'og.png',
     contentType: 'image/png',
@@ -91,7 +91,7 @@ function pictureFiles(model: PageModel): FileEntry[] {
     view: () => socialView(model),
     draw: socialImage,
   });
-  return [favicon, social];
+  return [icon, social];
 }
 
 /** Files that tell others of the page; a page that is not listed has only the one that asks to be left alone. */
@@ -126,7 +126,7 @@ function indexFiles(model: PageModel): FileEntry[] {
 }
 
 /** A file that is its view as JSON. */
-export function jsonFile(path: string, view: () => unknown, priority: Priority = 'immediate'): FileEntry {
+function jsonFile(path: string, view: () => unknown, priority: Priority = 'immediate'): FileEntry {
   return fileEntry({ path, contentType: JSON_TYPE, kind: 'json', view, priority, draw: jsonText });
 }
 

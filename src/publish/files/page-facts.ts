@@ -7,10 +7,11 @@ import {
   type PageModel,
   toEpochMs,
 } from '../../model/index.ts';
+import { once } from '../../once.ts';
 import { intervalOfMonth, monthOf, monthsOf } from '../../views/days/months.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
 import { type ReportDocument, reportDocument } from '../../views/report/report-data.ts';
-import { fingerprintOf, once } from '../fingerprint.ts';
+import { fingerprintOf } from '../fingerprint.ts';
 
 export type PageEvent = PageIncident | PageMaintenance;
 
@@ -52,11 +53,7 @@ export function pageFacts(model: PageModel): PageFacts {
     frame: once(() => fingerprintOf(frameOf(model))),
     months: once(() => monthsOf(model)),
     reportMonths: once(() => monthsOf(atHeartbeat())),
-    reportOf: (month) => {
-      const report = reports.get(month) ?? reportDocument(atHeartbeat(), month);
-      reports.set(month, report);
-      return report;
-    },
+    reportOf: (month) => reports.getOrInsertComputed(month, () => reportDocument(atHeartbeat(), month)),
     eventsOf: (componentId) => byComponent().get(componentId) ?? [],
     eventsIn: (month) => byMonth().get(month) ?? [],
     eventsTouching: (month) => {
@@ -92,11 +89,6 @@ function touches(window: Interval, event: PageEvent): boolean {
 
 function groupedByComponent(events: readonly PageEvent[]): ReadonlyMap<string, readonly PageEvent[]> {
   const byComponent = new Map<string, PageEvent[]>();
-  for (const event of events)
-    for (const id of event.componentIds) {
-      const list = byComponent.get(id);
-      if (list === undefined) byComponent.set(id, [event]);
-      else list.push(event);
-    }
+  for (const event of events) for (const id of event.componentIds) byComponent.getOrInsert(id, []).push(event);
   return byComponent;
 }

@@ -14,7 +14,7 @@ function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** Rows as CSV (RFC 4180, with line ends as there). */
+/** Rows as CSV (RFC 4180, with line ends as there). By hand: the rules are two, and the third, against formulas, is ours. */
 export function csvText(rows: readonly (readonly (string | number | null)[])[]): string {
   return rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
 }

@@ -6,26 +6,28 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Font } from 'satori';
-import type { State } from '../../model/index.ts';
+import { type Colour, toHex, WHITE } from '../../looks/colour.ts';
+import { INK, PAPER, QUIET_INK } from '../../looks/neutrals.ts';
+import { filledShape, SHAPE_SIZE } from '../../looks/pictures.ts';
+import { LOOKS } from '../../looks/states.ts';
+import { once } from '../../once.ts';
 import type { SocialView } from '../../views/badges/social.ts';
-import { once } from '../fingerprint.ts';
-import { SIGNS } from './favicon.ts';
-import { DARK, LIGHT, type SocialPalette } from './social-palette.ts';
 
 const WIDTH = 1200;
 const HEIGHT = 630;
 const MARGIN = 72;
 const SKY_HEIGHT = 408;
 const BARS_BOTTOM = 530;
-const SIGN_SIZE = 132;
-const BESIDE_SIGN_WIDTH = WIDTH - 2 * MARGIN - SIGN_SIZE - 40;
+const SHAPE_WIDTH = 140;
+const BESIDE_SHAPE_WIDTH = WIDTH - 2 * MARGIN - SHAPE_WIDTH - 40;
+/** Of the mark of the worst day. */
+const BAR_HEIGHT = 84;
 
 /** The image as PNG. Takes about a tenth of a second of one core, and more the first time. */
 export async function socialImage(view: SocialView): Promise<Uint8Array> {
   const { satori, Resvg, fonts } = await libraries();
-  const palette = view.isDark ? DARK : LIGHT;
-  const text = await satori(layoutOf(view, palette), { width: WIDTH, height: HEIGHT, fonts });
-  const svg = text.replace(/<\/svg>\s*$/, `${signOf(view, palette)}${barsOf(view, palette)}</svg>`);
+  const text = await satori(layoutOf(view), { width: WIDTH, height: HEIGHT, fonts });
+  const svg = text.replace(/<\/svg>\s*$/, `${shapeOf(view)}${barsOf(view)}</svg>`);
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
 
@@ -69,8 +71,13 @@ function box(style: Style, children: Box['props']['children']): Box {
   return { type: 'div', props: { style: { display: 'flex', ...style }, children } };
 }
 
-function layoutOf(view: SocialView, { paper, quiet, header }: SocialPalette): Box {
-  const { background, ink } = header[view.state];
+/** A colour in the theme of the image. */
+function hexIn({ isDark }: SocialView, { light, dark }: Colour): string {
+  return toHex(isDark ? dark : light);
+}
+
+function layoutOf(view: SocialView): Box {
+  const { header, isLoud } = LOOKS[view.state];
   const head = box(
     {
       flexDirection: 'column',
@@ -79,11 +86,11 @@ function layoutOf(view: SocialView, { paper, quiet, header }: SocialPalette): Bo
       height: SKY_HEIGHT,
       boxSizing: 'border-box',
       padding: `56px ${MARGIN}px 52px`,
-      backgroundColor: background,
-      color: ink,
+      backgroundColor: hexIn(view, header),
+      color: isLoud ? toHex(WHITE) : hexIn(view, INK),
     },
     [
-      box({ ...ONE_LINE, fontSize: 36, fontWeight: 700, letterSpacing: -0.5, width: BESIDE_SIGN_WIDTH }, view.title),
+      box({ ...ONE_LINE, fontSize: 36, fontWeight: 700, letterSpacing: -0.5, width: BESIDE_SHAPE_WIDTH }, view.title),
       box({ flexDirection: 'column' }, [
         box(
           {
@@ -91,7 +98,7 @@ function layoutOf(view: SocialView, { paper, quiet, header }: SocialPalette): Bo
             fontWeight: 700,
             letterSpacing: -2,
             lineHeight: 1.1,
-            width: BESIDE_SIGN_WIDTH,
+            width: BESIDE_SHAPE_WIDTH,
           },
           view.sentence,
         ),
@@ -119,11 +126,14 @@ function layoutOf(view: SocialView, { paper, quiet, header }: SocialPalette): Bo
       width: WIDTH - 2 * MARGIN,
       fontSize: 24,
       fontWeight: 500,
-      color: quiet,
+      color: hexIn(view, QUIET_INK),
     },
     [box({}, view.daysFrom), box({ ...ONE_LINE, maxWidth: 640 }, view.address), box({}, view.daysTo)],
   );
-  return box({ width: WIDTH, height: HEIGHT, backgroundColor: paper, fontFamily: SUBSETS.join(', ') }, [head, foot]);
+  return box({ width: WIDTH, height: HEIGHT, backgroundColor: hexIn(view, PAPER), fontFamily: SUBSETS.join(', ') }, [
+    head,
+    foot,
+  ]);
 }
 
 /** Long sentences of some languages stay on two lines. */
@@ -132,38 +142,23 @@ function sentenceSize(sentence: string): number {
   return sentence.length <= 40 ? 64 : 52;
 }
 
-/** The state's sign in the corner. On a loud background the colours change places. */
-function signOf({ state }: SocialView, palette: SocialPalette): string {
-  const { outline, sign } = SIGNS[state];
-  const { background } = palette.header[state];
-  const isLoud = state === 'major_outage';
-  const fill = isLoud ? '#ffffff' : palette.state[state];
-  const scale = SIGN_SIZE / 32;
-  return (
-    `<g transform="translate(${WIDTH - MARGIN - SIGN_SIZE} 56) scale(${scale})">` +
-    `<path fill="${fill}" d="${outline}"/>` +
-    `<path fill="none" stroke="${background}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="${sign}"/></g>`
-  );
+/** The shape of the state in the corner, its sign in the colour of the ground. */
+function shapeOf(view: SocialView): string {
+  const { shape, text, header, isLoud } = LOOKS[view.state];
+  const hex = isLoud ? toHex(WHITE) : hexIn(view, text);
+  const ink = ` stroke="${hexIn(view, header)}"`;
+  const picture = filledShape(shape, { fill: ` fill="${hex}"`, stroke: ` stroke="${hex}"`, ink });
+  return `<g transform="translate(${WIDTH - MARGIN - SHAPE_WIDTH} 52) scale(${SHAPE_WIDTH / SHAPE_SIZE})">${picture}</g>`;
 }
 
-/** Heights as well as colours tell the days apart: the worse, the taller; what was not seen is a stub. */
-const BAR_HEIGHTS: Readonly<Record<State, number>> = {
-  major_outage: 84,
-  partial_outage: 74,
-  degraded: 64,
-  operational: 52,
-  maintenance: 40,
-  paused: 14,
-  unknown: 14,
-};
-
-function barsOf({ days }: SocialView, palette: SocialPalette): string {
+function barsOf(view: SocialView): string {
+  const { days } = view;
   const pitch = (WIDTH - 2 * MARGIN) / days.length;
   return days
     .map((state, index) => {
-      const height = BAR_HEIGHTS[state];
+      const height = (LOOKS[state].height * BAR_HEIGHT) / 7;
       const x = (MARGIN + index * pitch).toFixed(2);
-      const fill = state === 'unknown' || state === 'paused' ? palette.line : palette.state[state];
+      const fill = hexIn(view, LOOKS[state].bar);
       return `<rect x="${x}" y="${BARS_BOTTOM - height}" width="${(pitch * 0.66).toFixed(2)}" height="${height}" rx="3" fill="${fill}"/>`;
     })
     .join('');

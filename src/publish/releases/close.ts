@@ -1,10 +1,10 @@
 /** Takes what is public and must not be any more out of reach, before anything else is done: links only, nothing is drawn. */
 
 import type { Disk } from './disk.ts';
-import { type ReleaseFolders, SITE_SLUG, servedRelease } from './folders.ts';
+import { publishedSlugs, type ReleaseFolders, SITE_SLUG, servedRelease } from './folders.ts';
 import { readData } from './manifest.ts';
 import { closeFolder } from './modes.ts';
-import { hideFromPublic, publicSlugs } from './switch.ts';
+import { hideFromPublic } from './switch.ts';
 
 /** What the site's own release keeps beside its files. */
 export interface SiteReleaseData {
@@ -23,9 +23,8 @@ export async function closePages(
   isOpen: (slug: string) => boolean,
 ): Promise<readonly string[]> {
   const { folders } = place;
-  const closing = publicSlugs(folders).filter((slug) =>
-    slug === SITE_SLUG ? !listedSlugs(folders).every(isOpen) : !isOpen(slug),
-  );
+  const open = publishedSlugs(folders).filter((slug) => servedRelease(folders, slug)?.isPublic === true);
+  const closing = open.filter((slug) => (slug === SITE_SLUG ? !listedSlugs(folders).every(isOpen) : !isOpen(slug)));
   for (const slug of closing) {
     await hideFromPublic(place, slug);
     if (slug !== SITE_SLUG) closeFolder(place, slug);

@@ -1,5 +1,6 @@
 /** Manifests that were read or written lately, so that a page that changes often is not read from disk each time. */
 
+import { LRUCache } from 'lru-cache';
 import type { ReleaseFolders } from './folders.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 
@@ -14,23 +15,17 @@ export interface ManifestCache {
 
 /** Makes the cache over a data folder; the least recently used are given up first. */
 export function createManifestCache(folders: ReleaseFolders, recordsMax: number = RECORDS_MAX): ManifestCache {
-  const kept = new Map<string, Manifest>();
-  let records = 0;
-  const recordCount = (manifest: Manifest): number => Object.keys(manifest.files).length;
-  const put = (manifest: Manifest): void => {
-    const key = `${manifest.slug}/${manifest.number}`;
-    if (!kept.has(key)) records += recordCount(manifest);
-    kept.delete(key);
-    kept.set(key, manifest);
-    for (const [oldest, old] of kept) {
-      if (records <= recordsMax || kept.size === 1) break;
-      kept.delete(oldest);
-      records -= recordCount(old);
-    }
-  };
+  const kept = new LRUCache<string, Manifest>({
+    maxSize: recordsMax,
+    // One that is larger than all that may be kept is kept alone.
+    sizeCalculation: ({ files }) => Math.min(recordsMax, Math.max(1, Object.keys(files).length)),
+  });
+  const put = (manifest: Manifest): void => void kept.set(`${manifest.slug}/${manifest.number}`, manifest);
   return {
     get: (slug, number) => {
-      const manifest = kept.get(`${slug}/${number}`) ?? readManifest(folders, slug, number);
+      const known = kept.get(`${slug}/${number}`);
+      if (known !== undefined) return known;
+      const manifest = readManifest(folders, slug, number);
       if (manifest !== null) put(manifest);
       return manifest;
     },

@@ -3,7 +3,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Disk } from './disk.ts';
-import { filesFolder, publishedSlugs, type ReleaseFolders, servedRelease } from './folders.ts';
+import { filesFolder, type ReleaseFolders } from './folders.ts';
 import { modesOf } from './modes.ts';
 
 /** What a link is to point at. */
@@ -52,13 +52,8 @@ export async function withdraw(
   disk.remove(join(folders.releases, slug));
 }
 
-/** Slugs of pages that anybody can reach without a gate, by their links. */
-export function publicSlugs(folders: ReleaseFolders): string[] {
-  return publishedSlugs(folders).filter((slug) => servedRelease(folders, slug)?.isPublic === true);
-}
-
 /** What a link is called until it is renamed. */
-export function nextLinkName(slug: string): string {
+function nextLinkName(slug: string): string {
   return `.${slug}.next`;
 }
 

@@ -186,14 +186,11 @@ interface Folder {
 /** Every folder by its path, `''` the root, each after the one it is in. */
 function treeOf(files: readonly ReleaseFile[]): ReadonlyMap<string, Folder> {
   const tree = new Map<string, Folder>([['', { files: [], children: [] }]]);
-  const folderAt = (path: string): Folder => {
-    const known = tree.get(path);
-    if (known !== undefined) return known;
+  const folderAt = (path: string): Folder => tree.getOrInsertComputed(path, begin);
+  function begin(path: string): Folder {
     folderAt(parentOf(path)).children.push(path);
-    const folder: Folder = { files: [], children: [] };
-    tree.set(path, folder);
-    return folder;
-  };
+    return { files: [], children: [] };
+  }
   for (const file of files) folderAt(parentOf(file.path)).files.push(file);
   return tree;
 }

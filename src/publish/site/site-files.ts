@@ -12,21 +12,22 @@ import {
 } from '../../views/site/crawlers.ts';
 import { indexOfPagesView } from '../../views/site/index-of-pages.ts';
 import { llmsText, robotsText, sitemapText } from '../files/crawler-text.ts';
+import { embedScript } from '../files/embed-script.ts';
 import { type FileEntry, fileEntry } from '../files/file-entry.ts';
 import { htmlFile } from '../files/html-files.ts';
 import { TEXT_TYPE } from '../files/machine-files.ts';
 import type { SiteFilesInput } from './site-release.ts';
 
 /** What other sites load to show a page's state; `docs/api.md` describes them. */
-const EMBED_SCRIPTS = ['embed.js', 'embed-resize.js'] as const;
+const EMBED_SCRIPTS = { 'embed.js': embedScript, 'embed-resize.js': (source: string) => source };
 const PUBLIC_FOLDER = join(import.meta.dirname, '../../../public');
 
-function scriptFile(path: string): FileEntry {
+function scriptFile([path, written]: [string, (source: string) => string]): FileEntry {
   return fileEntry({
     path,
     contentType: 'text/javascript; charset=utf-8',
     kind: 'script',
-    view: () => readFileSync(join(PUBLIC_FOLDER, path), 'utf8'),
+    view: () => written(readFileSync(join(PUBLIC_FOLDER, path), 'utf8')),
     draw: (text) => text,
   });
 }
@@ -46,7 +47,7 @@ export function siteFilesOf({ site, pages }: SiteFilesInput): readonly FileEntry
       draw: (view, renderer) => renderer.render('not-found', view),
     }),
     ...siteIndexFiles({ url, name: site.name }, pages),
-    ...EMBED_SCRIPTS.map(scriptFile),
+    ...Object.entries(EMBED_SCRIPTS).map(scriptFile),
   ];
 }
 

@@ -4,6 +4,7 @@
  * a ledger says so; so after a crash at any point nothing is forgotten, and little is written twice.
  */
 
+import pLimit from 'p-limit';
 import { SITE_SLUG } from '../releases/folders.ts';
 import { numbersIn, pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
 import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
@@ -42,8 +43,8 @@ export function createTarget({
   let memory: TargetLedger | null = null;
   let isFirstRun = true;
   let isInterrupted = false;
-  let last: Promise<unknown> = Promise.resolve();
   const warningsOfOpening: string[] = [];
+  const inTurn = pLimit(1);
 
   async function remember(tally: Tally): Promise<TargetLedger> {
     if (memory !== null) return memory;
@@ -97,30 +98,20 @@ export function createTarget({
   return {
     kind: store.kind,
     place: store.place,
-    open: () => {
-      const tally = { ...emptyTally(), warnings: warningsOfOpening };
-      // What keeps it from being read keeps the update from being made, which tells.
-      const mine = last
-        .then(() => remember(tally))
-        .then(
-          () => undefined,
-          () => undefined,
-        );
-      last = mine;
-      return mine;
-    },
-    update: () => {
-      const mine = last.then(update);
-      last = mine;
-      return mine;
-    },
+    // What keeps it from being read keeps the update from being made, which tells.
+    open: () =>
+      inTurn(() => remember({ ...emptyTally(), warnings: warningsOfOpening })).then(
+        () => undefined,
+        () => undefined,
+      ),
+    update: () => inTurn(update),
     interrupt: () => {
       isInterrupted = true;
     },
     probe: store.probe,
     close: async () => {
       await store.close();
-      await last;
+      await inTurn(() => undefined);
     },
   };
 }

@@ -5,13 +5,12 @@
  */
 
 import { z } from 'zod';
+import { SLUG } from '../../model/scalars.ts';
 import { PAGE_FOLDERS, SITE_FILES } from '../../model/slugs.ts';
 import { openEntries, type SiteKey, sealEntries } from './sealed-entries.ts';
 import { isInside } from './static-file.ts';
 
 export const SITE_LEDGER = '.pharos.json';
-
-const SLUG = /^(_site|_home|[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?)$/;
 
 const PageEntrySchema = z.object({
   /** Of the page that is wholly there; empty: it is being written. */
@@ -25,7 +24,10 @@ const PageEntrySchema = z.object({
 });
 export type PageEntry = z.output<typeof PageEntrySchema>;
 
-const PageEntriesSchema = z.record(z.string().regex(SLUG), PageEntrySchema);
+const PageEntriesSchema = z.record(
+  z.string().refine((slug) => slug === '_site' || slug === '_home' || SLUG.test(slug)),
+  PageEntrySchema,
+);
 
 const SiteLedgerSchema = z.object({
   /** Of format 2 sealed pages are among the others. */

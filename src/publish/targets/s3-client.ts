@@ -1,4 +1,7 @@
-/** Signed requests to a bucket: bounded in time and size, tried again a few times where that may help. */
+/**
+ * Signed requests to a bucket: bounded in time and size, tried again a few times where that may help. By hand: undici's
+ * own retries know statuses, and S3 says in its XML what is worth another try.
+ */
 
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -45,7 +48,7 @@ export interface S3Limits {
   readonly connectionsMax: number;
 }
 
-export const S3_LIMITS: S3Limits = Object.freeze({
+const S3_LIMITS: S3Limits = Object.freeze({
   connectMs: 5 * SECOND_MS,
   totalMs: 60 * SECOND_MS,
   attempts: 4,

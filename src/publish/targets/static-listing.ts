@@ -184,7 +184,7 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
 }
 
 /** What the home page's files at the root are called as a page. */
-export const HOME_SLUG = '_home';
+const HOME_SLUG = '_home';
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 /** Grows with what is listed of a release, so that hosts get what a newer version adds. */

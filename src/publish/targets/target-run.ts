@@ -1,5 +1,6 @@
 /** One update of a target: what it works with, and what it counts. */
 
+import pLimit from 'p-limit';
 import { messageOf } from '../../errors.ts';
 import type { PageEntries } from './ledger.ts';
 import type { SiteKey } from './sealed-entries.ts';
@@ -61,20 +62,11 @@ export async function eachOf<Item>(
   concurrency: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const todo = items.values();
-  let failure: { readonly error: unknown } | null = null;
-  const hand = async (): Promise<void> => {
-    for (const item of todo) {
-      if (failure !== null) return;
-      try {
-        await work(item);
-      } catch (error) {
-        failure ??= { error };
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, hand));
-  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+  const failures: unknown[] = [];
+  await pLimit(concurrency).map(items, async (item) => {
+    if (failures.length === 0) await work(item).catch((error: unknown) => failures.push(error));
+  });
+  if (failures.length > 0) throw failures[0];
 }
 
 /** What went wrong, for the report. */

@@ -15,7 +15,7 @@ import {
 import { absent, boolean, check, nullable, object, oneOf, optional, refused, required, text } from './validation.ts';
 
 /** What the plan allows in one workspace. */
-export const SOURCES_MAX = 10;
+const SOURCES_MAX = 10;
 
 const NAME_MAX = 255;
 const TYPES = ['cpanel', 'directadmin', 'db', 'files', 'push', 'postgresql', 'wordpress', 'manual'];

@@ -1,4 +1,4 @@
-/** Requests per key in two sliding windows. */
+/** Requests per key in two sliding windows, by the sandbox's clock; packages that limit requests read the machine's. */
 
 import { type EpochMs, HOUR_MS, MINUTE_MS } from '../../model/time.ts';
 

@@ -1,7 +1,6 @@
 /** The world in the monitor records of the uptime service, in the words of the document's resource tables. */
 
-import type { EpochMs } from '../../model/time.ts';
-import type { Service, ServiceState, ServiceStatus, World } from '../world.ts';
+import type { ServiceState, ServiceStatus } from '../world.ts';
 
 export interface UptimeMonitor {
   readonly id: string;
@@ -42,20 +41,5 @@ export function uptimeMonitor({ service, status }: ServiceState): UptimeMonitor 
     public: service.isPublic,
     regions: service.id % 2 === 0 ? ['fly-fra', 'fly-iad'] : ['fly-ams', 'koyeb-par'],
     status: WORDS[status],
-  };
-}
-
-/** The body of the notification webhook for one monitor, flat and unsigned as documented. */
-export function webhookBody(world: World, service: Service, now: EpochMs): Record<string, unknown> {
-  const { status } = world.stateOf(service, now);
-  const latency = world.responseTimeAt(service, now);
-  const isDown = status === 'down';
-  return {
-    monitor: { id: service.id, name: service.name, url: service.target },
-    cronTimestamp: now,
-    status: isDown ? 'error' : status === 'degraded' ? 'degraded' : 'recovered',
-    ...(service.kind === 'http' ? { statusCode: isDown ? 503 : 200 } : {}),
-    ...(latency === null ? {} : { latency }),
-    ...(isDown ? { errorMessage: `${service.name} did not answer` } : {}),
   };
 }

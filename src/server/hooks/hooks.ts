@@ -4,6 +4,7 @@
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { OwnRequest } from '../front-door.ts';
 
@@ -31,7 +32,7 @@ export type HookResult =
   | { readonly kind: 'known' }
   | { readonly kind: 'idle' };
 
-/** After a pull at once, at most one in this time. */
+/** After a pull at once, at most one in this time; by hand, since packages that debounce read a clock of their own. */
 const DEBOUNCE_MS = 10 * SECOND_MS;
 /** Bodies remembered, so that one that is sent again asks for nothing. */
 const REMEMBERED_MAX = 10_000;
@@ -46,7 +47,7 @@ export function createHookHandler(
   options: HookHandlerOptions,
 ): (upstreamId: string, request: OwnRequest) => Promise<HookResult> {
   const turns = new Map<string, Turn>();
-  const seen = new Set<string>();
+  const seen = new LRUCache<string, true>({ max: REMEMBERED_MAX });
 
   function pull(upstreamId: string, clientAddress: string): string | null {
     const now = options.now();
@@ -73,11 +74,7 @@ export function createHookHandler(
     const body = await request.body();
     const fingerprint = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');
     if (body.length > 0 && seen.has(fingerprint)) return { kind: 'known' };
-    seen.add(fingerprint);
-    for (const oldest of seen) {
-      if (seen.size <= REMEMBERED_MAX) break;
-      seen.delete(oldest);
-    }
+    seen.set(fingerprint, true);
     return { kind: 'taken', runId: pull(upstreamId, request.clientAddress) };
   };
 }

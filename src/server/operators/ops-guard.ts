@@ -1,6 +1,7 @@
 /** The operator token: each try counted before it is compared, in constant time, and taken back when it was right. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Attempts } from '../../access/attempts/attempts.ts';
 import { clientNetworkOf } from '../../access/attempts/client-address.ts';
 import type { Revealing } from '../../access/digest.ts';
@@ -32,7 +33,7 @@ const COUNTED_AS = '-';
  * compared, so that many at the same time get no further than one after the other.
  */
 export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): OperatorGuard {
-  const blocked = new Map<string, EpochMs>();
+  const blocked = new LRUCache<string, EpochMs>({ max: BLOCKED_MAX });
   return {
     check: async (given, { address, now }) => {
       const network = clientNetworkOf(address);
@@ -44,12 +45,7 @@ export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): 
         await attempts.forgive(admission.attempt);
         return { kind: 'right' };
       }
-      blocked.delete(network);
       blocked.set(network, toEpochMs(now + admission.retryAfterMs));
-      for (const oldest of blocked.keys()) {
-        if (blocked.size <= BLOCKED_MAX) break;
-        blocked.delete(oldest);
-      }
       return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
     },
   };

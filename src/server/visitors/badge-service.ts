@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import fresh from 'fresh';
 import { createBadgeCache } from '../../badges/cache.ts';
 import {
   BADGE_HEADERS,
@@ -70,18 +71,14 @@ export function createBadgeService(): BadgeService {
   const cache = createBadgeCache<Promise<Drawn | null>>(DRAWN_MAX);
   const parsed = new WeakMap<OpenRelease, Opened>();
   let openedCount = 0;
-  const openedOf = (release: OpenRelease): Opened => {
-    const known = parsed.get(release);
-    if (known !== undefined) return known;
+  const readOpened = (release: OpenRelease): Opened => {
     const { onDemand } = release.data() as { onDemand: BadgeData };
     openedCount += 1;
-    const opened = { id: openedCount, data: onDemand };
-    parsed.set(release, opened);
-    return opened;
+    return { id: openedCount, data: onDemand };
   };
   return {
     draw: async (release, request) => {
-      const { id, data } = openedOf(release);
+      const { id, data } = parsed.getOrInsertComputed(release, readOpened);
       const isStale = request.now > data.staleAfter;
       const { address, query } = request;
       const options = query.size === 0 ? PLAIN : parseBadgeQuery(query);
@@ -154,8 +151,7 @@ function addressedSubject({ subjects }: BadgeData, { scope, id }: BadgeAddress):
 
 function answerOf(drawn: Drawn, { isPublic, ifNoneMatch }: BadgeRequest): FileAnswer {
   if (!isPublic) return drawn.private;
-  const isKnown = ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === drawn.etag) === true;
-  return isKnown ? drawn.notModified : drawn.whole;
+  return fresh({ 'if-none-match': ifNoneMatch }, { etag: drawn.etag }) ? drawn.notModified : drawn.whole;
 }
 
 function missing(): FileAnswer {

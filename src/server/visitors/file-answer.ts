@@ -1,6 +1,8 @@
 /** One file of a release as an HTTP answer: encodings, conditions, ranges and the headers that go with its kind. */
 
 import type { OutgoingHttpHeaders } from 'node:http';
+import fresh from 'fresh';
+import { LRUCache } from 'lru-cache';
 import { frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../../publish/releases/answer-headers.ts';
 import type { Compression } from '../../publish/releases/compressions.ts';
 import type { FileRecord } from '../../publish/releases/manifest.ts';
@@ -26,8 +28,9 @@ export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnsw
   const range = single(request.headers['range']);
   // Ranges are of the file as it is: a range of a variant would mean something else to a client that decodes.
   const encoding = range === undefined ? negotiate(record, single(request.headers['accept-encoding'])) : null;
-  const head = answerHead(release, record, { path: request.path, isPublic: request.isPublic, encoding });
-  if (head.etag !== null && matches(single(request.headers['if-none-match']), head.etag)) return head.notModified;
+  const head = answerHead(record, { path: request.path, isPublic: request.isPublic, encoding });
+  const condition = { 'if-none-match': single(request.headers['if-none-match']) };
+  if (head.etag !== null && fresh(condition, { etag: head.etag })) return head.notModified;
   let body: Buffer;
   try {
     body = release.read(request.path, encoding);
@@ -51,24 +54,17 @@ interface Head {
   whole: OutgoingHttpHeaders;
 }
 
-/** About two kilobytes each; beyond that all are made anew. */
-const HEADS_MAX = 4_096;
-let heads = new WeakMap<OpenRelease, Map<string, Head>>();
-let headCount = 0;
+/** Of the files asked for lately; about two kilobytes each, one for each encoding. */
+const heads = new LRUCache<FileRecord, Map<string, Head>>({ max: 2_048 });
 
 function answerHead(
-  release: OpenRelease,
   record: FileRecord,
   { path, isPublic, encoding }: Pick<FileRequest, 'path' | 'isPublic'> & { readonly encoding: Compression | null },
 ): Head {
   // No path has a space in it.
   const key = `${path} ${encoding ?? ''}${isPublic ? '' : ' gated'}`;
-  const known = heads.get(release)?.get(key);
+  const known = heads.get(record)?.get(key);
   if (known !== undefined) return known;
-  if (headCount >= HEADS_MAX) {
-    heads = new WeakMap();
-    headCount = 0;
-  }
   const headers = fileHeaders(record, { path, isPublic }, encoding);
   const etag = headers['etag'];
   const head: Head = {
@@ -77,9 +73,7 @@ function answerHead(
     notModified: { status: 304, headers: without(headers, ['content-type', 'content-encoding']), body: null },
     whole: headers,
   };
-  const ofRelease = heads.get(release) ?? new Map<string, Head>();
-  heads.set(release, ofRelease.set(key, head));
-  headCount += 1;
+  heads.set(record, (heads.get(record) ?? new Map<string, Head>()).set(key, head));
   return head;
 }
 
@@ -118,12 +112,7 @@ function isData(contentType: string): boolean {
   return !contentType.startsWith('text/html');
 }
 
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const opaque = (tag: string): string => tag.trim().replace(/^W\//, '');
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === etag);
-}
-
+/** Read by hand: range-parser says 416 to the last 2,000 bytes of a shorter file, which are all of it (RFC 9110, 14.1.2). */
 function rangeAnswer(range: string, body: Buffer, headers: OutgoingHttpHeaders): FileAnswer {
   const whole = { status: 200, headers: { ...headers, 'content-length': body.length }, body };
   const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());

@@ -7,6 +7,8 @@ import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
 import { COMPRESSIONS, type Compression, suffixOf } from '../../publish/releases/compressions.ts';
 import {
   type ReleaseFolders,
@@ -161,24 +163,17 @@ function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
 
 /** Keeps what was read by its key; what is large beside the whole is read each time. */
 function createMemoryCache(bytesMax: number): (key: string, read: () => Buffer) => Buffer {
-  const files = new Map<string, Buffer>();
-  let bytes = 0;
+  const files = new LRUCache<string, Buffer>({
+    maxSize: bytesMax,
+    maxEntrySize: Math.ceil(bytesMax / 8),
+    // An empty file is kept too.
+    sizeCalculation: (body) => Math.max(1, body.length),
+  });
   return (key, read) => {
     const known = files.get(key);
-    if (known !== undefined) {
-      files.delete(key);
-      files.set(key, known);
-      return known;
-    }
+    if (known !== undefined) return known;
     const body = read();
-    if (body.length > bytesMax / 8) return body;
     files.set(key, body);
-    bytes += body.length;
-    for (const [oldest, content] of files) {
-      if (bytes <= bytesMax) break;
-      files.delete(oldest);
-      bytes -= content.length;
-    }
     return body;
   };
 }
@@ -186,32 +181,18 @@ function createMemoryCache(bytesMax: number): (key: string, read: () => Buffer) 
 /** The best variant of a file for an Accept-Encoding header; null: as it is. */
 export function negotiate(record: FileRecord, acceptEncoding: string | undefined): Compression | null {
   if (acceptEncoding === undefined || record.variants.length === 0) return null;
-  for (const encoding of preferences(acceptEncoding)) if (record.variants.includes(encoding)) return encoding;
+  for (const encoding of preferences.memo(acceptEncoding)) {
+    if (encoding === 'identity') return null;
+    if (record.variants.includes(encoding)) return encoding;
+  }
   return null;
 }
 
-/** Browsers send a handful of different ones; what others make up is read anew each time. */
-const PREFERENCES_MAX = 64;
-const PREFERENCE_LENGTH_MAX = 64;
-const knownPreferences = new Map<string, readonly Compression[]>();
-
-function preferences(acceptEncoding: string): readonly Compression[] {
-  const known = knownPreferences.get(acceptEncoding);
-  if (known !== undefined) return known;
-  const read = readPreferences(acceptEncoding);
-  if (acceptEncoding.length <= PREFERENCE_LENGTH_MAX && knownPreferences.size < PREFERENCES_MAX)
-    knownPreferences.set(acceptEncoding, read);
-  return read;
-}
-
-/** What is accepted, liked best first; of what is liked alike, ours first. */
-function readPreferences(acceptEncoding: string): readonly Compression[] {
-  const accepted = new Map<string, number>();
-  for (const part of acceptEncoding.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.trim().split(/\s*;\s*/);
-    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    accepted.set(name, quality === undefined ? 1 : Number(quality));
-  }
-  const qualityOf = (encoding: Compression): number => accepted.get(encoding) ?? accepted.get('*') ?? 0;
-  return COMPRESSIONS.filter((encoding) => qualityOf(encoding) > 0).toSorted((a, b) => qualityOf(b) - qualityOf(a));
-}
+/** What is accepted, liked best first; of what is liked alike, ours first. Kept, since browsers send a handful of headers. */
+const preferences = new LRUCache<string, readonly (Compression | 'identity')[]>({
+  max: 64,
+  memoMethod: (acceptEncoding) =>
+    new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings([...COMPRESSIONS, 'identity'], {
+      preferred: COMPRESSIONS,
+    }),
+});

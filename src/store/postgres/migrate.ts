@@ -6,7 +6,7 @@ import { migrationsAfter } from '../migrations.ts';
 import { inPostgresTypes } from './dialect.ts';
 
 /** What is used is as old as that; older servers get no fixes any more. */
-export const POSTGRES_VERSION_MIN = 13;
+const POSTGRES_VERSION_MIN = 13;
 
 /** An index over years of history takes its time. */
 const STATEMENT_MAX_MS = 600_000;

@@ -1,6 +1,7 @@
 /** Postgres through pg: transactions one after the other over all nodes, reads beside them from the same pool. */
 
 import { createHash } from 'node:crypto';
+import pLimit from 'p-limit';
 import type pg from 'pg';
 import { StatusError } from '../../errors.ts';
 import type { Database, SqlValue, Writer } from '../database.ts';
@@ -51,7 +52,7 @@ export interface PostgresDatabase extends Database {
 export function openPostgres(url: string, { poolSize = POOL_SIZE }: PostgresOptions = {}): PostgresDatabase {
   const place = serverPlace(url);
   const pool = createPool(url, poolSize);
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = pLimit(1);
   let prepared: Promise<void> | null = null;
   let failed: { readonly fault: StatusError; readonly at: number } | null = null;
 
@@ -102,22 +103,15 @@ export function openPostgres(url: string, { poolSize = POOL_SIZE }: PostgresOpti
         return result.rows;
       });
     },
-    transaction: (task) => {
-      const mine = last.then(() => transact(task));
-      // The next one waits for this one whatever becomes of it.
-      last = mine.catch(() => undefined);
-      return mine;
-    },
+    // The next one waits for this one whatever becomes of it.
+    transaction: (task) => inTurn(() => transact(task)),
     backup: () =>
       Promise.reject(
         new StatusError({ code: 'STORE_UNAVAILABLE', message: 'A Postgres database is copied with pg_dump.' }),
       ),
     // Its log is the server's own.
     truncateLog: async () => true,
-    close: async () => {
-      await last;
-      await pool.end();
-    },
+    close: () => inTurn(() => pool.end()),
   };
 }
 

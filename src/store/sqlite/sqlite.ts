@@ -3,8 +3,9 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
+import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
-import type { Database, Row, SqlValue, Writer } from '../database.ts';
+import type { Database, Row, Writer } from '../database.ts';
 import { migrationsAfter } from '../migrations.ts';
 
 /** Older libraries can corrupt a WAL database when two connections checkpoint at once (sqlite.org/wal.html#walresetbug). */
@@ -135,7 +136,7 @@ function requireVersion(version: string): void {
 }
 
 /** Applies each numbered file once, in order, each in a transaction of its own. Forward only. */
-export function migrate(connection: DatabaseSync): void {
+function migrate(connection: DatabaseSync): void {
   const current = versionOf(connection);
   for (const { version, sql } of migrationsAfter(current)) {
     connection.exec('BEGIN IMMEDIATE');
@@ -161,7 +162,7 @@ function versionOf(connection: DatabaseSync): number {
 function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database {
   const readStatements = new Map<string, StatementSync>();
   const writeStatements = new Map<string, StatementSync>();
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = pLimit(1);
 
   const writer: Writer = {
     all: async (sql, params = []) => prepared(writing, writeStatements, sql).all(...params) as readonly Row[],
@@ -187,27 +188,19 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   return {
     all: async (sql, params = []) =>
       guard(() => prepared(reading, readStatements, sql).all(...params) as readonly Row[]),
-    transaction: (task) => {
-      const mine = last.then(() => transact(task));
-      // The next one waits for this one whatever becomes of it.
-      last = mine.catch(() => undefined);
-      return mine;
-    },
+    // The next one waits for this one whatever becomes of it.
+    transaction: (task) => inTurn(() => transact(task)),
     backup: async (file) => {
       // Never over a file that is there, and nobody else's to read while it is being written.
       closeSync(openSync(file, 'wx', OWN_MODE));
       await backup(reading, file);
     },
-    truncateLog: () => {
-      const mine = last.then(() => isLogTruncated(writing));
-      last = mine.catch(() => undefined);
-      return mine;
-    },
-    close: async () => {
-      await last;
-      reading.close();
-      if (writing !== reading) writing.close();
-    },
+    truncateLog: () => inTurn(() => isLogTruncated(writing)),
+    close: () =>
+      inTurn(() => {
+        reading.close();
+        if (writing !== reading) writing.close();
+      }),
   };
 }
 
@@ -222,11 +215,7 @@ function isLogTruncated(connection: DatabaseSync): boolean {
 }
 
 function prepared(connection: DatabaseSync, cache: Map<string, StatementSync>, sql: string): StatementSync {
-  const known = cache.get(sql);
-  if (known !== undefined) return known;
-  const statement = connection.prepare(sql);
-  cache.set(sql, statement);
-  return statement;
+  return cache.getOrInsertComputed(sql, () => connection.prepare(sql));
 }
 
 function guard<T>(action: () => T): T {
@@ -255,9 +244,4 @@ function unavailable(place: string, error: unknown): StatusError {
     message: `${place} cannot be used: ${messageOf(error)}. Check that the data folder is writable, has space and is used by one version of Pharos.`,
     cause: error,
   });
-}
-
-/** Parameters of a list for `IN (…)`. */
-export function placeholders(values: readonly SqlValue[]): string {
-  return values.map(() => '?').join(', ');
 }

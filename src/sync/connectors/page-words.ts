@@ -1,6 +1,7 @@
 /** Words of status-page and monitor resources, which the uptime service and its infrastructure files share. */
 
 import type { AccessType, ComponentDefinition, GroupDefinition, Theme } from '../../model/observation.ts';
+import { SLUG } from '../../model/scalars.ts';
 import { compareIds, type StateWords } from './wire.ts';
 
 /** The read-only `status` of a monitor. */
@@ -34,7 +35,7 @@ export function lookUp<T>(words: Readonly<Record<string, T>>, word: unknown): T 
 /** The slug as it stands in addresses; null: it could not. */
 export function toSlug(slug: string): string | null {
   const lower = slug.toLowerCase();
-  return /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/.test(lower) ? lower : null;
+  return SLUG.test(lower) ? lower : null;
 }
 
 /** Groups have no order of their own there: each stands where the first of its components does. */

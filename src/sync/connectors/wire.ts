@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
+import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import type { State } from '../../model/state.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import { parseItems } from '../connector.ts';
@@ -81,16 +82,12 @@ export const HeadersSchema = z
 
 /** An address that may be linked to: the web or a mailbox; null: anything else. */
 export function toLink(value: unknown): string | null {
-  const parsed = z
-    .url({ protocol: /^(https?|mailto)$/ })
-    .max(2_048)
-    .safeParse(value);
-  return parsed.success ? parsed.data : null;
+  return typeof value === 'string' && safeLink(value) !== null ? value : null;
 }
 
-/** A host name; null: anything else. */
+/** A host name with a domain; null: anything else. */
 export function toHost(value: unknown): string | null {
-  return typeof value === 'string' && value.length <= 253 && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value) ? value : null;
+  return typeof value === 'string' && value.includes('.') && HOST_NAME.test(value) ? value : null;
 }
 
 /** An ISO 8601 instant with its offset. */

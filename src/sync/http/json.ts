@@ -7,7 +7,7 @@ const DEPTH_MAX = 64;
 /** A value takes tens of bytes once parsed: this many stay well below 200 MB. 10,000 monitors have about 150,000. */
 const VALUES_MAX = 1_000_000;
 /** A longer string is cut: nothing on a page needs more, and one item must not sink the others. */
-export const STRING_CHARS_MAX = 65_536;
+const STRING_CHARS_MAX = 65_536;
 
 /** A value, or why there is none, in words that go behind "it" in a log line and quote nothing. */
 export type ParsedJson =

@@ -1,4 +1,7 @@
-/** When an upstream that said "too many" may be asked again (RFC 9110, 10.2.3). */
+/**
+ * When an upstream that said "too many" may be asked again (RFC 9110, 10.2.3). By hand: Date.parse takes a lone `1` for a
+ * date, and no package reads the three forms of HTTP and nothing else.
+ */
 
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 

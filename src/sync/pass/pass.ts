@@ -13,7 +13,7 @@ import { type Outcome, type PassReport, toReport, type UpstreamReport } from './
 import { createRunner, NOTHING_ASKED, type Runner, type RunnerDeps } from './runner.ts';
 import { takeSnapshot, toFailure } from './snapshot.ts';
 
-export type { Changed, PassReport, SkipCause, UpstreamReport } from './report.ts';
+export type { PassReport, UpstreamReport } from './report.ts';
 
 /** What a pass needs from outside; all but the store is the runner's. */
 export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest'> {

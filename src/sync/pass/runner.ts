@@ -1,5 +1,6 @@
 /** Answers a connector's questions: order, parallel requests, shares and validation, the same for all of them. */
 
+import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { type Answer, type Asking, PRIORITIES, type Pull, type Question } from '../connector.ts';
@@ -88,15 +89,11 @@ async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer
   const order = asking.questions
     .map((question, index) => ({ question, index }))
     .toSorted((a, b) => PRIORITIES.indexOf(a.question.priority) - PRIORITIES.indexOf(b.question.priority));
-  const queue = order.values();
-  // Several workers draw from one iterator, so the questions leave in order.
-  const worker = async (): Promise<void> => {
-    for (const { question, index } of queue)
-      answers[index] = isLowPriority(question)
-        ? await answerLowPriority(pass, question)
-        : await answerOne(pass, question);
-  };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL_MAX, order.length) }, worker));
+  await pLimit(PARALLEL_MAX).map(order, async ({ question, index }) => {
+    answers[index] = isLowPriority(question)
+      ? await answerLowPriority(pass, question)
+      : await answerOne(pass, question);
+  });
   return answers;
 }
 

@@ -1,23 +1,14 @@
 /**
- * When to ask: cron in UTC. The only import of node-cron, which reads the expressions; the next run is computed here from
- * what it read, because its own arithmetic goes through local time and has stood still where clocks change
- * (https://github.com/node-cron/node-cron/issues/509).
+ * When to ask: cron in UTC. The only import of croner, which reads expressions and knows the instants before and after
+ * another. The ticking is ours: the clock is handed in, and a sleep or a clock that is set must run nothing twice.
  */
 
-import { createTask, parse } from 'node-cron';
+import { Cron } from 'croner';
 import { messageOf, StatusError } from '../../errors.ts';
-import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
-
-/** The runs of one expression: the same instants of the day on every day that fits. */
-interface Calendar {
-  /** Ascending, ms after midnight UTC. */
-  readonly timesMs: readonly number[];
-  /** Whether the expression runs on the day that begins at this instant. */
-  readonly isDay: (midnight: number) => boolean;
-}
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 
 /** Four years hold every month and a leap day; a longer gap belongs to no schedule. */
-const HORIZON_DAYS = 4 * 366;
+const HORIZON_MS = 4 * 366 * DAY_MS;
 /** Where gaps are counted from; any day would do. */
 const SOME_DAY = Date.UTC(2024, 0, 1);
 /** A tick is delayed by chance, up to this and a tenth of the interval, so that many nodes do not ask in step. */
@@ -33,25 +24,42 @@ const SLEEP_MAX_MS = MINUTE_MS;
  * @throws CONFIG_INVALID when the expression has not five or six fields, cannot be read, or never runs
  */
 export function intervalMsOf(expression: string): number {
-  const { timesMs, isDay } = calendarOf(expression);
-  const first = timesMs[0] ?? 0;
-  const last = timesMs.at(-1) ?? 0;
-  const gaps = timesMs.slice(1).map((time, index) => time - (timesMs[index] ?? 0));
-  let longest = Math.max(0, ...new Set(gaps));
-  let before: number | null = null;
-  for (let day = 0; day < HORIZON_DAYS; day += 1) {
-    const midnight = SOME_DAY + day * DAY_MS;
-    if (!isDay(midnight)) continue;
-    if (before !== null) longest = Math.max(longest, midnight + first - before - last);
-    before = midnight;
-  }
+  const cron = readExpression(expression);
+  const first = runAfter(cron, SOME_DAY - 1) ?? SOME_DAY;
+  // All days that fit are alike, so are all hours of such a day, and so on down: one of each is enough to look into.
+  const longest = Math.max(
+    longestGap(cron, DAY_MS, { from: SOME_DAY, length: HORIZON_MS }),
+    longestGap(cron, HOUR_MS, { from: beginOf(first, DAY_MS), length: DAY_MS }),
+    longestGap(cron, MINUTE_MS, { from: beginOf(first, HOUR_MS), length: HOUR_MS }),
+    longestGap(cron, SECOND_MS, { from: beginOf(first, MINUTE_MS), length: MINUTE_MS }),
+  );
   if (longest === 0) throw invalid(expression, 'it runs less than twice in four years');
   return longest;
 }
 
+/** The longest gap between the last run of a day, hour … (`unitMs`) and the first of the next that has any; 0: there is none. */
+function longestGap(
+  cron: Cron,
+  unitMs: number,
+  { from, length }: { readonly from: number; readonly length: number },
+): number {
+  let longest = 0;
+  let last: number | null = null;
+  for (let run = runAfter(cron, from - 1); run !== null && run < from + length; run = runAfter(cron, last)) {
+    if (last !== null) longest = Math.max(longest, run - last);
+    const [lastOfUnit] = cron.previousRuns(1, new Date(beginOf(run, unitMs) + unitMs));
+    last = lastOfUnit?.getTime() ?? run;
+  }
+  return longest;
+}
+
+function beginOf(at: number, unitMs: number): number {
+  return Math.floor(at / unitMs) * unitMs;
+}
+
 /** The first run after `at`. @throws CONFIG_INVALID as `intervalMsOf` */
 export function nextRunAfter(expression: string, at: EpochMs): EpochMs {
-  return nextOf(calendarOf(expression), expression, at);
+  return nextOf(readExpression(expression), expression, at);
 }
 
 export interface ScheduleClock {
@@ -83,12 +91,12 @@ export function startSchedules(
 }
 
 function startOne(expression: string, run: () => Promise<void>, { now, random }: ScheduleClock): () => void {
-  const calendar = calendarOf(expression);
+  const cron = readExpression(expression);
   const jitterMs = Math.min(JITTER_MAX_MS, intervalMsOf(expression) / 10);
   let isRunning = false;
   let timer: NodeJS.Timeout;
   const plan = (from: EpochMs): void => {
-    wait(toEpochMs(nextOf(calendar, expression, from) + random() * jitterMs), from);
+    wait(toEpochMs(nextOf(cron, expression, from) + random() * jitterMs), from);
   };
   const wait = (dueAt: EpochMs, from: EpochMs): void => {
     timer = setTimeout(() => wake(dueAt, from), Math.min(SLEEP_MAX_MS, Math.max(1, dueAt - from)));
@@ -114,32 +122,25 @@ function startOne(expression: string, run: () => Promise<void>, { now, random }:
   return () => clearTimeout(timer);
 }
 
-function nextOf({ timesMs, isDay }: Calendar, expression: string, at: EpochMs): EpochMs {
-  const today = Math.floor(at / DAY_MS) * DAY_MS;
-  for (let day = 0; day <= HORIZON_DAYS; day += 1) {
-    const midnight = today + day * DAY_MS;
-    if (!isDay(midnight)) continue;
-    const time = timesMs.find((candidate) => midnight + candidate > at);
-    if (time !== undefined) return toEpochMs(midnight + time);
-  }
-  throw invalid(expression, 'it never runs');
+function nextOf(cron: Cron, expression: string, at: EpochMs): EpochMs {
+  const next = runAfter(cron, at);
+  if (next === null || next - at > HORIZON_MS) throw invalid(expression, 'it never runs');
+  return toEpochMs(next);
 }
 
-function calendarOf(expression: string): Calendar {
+function runAfter(cron: Cron, at: number): number | null {
+  return cron.nextRun(new Date(at))?.getTime() ?? null;
+}
+
+function readExpression(expression: string): Cron {
   const fieldsTotal = expression.trim().split(/\s+/).length;
+  // Names such as @daily have no fields to be seen.
   if (fieldsTotal !== 5 && fieldsTotal !== 6)
     throw invalid(expression, 'it must have five fields, or six with seconds');
   try {
-    const { second, minute, hour } = parse(expression);
-    const timesMs = hour
-      .flatMap((h) => minute.flatMap((m) => second.map((s) => ((h * 60 + m) * 60 + s) * SECOND_MS)))
-      .toSorted((a, b) => a - b);
-    const task = createTask(expression, () => undefined, { timezone: 'UTC' });
-    // Only asked whether it fits; a registered task would never be freed.
-    task.destroy();
-    return { timesMs, isDay: (midnight) => task.match(new Date(midnight + (timesMs[0] ?? 0))) };
+    return new Cron(expression, { mode: '5-or-6-parts', utcOffset: 0, domAndDow: true });
   } catch (error) {
-    throw invalid(expression, messageOf(error));
+    throw invalid(expression, messageOf(error).replace(/^CronPattern: |\.$/g, ''));
   }
 }
 

@@ -1,6 +1,7 @@
 /** Every badge of a page to look at and to copy, and the frame for other sites. */
 
 import type { PageModel } from '../../model/index.ts';
+import { escapeMarkup } from '../../model/markup.ts';
 import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
@@ -63,7 +64,7 @@ export function badgeGalleryView(model: PageModel, { kinds, ...options }: Galler
 }
 
 function embedSnippet(address: string, title: string, script: URL): string {
-  const name = title.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  const name = escapeMarkup(title);
   return (
     `<iframe src="${address}" title="${name}" width="100%" height="120" style="border:0" loading="lazy"></iframe>\n` +
     `<script async src="${script.href}"></script>`

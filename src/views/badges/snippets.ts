@@ -1,5 +1,7 @@
 /** Text to copy: a badge in the markup languages that people write. */
 
+import { escapeMarkup } from '../../model/markup.ts';
+
 export interface BadgeSnippets {
   readonly alt: string;
   /** Absolute addresses of the picture, and of the page that it leads to. */
@@ -18,7 +20,7 @@ export interface SnippetInit {
 export function badgeSnippets({ alt, address, href }: SnippetInit): BadgeSnippets {
   const line = alt.replace(/\s+/g, ' ').trim();
   const markdown = line.replace(/[\\[\]`*_<>]/g, (sign) => `\\${sign}`);
-  const html = line.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const html = escapeMarkup(line);
   const asciiDoc = line.replace(/["\\]/g, '').replaceAll(']', '\\]');
   const svg = `${address}.svg`;
   return {

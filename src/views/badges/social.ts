@@ -5,7 +5,7 @@ import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { catalogueTag, count, fill, wordsOf } from '../words/index.ts';
-import { bannerSentence } from '../words/state-words.ts';
+import { bannerSentence, TROUBLE_KEYS } from '../words/state-words.ts';
 import { combinedDays } from './combined-days.ts';
 
 /** The image has one line for a title, and two for what is wrong. */
@@ -62,18 +62,10 @@ export function socialView(model: PageModel): SocialView {
   };
 }
 
-const DETAIL_KEYS = [
-  ['major_outage', 'bannerDown'],
-  ['partial_outage', 'bannerPartlyDown'],
-  ['degraded', 'bannerSlow'],
-  ['unknown', 'bannerNotHeard'],
-  ['maintenance', 'bannerInMaintenance'],
-] as const;
-
 /** The names of those in the worst state there is. */
 function socialDetail({ components, settings }: PageModel, locale: string): string {
   const words = wordsOf(locale);
-  for (const [state, key] of DETAIL_KEYS) {
+  for (const [state, key] of TROUBLE_KEYS) {
     const concerned = components.filter((component) => component.state === state);
     if (concerned.length === 0) continue;
     const names = concerned.map(({ name }) => drawableName(name, NAME_LENGTH_MAX)).filter((name) => name !== null);

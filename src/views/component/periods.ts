@@ -37,7 +37,7 @@ export function periodRowsOf(context: ViewContext, component: ComponentModel): P
 }
 
 /** The figures of one uptime as they are written. */
-export function periodFigures({ model, format }: ViewContext, uptime: Uptime): Omit<PeriodRowView, 'period'> {
+function periodFigures({ model, format }: ViewContext, uptime: Uptime): Omit<PeriodRowView, 'period'> {
   const { uptimeDecimals } = model.settings;
   return {
     uptime: format.percent(uptime.ratio, uptimeDecimals),

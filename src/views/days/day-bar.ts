@@ -1,5 +1,6 @@
 /** Ninety days of one component, small: a letter a day, and words only for the days that need them. */
 
+import { LOOKS } from '../../looks/states.ts';
 import {
   type ComponentModel,
   type Day,
@@ -19,18 +20,7 @@ import { stateWord } from '../words/state-words.ts';
 
 export const BAR_DAYS = 90;
 
-/** A day as one letter; a capital had trouble too short for its colour. */
-export const DAY_LETTERS: Readonly<Record<State, string>> = {
-  operational: 'o',
-  degraded: 'd',
-  partial_outage: 'p',
-  major_outage: 'm',
-  maintenance: 't',
-  paused: 's',
-  unknown: 'u',
-};
-
-const STATE_OF_LETTER = new Map(STATES.map((state) => [DAY_LETTERS[state], state]));
+const STATE_OF_LETTER = new Map(STATES.map((state) => [LOOKS[state].letter, state]));
 
 export interface DayBarView {
   /** Oldest first. */
@@ -80,7 +70,7 @@ export function dayBarOf(
 }
 
 function letterOf({ state, hadBlip }: DayCell): string {
-  const letter = DAY_LETTERS[state];
+  const { letter } = LOOKS[state];
   return hadBlip ? letter.toUpperCase() : letter;
 }
 
@@ -128,10 +118,6 @@ function dayRows(
 export function incidentsByComponent({ incidents }: PageModel): ReadonlyMap<string, readonly PageIncident[]> {
   const byComponent = new Map<string, PageIncident[]>();
   for (const incident of incidents)
-    for (const id of incident.componentIds) {
-      const list = byComponent.get(id);
-      if (list === undefined) byComponent.set(id, [incident]);
-      else list.push(incident);
-    }
+    for (const id of incident.componentIds) byComponent.getOrInsert(id, []).push(incident);
   return byComponent;
 }

@@ -15,14 +15,7 @@ export function plainMarksOf(days: readonly string[], words: Words): PlainMarks 
     const state = stateWord(stateOfLetter(letter), words);
     return days.map((day) => dayMark(fill(words.dayPlain, { day, state })));
   };
-  return (letter, index) => {
-    let marks = byLetter.get(letter);
-    if (marks === undefined) {
-      marks = marksOf(letter);
-      byLetter.set(letter, marks);
-    }
-    return marks[index] ?? dayMark('');
-  };
+  return (letter, index) => byLetter.getOrInsertComputed(letter, marksOf)[index] ?? dayMark('');
 }
 
 export interface MarkedDays {

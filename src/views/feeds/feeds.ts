@@ -148,9 +148,8 @@ function newestEvents({ incidents, maintenances, asOf }: PageModel): NewestEvent
   const byComponent = new Map<string, DatedEvent[]>();
   for (const one of dated)
     for (const id of one.event.componentIds) {
-      const list = byComponent.get(id);
-      if (list === undefined) byComponent.set(id, [one]);
-      else if (list.length < COMPONENT_ITEMS_MAX) list.push(one);
+      const list = byComponent.getOrInsert(id, []);
+      if (list.length < COMPONENT_ITEMS_MAX) list.push(one);
     }
   return { ofPage: dated.slice(0, PAGE_ITEMS_MAX), byComponent };
 }

@@ -1,8 +1,9 @@
 /** What stands around every page of a status page: head, header, age of the data, footer. */
 
 import { type EpochMs, MINUTE_MS, type PageModel, type State, type Theme } from '../../model/index.ts';
+import { safeLink } from '../../model/scalars.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
-import { ownPicture, safeLink } from '../text/links.ts';
+import { ownPicture } from '../text/links.ts';
 import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
 import { type SafeCss, themeStyle } from './theme.ts';
 

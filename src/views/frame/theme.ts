@@ -1,6 +1,7 @@
 /** The operator's own look as a style sheet. What goes in is checked again here: this text ends up inside `<style>`. */
 
 import type { PageSettings } from '../../model/index.ts';
+import { HEX_COLOUR } from '../../model/scalars.ts';
 
 declare const safeCss: unique symbol;
 /** A style sheet that this module made. */
@@ -31,7 +32,7 @@ export function themeStyle({
   cssVariables,
 }: Pick<PageSettings, 'accentColor' | 'cssVariables'>): SafeCss | null {
   const declared = Object.entries(cssVariables).filter(([name, value]) => isThemeVariable(name, value));
-  if (accentColor !== null && /^#[0-9a-f]{6}$/i.test(accentColor)) declared.unshift(['--pharos-accent', accentColor]);
+  if (accentColor !== null && HEX_COLOUR.test(accentColor)) declared.unshift(['--pharos-accent', accentColor]);
   if (declared.length === 0) return null;
   return `:root:root{${declared.map(([name, value]) => `${name}:${value}`).join(';')}}` as SafeCss;
 }

@@ -43,9 +43,6 @@ export interface MonthLinkView extends LinkView {
   readonly isCurrent: boolean;
 }
 
-/** Months that have a history page, newest first. */
-export { monthsOf as historyMonths } from '../days/months.ts';
-
 /**
  * @param month  `2026-11`; null: the current one, as `history/` itself shows
  * @param options  `base` defaults to `'../'` for `history/` and `'../../'` for a month

@@ -1,5 +1,6 @@
 /** A year at a glance: every day as a cell, every month as a figure for each component. */
 
+import { LOOKS } from '../../looks/states.ts';
 import {
   type ComponentModel,
   combinedUptime,
@@ -10,7 +11,7 @@ import {
   uptimeOf,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/combined-days.ts';
-import { barCells, barDays, DAY_LETTERS, stateOfLetter } from '../days/day-bar.ts';
+import { barCells, barDays, stateOfLetter } from '../days/day-bar.ts';
 import { addMonths, intervalOfMonth, monthOf } from '../days/months.ts';
 import {
   contextOf,
@@ -24,7 +25,7 @@ import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 
-export const CALENDAR_DAYS = 365;
+const CALENDAR_DAYS = 365;
 const MONTHS = 12;
 
 export interface UptimeCalendarView {
@@ -97,7 +98,7 @@ function gridOf(context: ViewContext): CalendarGridView {
   const members = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
   const combined = combinedDays(members, days.length);
   const titles = incidentTitlesByDay(context, members[0]?.cells ?? []);
-  const letters = combined.map(({ state }) => DAY_LETTERS[state]).join('');
+  const letters = combined.map(({ state }) => LOOKS[state].letter).join('');
   const notes: Record<number, string> = {};
   for (const [index, names] of titles) {
     const state = stateWord(stateOfLetter(letters[index] ?? ''), words);
@@ -117,7 +118,7 @@ function incidentTitlesByDay(
   for (const { title, startedAt, endedAt } of model.incidents)
     for (const [index, { interval }] of cells.entries()) {
       if (startedAt >= interval.to || (endedAt ?? model.asOf) < interval.from) continue;
-      byDay.set(index, [...(byDay.get(index) ?? []), title]);
+      byDay.getOrInsert(index, []).push(title);
     }
   return byDay;
 }

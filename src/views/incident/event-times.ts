@@ -1,10 +1,22 @@
 /** When an incident or a maintenance began to be known, last changed, and whether it goes on. */
 
-import { type EpochMs, type PageIncident, type PageMaintenance, toEpochMs } from '../../model/index.ts';
+import {
+  type EpochMs,
+  type Interval,
+  isOverStatus,
+  type PageIncident,
+  type PageMaintenance,
+  toEpochMs,
+} from '../../model/index.ts';
 
 /** Whether an incident goes on at `asOf`: it has not ended, and its status does not say that it is over. */
 export function isOpen({ endedAt, status }: Pick<PageIncident, 'endedAt' | 'status'>, asOf: EpochMs): boolean {
-  return (endedAt === null || endedAt > asOf) && status !== 'resolved' && status !== 'postmortem';
+  return (endedAt === null || endedAt > asOf) && !isOverStatus(status);
+}
+
+/** Whether something that lasts from `from` to `to` (null: still) is part of a window; what begins in it is. */
+export function touches(window: Interval, from: EpochMs, to: EpochMs | null): boolean {
+  return from < window.to && (to === null || to > window.from || from >= window.from);
 }
 
 /** The latest instant in an incident's record that is not after `asOf`; its start when there is none. */

@@ -125,7 +125,7 @@ function updateOf({ words, format }: ViewContext, update: Update, hasYear: boole
 }
 
 /** The names of components by id, in the order of the page. */
-export function componentNames({ model }: ViewContext, ids: readonly string[]): string[] {
+function componentNames({ model }: ViewContext, ids: readonly string[]): string[] {
   const wanted = new Set(ids);
   return model.components.filter((one) => wanted.has(one.definition.id)).map((one) => one.name);
 }

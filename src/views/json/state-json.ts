@@ -2,16 +2,22 @@
 
 import { type PageModel, type State, toIso } from '../../model/index.ts';
 import { isOpen } from '../incident/event-times.ts';
-import { absoluteUrl } from '../text/absolute-url.ts';
-import { incidentPath, maintenancePath } from '../text/addresses.ts';
-import { v2ComponentId, v2PageId, v2Sections } from '../v2/components.ts';
-import { v2IncidentId } from '../v2/incidents.ts';
-import { v2MaintenanceId } from '../v2/maintenances.ts';
+import { v2Sections } from '../v2/components.ts';
 import { catalogueTag, wordsOf } from '../words/index.ts';
 import { bannerSentence, stateWord } from '../words/state-words.ts';
+import {
+  type ComponentHead,
+  componentHead,
+  type EventHead,
+  endText,
+  incidentHead,
+  maintenanceHead,
+  type PageHead,
+  pageHead,
+} from './heads.ts';
 
 export interface StateDocument {
-  readonly page: { readonly id: string; readonly name: string; readonly url: string };
+  readonly page: PageHead;
   readonly state: State;
   /** The sentence at the top of the page, in its language. */
   readonly sentence: string;
@@ -28,35 +34,24 @@ export interface StateDocument {
   readonly maintenances: readonly StateEvent[];
 }
 
-export interface StateComponent {
-  /** As in the addresses of the page. */
-  readonly id: string;
-  /** As in `api/v2/components.json`. */
-  readonly v2_id: string;
-  readonly name: string;
-  readonly group: string | null;
+export interface StateComponent extends ComponentHead {
   readonly state: State;
   /** The state in the language of the page. */
   readonly state_text: string;
   readonly stale: boolean;
 }
 
-export interface StateEvent {
-  /** As in `api/v2/`. */
-  readonly id: string;
-  readonly title: string;
-  readonly url: string;
-  readonly status: string;
+export interface StateEvent extends EventHead {
   readonly started_at: string;
   /** Null: nobody knows yet. */
   readonly ends_at: string | null;
 }
 
 export function stateDocument(model: PageModel): StateDocument {
-  const { definition, settings, state, asOf } = model;
+  const { settings, state, asOf } = model;
   const words = wordsOf(settings.locale);
   return {
-    page: { id: v2PageId(model), name: definition.title, url: settings.url },
+    page: pageHead(model),
     state,
     sentence: bannerSentence(state, words),
     locale: catalogueTag(settings.locale),
@@ -65,10 +60,7 @@ export function stateDocument(model: PageModel): StateDocument {
     stale: model.isStale,
     components: v2Sections(model).flatMap(({ group, members }) =>
       members.map((component) => ({
-        id: component.definition.id,
-        v2_id: v2ComponentId(model, component.definition.id),
-        name: component.name,
-        group: group?.name ?? null,
+        ...componentHead(model, component, group?.name),
         state: component.state,
         state_text: stateWord(component.state, words),
         stale: component.isStale,
@@ -77,20 +69,14 @@ export function stateDocument(model: PageModel): StateDocument {
     open_incidents: model.incidents
       .filter((incident) => isOpen(incident, asOf))
       .map((incident) => ({
-        id: v2IncidentId(model, incident),
-        title: incident.title,
-        url: absoluteUrl(model, incidentPath(incident.slug)),
-        status: incident.status,
+        ...incidentHead(model, incident),
         started_at: toIso(incident.startedAt),
-        ends_at: incident.endedAt === null ? null : toIso(incident.endedAt),
+        ends_at: endText(incident.endedAt),
       })),
     maintenances: model.maintenances
       .filter(({ status }) => status !== 'completed')
       .map((maintenance) => ({
-        id: v2MaintenanceId(model, maintenance),
-        title: maintenance.title,
-        url: absoluteUrl(model, maintenancePath(maintenance.slug)),
-        status: maintenance.status,
+        ...maintenanceHead(model, maintenance),
         started_at: toIso(maintenance.startsAt),
         ends_at: toIso(maintenance.endsAt),
       }))

@@ -8,6 +8,7 @@ import {
   dayOf,
   daysUntil,
   FORMULA_VERSION,
+  floorTo,
   type PageModel,
   type Provenance,
   type SourceFreshness,
@@ -22,7 +23,8 @@ import {
 } from '../../model/index.ts';
 import { lastChangeAt } from '../model/last-change.ts';
 import { shortId } from '../text/stable-id.ts';
-import { v2ComponentId, v2PageId, v2Sections } from '../v2/components.ts';
+import { v2Sections } from '../v2/components.ts';
+import { type ComponentHead, componentHead, type PageHead, pageHead } from './heads.ts';
 
 /** As many days as the bars of the page show. */
 const DAYS_COUNT = 90;
@@ -34,12 +36,7 @@ const FORMULA =
   'ratios are rounded down to 6 decimals and are 1 only when nothing was down';
 
 export interface UptimeDocument {
-  readonly page: {
-    readonly id: string;
-    readonly name: string;
-    readonly url: string;
-    readonly updated_at: string;
-  };
+  readonly page: PageHead & { readonly updated_at: string };
   /** The IANA zone in which days are cut. */
   readonly time_zone: string;
   /** The instant that everything here is counted to. */
@@ -74,13 +71,7 @@ export interface UptimeSource {
   readonly incidents_stale: boolean;
 }
 
-export interface UptimeComponent {
-  /** As in the addresses of the page. */
-  readonly id: string;
-  /** As in `api/v2/components.json`. */
-  readonly v2_id: string;
-  readonly name: string;
-  readonly group: string | null;
+export interface UptimeComponent extends ComponentHead {
   readonly state: State;
   readonly stale: boolean;
   /** Which of `sources` it comes from; null: a component with no monitor. */
@@ -115,7 +106,7 @@ export interface UptimeFigures {
 
 /** The document of one page. */
 export function uptimeDocument(model: PageModel): UptimeDocument {
-  const { definition, settings, asOf } = model;
+  const { settings, asOf } = model;
   const days = daysUntil(dayOf(asOf, settings.timezone), DAYS_COUNT);
   const options = { now: asOf, blipFloorMs: settings.blipFloorMs, zone: settings.timezone };
   const groupNames = new Map(
@@ -127,12 +118,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     periods: uptimePeriods(component.timeline, asOf),
   }));
   return {
-    page: {
-      id: v2PageId(model),
-      name: definition.title,
-      url: settings.url,
-      updated_at: toIso(lastChangeAt(model)),
-    },
+    page: { ...pageHead(model), updated_at: toIso(lastChangeAt(model)) },
     time_zone: settings.timezone,
     as_of: toIso(asOf),
     stale_after: toIso(model.staleAfter),
@@ -144,10 +130,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     days,
     day_seconds: (counted[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => secondsOf(elapsedMs)),
     components: counted.map(({ component, cells, periods }) => ({
-      id: component.definition.id,
-      v2_id: v2ComponentId(model, component.definition.id),
-      name: component.name,
-      group: groupNames.get(component) ?? null,
+      ...componentHead(model, component, groupNames.get(component)),
       state: component.state,
       stale: component.isStale,
       source_id: sourceIdOf(model, component),
@@ -210,11 +193,4 @@ function uptimeDays(cells: readonly DayCell[]): UptimeDays {
 /** To the millisecond, so that the seconds of a day add up. */
 function secondsOf(ms: number): number {
   return ms / 1_000;
-}
-
-/** Never up: no share looks better than it is. The nearest step is the number itself where it has that few digits. */
-function floorTo(value: number, digits: number): number {
-  const scale = 10 ** digits;
-  const nearest = Math.round(value * scale);
-  return nearest / scale <= value ? nearest / scale : (nearest - 1) / scale;
 }

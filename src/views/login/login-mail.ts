@@ -1,17 +1,9 @@
 /** The mail that lets somebody in, in the language of the page. Plain text: nothing to render, nothing to load. */
 
+import type { MailFacts } from '../../model/login.ts';
 import { fill, wordsOf } from '../words/index.ts';
 
-export interface LoginMailInit {
-  readonly locale: string;
-  /** One line. */
-  readonly title: string;
-  readonly link: string;
-  readonly code: string;
-  readonly minutes: number;
-}
-
-export function loginMail({ locale, title, link, code, minutes }: LoginMailInit): {
+export function loginMail({ locale, title, link, code, minutes }: MailFacts): {
   readonly subject: string;
   readonly text: string;
 } {

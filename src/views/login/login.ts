@@ -1,14 +1,8 @@
 /** What stands before pages that are not public. Takes no model: it must not say what is behind it, or whether it is. */
 
+import type { LoginFault, LoginPrompt, LoginStep } from '../../model/login.ts';
 import { plainShellOf, type ShellView } from '../frame/shell.ts';
 import { fill, type Words, wordsOf } from '../words/index.ts';
-
-/**
- * `sign-in`: the forms. `sent`: the answer to any address, with a field for the code. `confirm`: the last step of a
- * mailed link. `sign-out`: the button that ends the session.
- */
-export const LOGIN_STEPS = ['sign-in', 'sent', 'confirm', 'sign-out'] as const;
-export type LoginStep = (typeof LOGIN_STEPS)[number];
 
 const FAULT_WORDS = {
   wrong: 'loginWrong',
@@ -19,27 +13,10 @@ const FAULT_WORDS = {
   'other-browser': 'loginOtherBrowser',
   refused: 'loginRefused',
   unavailable: 'loginUnavailable',
-} as const satisfies Record<string, keyof Words>;
-export type LoginFault = keyof typeof FAULT_WORDS;
-export const LOGIN_FAULTS = Object.keys(FAULT_WORDS) as readonly LoginFault[];
+} as const satisfies Record<LoginFault, keyof Words>;
 
-export interface LoginInit {
+export interface LoginInit extends LoginPrompt {
   readonly locale: string;
-  readonly step: LoginStep;
-  readonly fault: LoginFault | null;
-  /** Of the wait, or of the link's life. */
-  readonly minutes: number;
-  /** Which forms the site has a use for. */
-  readonly hasPassword: boolean;
-  readonly hasEmail: boolean;
-  /** Path of the page with slashes around it; the forms post below it. */
-  readonly base: string;
-  /** The way back, relative to `base`. */
-  readonly to: string;
-  /** What password managers file the password under. */
-  readonly username: string;
-  /** Of a mailed link. */
-  readonly token: string;
 }
 
 export interface LoginView {

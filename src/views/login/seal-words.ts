@@ -1,18 +1,7 @@
 /** What a sealed page says before it is open, in the language of the page. It names nothing that is inside. */
 
+import type { SealWords } from '../../model/login.ts';
 import { catalogueTag, localeDirection, wordsOf } from '../words/index.ts';
-
-export interface SealWords {
-  readonly lang: string;
-  readonly dir: 'ltr' | 'rtl';
-  readonly title: string;
-  readonly label: string;
-  readonly submit: string;
-  readonly working: string;
-  readonly wrong: string;
-  readonly noScript: string;
-  readonly noCrypto: string;
-}
 
 export function sealWords(locale: string): SealWords {
   const words = wordsOf(locale);

@@ -8,8 +8,6 @@ import type {
   MonitorId,
   MonitorObservation,
   PageDefinition,
-  ResponseTime,
-  UpstreamUptime,
 } from '../../model/observation.ts';
 import { upstreamOf } from '../../model/observation.ts';
 import type {
@@ -21,8 +19,8 @@ import type {
   PageSettings,
   SourceFreshness,
 } from '../../model/page.ts';
-import { reportedSpans } from '../../model/reported.ts';
-import type { ReportedDay, Span, TimelineSpan } from '../../model/span.ts';
+import { type MonitorPast, reportedSpans } from '../../model/reported.ts';
+import type { Span, TimelineSpan } from '../../model/span.ts';
 import { combinedState, type State, worse } from '../../model/state.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from '../../model/time.ts';
 import { timelineOf } from '../../model/timeline.ts';
@@ -31,20 +29,11 @@ import { HEARTBEAT_MS } from './heartbeat.ts';
 /** As far back as a page looks: a year for its calendar and some slack. */
 export const HISTORY_DAYS = 400;
 
-/** One monitor's past as the store remembers it. */
-export interface PastInputs {
-  readonly observed: readonly Span[];
-  readonly reported: readonly Span[];
-  readonly reportedDays: readonly ReportedDay[];
-  readonly responseTimes: readonly ResponseTime[];
-  readonly uptime: UpstreamUptime | null;
-}
-
 export interface PageInputs {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
   readonly monitors: ReadonlyMap<MonitorId, MonitorObservation>;
-  readonly pasts: ReadonlyMap<MonitorId, PastInputs>;
+  readonly pasts: ReadonlyMap<MonitorId, MonitorPast>;
   readonly incidents: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
   readonly announcements: readonly Announcement[];
@@ -180,7 +169,7 @@ function timelineOfComponent(
     mine,
     windows,
   }: {
-    past: PastInputs | undefined;
+    past: MonitorPast | undefined;
     source: SourceFreshness | undefined;
     mine: readonly PageIncident[];
     windows: readonly PageMaintenance[];

@@ -16,15 +16,6 @@ export function momentsOf(now: EpochMs, zone: string): (at: EpochMs) => TimeView
 }
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en', {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-    timeZone,
-  });
-  clocks.set(timeZone, made);
-  return made;
+  const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone } as const;
+  return clocks.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat('en', parts));
 }

@@ -4,7 +4,7 @@ import type { ComponentModel, State } from '../../model/index.ts';
 import type { LinkView, ViewContext } from '../frame/shell.ts';
 import { pathSegment } from '../text/addresses.ts';
 import { count, fill } from '../words/index.ts';
-import { bannerSentence } from '../words/state-words.ts';
+import { bannerSentence, TROUBLE_KEYS } from '../words/state-words.ts';
 
 /** Names listed for each state; the rest is counted. */
 const BANNER_NAMES_MAX = 5;
@@ -16,14 +16,6 @@ export interface BannerView {
   readonly details: readonly (readonly (string | LinkView)[])[];
 }
 
-const BANNER_LISTS = [
-  ['major_outage', 'bannerDown'],
-  ['partial_outage', 'bannerPartlyDown'],
-  ['degraded', 'bannerSlow'],
-  ['unknown', 'bannerNotHeard'],
-  ['maintenance', 'bannerInMaintenance'],
-] as const;
-
 /** Where a single component is all the trouble, the sentence names it. */
 const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDown' | 'bannerOneDegraded'>> = {
   major_outage: 'bannerOneDown',
@@ -34,7 +26,7 @@ const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDo
 /** The state in a sentence, and which components it is about. */
 export function bannerOf(context: ViewContext): BannerView {
   const { model, words, locale } = context;
-  const lists = BANNER_LISTS.map(([state, key]) => ({
+  const lists = TROUBLE_KEYS.map(([state, key]) => ({
     key,
     components: model.components.filter((one) => one.state === state),
   })).filter(({ components }) => components.length > 0);

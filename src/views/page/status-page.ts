@@ -1,5 +1,6 @@
 /** The page itself: what is wrong, since when, what is being done; then every component with its ninety days. */
 
+import { LOOKS } from '../../looks/states.ts';
 import {
   type Announcement,
   type AnnouncementLevel,
@@ -9,7 +10,7 @@ import {
   STATES,
   toEpochMs,
 } from '../../model/index.ts';
-import { barDays, DAY_LETTERS } from '../days/day-bar.ts';
+import { barDays } from '../days/day-bar.ts';
 import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { isOpen } from '../incident/event-times.ts';
 import { type EventView, incidentEventOf, LISTED_UPDATES_MAX, maintenanceEventOf } from '../incident/events.ts';
@@ -22,7 +23,7 @@ import { type BannerView, bannerOf, plainText } from './banner.ts';
 import { type SectionView, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
-export const PAST_DAYS = 14;
+const PAST_DAYS = 14;
 /** Above this the rest is on the history page. */
 const PAST_INCIDENTS_MAX = 20;
 
@@ -87,7 +88,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
     days: days.texts,
     sections: sectionViews(context, days),
-    legend: STATES.map((state) => ({ letter: DAY_LETTERS[state], word: stateWord(state, words) })),
+    legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
     past: pastOf(context),
     historyHref: context.base + HISTORY_PATH,
     counted: [

@@ -15,15 +15,22 @@ import {
   uptimeOf,
 } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
+import { touches } from '../incident/event-times.ts';
+import {
+  type ComponentHead,
+  componentHead,
+  type EventHead,
+  endText,
+  incidentHead,
+  maintenanceHead,
+  type PageHead,
+  pageHead,
+} from '../json/heads.ts';
 import { type UptimeFigures, uptimeFigures } from '../json/uptime-json.ts';
-import { absoluteUrl } from '../text/absolute-url.ts';
-import { incidentPath, maintenancePath } from '../text/addresses.ts';
-import { v2ComponentId, v2PageId, v2Sections } from '../v2/components.ts';
-import { v2IncidentId } from '../v2/incidents.ts';
-import { v2MaintenanceId } from '../v2/maintenances.ts';
+import { v2Sections } from '../v2/components.ts';
 
 export interface ReportDocument {
-  readonly page: { readonly id: string; readonly name: string; readonly url: string };
+  readonly page: PageHead;
   /** `2026-11`, a calendar month in `time_zone`. */
   readonly month: string;
   readonly time_zone: string;
@@ -39,21 +46,12 @@ export interface ReportDocument {
   readonly maintenances: readonly ReportEvent[];
 }
 
-export interface ReportComponent {
-  readonly id: string;
-  readonly v2_id: string;
-  readonly name: string;
-  readonly group: string | null;
+export interface ReportComponent extends ComponentHead {
   readonly uptime: UptimeFigures;
   readonly incident_count: number;
 }
 
-export interface ReportEvent {
-  /** As in `api/v2/`. */
-  readonly id: string;
-  readonly title: string;
-  readonly url: string;
-  readonly status: string;
+export interface ReportEvent extends EventHead {
   readonly impact: string | null;
   readonly started_at: string;
   /** Null: not over. */
@@ -77,7 +75,7 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
     members.map((component) => ({ group, component, uptime: uptimeOf(component.timeline, window) })),
   );
   return {
-    page: { id: v2PageId(model), name: model.definition.title, url: model.settings.url },
+    page: pageHead(model),
     month,
     time_zone: model.settings.timezone,
     from: toIso(window.from),
@@ -86,10 +84,7 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
     formula_version: FORMULA_VERSION,
     uptime: uptimeFigures(combinedUptime(counted.map(({ uptime }) => uptime))),
     components: counted.map(({ group, component, uptime }) => ({
-      id: component.definition.id,
-      v2_id: v2ComponentId(model, component.definition.id),
-      name: component.name,
-      group: group?.name ?? null,
+      ...componentHead(model, component, group?.name),
       uptime: uptimeFigures(uptime),
       incident_count: incidentCounts.get(component.definition.id) ?? 0,
     })),
@@ -98,36 +93,26 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
   };
 }
 
-function touches(window: Interval, from: EpochMs, to: EpochMs | null): boolean {
-  return from < window.to && (to === null || to > window.from || from >= window.from);
-}
-
 function secondsInside({ from, to }: Interval, startsAt: EpochMs, endsAt: EpochMs | null): number {
   return Math.max(0, Math.min(to, endsAt ?? to) - Math.max(from, startsAt)) / 1_000;
 }
 
 function incidentEvent(model: PageModel, window: Interval, incident: PageIncident): ReportEvent {
-  const { title, slug, status, impact, startedAt, endedAt, componentIds } = incident;
+  const { impact, startedAt, endedAt, componentIds } = incident;
   return {
-    id: v2IncidentId(model, incident),
-    title,
-    url: absoluteUrl(model, incidentPath(slug)),
-    status,
+    ...incidentHead(model, incident),
     impact,
     started_at: toIso(startedAt),
-    ended_at: endedAt === null ? null : toIso(endedAt),
+    ended_at: endText(endedAt),
     seconds: secondsInside(window, startedAt, endedAt),
     components: componentIds,
   };
 }
 
 function maintenanceEvent(model: PageModel, window: Interval, maintenance: PageMaintenance): ReportEvent {
-  const { title, slug, status, startsAt, endsAt, componentIds } = maintenance;
+  const { startsAt, endsAt, componentIds } = maintenance;
   return {
-    id: v2MaintenanceId(model, maintenance),
-    title,
-    url: absoluteUrl(model, maintenancePath(slug)),
-    status,
+    ...maintenanceHead(model, maintenance),
     impact: null,
     started_at: toIso(startsAt),
     ended_at: toIso(endsAt),

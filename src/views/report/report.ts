@@ -18,6 +18,7 @@ import {
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
+import { touches } from '../incident/event-times.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
@@ -116,10 +117,6 @@ function reportCells({ model, format }: ViewContext, uptime: Uptime, incidentCou
     lasted(msByState.unknown),
     incidentCount > 0 ? format.number(incidentCount) : '–',
   ];
-}
-
-function touches(window: Interval, from: number, to: number | null): boolean {
-  return from < window.to && (to === null || to > window.from || from >= window.from);
 }
 
 function eventsWithin(context: ViewContext, window: Interval): Pick<ReportView, 'incidents' | 'maintenances'> {

@@ -37,7 +37,7 @@ export type ListedPage = Pick<PageModel, 'definition' | 'settings' | 'state' | '
  * How long the list may be believed after the oldest of its pages was true: pages are drawn anew every quarter of an
  * hour, and so is the list, a little later.
  */
-export const LIST_BELIEVED_MS = 45 * MINUTE_MS;
+const LIST_BELIEVED_MS = 45 * MINUTE_MS;
 
 /** A list of states goes stale with the first of its pages. */
 function indexFreshness(models: readonly ListedPage[], { locale, timezone }: IndexInit): FreshnessView | null {

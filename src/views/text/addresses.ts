@@ -15,9 +15,6 @@ export const UPTIME_PATH = 'uptime/';
 export const REPORTS_PATH = 'reports/';
 export const BADGES_PATH = 'badges/';
 export const EMBED_PATH = 'embed/';
-export const LOGIN_PATH = 'login/';
-/** Asked for by the enhancement script and linked from every page. */
-export const STATUS_JSON_PATH = 'api/v2/status.json';
 
 /** @param month  `2026-11` */
 export function historyPath(month: string): string {
@@ -43,9 +40,4 @@ export function componentPath(id: string): string {
 
 export function groupPath(id: string): string {
   return `groups/${pathSegment(id)}/`;
-}
-
-/** From a page `path` deep back to its status page's root: `incidents/x/` gives `../../`. */
-export function baseOf(path: string): string {
-  return '../'.repeat(path.split('/').length - 1);
 }

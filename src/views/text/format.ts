@@ -1,5 +1,6 @@
 /** Times, days and numbers in the words of one locale and one time zone. */
 
+import { LRUCache } from 'lru-cache';
 import {
   DAY_MS,
   type Day,
@@ -55,12 +56,7 @@ const known = new Map<string, Format>();
 
 /** Formats for a locale and an IANA zone; made once for each pair, since making one is a thousand times using one. */
 export function formatIn(locale: string, zone: string): Format {
-  const key = `${locale} ${zone}`;
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = createFormat(locale, zone);
-  known.set(key, made);
-  return made;
+  return known.getOrInsertComputed(`${locale} ${zone}`, () => createFormat(locale, zone));
 }
 
 function createFormat(locale: string, zone: string): Format {
@@ -80,6 +76,11 @@ function createFormat(locale: string, zone: string): Format {
   const month = inUtc({ year: 'numeric', month: 'long' });
   const monthShort = inUtc({ month: 'short' });
   const duration = new Intl.DurationFormat(locale, { style: 'short' });
+  // Durations on a page are few and repeat; writing one takes twenty times as long as finding it.
+  const durations = new LRUCache<number, string>({
+    max: 1_000,
+    memoMethod: (ms) => duration.format(durationParts(ms)),
+  });
   const list = new Intl.ListFormat(locale, { style: 'long', type: 'conjunction' });
   const number = new Intl.NumberFormat(locale);
   const view = (format: Intl.DateTimeFormat) => (at: EpochMs) => ({ iso: toIso(at), text: format.format(at) });
@@ -95,7 +96,7 @@ function createFormat(locale: string, zone: string): Format {
     dayLong: (value) => dayLong.format(noon(value)),
     month: (value) => month.format(noon(`${value}-01`)),
     monthShort: (value) => monthShort.format(noon(`${value}-01`)),
-    duration: memo((ms) => duration.format(durationParts(ms))),
+    duration: (ms) => durations.memo(inWholeUnits(ms)),
     list: (names) => list.format(names),
     listParts: (names) =>
       list.formatToParts(names).map(({ type, value }) => ({ text: value, isName: type === 'element' })),
@@ -103,6 +104,12 @@ function createFormat(locale: string, zone: string): Format {
     percent: (ratio, decimals) => formatUptime(ratio, decimals, locale),
     zone: zone.replaceAll('_', ' '),
   };
+}
+
+/** Without the part that `durationParts` leaves out, so that durations that are written alike are one. */
+function inWholeUnits(ms: number): number {
+  const unit = ms < MINUTE_MS ? SECOND_MS : MINUTE_MS;
+  return Math.floor(ms / unit) * unit;
 }
 
 /** Rounded down to the unit that matters; what is below a second is a second, since nothing lasted no time. */
@@ -113,20 +120,4 @@ function durationParts(ms: number): Partial<Record<Intl.DurationFormatUnit, numb
   if (ms < DAY_MS) return { hours: Math.floor(ms / HOUR_MS), ...(minutes > 0 ? { minutes } : {}) };
   const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
   return { days: Math.floor(ms / DAY_MS), ...(hours > 0 ? { hours } : {}) };
-}
-
-/** Durations on a page are few and repeat; writing one takes twenty times as long as finding it. */
-const REMEMBERED_MAX = 5_000;
-
-function memo(write: (ms: number) => string): (ms: number) => string {
-  const written = new Map<number, string>();
-  return (ms) => {
-    const key = ms < MINUTE_MS ? Math.floor(ms / SECOND_MS) * SECOND_MS : Math.floor(ms / MINUTE_MS) * MINUTE_MS;
-    const found = written.get(key);
-    if (found !== undefined) return found;
-    if (written.size >= REMEMBERED_MAX) written.clear();
-    const made = write(key);
-    written.set(key, made);
-    return made;
-  };
 }

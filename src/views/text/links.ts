@@ -1,17 +1,4 @@
-/** Which addresses from outside may become a link or a picture. */
-
-/** `http:`, `https:` and `mailto:` addresses, normalised; anything else is null and is drawn as text or not at all. */
-export function safeLink(address: string | null): string | null {
-  if (address === null) return null;
-  const trimmed = address.trim();
-  // A browser drops these inside an address, which would make two different addresses of one text.
-  if (/[\t\n\r\\]/.test(trimmed) || !URL.canParse(trimmed)) return null;
-  const url = new URL(trimmed);
-  if (url.protocol === 'mailto:') return url.pathname === '' ? null : url.href;
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
-  // An address with a user in it is made to look like another host.
-  return url.username === '' && url.password === '' ? url.href : null;
-}
+/** Which addresses from outside may become a picture. */
 
 const PICTURE_DATA = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,][\w+/=%.,:;!*'()~-]*$/i;
 /** A picture inside the page counts against its weight. */

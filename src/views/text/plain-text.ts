@@ -1,5 +1,7 @@
 /** Upstream text made fit for formats that cannot hold every character. */
 
+import { escapeMarkup } from '../../model/markup.ts';
+
 /** What XML 1.0 forbids (escaped or not) and what no text needs: controls but tab and line feed, and non-characters. */
 const ILLEGAL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/g;
 /** The last two code points of every plane above the first. */
@@ -20,15 +22,7 @@ export function cleanLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** Text as HTML or XML content or attribute value, cleaned. */
-export function escapeMarkup(text: string): string {
-  return cleanText(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+export function cleanMarkup(text: string): string {
+  return escapeMarkup(cleanText(text));
 }

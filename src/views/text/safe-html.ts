@@ -3,10 +3,11 @@
  * through the sanitiser, and the marks of days, of which a page has thousands, with their text escaped.
  */
 
+import { LRUCache } from 'lru-cache';
 import MarkdownIt from 'markdown-it';
 import sanitize from 'sanitize-html';
-import { safeLink } from './links.ts';
-import { escapeMarkup } from './plain-text.ts';
+import { safeLink } from '../../model/scalars.ts';
+import { cleanMarkup } from './plain-text.ts';
 
 declare const safeHtml: unique symbol;
 /** Markup that this module made. */
@@ -64,15 +65,13 @@ export function safeHtmlOfMarkdown(text: string): SafeHtml {
   if (found !== undefined) return found;
   const cut = text.length > MARKDOWN_LENGTH_MAX ? `${text.slice(0, MARKDOWN_LENGTH_MAX)}…` : text;
   const made = sanitize(markdown.render(cut.toWellFormed()), ALLOWED) as SafeHtml;
-  if (known.size >= KNOWN_MAX) known.clear();
   if (text.length <= KNOWN_LENGTH_MAX) known.set(text, made);
   return made;
 }
 
 /** An update stands on its incident's page, in the history, on its components' pages and, while it matters, on top. */
-const known = new Map<string, SafeHtml>();
+const known = new LRUCache<string, SafeHtml>({ max: 1_000 });
 /** Together at most a few megabytes. */
-const KNOWN_MAX = 1_000;
 const KNOWN_LENGTH_MAX = 2_000;
 
 /**
@@ -80,8 +79,8 @@ const KNOWN_LENGTH_MAX = 2_000;
  * and a style sheet can show what the day was. A component of its own for each would take longer than all of the page.
  */
 export function dayMark(label: string, className = ''): SafeHtml {
-  const attribute = className === '' ? '' : ` class="${escapeMarkup(className)}"`;
-  return `<input type="radio" name="d"${attribute} aria-label="${escapeMarkup(label)}">` as SafeHtml;
+  const attribute = className === '' ? '' : ` class="${cleanMarkup(className)}"`;
+  return `<input type="radio" name="d"${attribute} aria-label="${cleanMarkup(label)}">` as SafeHtml;
 }
 
 /** Several pieces as one. */

@@ -1,6 +1,14 @@
 /** Which components an incident moved from which state to which, as far as the record shows it. */
 
-import type { ComponentModel, EpochMs, IncidentStatus, PageIncident, PageModel, State } from '../../model/index.ts';
+import {
+  type ComponentModel,
+  type EpochMs,
+  type IncidentStatus,
+  isOverStatus,
+  type PageIncident,
+  type PageModel,
+  type State,
+} from '../../model/index.ts';
 import { type V2ComponentSet, v2ComponentId } from './components.ts';
 import type { V2AffectedComponent } from './types.ts';
 import type { StatusUpdate } from './updates.ts';
@@ -43,8 +51,7 @@ function statesAlong(
     incident.affectedState;
   const start = Math.min(incident.startedAt, updates[0]?.at ?? incident.startedAt);
   const after = updates.map(({ at, status }) => {
-    const isOver =
-      (incident.endedAt !== null && at >= incident.endedAt) || status === 'resolved' || status === 'postmortem';
+    const isOver = (incident.endedAt !== null && at >= incident.endedAt) || isOverStatus(status);
     return isOver || said === null ? stateAt(component, at) : said;
   });
   return [stateAt(component, start - 1), ...after];

@@ -4,6 +4,7 @@ import {
   type EpochMs,
   INCIDENT_STATUSES,
   type IncidentStatus,
+  isOverStatus,
   type PageIncident,
   type PageModel,
   toIso,
@@ -56,11 +57,7 @@ export function incidentUpdates(incident: PageIncident, asOf: EpochMs): StatusUp
 
 /** Over is over, also where the upstream's last word was not `resolved`. */
 function v2IncidentStatus(incident: PageIncident, asOf: EpochMs): IncidentStatus {
-  return isOpen(incident, asOf) || isOver(incident.status) ? incident.status : 'resolved';
-}
-
-function isOver(status: IncidentStatus): boolean {
-  return status === 'resolved' || status === 'postmortem';
+  return isOpen(incident, asOf) || isOverStatus(incident.status) ? incident.status : 'resolved';
 }
 
 /** Its end, or the update that says it is over; null while it is open. */
@@ -70,7 +67,7 @@ function resolvedAtOf(
   asOf: EpochMs,
 ): string | null {
   if (endedAt !== null && endedAt <= asOf) return toIso(endedAt);
-  return isOver(status) ? isoOf(updates.find((update) => isOver(update.status))?.at) : null;
+  return isOverStatus(status) ? isoOf(updates.find((update) => isOverStatus(update.status))?.at) : null;
 }
 
 function isoOf(at: EpochMs | undefined): string | null {

@@ -45,10 +45,6 @@ const rules = new Map<string, Intl.PluralRules>();
 
 /** The form of `plural` for `n`, with `{n}` filled in (as `shown`, when given). */
 export function count(plural: Plural, n: number, locale: string, shown: string = String(n)): string {
-  let rule = rules.get(locale);
-  if (rule === undefined) {
-    rule = new Intl.PluralRules(locale);
-    rules.set(locale, rule);
-  }
+  const rule = rules.getOrInsertComputed(locale, () => new Intl.PluralRules(locale));
   return fill(plural[rule.select(n)] ?? plural.other, { n: shown });
 }

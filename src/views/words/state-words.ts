@@ -25,6 +25,15 @@ const BANNER_KEYS: Readonly<Record<State, PlainKey>> = {
   unknown: 'bannerUnknown',
 };
 
+/** The sentences that list components in trouble, `{names}`, by their state; worst first. */
+export const TROUBLE_KEYS = [
+  ['major_outage', 'bannerDown'],
+  ['partial_outage', 'bannerPartlyDown'],
+  ['degraded', 'bannerSlow'],
+  ['unknown', 'bannerNotHeard'],
+  ['maintenance', 'bannerInMaintenance'],
+] as const satisfies readonly (readonly [State, PlainKey])[];
+
 const STATUS_KEYS: Readonly<Record<IncidentStatus | MaintenanceStatus, PlainKey>> = {
   investigating: 'statusInvestigating',
   identified: 'statusIdentified',

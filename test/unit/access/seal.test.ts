@@ -2,6 +2,7 @@ import { hash, webcrypto } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { SEAL_ROUNDS, sealPage } from '../../../src/access/sealed/seal.ts';
+import { sealWords } from '../../../src/views/login/seal-words.ts';
 
 const PASSWORD = 'CANARY-password';
 const STYLE = 'body{color:CanvasText}';
@@ -30,7 +31,7 @@ async function unseal(file: string, password: string): Promise<string> {
 
 describe('a sealed page', () => {
   it('holds the whole page for its password, and nothing readable for anybody else', async () => {
-    const file = await sealPage(PAGE, PASSWORD);
+    const file = await sealPage(PAGE, PASSWORD, { words: sealWords('en') });
     const opened = await unseal(file, PASSWORD);
     expect(opened).toContain('<title>CANARY-title</title>');
     expect(opened).toContain('CANARY-body \u00e9\u{1f7e2}');
@@ -43,21 +44,21 @@ describe('a sealed page', () => {
 
   it('makes a guess as dear as OWASP advises', async () => {
     expect(SEAL_ROUNDS).toBeGreaterThanOrEqual(600_000);
-    expect(await sealPage(PAGE, PASSWORD)).toContain(`>1.${SEAL_ROUNDS}.`);
+    expect(await sealPage(PAGE, PASSWORD, { words: sealWords('en') })).toContain(`>1.${SEAL_ROUNDS}.`);
   });
 
   it('is another file each time, of a size that tells little', async () => {
     const files = [
-      await sealPage(PAGE, PASSWORD),
-      await sealPage(PAGE, PASSWORD),
-      await sealPage(PAGE.replace('CANARY-body', ''), PASSWORD),
+      await sealPage(PAGE, PASSWORD, { words: sealWords('en') }),
+      await sealPage(PAGE, PASSWORD, { words: sealWords('en') }),
+      await sealPage(PAGE.replace('CANARY-body', ''), PASSWORD, { words: sealWords('en') }),
     ];
     expect(new Set(files).size).toBe(3);
     expect(new Set(files.map((file) => file.length)).size).toBe(1);
   });
 
   it('does not open when a byte of it was changed', async () => {
-    const file = await sealPage(PAGE, PASSWORD);
+    const file = await sealPage(PAGE, PASSWORD, { words: sealWords('en') });
     const changed = file.replace(
       /(id="sealed">[^<]+)(.)(<)/,
       (_all, head: string, last: string, end: string) =>
@@ -68,7 +69,7 @@ describe('a sealed page', () => {
   });
 
   it('allows the styles and scripts that the page allows, by hashes that hint at nothing inside', async () => {
-    const file = await sealPage(PAGE, PASSWORD);
+    const file = await sealPage(PAGE, PASSWORD, { words: sealWords('en') });
     const opened = await unseal(file, PASSWORD);
     const policy = /content="(default-src[^"]+)"/.exec(file)?.[1] ?? '';
     const inline = [...opened.matchAll(/<(?:style|script)>([\s\S]*?)<\/(?:style|script)>/g)].map(

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createSemaphore } from '../../../src/access/attempts/semaphore.ts';
 
@@ -12,6 +13,7 @@ describe('a turnstile', () => {
         leave.push(() => resolve(name));
       });
     const results = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => turnstile.run(task(name)));
+    await setImmediate();
     expect(log).toEqual(['a', 'b']);
     expect(await results[5]).toBeNull();
     for (let index = 0; index < 5; index += 1) {

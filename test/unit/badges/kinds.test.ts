@@ -4,6 +4,8 @@ import { badgeFields } from '../../../src/badges/kinds.ts';
 import { BADGE_KINDS, type BadgeKind } from '../../../src/badges/names.ts';
 import { STATES } from '../../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../../src/model/time.ts';
+import { en } from '../../../src/views/words/en.ts';
+import { stateWord } from '../../../src/views/words/state-words.ts';
 import { badgeSubject, NOW } from '../../helpers/badge-subject.ts';
 
 const UPTIMES = {
@@ -30,7 +32,7 @@ it('each kind says one figure of the subject', () => {
     'uptime 7d | 99.99% | operational',
     'uptime 30d | 99.87% | degraded',
     'uptime 90d | 99.98% | operational',
-    'uptime 1y | unknown | unknown',
+    'uptime 1y | no data | unknown',
     'response time | 142 ms | operational',
     'response time p95 | 388 ms | degraded',
     'incidents | none open | operational',
@@ -58,7 +60,7 @@ describe('never wrong-green', () => {
     (kind) => {
       expect(badgeFields(badgeSubject({ state: 'unknown' }), kind)).toMatchObject({
         color: 'unknown',
-        message: 'unknown',
+        message: 'no data',
         isUnknown: true,
       });
     },
@@ -67,7 +69,7 @@ describe('never wrong-green', () => {
   it.each(Object.keys(UPTIMES) as (keyof typeof UPTIMES)[])('uptime that was not observed is unknown: %s', (kind) => {
     expect(badgeFields(badgeSubject({ uptime: NOTHING }), kind)).toMatchObject({
       color: 'unknown',
-      message: 'unknown',
+      message: 'no data',
     });
   });
 
@@ -78,7 +80,7 @@ describe('never wrong-green', () => {
   });
 
   it('no incidents in thirty days of which nothing is known are not good news', () => {
-    expect(said('incidents-30d', { state: 'unknown', incidents30d: 0 })).toBe('incidents 30d | unknown | unknown');
+    expect(said('incidents-30d', { state: 'unknown', incidents30d: 0 })).toBe('incidents 30d | no data | unknown');
   });
 
   it('a day without coverage is unknown whatever its state says', () => {
@@ -91,7 +93,7 @@ describe('never wrong-green', () => {
 
   it('an operator cannot give unknown or stale a colour', () => {
     const options = { colors: { operational: '#123456', unknown: '#00ff00' } } as object;
-    expect(said('status', { state: 'unknown' }, options)).toBe('Acme | unknown | unknown');
+    expect(said('status', { state: 'unknown' }, options)).toBe('Acme | no data | unknown');
     expect(said('status', { isStale: true }, options)).toBe('Acme | stale | unknown');
     expect(said('status', {}, options)).toBe('Acme | operational | #123456');
   });
@@ -119,7 +121,7 @@ describe('uptime', () => {
   });
 
   it.each([Number.NaN, -0.1, 1.1, Number.POSITIVE_INFINITY])('a ratio of %s is unknown', (ratio) => {
-    expect(said('uptime-24h', { uptime: { ...NOTHING, '24h': ratio } })).toBe('uptime 24h | unknown | unknown');
+    expect(said('uptime-24h', { uptime: { ...NOTHING, '24h': ratio } })).toBe('uptime 24h | no data | unknown');
   });
 
   it('is coloured by thresholds that the operator may set', () => {
@@ -146,9 +148,9 @@ describe('response time', () => {
   });
 
   it('without samples is unknown', () => {
-    expect(said('response-time', { responseTime: null })).toBe('response time | unknown | unknown');
+    expect(said('response-time', { responseTime: null })).toBe('response time | no data | unknown');
     expect(said('response-time-p95', { responseTime: { averageMs: 1, p95Ms: Number.NaN } })).toBe(
-      'response time p95 | unknown | unknown',
+      'response time p95 | no data | unknown',
     );
   });
 });
@@ -212,9 +214,13 @@ describe('an operator chooses', () => {
   });
 });
 
-it('the state is told by a symbol as well as by a colour', () => {
-  const symbols = STATES.map((state) => badgeFields(badgeSubject({ state }), 'dot').symbol);
-  expect(new Set(symbols).size).toBe(STATES.length);
+it('the state is told by a shape as well as by a colour', () => {
+  for (const state of STATES) expect(badgeFields(badgeSubject({ state }), 'dot').shape).toBe(state);
+});
+
+it('states are called what the pages call them', () => {
+  for (const state of STATES)
+    expect(badgeFields(badgeSubject({ state }), 'status').message).toBe(stateWord(state, en).toLowerCase());
 });
 
 it('the same figures give the same badge whatever the time zone of the machine', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type BadgeFields, renderBadge } from '../../../src/badges/index.ts';
 import { TEXT_LENGTH_MAX } from '../../../src/badges/lettering/text.ts';
 import { BADGE_SCHEMES, BADGE_STYLES } from '../../../src/badges/names.ts';
+import { LOOKS } from '../../../src/looks/states.ts';
 import { STATES } from '../../../src/model/state.ts';
 
 const PLAIN: BadgeFields = { label: 'uptime 90d', message: '99.98%', color: 'operational' };
@@ -12,7 +13,7 @@ const DRAWN: BadgeFields = {
   days: STATES,
   series: [1, null, 3, 4],
   logo: { path: 'M0 0h24v24z', size: 24 },
-  symbol: 'check',
+  shape: 'operational',
 };
 
 function badge(changes: Partial<BadgeFields> = {}): string {
@@ -189,7 +190,7 @@ describe('drawings', () => {
       stateColors: { operational: '#123456' },
     });
     expect(svg).toContain('stroke="#123456"');
-    expect(svg).toContain('stroke="#676b6f"');
+    expect(svg).toContain('stroke="#767a7e"');
   });
 
   it('a gap in a series stays open, and what is not a number is a gap', () => {
@@ -210,8 +211,12 @@ describe('drawings', () => {
     expect(badge({ style: 'spark', series }).length).toBeLessThan(5_000);
   });
 
-  it('a dot shows its symbol, and nothing when it has none', () => {
-    expect(badge({ style: 'dot', symbol: 'cross' })).toMatch(/<circle[^>]*\/><path/);
+  it('a dot has the shape of its state, as it is everywhere, and is a disc when it has none', () => {
+    for (const state of STATES) {
+      const svg = badge({ style: 'dot', shape: state });
+      expect(svg).toContain(`d="${LOOKS[state].shape.outline}"`);
+      expect(svg).toContain(`d="${LOOKS[state].shape.sign}"`);
+    }
     expect(badge({ style: 'dot' })).toMatch(/<circle[^>]*\/><\/svg>$/);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cleanText, escapeXml, TEXT_LENGTH_MAX, textDirection } from '../../../src/badges/lettering/text.ts';
+import { cleanText, TEXT_LENGTH_MAX, textDirection } from '../../../src/badges/lettering/text.ts';
 import { awkwardTexts } from '../../helpers/awkward-text.ts';
 
 /** Char of XML 1.0, without the controls that it discourages. */
@@ -41,10 +41,6 @@ describe('cleanText', () => {
       expect(cleanText(clean)).toBe(clean);
     }
   });
-});
-
-it('escaping leaves no character that ends a text or an attribute', () => {
-  expect(escapeXml(`<a b="c" d='e'>&amp;`)).toBe('&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;');
 });
 
 it('the direction of a text is that of its first letter', () => {

@@ -67,7 +67,7 @@ describe('what is wrong with a post is told with its file and field', () => {
       post(`${WINDOW}\nrepeat: FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30`),
       ['a.md: repeat: is not a rule that gives any window'],
     ],
-    [post(`${WINDOW}\ntimezone: Mars/Olympus`), ['a.md: timezone: expected an IANA time zone']],
+    [post(`${WINDOW}\ntimezone: Mars/Olympus`), ['a.md: timezone: expected an IANA time zone such as Europe/Berlin']],
     [post(`${NOTE}\nto: 2026-11-21T07:00:00Z`), ['a.md: to: is not after from']],
     [post(`${NOTE}\nlevel: loud`), [expect.stringMatching(/^a\.md: level: Invalid option/)]],
   ] as [NewFile, string[]][])('%#: %j', async (file, expected) => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { formatUptime } from '../../../src/model/percent.ts';
 import { TEST_SCALE } from './random-history.ts';
 
@@ -55,5 +55,16 @@ describe('formatUptime', () => {
     const total = 400 * 86_400_000;
     for (let decimals = 0; decimals <= 6; decimals += 1)
       expect(formatUptime((total - 1) / total, decimals)).toMatch(/^99/);
+  });
+
+  it('keeps a bounded number of formatters, since a badge is asked for in whatever locale a visitor likes', () => {
+    const made = vi.spyOn(Intl, 'NumberFormat');
+    onTestFinished(() => made.mockRestore());
+    for (let index = 0; index < 1_000; index += 1) formatUptime(0.5, 2, `en-x-a${index}`);
+    made.mockClear();
+    formatUptime(0.5, 2, 'en-x-a999');
+    expect(made).toHaveBeenCalledTimes(0);
+    for (let index = 0; index < 900; index += 1) formatUptime(0.5, 2, `en-x-a${index}`);
+    expect(made).toHaveBeenCalledTimes(900);
   });
 });

@@ -182,9 +182,26 @@ describe('which pages there are', () => {
       components: [component('../../x'), component('<b>'), component('ok'), component('ok')],
     });
     const [page] = resolve({ definitions: [hostile] }).pages;
-    expect(page?.definition).toMatchObject({ homepageUrl: null, contactUrl: null, icon: null, customDomain: null });
+    expect(page?.definition).toMatchObject({
+      homepageUrl: null,
+      contactUrl: 'https://x.example/%22%20onclick=%22y',
+      icon: null,
+      customDomain: null,
+    });
     expect(page?.definition.components.map((item) => item.id)).toEqual(['ok']);
-    for (const slug of ['../x', 'a b', '-', '<script>', 'api', '.hidden', '_site']) {
+    for (const slug of [
+      '../x',
+      'a b',
+      '-',
+      '<script>',
+      'api',
+      'robots',
+      'sitemap',
+      'favicon',
+      'assets',
+      '.hidden',
+      '_site',
+    ]) {
       expect(resolve({ definitions: [definition({ slug })] }).pages.map((item) => item.definition.slug)).toEqual([]);
     }
   });

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { intervalMsOf, nextRunAfter, startSchedules } from '../../../src/sync/schedule/schedule.ts';
+import { TEST_SCALE } from '../model/random-history.ts';
 
 const NOON = toEpochMs(Date.UTC(2026, 10, 21, 12, 0, 0));
 const iso = (text: string) => toEpochMs(Date.parse(text));
@@ -10,6 +12,7 @@ describe('the interval of a schedule', () => {
     ['* * * * *', MINUTE_MS],
     ['*/10 * * * * *', 10 * SECOND_MS],
     ['30 * * * * *', MINUTE_MS],
+    ['0,50 * * * * *', 50 * SECOND_MS],
     ['*/7 * * * *', 7 * MINUTE_MS],
     ['5,4 * * * *', 59 * MINUTE_MS],
     ['0 */6 * * *', 6 * HOUR_MS],
@@ -20,14 +23,63 @@ describe('the interval of a schedule', () => {
     expect(intervalMsOf(expression)).toBe(expected);
   });
 
-  it.each(['', '* * *', '* * * * * * *', '@daily', 'x * * * *', '61 * * * *', '0 0 30 2 *', '0 0 29 2 *'])(
-    '%s is a fault of the configuration',
-    (expression) => {
-      expect(() => intervalMsOf(expression)).toThrow(
-        expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(`"${expression}"`) }),
-      );
-    },
-  );
+  it.each([
+    '',
+    '* * *',
+    '* * * * * * *',
+    '@daily',
+    '2026-11-21T12:00:00Z',
+    'x * * * *',
+    '61 * * * *',
+    '* 22-3 * * *',
+    '* * * * Monday',
+    '0 0 30 2 *',
+    '0 0 29 2 *',
+  ])('%s is a fault of the configuration', (expression) => {
+    expect(() => intervalMsOf(expression)).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(`"${expression}"`) }),
+    );
+  });
+});
+
+describe('an expression of lists', () => {
+  const lists = fc.record({
+    seconds: few(60, 3),
+    minutes: fewOrAll(60),
+    hours: fewOrAll(24),
+    weekdays: fewOrAll(7),
+  });
+
+  it('names the instants that can be counted, and no others', () => {
+    fc.assert(
+      fc.property(lists, ({ seconds, minutes, hours, weekdays }) => {
+        const expression = `${seconds} ${minutes} ${hours} * * ${weekdays}`;
+        const runs: number[] = [];
+        for (let midnight = DAY_MS * 20_000; midnight < DAY_MS * 20_016; midnight += DAY_MS)
+          for (const hour of weekdays.includes(new Date(midnight).getUTCDay()) ? hours : [])
+            for (const minute of minutes)
+              for (const second of seconds)
+                runs.push(midnight + hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS);
+        const gaps = runs.slice(1).map((run, index) => run - (runs[index] ?? 0));
+        expect(intervalMsOf(expression)).toBe(gaps.reduce((longest, gap) => Math.max(longest, gap)));
+        for (let index = 0; index + 1 < runs.length; index += Math.ceil(runs.length / 100)) {
+          const run = toEpochMs(runs[index] ?? 0);
+          expect(nextRunAfter(expression, run)).toBe(runs[index + 1]);
+          expect(nextRunAfter(expression, toEpochMs(run - 1))).toBe(run);
+        }
+      }),
+      { seed: 13, numRuns: Math.ceil(40 * TEST_SCALE) },
+    );
+  });
+
+  function few(end: number, maxLength: number) {
+    const values = fc.uniqueArray(fc.integer({ min: 0, max: end - 1 }), { minLength: 1, maxLength });
+    return values.map((list) => list.toSorted((x, y) => x - y));
+  }
+
+  function fewOrAll(end: number) {
+    return fc.oneof(few(end, 5), fc.constant(Array.from({ length: end }, (_, value) => value)));
+  }
 });
 
 describe('the next run', () => {
@@ -38,6 +90,7 @@ describe('the next run', () => {
     ['30 4 * * 1', '2026-11-21T12:00:00Z', '2026-11-23T04:30:00Z'],
     ['0 0 31 * *', '2026-11-21T12:00:00Z', '2026-12-31T00:00:00Z'],
     ['0 0 29 2 *', '2026-11-21T12:00:00Z', '2028-02-29T00:00:00Z'],
+    ['0 0 13 * 5', '2026-11-21T12:00:00Z', '2027-08-13T00:00:00Z'],
     ['59 23 31 12 *', '2026-12-31T23:59:00Z', '2027-12-31T23:59:00Z'],
   ])('of %s after %s is %s', (expression, after, expected) => {
     expect(nextRunAfter(expression, iso(after))).toBe(iso(expected));

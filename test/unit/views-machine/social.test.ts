@@ -1,50 +1,10 @@
-import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, MINUTE_MS, STATES } from '../../../src/model/index.ts';
-import { faviconSvg, SIGNS } from '../../../src/publish/files/favicon.ts';
+import { DAY_MS, MINUTE_MS } from '../../../src/model/index.ts';
 import { socialImage } from '../../../src/publish/files/social-image.ts';
-import { DARK, LIGHT } from '../../../src/publish/files/social-palette.ts';
 import { socialView } from '../../../src/views/badges/social.ts';
 import { ago, componentModel, pageModel } from '../../helpers/page-model.ts';
 import { calm, longNames, outage, rightToLeft } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage } from './hostile.ts';
-
-/** WCAG 2 contrast ratio of two `#rrggbb`. */
-function contrast(a: string, b: string): number {
-  const luminance = (hex: string) => {
-    const [r = 0, g = 0, blue = 0] = [1, 3, 5].map((at) => {
-      const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-      return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * blue;
-  };
-  const [high = 0, low = 0] = [luminance(a), luminance(b)].toSorted((x, y) => y - x);
-  return (high + 0.05) / (low + 0.05);
-}
-
-describe('the favicon', () => {
-  it('tells every state by its colour or sign, and every state that differs in meaning by its drawing', () => {
-    const drawings = STATES.map((state) => faviconSvg({ state }).replaceAll(/#[0-9a-f]{6}/g, ''));
-    expect(new Set(drawings).size).toBe(STATES.length);
-  });
-
-  it('is small, well-formed, and asks for nothing', () => {
-    for (const state of STATES) {
-      const svg = faviconSvg({ state });
-      expect(XMLValidator.validate(svg)).toBe(true);
-      expect(svg.length).toBeLessThan(500);
-      expect(svg).not.toMatch(/script|href|style|url\(|<image|\sid=/);
-    }
-  });
-
-  it('has a sign that stands out from its ground, which stands out from white and from black', () => {
-    for (const state of STATES) {
-      const { colour } = SIGNS[state];
-      expect(contrast(colour, '#ffffff')).toBeGreaterThan(3);
-      expect(contrast(colour, '#202124')).toBeGreaterThan(2.5);
-    }
-  });
-});
 
 describe('what the social image shows', () => {
   it('changes with the state and the days, and with nothing else', () => {
@@ -105,18 +65,5 @@ describe('the social image', () => {
   it('is drawn whatever the names are', async () => {
     for (const model of [longNames(), ...HOSTILE_TEXTS.map(hostilePage)])
       expect(sizeOf(await socialImage(socialView(model)))).toEqual([1200, 630]);
-  });
-
-  it('has text that stands out in every state, light and dark', () => {
-    for (const { header, paper, quiet } of [LIGHT, DARK]) {
-      for (const state of STATES) expect(contrast(header[state].ink, header[state].background)).toBeGreaterThan(4.5);
-      expect(contrast(quiet, paper)).toBeGreaterThan(4.5);
-    }
-  });
-
-  it('tells trouble from calm in the bars without their colour', () => {
-    for (const palette of [LIGHT, DARK])
-      for (const state of STATES.filter((one) => one !== 'unknown' && one !== 'paused'))
-        expect(contrast(palette.state[state], palette.paper)).toBeGreaterThan(3);
   });
 });

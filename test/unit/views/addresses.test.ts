@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseOf, componentPath, historyPath, incidentPath, pathSegment } from '../../../src/views/text/addresses.ts';
+import { componentPath, incidentPath, pathSegment } from '../../../src/views/text/addresses.ts';
 
 describe('addresses', () => {
   it('keep plain ids and never climb out of their folder', () => {
@@ -17,14 +17,5 @@ describe('addresses', () => {
       }),
       { numRuns: 500 },
     );
-  });
-
-  it('lead back to the root from any depth', () => {
-    expect(['', 'history/', incidentPath('x'), historyPath('2026-11')].map(baseOf)).toEqual([
-      '',
-      '../',
-      '../../',
-      '../../',
-    ]);
   });
 });

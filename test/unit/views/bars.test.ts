@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LOOKS } from '../../../src/looks/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State } from '../../../src/model/index.ts';
 import { barPaths } from '../../../src/views/days/bar-paths.ts';
 import { calendarPaths } from '../../../src/views/days/calendar-paths.ts';
-import { barCells, barDays, DAY_LETTERS, dayBarOf, stateOfLetter } from '../../../src/views/days/day-bar.ts';
+import { barCells, barDays, dayBarOf, stateOfLetter } from '../../../src/views/days/day-bar.ts';
 import { contextOf } from '../../../src/views/frame/shell.ts';
 import { ago, componentModel, incident, pageModel, type Trouble } from '../../helpers/page-model.ts';
 
@@ -67,7 +68,7 @@ describe('ninety days', () => {
   });
 
   it('have a letter for every state and a state for every letter', () => {
-    for (const state of STATES) expect(stateOfLetter(DAY_LETTERS[state])).toBe(state);
+    for (const state of STATES) expect(stateOfLetter(LOOKS[state].letter)).toBe(state);
     expect(stateOfLetter('?')).toBe('unknown' satisfies State);
   });
 });

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
+import { LOGIN_FAULTS, LOGIN_STEPS } from '../../../src/model/login.ts';
 import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../../src/views/component/component.ts';
-import { historyMonths, historyView } from '../../../src/views/history/history.ts';
+import { monthsOf } from '../../../src/views/days/months.ts';
+import { historyView } from '../../../src/views/history/history.ts';
 import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
 import { incidentView } from '../../../src/views/incident/incident.ts';
 import { maintenanceView } from '../../../src/views/incident/maintenance.ts';
-import { LOGIN_FAULTS, LOGIN_STEPS, type LoginInit, loginView } from '../../../src/views/login/login.ts';
+import { type LoginInit, loginView } from '../../../src/views/login/login.ts';
 import { embedView } from '../../../src/views/page/embed.ts';
 import { notFoundView } from '../../../src/views/page/not-found.ts';
 import { reportView } from '../../../src/views/report/report.ts';
@@ -77,7 +79,7 @@ describe('history', () => {
     expect(view.later?.href).toBe('../../history/2026-11/');
     expect(view.earlier?.href).toBe('../../history/2026-09/');
     expect(view.months.filter((one) => one.isCurrent).map((one) => one.href)).toEqual(['../../history/2026-10/']);
-    expect(view.months).toHaveLength(historyMonths(calm()).length);
+    expect(view.months).toHaveLength(monthsOf(calm()).length);
   });
 
   it('ends at the months that exist', () => {

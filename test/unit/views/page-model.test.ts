@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Incident, Maintenance, MonitorObservation, PageDefinition } from '../../../src/model/observation.ts';
 import { toMonitorId } from '../../../src/model/observation.ts';
 import type { PageSettings, SourceFreshness } from '../../../src/model/page.ts';
+import type { MonitorPast } from '../../../src/model/reported.ts';
 import type { State } from '../../../src/model/state.ts';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
-import { type PageInputs, type PastInputs, pageModel } from '../../../src/views/model/page-model.ts';
+import { type PageInputs, pageModel } from '../../../src/views/model/page-model.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 5, 1, 12));
 const earlier = (ms: number) => toEpochMs(NOW - ms);
@@ -87,7 +88,7 @@ function fresh(over: Partial<SourceFreshness> = {}): SourceFreshness {
   };
 }
 
-function past(state: State): PastInputs {
+function past(state: State): MonitorPast {
   return {
     observed: [{ state, from: earlier(HOUR_MS), to: earlier(30_000) }],
     reported: [],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { looksStylesheet } from '../../../src/looks/stylesheet.ts';
 import { THEME_VARIABLES, themeStyle } from '../../../src/views/frame/theme.ts';
 
 const style = (cssVariables: Record<string, string>, accentColor: string | null = null) =>
@@ -43,7 +44,8 @@ describe('the operator’s own look', () => {
 
   it.each(THEME_VARIABLES)('%s is used by the tokens, and in docs/theme.md', (name) => {
     const root = join(import.meta.dirname, '../../..');
-    expect(readFileSync(join(root, 'src/layouts/tokens.css'), 'utf8')).toMatch(new RegExp(`var\\(\\s*${name},`));
+    const styles = readFileSync(join(root, 'src/layouts/tokens.css'), 'utf8') + looksStylesheet();
+    expect(styles).toMatch(new RegExp(`var\\(\\s*${name},`));
     expect(readFileSync(join(root, 'docs/theme.md'), 'utf8')).toContain(`\`${name}\``);
   });
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { IdSchema, NameSchema } from '../wire.ts';
 
 /** What a refusal says; its shape is not documented, so the usual ones are tried. */
-export const RefusalSchema = z
+const RefusalSchema = z
   .object({
     message: z.string().optional().catch(undefined),
     error: z.string().optional().catch(undefined),

@@ -8,6 +8,7 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { Learned } from '../../../model/observation.ts';
+import { TimezoneSchema } from '../../../schema/scalars.ts';
 import {
   ask,
   type Connector,
@@ -17,17 +18,12 @@ import {
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { parseInstant } from '../wire.ts';
 import { projectPosts } from './project.ts';
 import { FolderSchema, type PostFile } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
   path: z.string().min(1).describe('The folder of posts; sub-folders are not read.'),
-  timezone: z
-    .string()
-    .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'expected an IANA time zone')
-    .default('UTC')
-    .describe('IANA zone of times that carry no offset.'),
+  timezone: TimezoneSchema.default('UTC').describe('IANA zone of times that carry no offset.'),
   drafts: z.boolean().default(false).describe('True: posts marked as drafts are shown too, as in pharos preview.'),
 });
 type Options = z.output<typeof OptionsSchema>;

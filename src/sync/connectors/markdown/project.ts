@@ -10,6 +10,7 @@ import type {
   SnapshotPart,
   Update,
 } from '../../../model/observation.ts';
+import { isOverStatus } from '../../../model/observation.ts';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
 import { parseInstant, uniqueById } from '../wire.ts';
 import { type PostFault, type ReadPost, readPost } from './read.ts';
@@ -109,14 +110,10 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   if (post.type === 'announcement' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
     return [{ field: 'to', message: 'is not after from', type }];
   if (post.type !== 'incident') return [];
-  const hasEnd = post.ended !== undefined || updates.some(({ status }) => isOver(status));
-  if (isOver(post.status ?? null) && !hasEnd)
+  const hasEnd = post.ended !== undefined || updates.some(({ status }) => isOverStatus(status));
+  if (isOverStatus(post.status ?? null) && !hasEnd)
     return [{ field: 'ended', message: `is needed when status is ${post.status}`, type }];
   return [];
-}
-
-function isOver(status: string | null): boolean {
-  return status === 'resolved' || status === 'postmortem';
 }
 
 /** Checked when the front matter was. */
@@ -132,9 +129,10 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone 
     updates.findLast((update) => update.status !== null)?.status ??
     (post.ended === undefined ? 'investigating' : 'resolved');
   const ending =
-    updates.findLast((update) => update.status === 'resolved') ?? updates.findLast((update) => isOver(update.status));
+    updates.findLast((update) => update.status === 'resolved') ??
+    updates.findLast((update) => isOverStatus(update.status));
   const endedAt = post.ended === undefined ? (ending?.at ?? startedAt) : instantOf(post.ended, zone);
-  const isOpen = !isOver(status) && post.ended === undefined;
+  const isOpen = !isOverStatus(status) && post.ended === undefined;
   const opening: Update = {
     id: 'opening',
     at: startedAt,
@@ -144,7 +142,7 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone 
   return {
     id: `${upstreamId}/${read.name}`,
     title: post.title,
-    status: !isOpen && !isOver(status) ? 'resolved' : status,
+    status: !isOpen && !isOverStatus(status) ? 'resolved' : status,
     impact: post.impact,
     startedAt,
     endedAt: isOpen ? null : toEpochMs(Math.max(startedAt, endedAt)),

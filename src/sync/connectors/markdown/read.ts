@@ -104,6 +104,6 @@ function readBody(
 }
 
 /** `2026-11-21-api.md` without its ending. */
-export function stemOf(name: string): string {
+function stemOf(name: string): string {
   return name.replace(/\.(md|markdown)$/i, '');
 }

@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { ANNOUNCEMENT_LEVELS, INCIDENT_IMPACTS, INCIDENT_STATUSES } from '../../../model/observation.ts';
+import { TimezoneSchema } from '../../../schema/scalars.ts';
 import { parseInstant } from '../wire.ts';
 
 const instantField = z
@@ -98,11 +99,9 @@ export const MaintenancePostSchema = z
       .regex(RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')
       .optional()
       .describe('Rule of RFC 5545 by which the window comes back: FREQ=WEEKLY;BYDAY=SU.'),
-    timezone: z
-      .string()
-      .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'expected an IANA time zone')
-      .optional()
-      .describe('Zone whose clock the repeated window keeps to. Default: that of the upstream.'),
+    timezone: TimezoneSchema.optional().describe(
+      'Zone whose clock the repeated window keeps to. Default: that of the upstream.',
+    ),
     ...about,
   })
   .refine(hasSubject, SUBJECT_MISSING);

@@ -37,7 +37,7 @@ export const MonitorSchema = z.object({
 });
 export type Monitor = z.output<typeof MonitorSchema>;
 
-export const PaginationSchema = z.object({
+const PaginationSchema = z.object({
   total: CountSchema,
   current_page: CountSchema.nullish(),
   total_pages: CountSchema.nullish(),

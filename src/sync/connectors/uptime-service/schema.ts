@@ -77,7 +77,6 @@ export const WhoamiSchema = z.object({
 });
 
 export const PagesAnswerSchema = z.object({ statusPages: ListSchema, totalSize: CountSchema.nullish() });
-export type PagesAnswer = z.output<typeof PagesAnswerSchema>;
 export const PageSummarySchema = z.object({ id: IdSchema });
 
 const LinkSchema = z.unknown().optional().transform(toLink);
@@ -154,7 +153,6 @@ export const UpdateSchema = z.object({
 export type ReportUpdate = z.output<typeof UpdateSchema>;
 
 export const ReportsAnswerSchema = z.object({ statusReports: ListSchema, totalSize: CountSchema.nullish() });
-export type ReportsAnswer = z.output<typeof ReportsAnswerSchema>;
 export const ReportAnswerSchema = z.object({ statusReport: z.unknown() });
 
 export const MaintenanceSchema = z.object({
@@ -166,7 +164,6 @@ export const MaintenanceSchema = z.object({
   pageComponentIds: z.array(IdSchema).nullish(),
   createdAt: InstantSchema.nullish(),
 });
-export type MaintenanceItem = z.output<typeof MaintenanceSchema>;
 
 export const DailySummarySchema = z.object({ components: ListSchema });
 export const ComponentDaysSchema = z.object({ monitorId: IdSchema.nullish(), buckets: ListSchema });

@@ -1,0 +1,139 @@
+/**
+ * How each state looks, wherever it is shown: pages, badges, favicons, social images, the element for other sites.
+ * `test/unit/looks/states.test.ts` holds the contrast of every pair that stands on each other.
+ */
+
+import type { State } from '../model/state.ts';
+import { type Colour, legibleOn } from './colour.ts';
+import { PAPER } from './neutrals.ts';
+
+export interface StateLook {
+  /** Of its custom properties in style sheets; states that share a token share their colours. */
+  readonly token: string;
+  /** A day of a bar is one letter; the class of its mark too. In capitals: with trouble too short for its colour. */
+  readonly letter: string;
+  readonly shape: StateShape;
+  /**
+   * How tall the mark of a day is beside the others, 1 to 7: the worse, the taller, so that colour need not tell them
+   * apart; what was not seen is a stub.
+   */
+  readonly height: number;
+  /** Plates and filled shapes. The light one is told from white and from black, since a picture may stand on either. */
+  readonly solid: Colour;
+  /** Words and shapes on paper and on `row`. */
+  readonly text: Colour;
+  /** The mark of a day, on paper and on every `row`. */
+  readonly bar: Colour;
+  /** The head of a page about it. Text there is ink, or white where `isLoud`. */
+  readonly header: Colour;
+  readonly isLoud: boolean;
+  /** The row of a component in it. */
+  readonly row: Colour;
+}
+
+/** Path data in a square of 20, for strokes two wide with round ends and corners. Each begins with an `M`. */
+export interface StateShape {
+  /** Told from the others without colour and without the sign. */
+  readonly outline: string;
+  readonly sign: string;
+}
+
+const CIRCLE = 'M10 2a8 8 0 1 1 0 16a8 8 0 1 1 0-16z';
+const TRIANGLE = 'M10 2.5 18.4 17H1.6z';
+const DIAMOND = 'M10 1.6 18.4 10 10 18.4 1.6 10z';
+const OCTAGON = 'M6.7 2h6.6L18 6.7v6.6L13.3 18H6.7L2 13.3V6.7z';
+const SQUARE = 'M5 2.5h10q2.5 0 2.5 2.5v10q0 2.5-2.5 2.5H5q-2.5 0-2.5-2.5V5q0-2.5 2.5-2.5z';
+
+interface Tones {
+  readonly solid: Colour;
+  readonly bar: Colour;
+  readonly row: Colour;
+  /** Where it is not that of the row. */
+  readonly header?: Colour;
+}
+
+function tones({ solid, bar, row, header = row }: Tones): Omit<StateLook, 'token' | 'letter' | 'shape' | 'height'> {
+  return { solid, text: legibleOn([PAPER, row], solid), bar, header, isLoud: header !== row, row };
+}
+
+const colour = (light: number, dark: number): Colour => ({ light, dark });
+
+/** Nothing is known, or nobody looks. */
+const GREY = tones({
+  solid: colour(0x676b6f, 0x8d9194),
+  bar: colour(0x767a7e, 0x7f8386),
+  row: colour(0xecebe7, 0x212426),
+});
+
+export const LOOKS: Readonly<Record<State, StateLook>> = {
+  operational: {
+    token: 'ok',
+    letter: 'o',
+    shape: { outline: CIRCLE, sign: 'M6.5 10.3l2.4 2.4 4.6-5' },
+    height: 4,
+    ...tones({
+      solid: colour(0x1f7a49, 0x4fbd84),
+      bar: colour(0x43926a, 0x3f9a6b),
+      row: colour(0xe3f0e7, 0x15271d),
+    }),
+  },
+  degraded: {
+    token: 'degraded',
+    letter: 'd',
+    shape: { outline: TRIANGLE, sign: 'M10 8v4m0 2.3v.1' },
+    height: 5,
+    ...tones({
+      solid: colour(0xc28410, 0xe2ad3f),
+      bar: colour(0xa87812, 0xd9a640),
+      row: colour(0xfaeecd, 0x2c240f),
+    }),
+  },
+  partial_outage: {
+    token: 'partial',
+    letter: 'p',
+    shape: { outline: DIAMOND, sign: 'M10 6v4.7m0 2.8v.1' },
+    height: 6,
+    ...tones({
+      solid: colour(0xb5470b, 0xf0874a),
+      bar: colour(0xcc5a1f, 0xee8549),
+      row: colour(0xfbe2d1, 0x321e11),
+    }),
+  },
+  major_outage: {
+    token: 'major',
+    letter: 'm',
+    shape: { outline: OCTAGON, sign: 'M7.2 7.2l5.6 5.6m0-5.6-5.6 5.6' },
+    height: 7,
+    ...tones({
+      solid: colour(0xc01f2f, 0xf4676f),
+      bar: colour(0xc4202f, 0xf4606a),
+      row: colour(0xfbe7e6, 0x351619),
+      header: colour(0xa91526, 0x7c1220),
+    }),
+  },
+  maintenance: {
+    token: 'maintenance',
+    letter: 't',
+    shape: { outline: SQUARE, sign: 'M10 5.7V10l3 2' },
+    height: 3,
+    ...tones({
+      solid: colour(0x2b66c0, 0x7aacf4),
+      bar: colour(0x3f7bd2, 0x6fa5f2),
+      row: colour(0xe1ebfa, 0x152236),
+    }),
+  },
+  paused: {
+    token: 'unknown',
+    letter: 's',
+    shape: { outline: SQUARE, sign: 'M8 7v6m4-6v6' },
+    height: 1,
+    ...GREY,
+  },
+  unknown: {
+    token: 'unknown',
+    letter: 'u',
+    shape: { outline: CIRCLE, sign: 'M7.8 8.2a2.2 2.2 0 1 1 3.3 1.9c-.8.4-1.1.8-1.1 1.5m0 2.2v.1' },
+    height: 1,
+    ...GREY,
+  },
+};

@@ -1,0 +1,38 @@
+/** The values of `model/scalars.ts` at a door: zod schemas with a sentence that says what is expected. */
+
+import { z } from 'zod';
+import {
+  HEX_COLOUR,
+  HOST_NAME,
+  isLocale,
+  isTimezone,
+  LINK_LENGTH_MAX,
+  LOCALE_LENGTH_MAX,
+  SLUG,
+  safeLink,
+} from '../model/scalars.ts';
+import { isSlug } from '../model/slugs.ts';
+
+export const IdSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64');
+export const SlugSchema = z
+  .string()
+  .regex(SLUG, 'expected small letters, digits and -, at most 256')
+  .refine(
+    (slug) => !SLUG.test(slug) || isSlug(slug),
+    'this name is reserved; a page at the root has a folder of this name',
+  );
+export const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+export const LinkSchema = z
+  .string()
+  .regex(/^(https?:\/\/|mailto:)/, 'expected an address that begins with https://, http:// or mailto:')
+  .max(LINK_LENGTH_MAX)
+  .refine((text) => safeLink(text) !== null, 'expected a whole address, without a user name in it');
+export const HostSchema = z.string().regex(HOST_NAME, 'expected a host name');
+export const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin');
+export const LocaleSchema = z
+  .string()
+  .max(LOCALE_LENGTH_MAX)
+  .refine(isLocale, 'expected a language tag such as en or pt-BR');
+export const HexColourSchema = z.string().regex(HEX_COLOUR, 'expected a colour as #rrggbb');

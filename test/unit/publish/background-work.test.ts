@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { createBackgroundWork } from '../../../src/publish/background-work.ts';
+import { type PagePublisher, type PlannedTask, POOL_PAGES_MIN } from '../../../src/publish/page/page-publisher.ts';
+import { DISK } from '../../../src/publish/releases/disk.ts';
+import { releaseFolders } from '../../../src/publish/releases/folders.ts';
+
+const taskOf = (slug: string) => ({ page: { definition: { slug } } }) as unknown as PlannedTask;
+
+it('draws what is added while threads end that drew what was added before', async () => {
+  const drawn: string[] = [];
+  const ending = Promise.withResolvers<void>();
+  const begunEnding = Promise.withResolvers<void>();
+  const work = createBackgroundWork({
+    disk: DISK,
+    folders: releaseFolders('/nowhere'),
+    pages: {
+      publish: async ({ page }: PlannedTask) => {
+        drawn.push(page.definition.slug);
+      },
+    } as unknown as PagePublisher,
+    withFence: () => Promise.reject(new Error('nothing is switched')),
+    idle: () => Promise.resolve(),
+    newsAt: () => 0,
+    workers: {
+      size: 1,
+      prepare: () => Promise.reject(new Error('nothing is prepared')),
+      terminate: () => {
+        begunEnding.resolve();
+        return ending.promise;
+      },
+    },
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const slugs = Array.from({ length: POOL_PAGES_MIN }, (_, index) => `page-${index}`);
+  for (const slug of slugs) work.addDeferred(taskOf(slug));
+  await begunEnding.promise;
+  work.addDeferred(taskOf('late'));
+  ending.resolve();
+  await work.settled();
+  expect(drawn).toEqual([...slugs, 'late']);
+  await work.close();
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { fileAnswer } from '../../../src/server/visitors/file-answer.ts';
+import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
+
+const BODY = Buffer.from('0123456789');
+
+/** A page with all variants, of which each says what it is. */
+function answer(headers: Readonly<Record<string, string>>, variants: readonly string[] = ['br', 'zstd', 'gzip']) {
+  const record = { key: '', sha256: 'x'.repeat(64), bytes: 10, contentType: 'text/html', csp: null, variants };
+  const release = { manifest: { files: { 'index.html': record } }, read: () => BODY } as unknown as OpenRelease;
+  const found = fileAnswer(release, { path: 'index.html', isPublic: true, headers });
+  if (found === null) throw new Error('there is no such file');
+  return found;
+}
+
+describe('the encoding of a file', () => {
+  const ANY = 'gzip, deflate, br, zstd';
+  it.each([
+    [ANY, 'br'],
+    ['gzip, deflate, br', 'br'],
+    ['zstd, gzip', 'zstd'],
+    ['GZIP', 'gzip'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['gzip;q=0.5, br;q=0.4, zstd;q=0.4', 'gzip'],
+    ['*', 'br'],
+    ['br;q=0, *', 'zstd'],
+    ['deflate', undefined],
+    ['', undefined],
+    ['*;q=0', undefined],
+    ['gzip;q=0', undefined],
+    ['br;q=nonsense', undefined],
+    ['identity, br;q=0.5', undefined],
+    ['identity;q=0.5, br', 'br'],
+    [','.repeat(16_000), undefined],
+  ])('for a client that says %j is %s', (accepted, encoding) => {
+    // Asked twice, since what was found out of a header is kept.
+    for (let turn = 0; turn < 2; turn += 1)
+      expect(answer({ 'accept-encoding': accepted }).headers['content-encoding']).toBe(encoding);
+  });
+
+  it('is one that the file has', () => {
+    expect(answer({ 'accept-encoding': ANY }, ['gzip']).headers['content-encoding']).toBe('gzip');
+    expect(answer({ 'accept-encoding': 'br' }, ['gzip']).headers['content-encoding']).toBeUndefined();
+    expect(answer({}).headers['content-encoding']).toBeUndefined();
+  });
+});
+
+describe('a part of a file', () => {
+  it.each([
+    ['bytes=0-3', 206, '0123'],
+    ['bytes=7-', 206, '789'],
+    ['bytes=-3', 206, '789'],
+    ['bytes=4-99', 206, '456789'],
+    ['bytes=-99', 206, '0123456789'],
+    ['bytes=10-', 416, undefined],
+    ['bytes=-0', 416, undefined],
+    ['bytes=0-1,3-4', 200, '0123456789'],
+    ['bytes=a-b', 200, '0123456789'],
+    ['bytes=-', 200, '0123456789'],
+    ['lines=0-3', 200, '0123456789'],
+  ])('that is asked for as %s: %i, %s', (range, status, body) => {
+    const found = answer({ range });
+    expect([found.status, found.body?.toString()]).toEqual([status, body]);
+    expect(found.headers['content-encoding']).toBeUndefined();
+  });
+});
