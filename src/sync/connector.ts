@@ -9,14 +9,8 @@
 
 import type { z } from 'zod';
 import type { StatusError } from '../errors.ts';
-import type { Learned, Problem } from '../model/observation.ts';
+import type { Learned } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
-
-export {
-  type Learned,
-  NOTHING_LEARNED,
-  type Problem,
-} from '../model/observation.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
 export const PRIORITIES = ['list', 'incident', 'detail', 'backfill'] as const;
@@ -127,24 +121,4 @@ export interface Connector<Options> {
   readonly limits: Limits;
   readonly pull: (options: Options, context: PullContext) => Pull<Learned>;
   readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
-}
-
-/** Parses a list item by item: bad ones are left out and told as problems; never throws. */
-export function parseItems<T>(
-  schema: z.ZodType<T>,
-  items: readonly unknown[],
-  place: string,
-): { readonly items: readonly T[]; readonly problems: readonly Problem[] } {
-  const parsed: T[] = [];
-  const problems: Problem[] = [];
-  for (const [index, item] of items.entries()) {
-    const result = schema.safeParse(item);
-    if (result.success) parsed.push(result.data);
-    else {
-      const issue = result.error.issues[0];
-      const path = issue === undefined ? '' : issue.path.map((part) => `.${String(part)}`).join('');
-      problems.push({ kind: 'dropped', place: `${place}[${index}]${path}`, message: issue?.message ?? 'unreadable' });
-    }
-  }
-  return { items: parsed, problems };
 }

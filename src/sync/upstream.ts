@@ -1,7 +1,8 @@
 /** A configured upstream, bound to its connector. */
 
 import { scryptSync } from 'node:crypto';
-import type { Connector, Learned, Limits, Probe, Pull, PullContext } from './connector.ts';
+import type { Learned } from '../model/observation.ts';
+import type { Connector, Limits, Probe, Pull, PullContext } from './connector.ts';
 import { type BackfillMemory, createBackfillMemory } from './pass/backfill.ts';
 
 export interface Upstream {

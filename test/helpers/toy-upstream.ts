@@ -2,20 +2,19 @@
 
 import { z } from 'zod';
 import { StatusError } from '../../src/errors.ts';
-import { toMonitorId } from '../../src/model/observation.ts';
+import { NOTHING_LEARNED, toMonitorId } from '../../src/model/observation.ts';
 import { STATES } from '../../src/model/state.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import {
   ask,
   attempt,
   type Connector,
-  NOTHING_LEARNED,
   type Priority,
   type Pull,
   type PullContext,
-  parseItems,
   type Question,
 } from '../../src/sync/connector.ts';
+import { parseItems } from '../../src/sync/connectors/items.ts';
 import type { Http } from '../../src/sync/http/http.ts';
 import { errorForStatus } from '../../src/sync/http/http-faults.ts';
 import type { HttpQuestion } from '../../src/sync/http/http-question.ts';

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type MonitorObservation, toMonitorId } from '../../../src/model/observation.ts';
 import type { Question } from '../../../src/sync/connector.ts';
+import { compareIds, uniqueMonitors } from '../../../src/sync/connectors/items.ts';
 import { readPages, readStablePages } from '../../../src/sync/connectors/paging.ts';
 import {
   BaseUrlSchema,
   CountSchema,
-  compareIds,
   FlagSchema,
   HeadersSchema,
   IdSchema,
@@ -17,7 +17,6 @@ import {
   parseInstant,
   toHost,
   toLink,
-  uniqueMonitors,
 } from '../../../src/sync/connectors/wire.ts';
 import { drive } from '../../helpers/drive.ts';
 

@@ -9,19 +9,18 @@
 
 import { z } from 'zod';
 import { isStatusError, StatusError } from '../../../errors.ts';
-import type { Learned, Problem } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import {
   ask,
   attempt,
   type Connector,
-  NOTHING_LEARNED,
   type Priority,
   type Probe,
   type Pull,
   type PullContext,
-  parseItems,
   type Question,
 } from '../../connector.ts';
+import { parseItems, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
 import { projectSources, projectStorageTargets } from './project.ts';
 import {
@@ -247,7 +246,7 @@ function* probe(options: Options): Pull<Probe> {
     }
     return {
       summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${sources} sources, ${targets} storage targets`,
-      warnings: problems.map(({ place, message }) => `${place}: ${message}`),
+      warnings: toWarnings(problems),
       monitorsTotal: sources,
     };
   });

@@ -7,19 +7,12 @@
  */
 
 import { z } from 'zod';
-import type { Learned } from '../../../model/observation.ts';
-import {
-  ask,
-  type Connector,
-  NOTHING_LEARNED,
-  type Probe,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
-import { BaseUrlSchema, endpointAddress, HeadersSchema, IdSchema } from '../wire.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { itemKey } from '../items.ts';
+import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
 import { projectJourneys } from './project.ts';
-import { type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
+import { ID_FIELD, type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
   tenantBaseUrl: BaseUrlSchema.describe('Address of the tenant, without /api/v1.'),
@@ -41,18 +34,13 @@ function pageQuestion(options: Options, page: number): Question<JourneysAnswer> 
   };
 }
 
-function journeyKey(item: unknown): string {
-  const parsed = z.object({ id: IdSchema }).safeParse(item);
-  return parsed.success ? parsed.data.id : JSON.stringify(item);
-}
-
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const items: unknown[] = [];
   const seen = new Set<string>();
   const take = (answer: JourneysAnswer): number => {
-    const fresh = answer.data.filter((item) => !seen.has(journeyKey(item)));
+    const fresh = answer.data.filter((item) => !seen.has(itemKey(item, ID_FIELD)));
     // Variants inside one page are kept, so that they are told.
-    for (const item of answer.data) seen.add(journeyKey(item));
+    for (const item of answer.data) seen.add(itemKey(item, ID_FIELD));
     items.push(...fresh);
     return fresh.length;
   };

@@ -7,17 +7,10 @@
 
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import type { Learned } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { TimezoneSchema } from '../../../schema/scalars.ts';
-import {
-  ask,
-  type Connector,
-  NOTHING_LEARNED,
-  type Probe,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
+import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { toWarnings } from '../items.ts';
 import { projectPosts } from './project.ts';
 import { FolderSchema, type PostFile } from './schema.ts';
 
@@ -55,7 +48,7 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
   ];
   return {
     summary: counts.join(', '),
-    warnings: posts.problems.map(({ place, message }) => `${place}: ${message}`),
+    warnings: toWarnings(posts.problems),
     monitorsTotal: null,
   };
 }

@@ -12,7 +12,8 @@ import type {
 } from '../../../model/observation.ts';
 import { isOverStatus } from '../../../model/observation.ts';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
-import { parseInstant, uniqueById } from '../wire.ts';
+import { uniqueById } from '../items.ts';
+import { parseInstant } from '../wire.ts';
 import { type PostFault, type ReadPost, readPost } from './read.ts';
 import type { AnnouncementPost, IncidentPost, MaintenancePost, PostFile } from './schema.ts';
 

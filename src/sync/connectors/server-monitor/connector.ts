@@ -11,21 +11,14 @@ import {
   type Learned,
   type MonitorDetail,
   type MonitorObservation,
+  NOTHING_LEARNED,
   type Problem,
   type SnapshotPart,
   toMonitorId,
 } from '../../../model/observation.ts';
 import { type Interval, MINUTE_MS } from '../../../model/time.ts';
-import {
-  ask,
-  attempt,
-  type Connector,
-  NOTHING_LEARNED,
-  type Probe,
-  type Pull,
-  type PullContext,
-} from '../../connector.ts';
-import { externalIdOf } from '../wire.ts';
+import { ask, attempt, type Connector, type Probe, type Pull, type PullContext } from '../../connector.ts';
+import { detailsDue } from '../items.ts';
 import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
 import {
@@ -121,12 +114,7 @@ function* readDetails(
   context: PullContext,
   { origin, monitors, found }: { origin: Origin; monitors: readonly MonitorObservation[]; found: Found },
 ): Pull<MonitorDetail[]> {
-  const age = (id: string): number => context.memory.detailFetchedAt.get(id) ?? 0;
-  const due = monitors
-    .map((monitor) => externalIdOf(monitor.id))
-    .filter((id) => context.now - age(id) >= DETAIL_AGE_MIN_MS)
-    .toSorted((a, b) => age(a) - age(b))
-    .slice(0, DETAILS_PER_PASS);
+  const due = detailsDue(monitors, context, { ageMinMs: DETAIL_AGE_MIN_MS, max: DETAILS_PER_PASS });
   const answers = yield* attempt(
     due.map((id) =>
       question(options, {

@@ -4,11 +4,12 @@ import { z } from 'zod';
 import type { Incident, Problem, SnapshotPart } from '../../../model/observation.ts';
 import { DAY_MS } from '../../../model/time.ts';
 import { attempt, type Priority, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { externalIdOf, itemKey, losesOpen, uniqueById } from '../items.ts';
 import { type Listing, type Reading, readPages, readStablePages, whyPartial } from '../paging.ts';
-import { externalIdOf, IdSchema, losesOpen, parseInstant, uniqueById } from '../wire.ts';
+import { parseInstant } from '../wire.ts';
 import { type Options, question } from './calls.ts';
 import { type Origin, projectIncidents } from './project.ts';
-import { IncidentAnswerSchema, type IncidentsAnswer, IncidentsAnswerSchema } from './schema.ts';
+import { ID_FIELD, IncidentAnswerSchema, type IncidentsAnswer, IncidentsAnswerSchema } from './schema.ts';
 
 /** The documented largest page. */
 const PER_PAGE = 100;
@@ -59,6 +60,7 @@ export function* readIncidents(options: Options, context: PullContext, origin: O
   );
   const taken = new Set([...listed.incidents, ...asked.incidents].map((incident) => externalIdOf(incident.id)));
   const isLossy = losesOpen([...items, ...changedItems], {
+    idField: ID_FIELD,
     taken,
     open: context.memory.openIncidents,
   });
@@ -89,7 +91,10 @@ interface IncidentQuery {
 /** A list of incidents, whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
 export function* readListed(options: Options, asking: IncidentQuery): Pull<Listed> {
   const reading = yield* readStablePages(listingOf(options, asking), {
-    factsOf: ({ data }) => ({ total: data.pagination.total, ids: data.incidents.map(incidentKey) }),
+    factsOf: ({ data }) => ({
+      total: data.pagination.total,
+      ids: data.incidents.map((item) => itemKey(item, ID_FIELD)),
+    }),
     countsAll: true,
   });
   return listedOf(reading, asking.name);
@@ -102,12 +107,6 @@ function listedOf(reading: Reading<IncidentsAnswer>, place: string): Listed {
     kind: reading.kind,
     problems: reason === null ? [] : [{ kind: 'note', place, message: reason }],
   };
-}
-
-/** The id of an item, or something that no other item has. */
-function incidentKey(item: unknown): string {
-  const parsed = z.object({ id: IdSchema }).safeParse(item);
-  return parsed.success ? parsed.data.id : JSON.stringify(item);
 }
 
 function listingOf(options: Options, { name, priority, query }: IncidentQuery): Listing<IncidentsAnswer> {

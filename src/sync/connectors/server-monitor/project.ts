@@ -13,20 +13,10 @@ import {
 } from '../../../model/observation.ts';
 import type { Span } from '../../../model/span.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from '../../../model/time.ts';
-import { parseItems } from '../../connector.ts';
+import { compareIds, parseItems, projectMonitorLists, uniqueById, unknownMonitor } from '../items.ts';
+import { FlagSchema, NumberSchema, parseInstant, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import {
-  compareIds,
-  FlagSchema,
-  NumberSchema,
-  parseInstant,
-  projectMonitorList,
-  type StateWords,
-  stateFromWord,
-  uniqueById,
-  uniqueMonitors,
-  unknownWord,
-} from '../wire.ts';
-import {
+  ID_FIELD,
   type IncidentItem,
   IncidentSchema,
   LOG_MS_FIELDS,
@@ -59,24 +49,16 @@ export function projectMonitors(
   items: readonly unknown[],
   origin: Origin,
 ): { monitors: MonitorObservation[]; problems: Problem[] } {
-  const read = projectMonitorList<Monitor>({
-    place: 'monitors',
-    items,
-    schema: MonitorSchema,
-    project: (item, place) => projectMonitor(item, place, origin),
-    placeholder: (externalId, name) => ({
-      id: toMonitorId(origin.upstreamId, externalId),
-      name,
-      description: null,
-      kind: 'monitor',
-      target: null,
-      state: 'unknown',
-      isPublic: null,
-      createdAt: null,
-    }),
-  });
-  const unique = uniqueMonitors(read.monitors);
-  return { monitors: unique.monitors, problems: [...read.problems, ...unique.problems] };
+  return projectMonitorLists<Monitor>([
+    {
+      place: 'monitors',
+      items,
+      schema: MonitorSchema,
+      idField: ID_FIELD,
+      project: (item, place) => projectMonitor(item, place, origin),
+      placeholder: (externalId) => unknownMonitor(origin.upstreamId, externalId, 'monitor'),
+    },
+  ]);
 }
 
 function projectMonitor(
@@ -93,13 +75,10 @@ function projectMonitor(
     : [...word.problems, unknownWord(`${place}.is_active`, item.is_active)];
   return {
     monitor: {
-      id: toMonitorId(upstreamId, item.id),
+      ...unknownMonitor(upstreamId, item.id, item.type),
       name: item.name,
-      description: null,
-      kind: item.type,
       target: item.target,
       state,
-      isPublic: null,
       createdAt: typeof item.created_at === 'string' ? parseInstant(item.created_at, zone) : null,
     },
     problems,

@@ -8,16 +8,9 @@
 
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import type { Learned } from '../../../model/observation.ts';
-import {
-  ask,
-  type Connector,
-  NOTHING_LEARNED,
-  type Probe,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
 import type { Document } from './document.ts';
 import { type Origin, projectDocument } from './project.ts';
@@ -80,7 +73,7 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
   const { monitors, pages, problems } = projectDocument(payload, originOf(options, context));
   return {
     summary: `${pages.length} pages, ${monitors.length} monitors in ${payload.resources.length} resources`,
-    warnings: problems.map(({ place, message }) => `${place}: ${message}`),
+    warnings: toWarnings(problems),
     monitorsTotal: monitors.length,
   };
 }

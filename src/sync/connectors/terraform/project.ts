@@ -10,6 +10,7 @@ import {
   toMonitorId,
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
+import { uniqueById, uniqueMonitors } from '../items.ts';
 import {
   ACCESS_WORDS,
   lookUp,
@@ -19,7 +20,7 @@ import {
   THEME_WORDS,
   toSlug,
 } from '../page-words.ts';
-import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink, uniqueById, uniqueMonitors } from '../wire.ts';
+import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink } from '../wire.ts';
 import type { Document, Resource } from './document.ts';
 import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
 

@@ -9,26 +9,31 @@
  * notification secrets: the schemas do not name them, so they are never kept.
  */
 
-import type { Learned, MonitorDetail, MonitorObservation } from '../../../model/observation.ts';
+import {
+  type Learned,
+  type MonitorDetail,
+  type MonitorObservation,
+  NOTHING_LEARNED,
+} from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
 import {
   ask,
   attempt,
   type Connector,
-  NOTHING_LEARNED,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
+import { detailsDue, externalIdOf, losesOpen } from '../items.ts';
 import { type Reading, readOffsetPages, whyPartial } from '../paging.ts';
-import { externalIdOf, losesOpen } from '../wire.ts';
 import { call, itemId, LIMIT, type Options, OptionsSchema, PAGES_MAX, requestHeaders, restUrlOf } from './calls.ts';
 import { type Found, idsThere, NOTHING_FOUND, note, openThere, readPagesAndReports } from './pages.ts';
 import { projectDetail, projectMonitors } from './project.ts';
 import { projectOutages } from './project-posts.ts';
 import {
   DocumentedMonitorsSchema,
+  ID_FIELD,
   MonitorSummarySchema,
   type MonitorsAnswer,
   OutagesAnswerSchema,
@@ -111,8 +116,11 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
   ]);
   if (answer?.kind === 'ok') {
     const { incidents, problems } = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors });
-    const known = { taken: idsThere(incidents, 'incident-'), open: openThere(context, 'incident-') };
-    const isStale = losesOpen(answer.payload, known);
+    const isStale = losesOpen(answer.payload, {
+      idField: ID_FIELD,
+      taken: idsThere(incidents, 'incident-'),
+      open: openThere(context, 'incident-'),
+    });
     return { ...NOTHING_FOUND, incidents, problems, itemsTotal: answer.payload.length, isStale };
   }
   const message = answer?.kind === 'failed' ? answer.error.message : 'waits for quota';
@@ -140,16 +148,14 @@ function* readSummaries(
   context: PullContext,
   { monitors, days }: { monitors: readonly MonitorObservation[]; days: Found['days'] },
 ): Pull<MonitorDetail[]> {
-  const { upstreamId, memory, now } = context;
-  const age = (id: string): number => memory.detailFetchedAt.get(id) ?? 0;
+  const { upstreamId, now } = context;
   const due =
     options.preset === 'openstatus'
-      ? monitors
-          .filter((monitor) => monitor.state !== 'paused')
-          .map((monitor) => externalIdOf(monitor.id))
-          .filter((id) => now - age(id) >= SUMMARY_AGE_MIN_MS)
-          .toSorted((a, b) => age(a) - age(b))
-          .slice(0, SUMMARIES_PER_PASS)
+      ? detailsDue(
+          monitors.filter((monitor) => monitor.state !== 'paused'),
+          context,
+          { ageMinMs: SUMMARY_AGE_MIN_MS, max: SUMMARIES_PER_PASS },
+        )
       : [];
   const answers = yield* attempt(
     due.map((id) =>

@@ -3,14 +3,15 @@
 import type { Incident, Maintenance, PageDefinition, Problem } from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/span.ts';
 import { DAY_MS, dayOf } from '../../../model/time.ts';
-import { type Answer, attempt, type Pull, type PullContext, parseItems, type Question } from '../../connector.ts';
+import { type Answer, attempt, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { compareIds, externalIdOf, losesOpen, parseItems } from '../items.ts';
 import { whyPartial } from '../paging.ts';
-import { compareIds, externalIdOf, losesOpen } from '../wire.ts';
 import { call, itemId, type Options, readList } from './calls.ts';
 import { projectDays, projectPage } from './project.ts';
 import { componentPlaces, projectMaintenances, projectReports, type ReportItem } from './project-posts.ts';
 import {
   DailySummarySchema,
+  ID_FIELD,
   type Overview,
   OverviewSchema,
   PageAnswerSchema,
@@ -70,7 +71,7 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
   const past = yield* readDays(options, context, read.overviews);
   const isLossy = losesOpen(
     [...open, ...ended.items].map(({ item }) => item),
-    { taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
+    { idField: ID_FIELD, taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
   );
   return {
     pages,

@@ -15,9 +15,9 @@ import {
 } from '../../../model/observation.ts';
 import { isWorse, type State } from '../../../model/state.ts';
 import { toEpochMs } from '../../../model/time.ts';
-import { parseItems } from '../../connector.ts';
+import { compareIds, parseItem, parseItems, uniqueById } from '../items.ts';
 import { lookUp } from '../page-words.ts';
-import { compareIds, type StateWords, stateFromWord, uniqueById, unknownWord } from '../wire.ts';
+import { type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import {
   MaintenanceSchema,
   type Outage,
@@ -91,11 +91,10 @@ export function projectReports(
 ): { incidents: Incident[]; problems: Problem[] } {
   const problems: Problem[] = [];
   const incidents = reports.flatMap(({ item, pageId }, index) => {
-    const parsed = parseItems(ReportSchema, [item], 'statusReports');
-    problems.push(
-      ...parsed.problems.map((problem) => ({ ...problem, place: problem.place.replace('[0]', `[${index}]`) })),
-    );
-    return parsed.items.map((report) => projectReport(report, { upstreamId, places, pageId, problems }));
+    const parsed = parseItem(ReportSchema, item, `statusReports[${index}]`);
+    if ('item' in parsed) return projectReport(parsed.item, { upstreamId, places, pageId, problems });
+    problems.push(parsed.problem);
+    return [];
   });
   const merged = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((variants) => {
     const pages = [...new Set(variants.flatMap((variant) => variant.pages ?? []))].toSorted(compareIds);
