@@ -155,6 +155,8 @@ export interface ConnectorOptions {
   readonly kind: string;
   /** Of everything beside `id`, `kind`, `schedule` and `limits`. */
   readonly optionsSchema: z.ZodType<unknown>;
+  /** The option that is a path relative to the configuration. */
+  readonly fileOption?: string;
 }
 
 function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {

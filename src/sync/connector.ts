@@ -108,17 +108,46 @@ export interface Limits {
   readonly perHour: number | null;
 }
 
+export const NO_LIMITS: Limits = { perMinute: null, perHour: null };
+
+/** One question of `pharos init`. */
+export interface InitQuestion {
+  /** The option, as in the example; `headers.Authorization` is nested. Where the example has `${NAME}`, a variable is asked for. */
+  readonly key: string;
+  readonly words: string;
+  /** Taken when nothing is answered; `''` leaves the option out. Absent: there must be an answer, or the example's variable. */
+  readonly suggestion?: string;
+}
+
+/** How a kind is met before it is used: in `pharos init`, in the documents and in tests. */
+export interface Introduction {
+  /** What it is, in a few words: `sources and storage targets of a backup service`. */
+  readonly title: string;
+  /** An entry of `upstreams` with the usual options; every secret as `${NAME}`. */
+  readonly example: Readonly<Record<string, unknown>> & { readonly id: string; readonly kind: string };
+  /** In the order asked. */
+  readonly questions: readonly InitQuestion[];
+}
+
 /**
- * One kind of upstream.
+ * One kind of upstream. `docs/upstreams/<kind>.md` says what it is asked, what that costs and what its words mean.
  *
  * `options` is what stands in the configuration beside `id` and `kind`; secrets in it are plain strings here and are
  * only ever put into `Question.headers` or a log-in body.
  */
-export interface Connector<Options> {
+export interface Connector<Options> extends Introduction {
   readonly kind: string;
   readonly optionsSchema: z.ZodType<Options>;
-  /** The documented limits; null where the document gives none. */
+  /** The documented limits, or `NO_LIMITS`. */
   readonly limits: Limits;
+  /** The field that identifies an item in its lists; by it an item is salvaged that cannot be read otherwise. */
+  readonly idField: string;
+  /** Fields whose words are a closed set, with the words we know. Any other word must never look well. */
+  readonly words: Readonly<Record<string, readonly string[]>>;
+  /** The option that names a file or folder of this machine, relative to the configuration; such upstreams cost nobody anything. */
+  readonly fileOption?: string;
+  /** Options that `pharos preview` lays over those of the configuration. */
+  readonly previewOptions?: Readonly<Record<string, unknown>>;
   readonly pull: (options: Options, context: PullContext) => Pull<Learned>;
   readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
 }

@@ -28,11 +28,11 @@ export interface UpstreamSettings {
   readonly intervalMs: number;
 }
 
-/** A connector of the registry, whatever its options. */
-type AnyConnector = Pick<Connector<never>, 'kind' | 'limits' | 'pull' | 'probe'>;
-
 /** Binds a connector to options that its own schema has parsed. */
-export function bindUpstream(connector: AnyConnector, settings: UpstreamSettings): Upstream {
+export function bindUpstream(
+  connector: Pick<Connector<never>, 'kind' | 'limits' | 'pull' | 'probe'>,
+  settings: UpstreamSettings,
+): Upstream {
   const { id, options, intervalMs } = settings;
   // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
   const parsed = options as never;

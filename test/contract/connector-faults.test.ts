@@ -92,7 +92,6 @@ function bench(name: Name): { store: Store; id: string; pass: () => Promise<Upst
   const store = createStore(openSqlite(join(folder, `${opened}.db`), now).database);
   const { id, kind, options } = entryOf(name);
   const connector = connectorOf(kind);
-  if (connector === undefined) throw new Error(`no connector ${kind}`);
   const settings = { id, options: connector.optionsSchema.parse(options), limits: null, intervalMs: 60_000 };
   let clock = now;
   const deps = {

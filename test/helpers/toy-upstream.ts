@@ -9,6 +9,7 @@ import {
   ask,
   attempt,
   type Connector,
+  NO_LIMITS,
   type Priority,
   type Pull,
   type PullContext,
@@ -107,14 +108,14 @@ function* pull(options: ToyOptions, context: PullContext): Pull<typeof NOTHING_L
   };
 }
 
-const toyConnector: Connector<ToyOptions> = {
+export const toyConnector: Pick<Connector<ToyOptions>, 'kind' | 'optionsSchema' | 'limits' | 'pull' | 'probe'> = {
   kind: 'toy',
   optionsSchema: z.object({
     baseUrl: z.string(),
     key: z.string(),
     pastPages: z.int().optional(),
   }) as z.ZodType<ToyOptions>,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
   pull,
   probe: function* (options) {
     const listed = yield* ask(toyQuestion(options, '/monitors', ['list monitors', 'list', ListSchema]));

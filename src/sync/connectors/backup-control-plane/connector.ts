@@ -14,6 +14,7 @@ import {
   ask,
   attempt,
   type Connector,
+  NO_LIMITS,
   type Priority,
   type Probe,
   type Pull,
@@ -22,8 +23,10 @@ import {
 } from '../../connector.ts';
 import { parseItems, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
-import { projectSources, projectStorageTargets } from './project.ts';
+import { INTRODUCTION } from './init.ts';
+import { projectSources, projectStorageTargets, STATE_WORDS } from './project.ts';
 import {
+  ID_FIELD,
   LoginAnswerSchema,
   PrincipalSchema,
   RecordsSchema,
@@ -253,9 +256,12 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const backupControlPlane: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'backup-control-plane',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: { status: Object.keys(STATE_WORDS) },
   pull,
   probe,
 };

@@ -5,7 +5,7 @@ import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
 import { type StateWords, stateFromWord } from '../wire.ts';
 import { ID_FIELD, type Source, SourceSchema, StorageTargetSchema } from './schema.ts';
 
-const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused', error: 'major_outage' };
+export const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused', error: 'major_outage' };
 
 /** Outcomes of connection tests by source id; false: the stored credentials did not answer. */
 export type Outcomes = ReadonlyMap<string, boolean>;

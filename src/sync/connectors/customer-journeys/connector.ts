@@ -8,10 +8,19 @@
 
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
+import {
+  ask,
+  type Connector,
+  NO_LIMITS,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+} from '../../connector.ts';
 import { itemKey } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
-import { projectJourneys } from './project.ts';
+import { INTRODUCTION } from './init.ts';
+import { projectJourneys, RUNNING } from './project.ts';
 import { ID_FIELD, type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
@@ -69,9 +78,12 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const customerJourneys: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'customer-journeys',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: { status: [RUNNING] },
   pull,
   probe,
 };

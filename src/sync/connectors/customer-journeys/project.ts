@@ -44,7 +44,9 @@ function projectJourney(
   };
 }
 
-/** Only `active` journeys enrol customers; which other words there are is not documented, and none of them runs. */
+/** Only such journeys enrol customers; which other words there are is not documented, and none of them runs. */
+export const RUNNING = 'active';
+
 function stateOfJourney(word: unknown): State {
-  return word === 'active' ? 'operational' : 'paused';
+  return word === RUNNING ? 'operational' : 'paused';
 }

@@ -9,8 +9,17 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { TimezoneSchema } from '../../../schema/scalars.ts';
-import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
+import {
+  ask,
+  type Connector,
+  NO_LIMITS,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+} from '../../connector.ts';
 import { toWarnings } from '../items.ts';
+import { INTRODUCTION } from './init.ts';
 import { projectPosts } from './project.ts';
 import { FolderSchema, type PostFile } from './schema.ts';
 
@@ -54,9 +63,15 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
 }
 
 export const markdown: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'markdown',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: 'name',
+  // Front matter is checked word by word: a post with another word is told and changes nothing.
+  words: {},
+  fileOption: 'path',
+  previewOptions: { drafts: true },
   pull,
   probe,
 };

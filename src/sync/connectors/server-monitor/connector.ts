@@ -21,6 +21,7 @@ import { ask, attempt, type Connector, type Probe, type Pull, type PullContext }
 import { detailsDue } from '../items.ts';
 import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
+import { INTRODUCTION } from './init.ts';
 import {
   type Origin,
   outagesOf,
@@ -28,8 +29,10 @@ import {
   projectIncidents,
   projectMaintenances,
   projectMonitors,
+  STATE_WORDS,
 } from './project.ts';
 import {
+  ID_FIELD,
   MaintenanceAnswerSchema,
   type MonitorAnswer,
   MonitorAnswerSchema,
@@ -178,9 +181,12 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const serverMonitor: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'server-monitor',
   optionsSchema: OptionsSchema,
   limits: { perMinute: 60, perHour: 1_000 },
+  idField: ID_FIELD,
+  words: { status: Object.keys(STATE_WORDS) },
   pull,
   probe,
 };

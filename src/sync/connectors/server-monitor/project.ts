@@ -37,7 +37,7 @@ export interface Origin {
   readonly zone: string;
 }
 
-const STATE_WORDS: StateWords = {
+export const STATE_WORDS: StateWords = {
   up: 'operational',
   down: 'major_outage',
   pending: 'unknown',

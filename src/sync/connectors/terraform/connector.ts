@@ -9,12 +9,22 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
+import {
+  ask,
+  type Connector,
+  NO_LIMITS,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+} from '../../connector.ts';
 import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
 import type { Document } from './document.ts';
+import { INTRODUCTION } from './init.ts';
 import { type Origin, projectDocument } from './project.ts';
 import { FileDocumentSchema, FolderDocumentSchema, JsonDocumentSchema } from './read.ts';
+import { WORDS } from './schema.ts';
 
 const OptionsSchema = z
   .strictObject({
@@ -79,9 +89,13 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
 }
 
 export const terraform: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'terraform',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: 'id',
+  words: WORDS,
+  fileOption: 'path',
   pull,
   probe,
 };

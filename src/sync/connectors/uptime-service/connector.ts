@@ -20,17 +20,20 @@ import {
   ask,
   attempt,
   type Connector,
+  NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
 import { detailsDue, externalIdOf, losesOpen } from '../items.ts';
+import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
 import { type Reading, readOffsetPages, whyPartial } from '../paging.ts';
 import { call, itemId, LIMIT, type Options, OptionsSchema, PAGES_MAX, requestHeaders, restUrlOf } from './calls.ts';
+import { INTRODUCTION } from './init.ts';
 import { type Found, idsThere, NOTHING_FOUND, note, openThere, readPagesAndReports } from './pages.ts';
-import { projectDetail, projectMonitors } from './project.ts';
-import { projectOutages } from './project-posts.ts';
+import { COMPONENT_TYPES, projectDetail, projectMonitors } from './project.ts';
+import { IMPACT_WORDS, projectOutages, REPORT_WORDS } from './project-posts.ts';
 import {
   DocumentedMonitorsSchema,
   ID_FIELD,
@@ -209,9 +212,18 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const uptimeService: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'uptime-service',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: {
+    status: [...Object.keys(MONITOR_WORDS), ...Object.keys(REPORT_WORDS)],
+    accessType: Object.keys(ACCESS_WORDS),
+    theme: Object.keys(THEME_WORDS),
+    type: COMPONENT_TYPES,
+    impact: Object.keys(IMPACT_WORDS),
+  },
   pull,
   probe,
 };

@@ -29,7 +29,7 @@ import {
   wordOf,
 } from './schema.ts';
 
-const IMPACT_WORDS: StateWords = {
+export const IMPACT_WORDS: StateWords = {
   operational: 'operational',
   degraded_performance: 'degraded',
   degraded: 'degraded',
@@ -39,7 +39,7 @@ const IMPACT_WORDS: StateWords = {
   unspecified: 'degraded',
 };
 
-const REPORT_WORDS: Readonly<Record<string, IncidentStatus>> = {
+export const REPORT_WORDS: Readonly<Record<string, IncidentStatus>> = {
   investigating: 'investigating',
   identified: 'identified',
   monitoring: 'monitoring',

@@ -38,6 +38,9 @@ import {
   wordOf,
 } from './schema.ts';
 
+/** A component shows a monitor, or nothing but its name. */
+export const COMPONENT_TYPES = ['monitor', 'static'] as const;
+
 /** Monitors of all kinds with their states, sorted by id; never throws. */
 export function projectMonitors(
   answers: readonly MonitorsAnswer[],
