@@ -1,7 +1,7 @@
 import type { Introduction } from '../../connector.ts';
 
 export const INTRODUCTION: Introduction = {
-  title: 'uptime service with RPC; preset openstatus speaks openstatus’ own wire',
+  title: 'uptime service with RPC, or openstatus itself (preset: openstatus)',
   example: {
     id: 'svc',
     kind: 'uptime-service',
