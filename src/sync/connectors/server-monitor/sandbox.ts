@@ -1,0 +1,50 @@
+/** The server monitor of the sandbox. */
+
+import type { SandboxContext, SandboxKind } from '../../../sandbox/kind.ts';
+import { serverMonitor } from './connector.ts';
+import { createApi } from './sandbox/api.ts';
+import { DOCUMENTED_LIMITS, type RequestLimits } from './sandbox/request-limits.ts';
+
+export interface ServerMonitorSettings {
+  /** Null: none. Default: the documented 60 a minute and 1,000 an hour, for each key. */
+  readonly limits?: RequestLimits | null;
+  /** Of its clock, east of UTC. Default 120. */
+  readonly offsetMinutes?: number;
+  /** Whether `/maintenance` and `/metrics` exist. Default false, as documented. */
+  readonly hasFutureEndpoints?: boolean;
+}
+
+/** Its keys: one to read with, and one that exists and may nothing. */
+export function serverMonitorKeys({ secret }: Pick<SandboxContext, 'secret'>): {
+  readonly apiKey: string;
+  readonly forbiddenKey: string;
+} {
+  return { apiKey: secret('edge'), forbiddenKey: secret('forbidden') };
+}
+
+export function serverMonitorSandbox(settings: ServerMonitorSettings = {}): SandboxKind {
+  const { limits = DOCUMENTED_LIMITS, offsetMinutes = 120, hasFutureEndpoints = false } = settings;
+  return {
+    connector: serverMonitor,
+    upstreams: [
+      {
+        name: 'server-monitor',
+        ids: ['edge'],
+        entry: (url) => ({ ...serverMonitor.example, baseUrl: url, auth: 'x-api-key' }),
+        isUsual: true,
+        // The others are shown as the uptime service sees them: it has a word for slow, and knows of maintenances.
+        serviceIds: [3, 4, 8, 9],
+      },
+    ],
+    variables: (context) => ({ EDGE_KEY: serverMonitorKeys(context).apiKey }),
+    start: (context) => ({
+      'server-monitor': createApi({
+        world: context.world,
+        ...serverMonitorKeys(context),
+        limits,
+        offsetMinutes,
+        hasFutureEndpoints,
+      }),
+    }),
+  };
+}
