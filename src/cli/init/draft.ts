@@ -61,7 +61,7 @@ export function variableOf({ example }: Introduction, { key }: InitQuestion): st
 const VARIABLE = /\$\{(\w+)\}/;
 
 /** What the example has for an option, as text; `headers.Authorization` is nested. */
-function exampleOf(example: Introduction['example'], key: string): string {
+export function exampleOf(example: Introduction['example'], key: string): string {
   const [outer = '', inner] = key.split('.');
   const value = example[outer];
   return String(inner === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[inner]);

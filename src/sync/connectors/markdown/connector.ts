@@ -67,6 +67,7 @@ export const markdown: Connector<Options> = {
   kind: 'markdown',
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
+  // Of a file in its folder.
   idField: 'name',
   // Front matter is checked word by word: a post with another word is told and changes nothing.
   words: {},

@@ -24,7 +24,7 @@ import type { Document } from './document.ts';
 import { INTRODUCTION } from './init.ts';
 import { type Origin, projectDocument } from './project.ts';
 import { FileDocumentSchema, FolderDocumentSchema, JsonDocumentSchema } from './read.ts';
-import { WORDS } from './schema.ts';
+import { ID_FIELD, WORDS } from './schema.ts';
 
 const OptionsSchema = z
   .strictObject({
@@ -93,7 +93,7 @@ export const terraform: Connector<Options> = {
   kind: 'terraform',
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
-  idField: 'id',
+  idField: ID_FIELD,
   words: WORDS,
   fileOption: 'path',
   pull,

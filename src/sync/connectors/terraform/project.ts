@@ -22,7 +22,7 @@ import {
 } from '../page-words.ts';
 import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink } from '../wire.ts';
 import type { Document, Resource } from './document.ts';
-import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
+import { CONDITIONAL_RULES, GATE_FIELDS, ID_FIELD, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
 
 export interface Origin {
   readonly upstreamId: string;
@@ -119,7 +119,7 @@ function checkConditions({ mode, type, address, values, hidden }: Resource): Pro
 
 /** The id of a resource there; before it is applied, its name stands for it. */
 function resourceId({ values, type, name }: Resource): string {
-  const id = textOf(values['id']);
+  const id = textOf(values[ID_FIELD]);
   return id ?? (type.endsWith('_monitor') ? `${type}.${name}` : name);
 }
 
