@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { BADGE_KINDS, meaningOf } from '../src/badges/kinds.ts';
 import { configJsonSchema } from '../src/config/json-schema.ts';
 import { CONNECTORS } from '../src/sync/connectors/index.ts';
 import { configReference } from './config-reference.ts';
@@ -15,6 +16,11 @@ export function references(): Readonly<Record<string, string>> {
     'docs/configuration.md': configReference(),
     // What editors read for completion in pharos.yaml.
     'docs/pharos.schema.json': `${JSON.stringify(configJsonSchema(CONNECTORS), null, 2)}\n`,
+    'docs/badges.md': withTable(
+      'docs/badges.md',
+      ['kind', 'says'],
+      BADGE_KINDS.map((kind) => [`\`${kind}\``, meaningOf(kind)]),
+    ),
     'README.md': withTable(
       'README.md',
       ['kind', 'what it is', 'document'],

@@ -5,7 +5,8 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
+import { NamedBadgesSchema } from '../badges/named.ts';
+import { BadgeOptionsSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
 import {

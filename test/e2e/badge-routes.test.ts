@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
-import { BADGE_KINDS } from '../../src/badges/names.ts';
+import { BADGE_KINDS } from '../../src/badges/kinds.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 

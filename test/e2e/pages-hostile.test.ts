@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PART_KINDS } from '../../src/badges/kinds.ts';
 import { DAY_MS, HOUR_MS, type PageModel } from '../../src/model/index.ts';
 import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { componentView } from '../../src/views/component/component.ts';
@@ -206,7 +207,7 @@ function ownPages(text: string) {
   if (component === undefined || one === undefined || planned === undefined) return [];
   return [
     renderer.render('status-page', statusPageView(model)),
-    renderer.render('component', componentView(model, component)),
+    renderer.render('component', componentView(model, component, { badges: PART_KINDS })),
     renderer.render('incident', incidentView(model, one)),
     renderer.render('maintenance', maintenanceView(model, planned)),
   ];

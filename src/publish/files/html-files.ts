@@ -3,7 +3,7 @@
  * that only grow older follow the heartbeat; the rest follow the present.
  */
 
-import { BADGE_KINDS } from '../../badges/names.ts';
+import { BADGE_KINDS, PART_KINDS } from '../../badges/kinds.ts';
 import type { ComponentModel, PageIncident, PageMaintenance, PageModel } from '../../model/index.ts';
 import { badgeGalleryView } from '../../views/badges/badge-gallery.ts';
 import { componentView } from '../../views/component/component.ts';
@@ -90,7 +90,7 @@ function componentFile(
   return htmlFile(componentPath(id), 'component', {
     view: () => {
       const { page, shown } = chosen();
-      return componentView(page, shown);
+      return componentView(page, shown, { badges: PART_KINDS });
     },
     inputs: () => {
       const { page, shown } = chosen();

@@ -14,8 +14,9 @@ import {
   notFoundBadge,
   SESSION_BADGE_HEADERS,
 } from '../../badges/files.ts';
+import { resolveBadge } from '../../badges/named.ts';
 import { parseBadgeFileName } from '../../badges/names.ts';
-import { mergeBadgeOptions, parseBadgeQuery, resolveBadge } from '../../badges/options.ts';
+import { mergeBadgeOptions, parseBadgeQuery } from '../../badges/options.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { BadgeData } from '../../publish/files/badge-data.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';

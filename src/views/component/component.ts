@@ -16,7 +16,6 @@ import { type ResponseChartView, responseChartOf } from './response-chart.ts';
 
 /** The rest is in the history. */
 const INCIDENTS_MAX = 20;
-const COMPONENT_BADGES = ['status', 'uptime-90d'] as const;
 
 export interface ComponentView {
   readonly shell: ShellView;
@@ -43,7 +42,16 @@ export interface ComponentView {
   readonly badges: readonly (BadgeSnippets & { readonly src: string })[];
 }
 
-export function componentView(model: PageModel, component: ComponentModel, options: ViewOptions = {}): ComponentView {
+export interface ComponentInit extends ViewOptions {
+  /** Names of the badges that components have, as in their addresses. */
+  readonly badges: readonly string[];
+}
+
+export function componentView(
+  model: PageModel,
+  component: ComponentModel,
+  { badges, ...options }: ComponentInit,
+): ComponentView {
   const context = contextOf(model, { base: '../../', ...options });
   const { words, format } = context;
   const { definition, state, name } = component;
@@ -83,14 +91,16 @@ export function componentView(model: PageModel, component: ComponentModel, optio
       .map((one) => maintenanceEventOf(context, one, { updatesMax: 1, hasYear: true })),
     historyHref: context.base + HISTORY_PATH,
     feedBase: context.base + path,
-    badges: COMPONENT_BADGES.filter((kind) => isObserved || kind === 'status').map((kind) => ({
-      ...badgeSnippets({
-        alt: `${model.definition.title}: ${name}`,
-        address: absoluteUrl(model, `${path}badges/${kind}`),
-        href: absoluteUrl(model, path),
-      }),
-      src: `${context.base}${path}badges/${kind}.svg`,
-    })),
+    badges: badges
+      .filter((kind) => isObserved || kind === 'status')
+      .map((kind) => ({
+        ...badgeSnippets({
+          alt: `${model.definition.title}: ${name}`,
+          address: absoluteUrl(model, `${path}badges/${kind}`),
+          href: absoluteUrl(model, path),
+        }),
+        src: `${context.base}${path}badges/${kind}.svg`,
+      })),
   };
 }
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { badgeFields } from '../../../src/badges/kinds.ts';
-import { BADGE_KINDS, type BadgeKind } from '../../../src/badges/names.ts';
+import { BADGE_KINDS, type BadgeKind, badgeFields } from '../../../src/badges/kinds.ts';
 import { STATES } from '../../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../../src/model/time.ts';
 import { en } from '../../../src/views/words/en.ts';
