@@ -78,6 +78,17 @@ export function* attempt<T>(questions: readonly Question<T>[]): Pull<readonly An
   return (yield { questions, tolerant: true }) as readonly Answer<T>[];
 }
 
+/** Asks one question that may fail or be skipped for lack of quota. */
+export function* attemptOne<T>(question: Question<T>): Pull<Answer<T>> {
+  const [answer] = yield* attempt([question]);
+  return answer ?? { kind: 'skipped' };
+}
+
+/** Why a question has no answer, in a few words. */
+export function whyMissing(answer: Exclude<Answer<unknown>, { readonly kind: 'ok' }>): string {
+  return answer.kind === 'failed' ? answer.error.message : 'waits for quota';
+}
+
 /** What the runner remembers of an upstream and hands to its connector. */
 export interface PullMemory {
   /** When each monitor's detail was last fetched, by id there; absent: never. */

@@ -1,6 +1,6 @@
 /** One upstream's part of a pass: asked, checked and committed as a whole, or not at all. */
 
-import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { isStatusError, StatusError } from '../../errors.ts';
 import type { Announcement, Learned, PageDefinition } from '../../model/observation.ts';
 import { recordPass } from '../../model/record.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
@@ -10,7 +10,7 @@ import type { PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
 import { checkLearned, type LastKnown } from './check.ts';
 import type { Changed, Outcome } from './report.ts';
-import type { Runner } from './runner.ts';
+import { type Runner, unforeseen } from './runner.ts';
 
 export interface SnapshotTask {
   readonly upstream: Upstream;
@@ -40,13 +40,7 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
 
 /** Anything thrown as an outcome. What is not one of ours is a fault in Pharos, and says so. */
 export function toFailure(upstreamId: string, error: unknown): Outcome & { readonly kind: 'failed' } {
-  if (isStatusError(error)) return { kind: 'failed', error, learned: null };
-  const fault = new StatusError({
-    code: 'UPSTREAM_SHAPE',
-    message: `The pass over ${upstreamId} met something that it is not made for: ${messageOf(error).slice(0, 200)}. Please report this.`,
-    cause: error,
-    context: { isBug: true },
-  });
+  const fault = isStatusError(error) ? error : unforeseen(`The pass over ${upstreamId}`, error);
   return { kind: 'failed', error: fault, learned: null };
 }
 

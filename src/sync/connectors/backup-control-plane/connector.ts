@@ -13,6 +13,7 @@ import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/obse
 import {
   ask,
   attempt,
+  attemptOne,
   type Connector,
   NO_LIMITS,
   type Priority,
@@ -123,18 +124,16 @@ function* inSession<R>(options: Options, task: (session: Session) => Pull<R>): P
   try {
     return yield* task(session);
   } finally {
-    yield* attempt([
-      {
-        name: 'log out',
-        priority: 'list',
-        method: 'POST',
-        url: endpointAddress(options.baseUrl, '/auth/logout'),
-        headers: sessionHeaders(session),
-        schema: z.unknown(),
-        allowEmpty: true,
-        isRepeatable: false,
-      } satisfies Question<unknown>,
-    ]);
+    yield* attemptOne({
+      name: 'log out',
+      priority: 'list',
+      method: 'POST',
+      url: endpointAddress(options.baseUrl, '/auth/logout'),
+      headers: sessionHeaders(session),
+      schema: z.unknown(),
+      allowEmpty: true,
+      isRepeatable: false,
+    });
   }
 }
 
@@ -187,10 +186,10 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
 function* readStorageTargets(options: Options, session: Session, tenant: Tenant): Pull<Problem[]> {
   const priority: Priority = 'detail';
   const asked = { name: 'list storage targets', path: '/storage-targets', schema: RecordsSchema, tenant };
-  const [answer] = yield* attempt([{ ...question(options, session, asked), priority }]);
+  const answer = yield* attemptOne({ ...question(options, session, asked), priority });
   const place = tenant.slug ?? tenant.id;
-  if (answer?.kind === 'ok') return projectStorageTargets(answer.payload, place);
-  return answer?.kind === 'failed'
+  if (answer.kind === 'ok') return projectStorageTargets(answer.payload, place);
+  return answer.kind === 'failed'
     ? [{ kind: 'note', place: `${place}.storage-targets`, message: answer.error.message }]
     : [];
 }

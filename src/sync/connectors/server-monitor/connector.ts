@@ -17,7 +17,16 @@ import {
   toMonitorId,
 } from '../../../model/observation.ts';
 import { type Interval, MINUTE_MS } from '../../../model/time.ts';
-import { ask, attempt, type Connector, type Probe, type Pull, type PullContext } from '../../connector.ts';
+import {
+  ask,
+  attempt,
+  attemptOne,
+  type Connector,
+  type Probe,
+  type Pull,
+  type PullContext,
+  whyMissing,
+} from '../../connector.ts';
 import { detailsDue } from '../items.ts';
 import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
@@ -92,21 +101,20 @@ function* readMaintenances(
   origin: Origin,
 ): Pull<{ maintenances: Learned['maintenances']; problems: readonly Problem[]; stale: readonly SnapshotPart[] }> {
   if (!options.maintenance) return { maintenances: [], problems: [], stale: [] };
-  const [answer] = yield* attempt([
+  const answer = yield* attemptOne(
     question(options, {
       name: 'maintenance',
       priority: 'incident',
       path: '/maintenance',
       schema: MaintenanceAnswerSchema,
     }),
-  ]);
-  if (answer?.kind === 'ok') return { ...projectMaintenances(answer.payload.data, origin), stale: [] };
-  const message = answer?.kind === 'failed' ? answer.error.message : 'waits for quota';
+  );
+  if (answer.kind === 'ok') return { ...projectMaintenances(answer.payload.data, origin), stale: [] };
   // Missing or of another shape: there is none. Anything else may pass, and what is known stays.
-  const isAbsent = answer?.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
+  const isAbsent = answer.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
   return {
     maintenances: [],
-    problems: [{ kind: 'note', place: '/maintenance', message }],
+    problems: [{ kind: 'note', place: '/maintenance', message: whyMissing(answer) }],
     stale: isAbsent ? [] : ['maintenances'],
   };
 }

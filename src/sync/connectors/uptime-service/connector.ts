@@ -19,12 +19,14 @@ import { MINUTE_MS } from '../../../model/time.ts';
 import {
   ask,
   attempt,
+  attemptOne,
   type Connector,
   NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
+  whyMissing,
 } from '../../connector.ts';
 import { detailsDue, externalIdOf, losesOpen } from '../items.ts';
 import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
@@ -107,17 +109,15 @@ function monitorCount(answer: MonitorsAnswer): number {
 function* readOutages(options: Options, context: PullContext, monitors: readonly MonitorObservation[]): Pull<Found> {
   const restUrl = restUrlOf(options);
   if (restUrl === null) return NOTHING_FOUND;
-  const [answer] = yield* attempt([
-    {
-      name: 'list outages',
-      priority: 'incident',
-      method: 'GET',
-      url: `${restUrl}/incident`,
-      headers: requestHeaders(options),
-      schema: OutagesAnswerSchema,
-    } satisfies Question<unknown[]>,
-  ]);
-  if (answer?.kind === 'ok') {
+  const answer = yield* attemptOne({
+    name: 'list outages',
+    priority: 'incident',
+    method: 'GET',
+    url: `${restUrl}/incident`,
+    headers: requestHeaders(options),
+    schema: OutagesAnswerSchema,
+  });
+  if (answer.kind === 'ok') {
     const { incidents, problems } = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors });
     const isStale = losesOpen(answer.payload, {
       idField: ID_FIELD,
@@ -126,10 +126,9 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
     });
     return { ...NOTHING_FOUND, incidents, problems, itemsTotal: answer.payload.length, isStale };
   }
-  const message = answer?.kind === 'failed' ? answer.error.message : 'waits for quota';
   // A service that does not offer it has none.
-  const isAbsent = answer?.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
-  return { ...NOTHING_FOUND, problems: [note('list outages', message)], isStale: !isAbsent };
+  const isAbsent = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
+  return { ...NOTHING_FOUND, problems: [note('list outages', whyMissing(answer))], isStale: !isAbsent };
 }
 
 /**

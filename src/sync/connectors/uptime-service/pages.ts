@@ -3,7 +3,15 @@
 import type { Incident, Maintenance, PageDefinition, Problem } from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/span.ts';
 import { DAY_MS, dayOf } from '../../../model/time.ts';
-import { type Answer, attempt, type Pull, type PullContext, type Question } from '../../connector.ts';
+import {
+  type Answer,
+  attempt,
+  attemptOne,
+  type Pull,
+  type PullContext,
+  type Question,
+  whyMissing,
+} from '../../connector.ts';
 import { compareIds, externalIdOf, losesOpen, parseItems } from '../items.ts';
 import { whyPartial } from '../paging.ts';
 import { call, itemId, type Options, readList } from './calls.ts';
@@ -141,7 +149,7 @@ function* readOverviews(
       // 404 to every question about it: deleted since it was listed. Anything else keeps what is known.
       const isGone = settled.kind === 'failed' && settled.error.context['status'] === 404;
       isStale ||= !isGone;
-      problems.push(note(`pages.${id}`, settled.kind === 'failed' ? settled.error.message : 'waits for quota'));
+      problems.push(note(`pages.${id}`, whyMissing(settled)));
     }
   }
   return { overviews, problems, isStale };
@@ -158,17 +166,17 @@ function overviewQuestion(options: Options, operation: string, id: string): Ques
 
 /** A page whose overview is refused: its content where an older service offers only that, or at least its gate. */
 function* readRefused(options: Options, id: string): Pull<Answer<Overview>> {
-  const [content] = yield* attempt([overviewQuestion(options, 'GetStatusPageContent', id)]);
-  if (content?.kind === 'ok') return content;
-  const [page] = yield* attempt([
+  const content = yield* attemptOne(overviewQuestion(options, 'GetStatusPageContent', id));
+  if (content.kind === 'ok') return content;
+  const page = yield* attemptOne(
     call(options, ['StatusPage', 'GetStatusPage'], {
       name: 'status page',
       priority: 'incident',
       body: { id },
       schema: PageAnswerSchema,
     }),
-  ]);
-  if (page?.kind !== 'ok') return page ?? { kind: 'skipped' };
+  );
+  if (page.kind !== 'ok') return page;
   const nothing = { components: [], groups: [], statusReports: [], maintenances: [] };
   return { ...page, payload: { ...page.payload, ...nothing } };
 }
