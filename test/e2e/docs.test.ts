@@ -7,6 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { referenceSections } from '../../scripts/config-reference.ts';
 import { references } from '../../scripts/reference.ts';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
+import { programOf } from '../../src/cli/main.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -145,6 +146,23 @@ describe('commands in sentences and tables', () => {
       return faultOf(words, true);
     });
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  it('are all of those that there are, in the table of README', () => {
+    const names = programOf(() => undefined).commands.flatMap((command) =>
+      command.commands.length === 0
+        ? [command.name()]
+        : command.commands.map((inner) => `${command.name()} ${inner.name()}`),
+    );
+    const table = read('README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `pharos '))
+      .map((line) => line.split(' | ')[0] ?? '');
+    const isListed = (name: string): boolean =>
+      table.some((cell) => new RegExp(`\`(?:pharos )?${name}[\` ]`).test(cell));
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => !isListed(name))).toEqual([]);
+    expect(isListed('frobnicate')).toBe(false);
   });
 
   it('are found out when they are not', () => {
