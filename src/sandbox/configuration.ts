@@ -48,11 +48,11 @@ function withIds(upstreams: readonly LocalUpstream[]): readonly Configured[] {
   });
 }
 
-/** The monitor of a service, as the upstream sees it that says so, else as the first that knows the services. */
+/** The monitor of a service: of the upstream that names it in `serviceIds`, else of the first that names any. */
 function monitorOf(serviceId: number, upstreams: readonly Configured[]): string | null {
-  const seers = upstreams.filter(({ serviceIds }) => serviceIds !== undefined);
-  const seer = seers.find(({ serviceIds }) => serviceIds?.includes(serviceId)) ?? seers[0];
-  return seer === undefined ? null : `${seer.id}/${serviceId}`;
+  const candidates = upstreams.filter(({ serviceIds }) => serviceIds !== undefined);
+  const chosen = candidates.find(({ serviceIds }) => serviceIds?.includes(serviceId)) ?? candidates[0];
+  return chosen === undefined ? null : `${chosen.id}/${serviceId}`;
 }
 
 function pageEntry(page: WorldPage, upstreams: readonly Configured[]): Record<string, unknown> {

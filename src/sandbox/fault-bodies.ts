@@ -5,13 +5,13 @@ import type { Fault } from './faults.ts';
 import type { SandboxKind } from './kind.ts';
 
 /** Where ids and words stand in the answers of an upstream. */
-type Fields = Pick<SandboxKind['connector'], 'idField' | 'words'>;
-type Mutation = (reply: Reply, fault: Fault, fields: Fields) => Reply;
+export type AnswerFields = Pick<SandboxKind['connector'], 'idField' | 'words'>;
+type Mutation = (reply: Reply, fault: Fault, fields: AnswerFields) => Reply;
 
 const RETRY_AFTER_DEFAULT = '30';
 
 /** The reply with its fault in it; faults of the connection leave it as it is. */
-export function spoil(reply: Reply, fault: Fault, fields: Fields): Reply {
+export function spoil(reply: Reply, fault: Fault, fields: AnswerFields): Reply {
   return /^\d{3}$/.test(fault.name)
     ? refusal(Number(fault.name), fault)
     : (MUTATIONS.get(fault.name)?.(reply, fault, fields) ?? reply);
@@ -63,7 +63,7 @@ function withoutArrays(value: unknown): unknown {
     : value;
 }
 
-function duplicated(value: unknown, { isConflicting = true }: Fault, { idField }: Fields): unknown {
+function duplicated(value: unknown, { isConflicting = true }: Fault, { idField }: AnswerFields): unknown {
   const [first] = Array.isArray(value) ? value : [];
   if (!Array.isArray(value) || !isObject(first) || !(idField in first)) return value;
   return [...value, isConflicting ? { ...first, name: 'Somebody else', title: 'Something else' } : first];
@@ -98,7 +98,7 @@ function stringified(item: Record<string, unknown>): unknown {
 }
 
 /** Another word in every object, or, of the records of lists, only in every so many-th. */
-function unknownWords(reply: Reply, fault: Fault, { words }: Fields): Reply {
+function unknownWords(reply: Reply, fault: Fault, { words }: AnswerFields): Reply {
   const strange = (item: Record<string, unknown>): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(item).map(([key, value]) => [

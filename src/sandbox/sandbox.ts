@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import { type ConfigTextOptions, configTextOf } from './configuration.ts';
 import { control } from './control.ts';
 import { json, type Reply, type Request, type Upstream } from './exchange.ts';
-import { spoil } from './fault-bodies.ts';
+import { type AnswerFields, spoil } from './fault-bodies.ts';
 import { send } from './fault-wire.ts';
 import { createFaults, type Fault, type FaultBook, type Faults, noUpstream } from './faults.ts';
 import type { SandboxContext, SandboxKind } from './kind.ts';
@@ -95,7 +95,7 @@ export async function startUpstreams(options: SandboxOptions, kinds: readonly Sa
       return configTextOf({ url, world, upstreams: kinds.flatMap(({ upstreams }) => upstreams) }, choice);
     },
     environment: () => ({
-      ...Object.assign({}, ...kinds.map(({ variables }) => variables(context))),
+      ...Object.fromEntries(kinds.flatMap(({ variables }) => Object.entries(variables(context)))),
       PAYROLL_TOKEN: context.secret(PAYROLL),
       PARTNERS_PASSWORD: context.pagePassword,
       PHAROS_TOKEN: context.secret('operator'),
@@ -120,7 +120,7 @@ function listening(server: Server, port: number, host: string): Promise<void> {
 
 interface Running {
   readonly upstream: Upstream;
-  readonly fields: Pick<SandboxKind['connector'], 'idField' | 'words'>;
+  readonly fields: AnswerFields;
 }
 
 interface Serving {
