@@ -1,6 +1,7 @@
 /** The sandbox with every kind in it. */
 
-import { type Sandbox, type SandboxKind, type SandboxOptions, startUpstreams } from '../sandbox/index.ts';
+import type { SandboxKind } from '../sandbox/kind.ts';
+import { type Sandbox, type SandboxOptions, startUpstreams } from '../sandbox/sandbox.ts';
 import { SANDBOXES } from '../sync/connectors/sandboxes.ts';
 
 export type { Sandbox };

@@ -10,7 +10,8 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { FAULT_NAMES, type ServiceStatus } from '../../src/sandbox/index.ts';
+import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
+import type { ServiceStatus } from '../../src/sandbox/world/world.ts';
 import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
-import type { FaultName } from '../../src/sandbox/index.ts';
+import type { FaultName } from '../../src/sandbox/faults.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';

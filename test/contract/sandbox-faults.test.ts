@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FAULT_NAMES, type Fault, type FaultName } from '../../src/sandbox/index.ts';
+import { FAULT_NAMES, type Fault, type FaultName } from '../../src/sandbox/faults.ts';
 import { type Asked, startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
 
 let sandbox: TestSandbox;

@@ -9,7 +9,7 @@ import { createReload, onHangUp } from '../../app/reload.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import { compileRenderer } from '../../publish/draw/renderer.ts';
-import type { Sandbox } from '../../sandbox/index.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule/schedule.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';

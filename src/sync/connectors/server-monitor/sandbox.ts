@@ -2,17 +2,10 @@
 
 import type { SandboxContext, SandboxKind } from '../../../sandbox/kind.ts';
 import { serverMonitor } from './connector.ts';
-import { createApi } from './sandbox/api.ts';
-import { DOCUMENTED_LIMITS, type RequestLimits } from './sandbox/request-limits.ts';
+import { createApi, type ServerMonitorSettings } from './sandbox/api.ts';
+import { DOCUMENTED_LIMITS } from './sandbox/request-limits.ts';
 
-export interface ServerMonitorSettings {
-  /** Null: none. Default: the documented 60 a minute and 1,000 an hour, for each key. */
-  readonly limits?: RequestLimits | null;
-  /** Of its clock, east of UTC. Default 120. */
-  readonly offsetMinutes?: number;
-  /** Whether `/maintenance` and `/metrics` exist. Default false, as documented. */
-  readonly hasFutureEndpoints?: boolean;
-}
+const SETTINGS: ServerMonitorSettings = { limits: DOCUMENTED_LIMITS, offsetMinutes: 120, hasFutureEndpoints: false };
 
 /** Its keys: one to read with, and one that exists and may nothing. */
 export function serverMonitorKeys({ secret }: Pick<SandboxContext, 'secret'>): {
@@ -22,8 +15,7 @@ export function serverMonitorKeys({ secret }: Pick<SandboxContext, 'secret'>): {
   return { apiKey: secret('edge'), forbiddenKey: secret('forbidden') };
 }
 
-export function serverMonitorSandbox(settings: ServerMonitorSettings = {}): SandboxKind {
-  const { limits = DOCUMENTED_LIMITS, offsetMinutes = 120, hasFutureEndpoints = false } = settings;
+export function serverMonitorSandbox(settings: Partial<ServerMonitorSettings> = {}): SandboxKind {
   return {
     connector: serverMonitor,
     upstreams: [
@@ -38,13 +30,7 @@ export function serverMonitorSandbox(settings: ServerMonitorSettings = {}): Sand
     ],
     variables: (context) => ({ EDGE_KEY: serverMonitorKeys(context).apiKey }),
     start: (context) => ({
-      'server-monitor': createApi({
-        world: context.world,
-        ...serverMonitorKeys(context),
-        limits,
-        offsetMinutes,
-        hasFutureEndpoints,
-      }),
+      'server-monitor': createApi({ world: context.world, ...serverMonitorKeys(context), ...SETTINGS, ...settings }),
     }),
   };
 }

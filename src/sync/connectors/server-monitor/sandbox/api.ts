@@ -7,17 +7,20 @@ import { naiveTime } from './naive-time.ts';
 import { incidentRecord, logRecords, monitorRecord, statusRecord, uptimeRecord } from './records.ts';
 import { createRequestLimiter, type RequestLimits } from './request-limits.ts';
 
-export interface ServerMonitorOptions {
+export interface ServerMonitorSettings {
+  /** Null: none. Default: the documented 60 a minute and 1,000 an hour, for each key. */
+  readonly limits: RequestLimits | null;
+  /** Of its clock, east of UTC. Default 120. */
+  readonly offsetMinutes: number;
+  /** Whether `/maintenance` and `/metrics`, which the document only announces, are there. Default: no. */
+  readonly hasFutureEndpoints: boolean;
+}
+
+interface ServerMonitorOptions extends ServerMonitorSettings {
   readonly world: World;
   readonly apiKey: string;
   /** A key that exists and may nothing. */
   readonly forbiddenKey: string;
-  /** Null: none. */
-  readonly limits: RequestLimits | null;
-  /** Of its clock, east of UTC. */
-  readonly offsetMinutes: number;
-  /** Whether `/maintenance` and `/metrics`, which the document only announces, are there. */
-  readonly hasFutureEndpoints: boolean;
 }
 
 type Route = (request: Request, id: string) => Reply;
