@@ -1,5 +1,9 @@
 /** The vocabulary and the uptime arithmetic, importable as `pharos/model`. */
 export * from './days.ts';
+export * from './entries.ts';
+export * from './entry.ts';
+export * from './entry-impact.ts';
+export * from './falls.ts';
 export * from './observation.ts';
 export * from './page.ts';
 export * from './percent.ts';
