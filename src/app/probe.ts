@@ -31,7 +31,12 @@ export async function probeUpstream(
   const { listCalls: known } = await readControl(store.database, upstream.id);
   const runner = runnerFor({ http, store }, upstream);
   const base = { upstream: upstream.id, kind: upstream.kind };
-  const memory = { detailFetchedAt: new Map(), openIncidents: new Set<string>(), isBackfilled: true };
+  const memory = {
+    detailFetchedAt: new Map(),
+    openIncidents: new Set<string>(),
+    incidentsReadAt: new Map(),
+    isBackfilled: true,
+  };
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory }));
     const tally = runner.tally();

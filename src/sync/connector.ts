@@ -95,6 +95,11 @@ export interface PullMemory {
   readonly detailFetchedAt: ReadonlyMap<string, EpochMs>;
   /** Incident ids of the last good snapshot that were open, by id there. */
   readonly openIncidents: ReadonlySet<string>;
+  /**
+   * When incidents whose own text is asked for (`Learned.readAgain`) were read last, by id there: those not asked for
+   * longest, oldest first.
+   */
+  readonly incidentsReadAt: ReadonlyMap<string, EpochMs>;
   /** Whether the past before our first pass has been asked for and recorded. */
   readonly isBackfilled: boolean;
 }

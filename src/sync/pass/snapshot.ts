@@ -52,16 +52,14 @@ export function silenceMsOf(intervalMs: number): number {
   return 2 * intervalMs + Math.min(intervalMs / 2, 30 * SECOND_MS);
 }
 
-async function readMemory({ store, upstream, startedAt, record }: SnapshotTask): Promise<PullMemory> {
-  const prefix = `${upstream.id}/`;
-  const incidents = await store.incidents(startedAt);
+/** More than a pass asks for; the next one asks for the next ones. */
+const READ_AGAIN_MAX = 50;
+
+async function readMemory({ store, upstream: { id }, record }: SnapshotTask): Promise<PullMemory> {
   return {
-    detailFetchedAt: await store.detailFetchedAt(upstream.id),
-    openIncidents: new Set(
-      incidents
-        .filter((incident) => incident.endedAt === null && incident.id.startsWith(prefix))
-        .map((incident) => incident.id.slice(prefix.length)),
-    ),
+    detailFetchedAt: await store.detailFetchedAt(id),
+    openIncidents: new Set(await store.openIncidents(id)),
+    incidentsReadAt: await store.incidentsReadAt(id, READ_AGAIN_MAX),
     isBackfilled: record?.isBackfilled ?? false,
   };
 }

@@ -15,10 +15,10 @@
  * - When an incident ends, whatever it tells of that is still down has fallen anew at that instant.
  */
 
+import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../time.ts';
 import { type Agenda, createAgenda } from './agenda.ts';
 import type { DeclaredIncident, Entries, Entry, EntryEvent, EntryFall, EntryInputs, ToldFall } from './entry.ts';
 import { downForAt, downForExpectedAt, type Fall, fallAfter } from './falls.ts';
-import { type EpochMs, later, MINUTE_MS, toEpochMs } from './time.ts';
 
 /** Falls this close are one outage. */
 export const TOGETHER_MS = 2 * MINUTE_MS;

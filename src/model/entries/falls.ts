@@ -1,10 +1,10 @@
 /** When a component went down, and until when, by what monitors saw. */
 
-import { disjointIntervals } from './overlap.ts';
-import type { History } from './span.ts';
-import type { State } from './state.ts';
-import { type EpochMs, earlier, type Interval, later, toEpochMs } from './time.ts';
-import { timelineOf } from './timeline.ts';
+import { disjointIntervals } from '../overlap.ts';
+import type { History } from '../span.ts';
+import type { State } from '../state.ts';
+import { type EpochMs, earlier, type Interval, later, toEpochMs } from '../time.ts';
+import { timelineOf } from '../timeline.ts';
 
 /**
  * One time that a component was down: from the first instant at which it was seen down outside its maintenance windows,

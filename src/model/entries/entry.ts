@@ -1,7 +1,7 @@
 /** Outages as incidents: what entries are made from, and what they are. */
 
+import type { EpochMs } from '../time.ts';
 import type { Fall } from './falls.ts';
-import type { EpochMs } from './time.ts';
 
 export interface FallenComponent {
   readonly componentId: string;

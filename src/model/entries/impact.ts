@@ -1,8 +1,8 @@
 /** How bad an outage is that no person has judged: by how much of the page it took down, and for how long. */
 
+import type { IncidentImpact } from '../observation.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../time.ts';
 import type { Entry } from './entry.ts';
-import type { IncidentImpact } from './observation.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from './time.ts';
 
 interface ImpactRule {
   /** Of the page's components with a monitor: at least this share was part of it. */

@@ -1,6 +1,6 @@
 /** What is to happen, played through in the order of time; what happens may add to it. */
 
-import type { EpochMs } from './time.ts';
+import type { EpochMs } from '../time.ts';
 
 export interface Happening {
   /** The instant first; then what decides which of several comes first there. */
