@@ -44,6 +44,7 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
         home: config.site.home ?? null,
         timezone: config.site.timezone,
         locale: config.site.locale,
+        historyDays: config.retentionDays,
       },
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),

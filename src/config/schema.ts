@@ -28,6 +28,15 @@ import { StoreUrlSchema } from './store-url.ts';
 const ScheduleSchema = z
   .string()
   .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+/** A length of time in milliseconds, or `off`. */
+const AfterSchema = z.union([
+  z.literal('off'),
+  z
+    .string()
+    .regex(/^\d{1,4}\s*[smh]$/, 'expected a length of time such as 90s, 3m or 1h, or off')
+    .transform((text) => Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? 0)),
+]);
 export const LimitsSchema = z.strictObject({
   perMinute: z.int().positive().nullable().default(null).describe('Requests in any 60 seconds; null: no limit.'),
   perHour: z.int().positive().nullable().default(null).describe('Requests in any 3,600 seconds; null: no limit.'),
@@ -50,6 +59,10 @@ const ComponentSchema = z
       .describe('<upstream id>/<external id>.'),
     name: z.string().max(256).optional().describe("Default: the monitor's name."),
     description: z.string().max(1024).optional().describe('A sentence below its name.'),
+    show_details: z
+      .boolean()
+      .default(false)
+      .describe('Publish what the upstream says of its monitor: the description, and words about outages.'),
     group_id: z.string().optional().describe('Id of one of the groups.'),
     order: z.number().optional().describe('Place on the page; default: as listed.'),
     group_order: z.number().optional().describe('Place inside its group.'),
@@ -93,6 +106,14 @@ const PageSchema = z
       .default({})
       .describe('Checked custom properties of the theme; docs/theme.md lists them.'),
     allow_index: z.boolean().default(true).describe('False: search engines are asked to leave it out.'),
+    incidents: z
+      .strictObject({
+        after: AfterSchema.optional().describe(
+          'How long a monitor is down before an incident opens by itself: 90s, 3m (default), 1h; off: none does.',
+        ),
+      })
+      .optional()
+      .describe('Outages that monitors see, as incidents.'),
     badge: BadgeOptionsSchema.optional().describe('How all badges of the page are drawn.'),
     badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
   })
@@ -218,7 +239,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         })
         .optional(),
       schedule: ScheduleSchema.default('* * * * *').describe('When upstreams are asked: cron in UTC.'),
-      retentionDays: z.int().min(91).default(400).describe('How long history is kept.'),
+      retentionDays: z.int().min(91).default(400).describe('How long history is kept, and how far back pages go.'),
       upstreams: z.array(upstreamSchema(connectors)).default([]),
       exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),

@@ -209,6 +209,8 @@ export interface ComponentDefinition {
   /** Null: the monitor's name. */
   readonly name: string | null;
   readonly description: string | null;
+  /** True: what its upstream says of the monitor, and of its outages, may be published. Absent: it is nobody's business. */
+  readonly showsDetails?: boolean;
   readonly groupId: string | null;
   readonly order: number;
   readonly groupOrder: number;

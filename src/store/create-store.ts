@@ -74,6 +74,14 @@ export function createStore(database: Database): Store {
       );
       return rows.map((row) => String(row['external_id']).slice(upstreamId.length + 1));
     },
+    openSubjects: async (upstreamId) => {
+      const rows = await database.all(
+        `SELECT DISTINCT subject FROM event_subject WHERE event IN
+           (SELECT id FROM incident WHERE upstream = ? AND ended_at IS NULL AND withdrawn_at IS NULL)`,
+        [upstreamId],
+      );
+      return rows.map((row) => String(row['subject']) as Subject);
+    },
     incidentsReadAt: async (upstreamId, limit) => {
       const rows = await database.all(
         `SELECT external_id, read_at FROM incident

@@ -113,6 +113,7 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
       monitor: MonitorIdSchema.nullable(),
       name: z.string().nullable(),
       description: z.string().nullable(),
+      showsDetails: z.boolean().exactOptional(),
       groupId: z.string().nullable(),
       order: z.number(),
       groupOrder: z.number(),

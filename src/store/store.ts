@@ -126,6 +126,8 @@ export interface Store {
   readonly holdVanished: (upstreamId: string, hash: string | null) => Promise<void>;
   /** Ids there of the incidents of an upstream that are open. */
   readonly openIncidents: (upstreamId: string) => Promise<readonly string[]>;
+  /** What the open incidents of an upstream are about. */
+  readonly openSubjects: (upstreamId: string) => Promise<readonly Subject[]>;
   /** Incidents of an upstream whose own text is asked for, those not asked for longest first, by the id there. */
   readonly incidentsReadAt: (upstreamId: string, limit: number) => Promise<ReadonlyMap<string, EpochMs>>;
   /** When each monitor's detail was last fetched, by the id there. */

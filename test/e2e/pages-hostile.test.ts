@@ -36,7 +36,9 @@ function pageOf(texts: readonly string[]): PageModel {
     description: texts[index * 3 + 1] ?? texts[0] ?? '',
     target: texts[index * 3 + 2] ?? texts[0] ?? '',
   }));
-  const updates = (text: string) => [{ id: text, at: ago(1), status: text, body: text }];
+  const updates = <Status extends string>(text: string, status: Status) => [
+    { id: text, at: ago(1), status, body: text },
+  ];
   return pageModel({
     components,
     definition: { groups: texts.slice(0, 50).map((text, order) => ({ id: `g${order}`, name: text, order })) },
@@ -47,11 +49,11 @@ function pageOf(texts: readonly string[]): PageModel {
         title: text,
         componentIds: [`c${index}`],
         startedAt: ago((index + 1) * HOUR_MS),
-        updates: updates(text),
+        updates: updates(text, 'investigating'),
       }),
     ),
     maintenances: texts.map((text, index) =>
-      maintenance({ slug: `m${index}`, title: text, startsAt: ago(-DAY_MS), updates: updates(text) }),
+      maintenance({ slug: `m${index}`, title: text, startsAt: ago(-DAY_MS), updates: updates(text, 'scheduled') }),
     ),
   });
 }

@@ -11,6 +11,7 @@ import type {
 } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { HOST_NAME, RESERVED_SLUGS, SLUG, safeLink } from '../../model/scalars.ts';
+import { MINUTE_MS } from '../../model/time.ts';
 
 export interface SiteSettings {
   /** Public address of the site, without a trailing slash. */
@@ -19,6 +20,8 @@ export interface SiteSettings {
   readonly home: string | null;
   readonly timezone: string;
   readonly locale: string;
+  /** How far back pages look. */
+  readonly historyDays: number;
 }
 
 export interface ResolvedPage {
@@ -52,6 +55,9 @@ export interface DefinitionInputs {
   readonly upstreamDefinitions: readonly PageDefinition[];
   readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
 }
+
+/** Longer than what a restart or one failed check takes. */
+const DEFAULT_ENTRIES_AFTER_MS = 3 * MINUTE_MS;
 
 /**
  * The pages to publish.
@@ -162,6 +168,7 @@ function componentsOf(components: NonNullable<PageConfig['components']>): readon
       monitor: component.type === 'monitor' ? ((component.monitor ?? null) as MonitorId | null) : null,
       name: component.name ?? null,
       description: component.description ?? null,
+      ...(component.show_details ? { showsDetails: true } : {}),
       groupId: component.group_id ?? null,
       order: component.order ?? index,
       groupOrder: component.group_order ?? component.order ?? index,
@@ -232,10 +239,18 @@ function finish({ definition, config, inputs }: Draft & { readonly inputs: Defin
       accentColor: config?.accent_color ?? null,
       cssVariables: config?.css_variables ?? {},
       allowIndex: config?.allow_index ?? true,
+      historyDays: site.historyDays,
+      entriesAfterMs: entriesAfterMs(config),
     },
     password: config?.password ?? null,
     config,
   };
+}
+
+/** How long a monitor is down before that is an incident; null: it never is by itself. */
+function entriesAfterMs(config: PageConfig | null): number | null {
+  const after = config?.incidents?.after ?? DEFAULT_ENTRIES_AFTER_MS;
+  return after === 'off' ? null : after;
 }
 
 /** Component ids are parts of addresses: what an upstream sends is made safe and unique. */

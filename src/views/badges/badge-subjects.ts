@@ -116,7 +116,9 @@ function wantedEvents(model: PageModel, isWanted: (event: PageIncident | PageMai
   const { asOf } = model;
   const incidents = model.incidents.filter(isWanted);
   const ended = incidents.flatMap(({ endedAt }) => (endedAt !== null && endedAt <= asOf ? [endedAt] : []));
-  const coming = model.maintenances.filter(isWanted).flatMap(({ startsAt }) => (startsAt > asOf ? [startsAt] : []));
+  const coming = model.maintenances
+    .filter(isWanted)
+    .flatMap(({ windows }) => windows.flatMap(({ from }) => (from > asOf ? [from] : [])));
   return {
     openIncidents: incidents.filter((incident) => isOpen(incident, asOf)).length,
     incidents30d: incidents.filter(({ startedAt }) => startedAt > asOf - RECENT_MS && startedAt <= asOf).length,

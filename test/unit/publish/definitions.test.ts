@@ -11,6 +11,7 @@ const SITE = {
   home: null,
   timezone: 'Europe/Berlin',
   locale: 'de',
+  historyDays: 400,
 };
 
 function pagesOf(yaml: string) {

@@ -42,7 +42,9 @@ describe('an incident’s page', () => {
     const open = incident({ impact: 'critical' });
     const view = incidentView(pageModel({ incidents: [open] }), open);
     expect(view.isOpen).toBe(true);
-    expect(view.shell.state).toBe('major_outage');
+    expect(view.shell.state).toBe('partial_outage');
+    const vague = incident({ impact: 'critical', componentIds: [] });
+    expect(incidentView(pageModel({ incidents: [vague] }), vague).shell.state).toBe('major_outage');
     expect(view.shell.freshness).not.toBeNull();
   });
 });
