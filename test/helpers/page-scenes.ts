@@ -89,7 +89,10 @@ const PAST = [
     componentIds: ['webhooks'],
     impact: 'major',
     isAutomatic: true,
-    updateBodies: [''],
+    updates: [
+      { id: 'opened', at: ago(6 * DAY_MS), status: 'investigating', body: 'Detected automatically: Webhooks.' },
+      { id: 'closed', at: ago(6 * DAY_MS - 7 * MINUTE_MS), status: 'resolved', body: 'Working again after 7 min.' },
+    ],
     startedAt: ago(6 * DAY_MS),
     endedAt: ago(6 * DAY_MS - 7 * MINUTE_MS),
   }),
