@@ -76,7 +76,7 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
 }
 
 /** What a time line says of the present. */
-export function presentOf(timeline: readonly TimelineSpan[]): Pick<ComponentModel, 'state' | 'since'> {
+function presentOf(timeline: readonly TimelineSpan[]): Pick<ComponentModel, 'state' | 'since'> {
   return { state: timeline.at(-1)?.state ?? 'unknown', since: lastRunFrom(timeline) };
 }
 
