@@ -52,7 +52,7 @@ describe('posts on disk', () => {
 
   beforeEach(() => mkdirSync(posts()));
 
-  it('become incidents; a typing error ends none, taking the file away ends it', async () => {
+  it('become incidents; a typing error ends none, taking the file away takes it back', async () => {
     const api = newIncidentFile({ title: 'API', startedAt: START, monitors: ['edge/1'] });
     write(api.name, api.text);
     write('shop.md', newIncidentFile({ title: 'Shop', startedAt: START, monitors: ['edge/2'] }).text);
@@ -68,6 +68,8 @@ describe('posts on disk', () => {
 
     write(api.name, api.text);
     rmSync(join(posts(), 'shop.md'));
+    await pass('markdown', { path: posts() });
+    expect((await open()).toSorted()).toEqual(['API', 'Mail', 'Shop']);
     await pass('markdown', { path: posts() });
     expect((await open()).toSorted()).toEqual(['API', 'Mail']);
   });
