@@ -28,14 +28,16 @@ import {
   type Question,
   whyMissing,
 } from '../../connector.ts';
-import { detailsDue, externalIdOf, losesOpen } from '../items.ts';
+import { detailsDue, externalIdOf, idIn, losesOpen } from '../items.ts';
 import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
 import { type Reading, readOffsetPages, whyPartial } from '../paging.ts';
 import { call, itemId, LIMIT, type Options, OptionsSchema, PAGES_MAX, requestHeaders, restUrlOf } from './calls.ts';
 import { INTRODUCTION } from './init.ts';
-import { type Found, idsThere, NOTHING_FOUND, note, openThere, readPagesAndReports } from './pages.ts';
+import { note } from './note.ts';
+import { type Found, idsThere, NOTHING_FOUND, openThere, readPagesAndReports, wholeList } from './pages.ts';
 import { COMPONENT_TYPES, projectDetail, projectMonitors } from './project.ts';
-import { IMPACT_WORDS, projectOutages, REPORT_WORDS } from './project-posts.ts';
+import { projectOutages } from './project-posts.ts';
+import { IMPACT_WORDS, REPORT_WORDS } from './project-reports.ts';
 import {
   DocumentedMonitorsSchema,
   ID_FIELD,
@@ -79,6 +81,8 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
       ...(isStale ? (['incidents'] as const) : []),
       ...(found.isStale ? (['maintenances', 'pages'] as const) : []),
     ],
+    complete: [...found.complete, ...outages.complete],
+    readAgain: found.readAgain,
     isBackfilled: context.memory.isBackfilled || found.isBackfilled,
   };
 }
@@ -124,7 +128,9 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
       taken: idsThere(incidents, 'incident-'),
       open: openThere(context, 'incident-'),
     });
-    return { ...NOTHING_FOUND, incidents, problems, itemsTotal: answer.payload.length, isStale };
+    const ids = answer.payload.map((item) => idIn(item, ID_FIELD));
+    const complete = wholeList(context.upstreamId, 'incidents', { prefix: 'incident-', ids });
+    return { ...NOTHING_FOUND, incidents, problems, itemsTotal: answer.payload.length, isStale, complete };
   }
   // A service that does not offer it has none.
   const isAbsent = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';

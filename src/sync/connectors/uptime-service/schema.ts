@@ -154,6 +154,10 @@ export type ReportUpdate = z.output<typeof UpdateSchema>;
 export const ReportsAnswerSchema = z.object({ statusReports: ListSchema, totalSize: CountSchema.nullish() });
 export const ReportAnswerSchema = z.object({ statusReport: z.unknown() });
 
+/** REST `/v1/status_report`: the only answer that says the page of a report which names no component. */
+export const ReportPagesAnswerSchema = z.array(z.unknown());
+export const ReportPageSchema = z.object({ id: IdSchema, pageId: IdSchema.nullish() });
+
 export const MaintenanceSchema = z.object({
   id: IdSchema,
   title: NameSchema,
