@@ -247,7 +247,7 @@ export interface CompleteList {
   readonly part: 'incidents' | 'maintenances';
   /** What ids begin with that the list is about; an upstream may have several lists. */
   readonly prefix: string;
-  /** It holds every one that begins at this instant or later; null: every one there is. */
+  /** It holds every incident that begins, or maintenance that ends, at this instant or later; null: every one there is. */
   readonly since: EpochMs | null;
   /** Ids of all that it holds, also of those whose item could not be read or was not asked for. */
   readonly ids: readonly string[];

@@ -14,7 +14,8 @@ import { parseInstant } from './rows.ts';
 
 export type StoryTable = 'incident' | 'maintenance';
 
-const START: Readonly<Record<StoryTable, string>> = { incident: 'started_at', maintenance: 'starts_at' };
+/** The instant by which lists cover a stretch of time. */
+const PLACE: Readonly<Record<StoryTable, string>> = { incident: 'started_at', maintenance: 'ends_at' };
 
 /** What is stored of a story, as far as it is decided by. */
 export interface StoredStory {
@@ -106,14 +107,14 @@ export async function withdrawStories(
     lists.length + gone.size === 0
       ? []
       : await tx.all(
-          `SELECT id, external_id, ${START[table]} AS start, missing_at FROM ${table}
+          `SELECT id, external_id, ${PLACE[table]} AS place, missing_at FROM ${table}
            WHERE upstream = ? AND withdrawn_at IS NULL`,
           [upstreamId],
         );
   const isAbsentFrom = absenceFrom(lists);
   const absences = rows.map((row) => {
     const externalId = String(row['external_id']);
-    const isAbsent = gone.has(externalId) || isAbsentFrom(externalId, Number(row['start']));
+    const isAbsent = gone.has(externalId) || isAbsentFrom(externalId, Number(row['place']));
     return { id: String(row['id']), isAbsent, missingAt: parseInstant(row['missing_at']) };
   });
   const absent = absences.filter(({ isAbsent }) => isAbsent);
@@ -133,11 +134,11 @@ export async function withdrawStories(
 }
 
 /** Whether a list that would hold an item does not. */
-function absenceFrom(lists: readonly CompleteList[]): (externalId: string, start: number) => boolean {
+function absenceFrom(lists: readonly CompleteList[]): (externalId: string, place: number) => boolean {
   const known = lists.map((list) => ({ ...list, ids: new Set(list.ids) }));
-  return (externalId, start) => {
+  return (externalId, place) => {
     const covering = known.filter(
-      ({ prefix, since }) => externalId.startsWith(prefix) && (since === null || start >= since),
+      ({ prefix, since }) => externalId.startsWith(prefix) && (since === null || place >= since),
     );
     return covering.length > 0 && covering.every(({ ids }) => !ids.has(externalId));
   };

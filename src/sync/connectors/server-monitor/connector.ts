@@ -12,8 +12,6 @@ import {
   type MonitorDetail,
   type MonitorObservation,
   NOTHING_LEARNED,
-  type Problem,
-  type SnapshotPart,
   toMonitorId,
 } from '../../../model/observation.ts';
 import { type Interval, MINUTE_MS } from '../../../model/time.ts';
@@ -27,19 +25,12 @@ import {
   type PullContext,
   whyMissing,
 } from '../../connector.ts';
-import { detailsDue } from '../items.ts';
+import { detailsDue, idIn } from '../items.ts';
 import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
 import { INTRODUCTION } from './init.ts';
-import {
-  type Origin,
-  outagesOf,
-  projectDetail,
-  projectIncidents,
-  projectMaintenances,
-  projectMonitors,
-  STATE_WORDS,
-} from './project.ts';
+import { type Origin, projectIncidents, projectMaintenances, projectMonitors, STATE_WORDS } from './project.ts';
+import { outagesOf, projectDetail } from './project-detail.ts';
 import {
   ID_FIELD,
   MaintenanceAnswerSchema,
@@ -74,7 +65,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   };
   const { monitors, problems } = projectMonitors(listed.payload.data.monitors, origin);
   const found = yield* readIncidents(options, context, origin);
-  const windows = yield* readMaintenances(options, origin);
+  const windows = yield* readMaintenances(options, context, origin);
   const details = yield* readDetails(options, context, { origin, monitors, found });
   const total = status.payload.data.status.total ?? null;
   if (total !== null && total !== listed.payload.data.monitors.length && options.type === undefined)
@@ -92,15 +83,17 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     problems: [...problems, ...found.problems, ...windows.problems],
     itemsTotal: listed.payload.data.monitors.length + found.itemsTotal,
     stale: [...found.stale, ...windows.stale],
+    complete: [...found.complete, ...windows.complete],
+    gone: found.gone,
+    readAgain: found.readAgain,
     isBackfilled: found.isBackfilled,
   };
 }
 
-function* readMaintenances(
-  options: Options,
-  origin: Origin,
-): Pull<{ maintenances: Learned['maintenances']; problems: readonly Problem[]; stale: readonly SnapshotPart[] }> {
-  if (!options.maintenance) return { maintenances: [], problems: [], stale: [] };
+type FoundWindows = Pick<Learned, 'maintenances' | 'problems' | 'stale' | 'complete'>;
+
+function* readMaintenances(options: Options, { now }: PullContext, origin: Origin): Pull<FoundWindows> {
+  if (!options.maintenance) return { maintenances: [], problems: [], stale: [], complete: [] };
   const answer = yield* attemptOne(
     question(options, {
       name: 'maintenance',
@@ -109,13 +102,22 @@ function* readMaintenances(
       schema: MaintenanceAnswerSchema,
     }),
   );
-  if (answer.kind === 'ok') return { ...projectMaintenances(answer.payload.data, origin), stale: [] };
+  if (answer.kind === 'ok') {
+    const items = answer.payload.data;
+    const prefix = `${origin.upstreamId}/maintenance-`;
+    const ids = items.map((item) => idIn(item, ID_FIELD));
+    const isTold = ids.every((id) => id !== null);
+    // Whether it lists those that are over is not documented.
+    const complete = { part: 'maintenances', prefix, since: now, ids: ids.map((id) => `${prefix}${id}`) } as const;
+    return { ...projectMaintenances(items, origin), stale: [], complete: isTold ? [complete] : [] };
+  }
   // Missing or of another shape: there is none. Anything else may pass, and what is known stays.
   const isAbsent = answer.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
   return {
     maintenances: [],
     problems: [{ kind: 'note', place: '/maintenance', message: whyMissing(answer) }],
     stale: isAbsent ? [] : ['maintenances'],
+    complete: [],
   };
 }
 
