@@ -1,7 +1,7 @@
 /** What badges say, by what they look at. Pure; the present is `subject.now`. */
 
 import { formatUptime } from '../model/percent.ts';
-import type { State } from '../model/state.ts';
+import { isWorse, type State } from '../model/state.ts';
 import { DAY_MS } from '../model/time.ts';
 import type { UptimePeriod } from '../model/uptime.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
@@ -24,13 +24,18 @@ export interface BadgeContext {
   readonly timezone: string;
 }
 
-export type ContentMaker = (
-  subject: BadgeSubject,
-  context: BadgeContext,
-) => BadgeContent & { readonly isPast?: boolean };
+/** What is said, and what of it stays when the data is stale. */
+export interface Said extends BadgeContent {
+  /** A figure of the past: it stays, in grey. */
+  readonly isPast?: boolean;
+  /** Trouble that is known: it stays as it is, since silence makes nothing better. */
+  readonly isTrouble?: boolean;
+}
 
-export function statusContent({ state }: BadgeSubject, { words }: BadgeContext): BadgeContent {
-  return { message: words[state], tone: state };
+export type ContentMaker = (subject: BadgeSubject, context: BadgeContext) => Said;
+
+export function statusContent({ state }: BadgeSubject, { words }: BadgeContext): Said {
+  return { message: words[state], tone: state, isTrouble: isWorse(state, 'unknown') };
 }
 
 export function uptimeContent(period: UptimePeriod): ContentMaker {
@@ -51,13 +56,11 @@ export function responseTimeContent(figure: 'averageMs' | 'p95Ms'): ContentMaker
   };
 }
 
-export function openIncidentsContent(
-  { openIncidents, state }: BadgeSubject,
-  { words, locale }: BadgeContext,
-): BadgeContent {
+export function openIncidentsContent({ openIncidents, state }: BadgeSubject, { words, locale }: BadgeContext): Said {
   if (openIncidents > 0) {
     const isOutage = state === 'major_outage' || state === 'partial_outage';
-    return { message: fillIn(words.open, openIncidents, locale), tone: isOutage ? state : 'degraded' };
+    const message = fillIn(words.open, openIncidents, locale);
+    return { message, tone: isOutage ? state : 'degraded', isTrouble: true };
   }
   // Silence of what we do not see is not good news.
   if (state === 'unknown') return { message: words.unknown, tone: 'unknown' };
@@ -73,12 +76,12 @@ export function recentIncidentsContent(
   return { message: formatCount(incidents30d, locale), tone: atMost(incidents30d, steps) };
 }
 
-export function daysSinceIncidentContent(
-  subject: BadgeSubject,
-  { words, options, locale }: BadgeContext,
-): BadgeContent {
+export function daysSinceIncidentContent(subject: BadgeSubject, { words, options, locale }: BadgeContext): Said {
   const { openIncidents, state, lastIncidentEndedAt, now } = subject;
-  if (openIncidents > 0) return { message: words.ongoing, tone: state === 'major_outage' ? state : 'partial_outage' };
+  if (openIncidents > 0) {
+    const tone = state === 'major_outage' ? state : 'partial_outage';
+    return { message: words.ongoing, tone, isTrouble: true };
+  }
   if (state === 'unknown') return { message: words.unknown, tone: 'unknown' };
   if (lastIncidentEndedAt === null) return { message: words.noneRecorded, tone: 'info' };
   const days = Math.max(0, Math.floor((now - lastIncidentEndedAt) / DAY_MS));

@@ -9,6 +9,7 @@ import {
   openIncidentsContent,
   recentIncidentsContent,
   responseTimeContent,
+  type Said,
   statusContent,
   uptimeContent,
 } from './content.ts';
@@ -142,7 +143,7 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
   const context = { words, options, locale: options.locale ?? 'en', timezone: subject.timezone };
   const { content, style } = entryOf(kind);
   const said = content(subject, context);
-  const { message, tone, ...drawn } = subject.isStale ? stale(said, words) : said;
+  const { message, tone, ...drawn } = claimed(said, subject, words);
   const isGrey = tone === 'unknown';
   return {
     label: labelOf(subject, kind, options),
@@ -159,10 +160,23 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
   };
 }
 
-/** A figure of the past stays, with the word; whatever was said of the present is only the word. */
-function stale(said: BadgeContent & { readonly isPast?: boolean }, words: BadgeWords): BadgeContent {
-  const isFigure = said.isPast === true && said.tone !== 'unknown';
-  return { ...said, message: isFigure ? `${said.message} (${words.stale})` : words.stale, tone: 'unknown' };
+/**
+ * What is said as far as it may be claimed. Of stale data a figure of the past stays, with the word, and so does trouble
+ * that is known, in its colour: that something else is not heard from makes it no better. The rest is only the word.
+ */
+function claimed(
+  { isPast = false, isTrouble = false, ...said }: Said,
+  { isStale, isExpired = false }: BadgeSubject,
+  words: BadgeWords,
+): BadgeContent {
+  if (!isStale && !isExpired) return said;
+  const isClaimed = isTrouble && !isExpired;
+  const isKept = isClaimed || (isPast && said.tone !== 'unknown');
+  return {
+    ...said,
+    message: isKept ? `${said.message} (${words.stale})` : words.stale,
+    tone: isClaimed ? said.tone : 'unknown',
+  };
 }
 
 function labelOf(subject: BadgeSubject, kind: BadgeKind, { label }: BadgeOptions): string {

@@ -124,7 +124,7 @@ async function drawFrom(
   if (subject === null || file === null) return null;
   const badge = resolveBadge(file.name, data.named, data.options);
   if (badge === null) return null;
-  const shown = isStale ? { ...subject, isStale: true } : subject;
+  const shown = isStale ? { ...subject, isExpired: true } : subject;
   const { body, contentType } = await badgeFile(
     shown,
     { kind: badge.kind, format: file.format },
