@@ -45,7 +45,12 @@ export const LimitsSchema = z.strictObject({
 const GroupSchema = z.strictObject({
   id: IdSchema.describe('Named by components in group_id.'),
   name: z.string().min(1).max(256).describe('Shown as the heading of the group.'),
-  order: z.number().optional().describe('Place among the groups; default: as listed.'),
+  order: z
+    .number()
+    .optional()
+    .describe(
+      'Place among groups and components without one; default: that of its first component, in the order of the list.',
+    ),
 });
 
 const ComponentSchema = z

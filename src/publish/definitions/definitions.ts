@@ -2,16 +2,11 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import type { Secret } from '../../config/secret.ts';
-import type {
-  ComponentDefinition,
-  GroupDefinition,
-  MonitorId,
-  MonitorObservation,
-  PageDefinition,
-} from '../../model/observation.ts';
+import type { ComponentDefinition, MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { HOST_NAME, RESERVED_SLUGS, SLUG, safeLink } from '../../model/scalars.ts';
 import { MINUTE_MS } from '../../model/time.ts';
+import { placedGroups } from './group-order.ts';
 
 export interface SiteSettings {
   /** Public address of the site, without a trailing slash. */
@@ -132,6 +127,8 @@ function overlay(
   monitors: DefinitionInputs['monitors'],
 ): PageDefinition {
   const id = base?.id ?? `config/${config.slug}`;
+  const components =
+    config.components === undefined ? (base?.components ?? allMonitors(monitors)) : componentsOf(config.components);
   return {
     id,
     slug: config.slug,
@@ -145,14 +142,8 @@ function overlay(
     emailDomains: config.auth_email_domains ?? base?.emailDomains ?? [],
     published: config.published ?? base?.published ?? true,
     theme: config.theme ?? base?.theme ?? 'system',
-    groups:
-      config.groups?.map(
-        (group, index): GroupDefinition => ({ id: group.id, name: group.name, order: group.order ?? index }),
-      ) ??
-      base?.groups ??
-      [],
-    components:
-      config.components === undefined ? (base?.components ?? allMonitors(monitors)) : componentsOf(config.components),
+    groups: config.groups === undefined ? (base?.groups ?? []) : placedGroups(config.groups, components),
+    components,
   };
 }
 
