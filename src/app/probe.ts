@@ -2,7 +2,7 @@
 
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
-import { createRunner } from '../sync/pass/runner.ts';
+import { createRunner, type Runner } from '../sync/pass/runner.ts';
 import { createQuota } from '../sync/quota/quota.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
 import type { Upstream } from '../sync/upstream.ts';
@@ -29,18 +29,14 @@ export async function probeUpstream(
 ): Promise<ProbeRow> {
   // A probe asks less than a pass; how much a pass asks is known from the last one.
   const { listCalls: known } = await readControl(store.database, upstream.id);
-  const runner = createRunner(
-    {
-      upstreamId: upstream.id,
-      limits: upstream.limits,
-      intervalMs: upstream.intervalMs,
-      listCalls: 1,
-      isHalfOpen: true,
-    },
-    { http, quota: createQuota(store.database, Math.random), now, random: Math.random, sleep },
-  );
+  const runner = runnerFor({ http, store }, upstream);
   const base = { upstream: upstream.id, kind: upstream.kind };
-  const memory = { detailFetchedAt: new Map(), openIncidents: new Set<string>(), isBackfilled: true };
+  const memory = {
+    detailFetchedAt: new Map(),
+    openIncidents: new Set<string>(),
+    incidentsReadAt: new Map(),
+    isBackfilled: true,
+  };
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory }));
     const tally = runner.tally();
@@ -74,6 +70,15 @@ export async function probeUpstream(
       clockSkewMs: runner.tally().clockSkewMs,
     };
   }
+}
+
+/** Asks an upstream outside of a pass, within its quota. */
+export function runnerFor({ http, store }: Pick<Pharos, 'http' | 'store'>, upstream: Upstream): Runner {
+  const { id: upstreamId, limits, intervalMs } = upstream;
+  return createRunner(
+    { upstreamId, limits, intervalMs, listCalls: 1, isHalfOpen: true },
+    { http, quota: createQuota(store.database, Math.random), now, random: Math.random, sleep },
+  );
 }
 
 function scheduleWarnings({ limits, intervalMs }: Upstream, listCalls: number): string[] {

@@ -1,8 +1,8 @@
 /** Badges as files: every format, with the headers they are to be served with. */
 
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { badgeFields } from './kinds.ts';
-import type { BadgeFormat, BadgeKind, BadgeScheme } from './names.ts';
+import { type BadgeKind, badgeFields, isCard } from './kinds.ts';
+import type { BadgeFormat, BadgeScheme } from './names.ts';
 import type { BadgeOptions } from './options.ts';
 import { renderBadge } from './render.ts';
 import { shieldsEndpoint } from './shields.ts';
@@ -47,7 +47,7 @@ export async function badgeFile(
 
 /** The SVG of any kind; a promise only for cards. */
 function badgeSvg(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): string | Promise<string> {
-  if (kind === 'card') return import('./card.ts').then(({ cardSvg }) => cardSvg(subject, options));
+  if (isCard(kind)) return import('./card.ts').then(({ cardSvg }) => cardSvg(subject, options));
   return renderBadge(badgeFields(subject, kind, options));
 }
 

@@ -6,6 +6,7 @@ import {
   ACCESS_TYPES,
   ANNOUNCEMENT_LEVELS,
   type Announcement,
+  FREQUENCIES,
   INCIDENT_IMPACTS,
   INCIDENT_STATUSES,
   type Incident,
@@ -22,7 +23,14 @@ import type { EpochMs } from '../model/time.ts';
 const InstantSchema = z.number().int() as unknown as z.ZodType<EpochMs>;
 const MonitorIdSchema = z.string() as unknown as z.ZodType<MonitorId>;
 const StateSchema = z.enum(STATES);
-const UpdateSchema = z.object({ id: z.string(), at: InstantSchema, status: z.string().nullable(), body: z.string() });
+const AffectedSchema = z.object({ id: z.string(), state: StateSchema.nullable() });
+const UpdateSchema = z.object({
+  id: z.string(),
+  at: InstantSchema,
+  status: z.string().nullable(),
+  body: z.string(),
+  impacts: z.array(AffectedSchema).exactOptional(),
+});
 
 const MonitorSchema: z.ZodType<MonitorObservation> = z.object({
   id: MonitorIdSchema,
@@ -43,11 +51,21 @@ const IncidentSchema: z.ZodType<Incident> = z.object({
   startedAt: InstantSchema,
   endedAt: InstantSchema.nullable(),
   monitors: z.array(MonitorIdSchema),
-  components: z.array(z.object({ id: z.string(), state: StateSchema.nullable() })),
+  components: z.array(AffectedSchema),
   pages: z.array(z.string()).nullable(),
   affectedState: StateSchema.nullable(),
   isOutage: z.boolean(),
   updates: z.array(UpdateSchema),
+  affectsUptime: z.boolean().exactOptional(),
+  bornAt: InstantSchema.exactOptional(),
+});
+
+const RecurrenceSchema = z.object({
+  rule: z.string(),
+  every: z.enum(FREQUENCIES),
+  interval: z.number(),
+  weekdays: z.array(z.number()),
+  windows: z.array(z.object({ from: InstantSchema, to: InstantSchema })),
 });
 
 const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
@@ -59,6 +77,9 @@ const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
   components: z.array(z.string()),
   pages: z.array(z.string()).nullable(),
   updates: z.array(UpdateSchema),
+  body: z.string().exactOptional(),
+  repeats: RecurrenceSchema.exactOptional(),
+  bornAt: InstantSchema.exactOptional(),
 });
 
 const AnnouncementSchema: z.ZodType<Announcement> = z.object({
@@ -92,6 +113,7 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
       monitor: MonitorIdSchema.nullable(),
       name: z.string().nullable(),
       description: z.string().nullable(),
+      showsDetails: z.boolean().exactOptional(),
       groupId: z.string().nullable(),
       order: z.number(),
       groupOrder: z.number(),

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { type DeliveryDeps, deliver, pendingEvents } from '../../src/exports/deliver.ts';
 import { PayrollOptionsSchema } from '../../src/exports/options.ts';
 import { timeEventsOf } from '../../src/exports/time-events.ts';
 import { type Incident, toMonitorId } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createOutbox } from '../../src/store/outbox.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
@@ -62,7 +62,7 @@ describe('the payroll export', () => {
       id: 'payroll',
       kind: 'payroll-time-events',
       tenantBaseUrl: `${sandbox.url}/payroll`,
-      headers: { Authorization: `Bearer ${sandbox.credentials.payrollToken}` },
+      headers: { Authorization: `Bearer ${sandbox.environment()['PAYROLL_TOKEN']}` },
       rota: { rotation: { employees: [17], startsAt: '2026-01-05T09:00' } },
       ...over,
     });

@@ -5,19 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { NOTHING_LEARNED } from '../../src/model/observation.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { takeLease } from '../../src/store/lease.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
-import {
-  ask,
-  attempt,
-  NOTHING_LEARNED,
-  type Priority,
-  type PullContext,
-  type Question,
-} from '../../src/sync/connector.ts';
+import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
 import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { createQuota } from '../../src/sync/quota/quota.ts';
 import { windowsOf } from '../../src/sync/quota/windows.ts';

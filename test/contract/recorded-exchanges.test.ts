@@ -14,8 +14,8 @@ import {
   componentPlaces,
   projectMaintenances,
   projectOutages,
-  projectReports,
 } from '../../src/sync/connectors/uptime-service/project-posts.ts';
+import { projectReports } from '../../src/sync/connectors/uptime-service/project-reports.ts';
 import {
   DailySummarySchema,
   MonitorSummarySchema,

@@ -5,6 +5,7 @@ import type { Secret } from '../../config/secret.ts';
 import type { ComponentDefinition, PageDefinition } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { safeLink } from '../../model/scalars.ts';
+import { MINUTE_MS } from '../../model/time.ts';
 import { settleDomains } from './domains.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
@@ -32,6 +33,9 @@ export interface ResolvedSite {
   /** The page at the root of the site; null: the root is the index of pages. */
   readonly home: string | null;
 }
+
+/** Longer than what a restart or one failed check takes. */
+const DEFAULT_ENTRIES_AFTER_MS = 3 * MINUTE_MS;
 
 /**
  * The pages to publish: those of the configuration, and those of upstreams that no page of the configuration builds on.
@@ -121,10 +125,18 @@ function finish({ definition, config }: Draft, { site, monitors }: DefinitionInp
       accentColor: config?.accent_color ?? null,
       cssVariables: config?.css_variables ?? {},
       allowIndex: config?.allow_index ?? true,
+      historyDays: site.historyDays,
+      entriesAfterMs: entriesAfterMs(config),
     },
     password: config?.password ?? null,
     config,
   };
+}
+
+/** How long a monitor is down before that is an incident; null: it never is by itself. */
+function entriesAfterMs(config: PageConfig | null): number | null {
+  const after = config?.incidents?.after ?? DEFAULT_ENTRIES_AFTER_MS;
+  return after === 'off' ? null : after;
 }
 
 /** Component ids are parts of addresses: what an upstream sends is made safe and unique. */

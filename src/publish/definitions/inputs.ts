@@ -10,6 +10,8 @@ export interface SiteSettings {
   readonly home: string | null;
   readonly timezone: string;
   readonly locale: string;
+  /** How far back pages look. */
+  readonly historyDays: number;
 }
 
 /** What definitions look at of a monitor. */

@@ -2,18 +2,17 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate, statedAccess } from '../../model/access.ts';
-import type {
-  AccessType,
-  ComponentDefinition,
-  GroupDefinition,
-  MonitorId,
-  PageDefinition,
-} from '../../model/observation.ts';
+import type { AccessType, ComponentDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
+import { placedGroups } from './group-order.ts';
 import type { DefinitionInputs } from './inputs.ts';
 
 /** The configuration over what it builds on, field by field; but never more open than either of the two. */
 export function overlay(config: PageConfig, base: PageDefinition | null, inputs: DefinitionInputs): PageDefinition {
   const { access, emailDomains } = effectiveGate(config, base);
+  const components =
+    config.components === undefined
+      ? (base?.components ?? allMonitors(inputs.monitors))
+      : componentsOf(config.components);
   return {
     id: base?.id ?? `config/${config.slug}`,
     slug: config.slug,
@@ -27,16 +26,8 @@ export function overlay(config: PageConfig, base: PageDefinition | null, inputs:
     emailDomains,
     published: (config.published ?? true) && (base?.published ?? true),
     theme: config.theme ?? base?.theme ?? 'system',
-    groups:
-      config.groups?.map(
-        (group, index): GroupDefinition => ({ id: group.id, name: group.name, order: group.order ?? index }),
-      ) ??
-      base?.groups ??
-      [],
-    components:
-      config.components === undefined
-        ? (base?.components ?? allMonitors(inputs.monitors))
-        : componentsOf(config.components),
+    groups: config.groups === undefined ? (base?.groups ?? []) : placedGroups(config.groups, components),
+    components,
   };
 }
 
@@ -69,6 +60,7 @@ function componentsOf(components: NonNullable<PageConfig['components']>): readon
       monitor: component.type === 'monitor' ? ((component.monitor ?? null) as MonitorId | null) : null,
       name: component.name ?? null,
       description: component.description ?? null,
+      ...(component.show_details ? { showsDetails: true } : {}),
       groupId: component.group_id ?? null,
       order: component.order ?? index,
       groupOrder: component.group_order ?? component.order ?? index,

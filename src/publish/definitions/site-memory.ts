@@ -65,7 +65,8 @@ export function createSiteMemory(store: Store): SiteMemory {
     for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
     for (const slug of redefined(before, current)) touched.add(slug);
     for (const source of sources)
-      if (hasTurned(source)) for (const slug of current.index.drawingOn(source.upstreamId)) touched.add(slug);
+      if (hasTurned(source))
+        for (const slug of await pagesDependingOn(source.upstreamId, current.index)) touched.add(slug);
     known = current;
     hasOtherMonitors = false;
     revision = changes.revision;
@@ -83,6 +84,12 @@ export function createSiteMemory(store: Store): SiteMemory {
       if (monitor === undefined) monitors.delete(id);
       else monitors.set(id, { id, name: monitor.name, isPublic: monitor.isPublic });
     }
+  }
+
+  /** Pages that draw on an upstream, and those that an open story of it is about. */
+  async function pagesDependingOn(upstreamId: string, index: PageIndex): Promise<readonly string[]> {
+    const about = await store.openSubjects(upstreamId);
+    return [...index.drawingOn(upstreamId), ...about.flatMap(index.showing)];
   }
 
   async function define(

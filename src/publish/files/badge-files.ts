@@ -1,9 +1,10 @@
 /** Badges as files, for targets with no server that draws them on demand. */
 
 import { badgeFile } from '../../badges/files.ts';
-import { badgeFields } from '../../badges/kinds.ts';
-import { BADGE_FORMATS, BADGE_KINDS, type BadgeFormat, type BadgeKind, badgeFileName } from '../../badges/names.ts';
-import { type BadgeOptions, mergeBadgeOptions, type NamedBadge } from '../../badges/options.ts';
+import { BADGE_KINDS, type BadgeKind, badgeFields, isCard, PART_KINDS } from '../../badges/kinds.ts';
+import type { NamedBadge } from '../../badges/named.ts';
+import { BADGE_FORMATS, type BadgeFormat, badgeFileName } from '../../badges/names.ts';
+import { type BadgeOptions, mergeBadgeOptions } from '../../badges/options.ts';
 import type { PageModel } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
@@ -18,9 +19,6 @@ export interface PageBadges {
   readonly named: readonly NamedBadge[];
 }
 
-/** Of each group and each component; the page has every kind. */
-const PART_KINDS = ['status', 'uptime-90d'] as const satisfies readonly BadgeKind[];
-
 const TYPES: Readonly<Record<BadgeFormat, string>> = {
   '-light.svg': 'image/svg+xml; charset=utf-8',
   '-dark.svg': 'image/svg+xml; charset=utf-8',
@@ -29,7 +27,7 @@ const TYPES: Readonly<Record<BadgeFormat, string>> = {
   '.png': 'image/png',
 };
 
-/** Every kind for the page with the operator's own, and the usual two for each group and component; in every format. */
+/** Every kind for the page with the operator's own, and a few for each group and component; in every format. */
 export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
   const groups = model.groups.filter(({ id }) => model.components.some(({ definition }) => definition.groupId === id));
   return filesOfBadges(badges, {
@@ -81,9 +79,9 @@ function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, 
     path: `${folder}${BADGES_PATH}${badgeFileName(name, format)}`,
     contentType: TYPES[format],
     kind: `badge${format}`,
-    priority: format === '.png' || kind === 'card' ? 'background' : 'immediate',
+    priority: format === '.png' || isCard(kind) ? 'background' : 'immediate',
     // A card says several things; what it says of the present is in its fields, the rest in its subject.
-    view: () => (kind === 'card' ? { options, subject: subject() } : badgeFields(subject(), kind, options)),
+    view: () => (isCard(kind) ? { options, subject: subject() } : badgeFields(subject(), kind, options)),
     draw: async () => (await badgeFile(subject(), { kind, format }, options)).body,
   });
 }

@@ -3,7 +3,7 @@
  * that only grow older follow the heartbeat; the rest follow the present.
  */
 
-import { BADGE_KINDS } from '../../badges/names.ts';
+import { BADGE_KINDS, PART_KINDS } from '../../badges/kinds.ts';
 import type { ComponentModel, PageIncident, PageMaintenance, PageModel } from '../../model/index.ts';
 import { badgeGalleryView } from '../../views/badges/badge-gallery.ts';
 import { componentView } from '../../views/component/component.ts';
@@ -43,7 +43,7 @@ export function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): File
     htmlFile(HOME_PATH, 'status-page', { view: () => statusPageView(model) }),
     htmlFile(EMBED_PATH, 'embed', { view: () => embedView(model) }),
     ...historyFiles(facts),
-    ...model.incidents.map((incident) => incidentFile(facts, incident)),
+    ...model.incidents.flatMap((incident) => incidentFiles(facts, incident)),
     ...model.maintenances.map((maintenance) => maintenanceFile(facts, maintenance)),
     ...model.components.map((component) => componentFile(facts, component)),
     uptimeFile(facts),
@@ -63,10 +63,11 @@ export function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): File
   ];
 }
 
-function incidentFile({ model, frame }: PageFacts, incident: PageIncident): FileEntry {
+/** The incident at its address, and at every other that it was ever known under: the page itself names the one. */
+function incidentFiles({ model, frame }: PageFacts, incident: PageIncident): FileEntry[] {
   const view = () => incidentView(model, incident);
-  if (isOpen(incident, model.asOf)) return htmlFile(incidentPath(incident.slug), 'incident', { view });
-  return htmlFile(incidentPath(incident.slug), 'incident', { view, inputs: () => [frame(), fingerprintOf(incident)] });
+  const init = isOpen(incident, model.asOf) ? { view } : { view, inputs: () => [frame(), fingerprintOf(incident)] };
+  return [incident.slug, ...incident.aliases].map((slug) => htmlFile(incidentPath(slug), 'incident', init));
 }
 
 function maintenanceFile({ model, atHeartbeat, frame }: PageFacts, maintenance: PageMaintenance): FileEntry {
@@ -90,7 +91,7 @@ function componentFile(
   return htmlFile(componentPath(id), 'component', {
     view: () => {
       const { page, shown } = chosen();
-      return componentView(page, shown);
+      return componentView(page, shown, { badges: PART_KINDS });
     },
     inputs: () => {
       const { page, shown } = chosen();

@@ -6,7 +6,7 @@ import type { ComponentModel, PageModel } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import { faviconView, socialView } from '../../views/badges/social.ts';
 import { calendarView } from '../../views/feeds/calendar.ts';
-import { feedsOf } from '../../views/feeds/feeds.ts';
+import { type Feeds, feedsOf } from '../../views/feeds/feeds.ts';
 import { buildDocument } from '../../views/json/build-json.ts';
 import { stateDocument } from '../../views/json/state-json.ts';
 import { uptimeDocument } from '../../views/json/uptime-json.ts';
@@ -154,5 +154,14 @@ function feedFiles(model: PageModel): FileEntry[] {
       }),
     ];
   };
-  return [filesFor(), ...model.components.map(filesFor)].flat();
+  return [filesFor(), historyFeeds(feeds), ...model.components.map(filesFor)].flat();
+}
+
+/** Under the addresses that Statuspage has them at, for programs that know those. */
+function historyFeeds(feeds: () => Feeds): FileEntry[] {
+  const shared = { view: once(() => feeds().history()), inputs: once(() => feeds().historyInputs()) };
+  return [
+    fileEntry({ ...shared, path: 'history.atom', contentType: ATOM_TYPE, kind: 'atom', draw: atomText }),
+    fileEntry({ ...shared, path: 'history.rss', contentType: RSS_TYPE, kind: 'rss', draw: rssText }),
+  ];
 }

@@ -14,7 +14,14 @@ import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
 import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
-import { eventKeyOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
+import {
+  eventKeyOf,
+  loadPageInputs,
+  modelAsOf,
+  nextChangeAt,
+  rememberFirsts,
+  type UndatedInputs,
+} from './page-inputs.ts';
 
 export interface PageTask {
   readonly page: ResolvedPage;
@@ -42,7 +49,7 @@ export interface PreparedPage {
 }
 
 /** What the index of pages shows of a page, beside its definition. */
-export type PageSummary = Pick<PageModel, 'state' | 'asOf' | 'dataFrom'>;
+export type PageSummary = Pick<PageModel, 'state' | 'since' | 'asOf'>;
 
 /** What a release keeps beside its files. */
 export interface ReleaseData {
@@ -68,8 +75,8 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
   const { model, eventKey } = modelFor(inputs, task);
   const prepared = {
     asOf: model.asOf,
-    summary: { state: model.state, asOf: model.asOf, dataFrom: model.dataFrom },
-    dueAt: dueAfter(inputs, task),
+    summary: { state: model.state, since: model.since, asOf: model.asOf },
+    dueAt: dueAfter(inputs, model, task),
   };
   if (isNewsOnly(task) && task.previous !== null && isUnmoved(task.previous, { model, eventKey, task }))
     return {
@@ -79,6 +86,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
       filesTotal: Object.keys(task.previous.files).length,
       hasWaiting: false,
     };
+  await rememberFirsts(deps.store, { inputs, model, now: task.state.now });
   const entries = deps.filesOf(model, task.page);
   const input = {
     slug: task.page.definition.slug,
@@ -154,9 +162,9 @@ function isPlainNews(task: PageTask, { eventKey, entries }: DrawnFrom): boolean 
   return Object.keys(previous.files).every((path) => paths.has(path));
 }
 
-function dueAfter(inputs: UndatedInputs, { page, state: { now } }: PageTask): number {
+function dueAfter(inputs: UndatedInputs, model: PageModel, { page, state: { now } }: PageTask): number {
   const nextHeartbeat = heartbeatBefore(now, page.definition.slug) + HEARTBEAT_MS;
-  return Math.min(nextHeartbeat, nextChangeAt(inputs, now));
+  return Math.min(nextHeartbeat, nextChangeAt(inputs, model, now));
 }
 
 function releaseAccess({ definition: { slug, access } }: ResolvedPage): ReleaseAccess {

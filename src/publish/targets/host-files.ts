@@ -41,6 +41,8 @@ const DATA = [
   'reports/:month/report.json',
   'reports/:month/report.csv',
   ...FEEDS,
+  'history.atom',
+  'history.rss',
   ...FEEDS.map((feed) => `components/:id/${feed}`),
 ];
 /** Not with `*`, which the gallery in the same folder would match as well. */

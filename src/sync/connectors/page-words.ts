@@ -2,7 +2,8 @@
 
 import type { AccessType, ComponentDefinition, GroupDefinition, Theme } from '../../model/observation.ts';
 import { SLUG } from '../../model/scalars.ts';
-import { compareIds, type StateWords } from './wire.ts';
+import { compareIds } from './items.ts';
+import type { StateWords } from './wire.ts';
 
 /** The read-only `status` of a monitor. */
 export const MONITOR_WORDS: StateWords = {

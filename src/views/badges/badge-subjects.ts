@@ -9,12 +9,10 @@ import {
   dayOf,
   daysUntil,
   type EpochMs,
-  isWorse,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
   responseTimeFigures,
-  type State,
   toEpochMs,
   UPTIME_PERIODS,
   type Uptime,
@@ -53,7 +51,8 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
   return {
     page: {
       ...badgeSubject(model, model.definition.title, measured),
-      ...presentOf(model.state, model.isStale),
+      state: model.state,
+      isStale: model.isStale,
       ...wantedEvents(model, () => true),
     },
     groups: groups.map(({ group, members }) => ({ id: group.id, subject: badgeSubject(model, group.name, members) })),
@@ -85,10 +84,8 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
   const figures = responseTimeFigures(samples, lastDay);
   return {
     name,
-    ...presentOf(
-      combinedState(members.map(({ component }) => component.state)),
-      members.some(({ component }) => component.isStale),
-    ),
+    state: combinedState(members.map(({ component }) => component.state)),
+    isStale: members.some(({ component }) => component.isStale),
     uptime: uptimeRatios(members),
     responseTime: figures === null ? null : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
     responseSeries: bucketed(samples, lastDay, RESPONSE_POINTS).map((bucket) => bucket.figures?.averageMs ?? null),
@@ -97,11 +94,6 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
     timezone: model.settings.timezone,
     now: model.asOf,
   };
-}
-
-/** A known outage is said even while something else is not heard from. */
-function presentOf(state: State, isStale: boolean): Pick<BadgeSubject, 'state' | 'isStale'> {
-  return { state, isStale: isStale && !isWorse(state, 'unknown') };
 }
 
 function uptimeRatios(members: readonly Measured[]): BadgeSubject['uptime'] {
@@ -116,7 +108,9 @@ function wantedEvents(model: PageModel, isWanted: (event: PageIncident | PageMai
   const { asOf } = model;
   const incidents = model.incidents.filter(isWanted);
   const ended = incidents.flatMap(({ endedAt }) => (endedAt !== null && endedAt <= asOf ? [endedAt] : []));
-  const coming = model.maintenances.filter(isWanted).flatMap(({ startsAt }) => (startsAt > asOf ? [startsAt] : []));
+  const coming = model.maintenances
+    .filter(isWanted)
+    .flatMap(({ windows }) => windows.flatMap(({ from }) => (from > asOf ? [from] : [])));
   return {
     openIncidents: incidents.filter((incident) => isOpen(incident, asOf)).length,
     incidents30d: incidents.filter(({ startedAt }) => startedAt > asOf - RECENT_MS && startedAt <= asOf).length,

@@ -15,8 +15,10 @@ export interface BadgeSubject {
   readonly name: string;
   /** Now. */
   readonly state: State;
-  /** Not heard from in time: nothing about the present may be claimed. */
+  /** Something of it was not heard from in time: nothing about the present may be claimed but trouble that is known. */
   readonly isStale: boolean;
+  /** All of this was computed too long ago, so that not even known trouble may be claimed to go on. Absent: it is kept up to date. */
+  readonly isExpired?: boolean;
   /** 0 to 1, exactly 1 only when nothing was down; null: not observed. */
   readonly uptime: Readonly<Record<UptimePeriod, number | null>>;
   /** Over the last 24 hours; null: no samples. */

@@ -5,7 +5,6 @@ import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
 import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
-import { firstHeardAt, stateSince } from '../model/last-change.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
@@ -16,7 +15,6 @@ import { type ResponseChartView, responseChartOf } from './response-chart.ts';
 
 /** The rest is in the history. */
 const INCIDENTS_MAX = 20;
-const COMPONENT_BADGES = ['status', 'uptime-90d'] as const;
 
 export interface ComponentView {
   readonly shell: ShellView;
@@ -28,8 +26,7 @@ export interface ComponentView {
   readonly stateWord: string;
   readonly since: TimeView | null;
   readonly days: readonly string[];
-  /** Null where nothing is ever observed: it is no monitor. */
-  readonly bar: DayBarView | null;
+  readonly bar: DayBarView;
   readonly periods: readonly PeriodRowView[];
   /** What its upstream counts itself; null when it does not. */
   readonly upstreamSays: string | null;
@@ -43,15 +40,23 @@ export interface ComponentView {
   readonly badges: readonly (BadgeSnippets & { readonly src: string })[];
 }
 
-export function componentView(model: PageModel, component: ComponentModel, options: ViewOptions = {}): ComponentView {
+export interface ComponentInit extends ViewOptions {
+  /** Names of the badges that components have, as in their addresses. */
+  readonly badges: readonly string[];
+}
+
+export function componentView(
+  model: PageModel,
+  component: ComponentModel,
+  { badges, ...options }: ComponentInit,
+): ComponentView {
   const context = contextOf(model, { base: '../../', ...options });
   const { words, format } = context;
   const { definition, state, name } = component;
   const path = componentPath(definition.id);
   const days = barDays(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
-  const isObserved = definition.type === 'monitor' || firstHeardAt(component) !== null;
-  const since = isWorse(state, 'operational') ? stateSince(component) : null;
+  const since = isWorse(state, 'operational') ? component.since : null;
   return {
     shell: shellOf(context, {
       title: name,
@@ -60,6 +65,7 @@ export function componentView(model: PageModel, component: ComponentModel, optio
       section: 'status',
       isLive: true,
       state,
+      since: component.since,
     }),
     name,
     group: model.groups.find((one) => one.id === definition.groupId)?.name ?? null,
@@ -67,10 +73,10 @@ export function componentView(model: PageModel, component: ComponentModel, optio
     target: component.target === null ? null : fill(words.target, { target: component.target }),
     state,
     stateWord: stateWord(state, words),
-    since: since === null || since <= 0 ? null : format.time(since),
+    since: since === null ? null : format.time(since),
     days: days.texts,
-    bar: isObserved ? dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }) : null,
-    periods: isObserved ? periodRowsOf(context, component) : [],
+    bar: dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }),
+    periods: periodRowsOf(context, component),
     upstreamSays: upstreamText(context, component),
     responseChart: responseChartOf(context, component),
     incidents: incidents
@@ -83,7 +89,7 @@ export function componentView(model: PageModel, component: ComponentModel, optio
       .map((one) => maintenanceEventOf(context, one, { updatesMax: 1, hasYear: true })),
     historyHref: context.base + HISTORY_PATH,
     feedBase: context.base + path,
-    badges: COMPONENT_BADGES.filter((kind) => isObserved || kind === 'status').map((kind) => ({
+    badges: badges.map((kind) => ({
       ...badgeSnippets({
         alt: `${model.definition.title}: ${name}`,
         address: absoluteUrl(model, `${path}badges/${kind}`),

@@ -1,30 +1,25 @@
-/** What the feeds of a page or a component say: its newest incidents and maintenances, each with all of its updates. */
+/**
+ * What the feeds of a page or a component say: one item for each update of an incident or a maintenance, so that readers,
+ * which know an item by its id and its date, show every one of them. The history feed has one item for each story, as
+ * Statuspage's has.
+ */
 
 import {
   type ComponentModel,
-  type EpochMs,
+  later,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
   toIso,
 } from '../../model/index.ts';
-import { incidentChangedAt, maintenanceChangedAt, maintenanceKnownSince } from '../incident/event-times.ts';
-import { NEVER } from '../model/last-change.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, incidentPath, maintenancePath } from '../text/addresses.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
 import { uuidOf } from '../text/stable-id.ts';
-import { incidentUpdates } from '../v2/incidents.ts';
-import { maintenanceUpdates } from '../v2/maintenances.ts';
-import type { StatusUpdate } from '../v2/updates.ts';
 import { wordsOf } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
-
-/** As many as Statuspage's feeds carry. */
-const PAGE_ITEMS_MAX = 50;
-/** A page has many components, and each of their items is in the page's history too. */
-const COMPONENT_ITEMS_MAX = 25;
+import { type FeedStories, feedStories, type Story } from './feed-stories.ts';
 
 /** One feed, whatever the format; plain text, cleaned for XML, still to be escaped. */
 export interface FeedView {
@@ -37,12 +32,13 @@ export interface FeedView {
   readonly pageUrl: string;
   readonly atomUrl: string;
   readonly rssUrl: string;
-  readonly jsonUrl: string;
+  /** Null: there is none of this feed. */
+  readonly jsonUrl: string | null;
   /** Who writes it: the page. */
   readonly author: string;
-  /** ISO 8601; the latest change of an item, 1970 while there is none. */
+  /** ISO 8601; the newest item, or when the page was first defined while there is none. */
   readonly updatedAt: string;
-  /** Latest change first; at most 50 for a page, 25 for a component. */
+  /** Newest first. */
   readonly items: readonly FeedItemView[];
 }
 
@@ -53,19 +49,14 @@ export interface FeedItemView {
   readonly title: string;
   readonly kind: 'incident' | 'maintenance';
   readonly status: string;
-  /** The status in the language of the page. */
-  readonly statusText: string;
   readonly impact: string | null;
   /** Names of the components it is about. */
   readonly components: readonly string[];
   readonly publishedAt: string;
   readonly updatedAt: string;
-  /** A maintenance's window or an incident's duration; the end is null while it is open. */
-  readonly startsAt: string;
-  readonly endsAt: string | null;
   /** The window in words; empty for an incident. */
   readonly windowText: string;
-  /** Newest first. */
+  /** Newest first; of an item that is one update, that one. */
   readonly updates: readonly FeedUpdateView[];
 }
 
@@ -73,7 +64,7 @@ export interface FeedUpdateView {
   readonly at: string;
   readonly atText: string;
   readonly statusText: string;
-  /** Markdown, hostile. */
+  /** Markdown, hostile; empty where only the status changed. */
   readonly body: string;
 }
 
@@ -83,33 +74,51 @@ export interface Feeds {
   inputs(component?: ComponentModel): unknown;
   /** The feed of the whole page, or of one component when it is named. */
   view(component?: ComponentModel): FeedView;
+  historyInputs(): unknown;
+  /** One item for each story of the page. */
+  history(): FeedView;
 }
 
 /** The feeds of a page and of its components. An item is made once, whichever feeds it is in. */
 export function feedsOf(model: PageModel): Feeds {
-  const newest = newestEvents(model);
-  const items = new Map<DatedEvent, FeedItemView>();
-  const itemOf = (dated: DatedEvent): FeedItemView => {
-    const made = items.get(dated) ?? itemView(model, dated);
-    items.set(dated, made);
+  const stories = feedStories(model);
+  const items = new Map<Story['updates'][number], FeedItemView>();
+  const itemOf = (story: Story, update: Story['updates'][number]): FeedItemView => {
+    const made = items.get(update) ?? updateItem(model, story, update);
+    items.set(update, made);
     return made;
   };
+  const inputsOf = (head: unknown, told: FeedStories['ofPage']): unknown => [
+    head,
+    model.settings.timezone,
+    ...told.map(({ event, updates }) => [event, updates.length, affectedNames(model, event)]),
+  ];
   const wanted = (component: ComponentModel | undefined) =>
-    component === undefined ? newest.ofPage : (newest.byComponent.get(component.definition.id) ?? []);
+    component === undefined ? stories.ofPage : stories.ofComponent(component.definition.id);
   return {
-    inputs: (component) => [
-      feedHead(model, component),
-      model.settings.timezone,
-      ...wanted(component).map(({ event, changedAt }) => [event, changedAt, affectedNames(model, event)]),
-    ],
+    inputs: (component) => inputsOf(feedHead(model, component), wanted(component)),
     view: (component) => {
-      const made = wanted(component).map(itemOf);
-      return { ...feedHead(model, component), updatedAt: made[0]?.updatedAt ?? toIso(NEVER), items: made };
+      const made = wanted(component).flatMap((story) => story.updates.map((update) => itemOf(story, update)));
+      return withItems(feedHead(model, component), made, model);
     },
+    historyInputs: () => inputsOf(historyHead(model), stories.ofPage),
+    history: () =>
+      withItems(
+        historyHead(model),
+        stories.ofPage.map((story) => storyItem(model, story)),
+        model,
+      ),
   };
 }
 
-function feedHead(model: PageModel, component: ComponentModel | undefined): Omit<FeedView, 'items' | 'updatedAt'> {
+type FeedHead = Omit<FeedView, 'items' | 'updatedAt'>;
+
+function withItems(head: FeedHead, items: readonly FeedItemView[], model: PageModel): FeedView {
+  const sorted = items.toSorted((a, b) => (a.updatedAt === b.updatedAt ? 0 : a.updatedAt < b.updatedAt ? 1 : -1));
+  return { ...head, updatedAt: sorted[0]?.updatedAt ?? toIso(model.knownSince), items: sorted };
+}
+
+function feedHead(model: PageModel, component: ComponentModel | undefined): FeedHead {
   const path = component === undefined ? '' : componentPath(component.definition.id);
   const title = cleanLine(model.definition.title);
   const id =
@@ -129,99 +138,84 @@ function feedHead(model: PageModel, component: ComponentModel | undefined): Omit
   };
 }
 
-interface DatedEvent {
-  readonly event: PageIncident | PageMaintenance;
-  readonly changedAt: EpochMs;
+function historyHead(model: PageModel): FeedHead {
+  const title = cleanLine(model.definition.title);
+  return {
+    ...feedHead(model, undefined),
+    id: `urn:uuid:${uuidOf('history', model.definition.id)}`,
+    title: `${title}: ${wordsOf(model.settings.locale).historyTitle}`,
+    atomUrl: absoluteUrl(model, 'history.atom'),
+    rssUrl: absoluteUrl(model, 'history.rss'),
+    jsonUrl: null,
+  };
 }
 
-interface NewestEvents {
-  readonly ofPage: readonly DatedEvent[];
-  readonly byComponent: ReadonlyMap<string, readonly DatedEvent[]>;
+/** One update as an item of its own: `Identified: API errors`. */
+function updateItem(model: PageModel, { event }: Story, update: Story['updates'][number]): FeedItemView {
+  const { settings } = model;
+  const at = toIso(update.at);
+  const common = storyFacts(model, event);
+  return {
+    ...common,
+    id: `urn:uuid:${uuidOf('update', common.kind, model.definition.id, event.id, update.id)}`,
+    title: `${statusWord(update.status, wordsOf(settings.locale))}: ${cleanLine(event.title)}`,
+    status: update.status,
+    publishedAt: at,
+    updatedAt: at,
+    updates: [updateView(model, update)],
+  };
 }
 
-/** Incidents and maintenances together, latest change first; those that changed at one instant by their ids. */
-function newestEvents({ incidents, maintenances, asOf }: PageModel): NewestEvents {
-  const dated = [
-    ...incidents.map((event): DatedEvent => ({ event, changedAt: incidentChangedAt(event, asOf) })),
-    ...maintenances.map((event): DatedEvent => ({ event, changedAt: maintenanceChangedAt(event, asOf) })),
-  ].sort((a, b) => b.changedAt - a.changedAt || (a.event.id < b.event.id ? -1 : 1));
-  const byComponent = new Map<string, DatedEvent[]>();
-  for (const one of dated)
-    for (const id of one.event.componentIds) {
-      const list = byComponent.getOrInsert(id, []);
-      if (list.length < COMPONENT_ITEMS_MAX) list.push(one);
-    }
-  return { ofPage: dated.slice(0, PAGE_ITEMS_MAX), byComponent };
+/** A story as one item with all of its updates. */
+function storyItem(model: PageModel, { event, changedAt }: Story): FeedItemView {
+  const common = storyFacts(model, event);
+  const first = event.updates[0]?.at ?? changedAt;
+  return {
+    ...common,
+    id: `urn:uuid:${uuidOf(common.kind, model.definition.id, event.id)}`,
+    title: cleanLine(event.title),
+    status: event.status,
+    publishedAt: toIso(first),
+    updatedAt: toIso(later(first, changedAt)),
+    updates: event.updates.map((update) => updateView(model, update)).toReversed(),
+  };
+}
+
+type StoryFacts = Pick<FeedItemView, 'url' | 'kind' | 'impact' | 'components' | 'windowText'>;
+
+function storyFacts(model: PageModel, event: Story['event']): StoryFacts {
+  const components = affectedNames(model, event);
+  if ('startedAt' in event)
+    return {
+      url: absoluteUrl(model, incidentPath(event.slug)),
+      kind: 'incident',
+      impact: event.impact,
+      components,
+      windowText: '',
+    };
+  return {
+    url: absoluteUrl(model, maintenancePath(event.slug)),
+    kind: 'maintenance',
+    impact: null,
+    components,
+    windowText: `${timeText(model, event.startsAt)} – ${timeText(model, event.endsAt)}`,
+  };
 }
 
 function affectedNames({ components }: PageModel, { componentIds }: PageIncident | PageMaintenance): string[] {
   return components.filter(({ definition }) => componentIds.includes(definition.id)).map(({ name }) => cleanLine(name));
 }
 
-function itemView(model: PageModel, { event, changedAt }: DatedEvent): FeedItemView {
-  const isIncident = 'startedAt' in event;
-  const kind = isIncident ? 'incident' : 'maintenance';
+function updateView(model: PageModel, { at, status, body }: Story['updates'][number]): FeedUpdateView {
   return {
-    id: `urn:uuid:${uuidOf(kind, model.definition.id, event.id)}`,
-    title: cleanLine(event.title),
-    kind,
-    components: affectedNames(model, event),
-    updatedAt: toIso(changedAt),
-    ...(isIncident ? incidentFacts(model, event) : maintenanceFacts(model, event)),
+    at: toIso(at),
+    atText: timeText(model, at),
+    statusText: statusWord(status, wordsOf(model.settings.locale)),
+    body: cleanText(body),
   };
 }
 
-type Facts = Pick<
-  FeedItemView,
-  'url' | 'status' | 'statusText' | 'impact' | 'publishedAt' | 'startsAt' | 'endsAt' | 'windowText' | 'updates'
->;
-
-function incidentFacts(model: PageModel, incident: PageIncident): Facts {
-  const { slug, status, impact, startedAt, endedAt } = incident;
-  return {
-    url: absoluteUrl(model, incidentPath(slug)),
-    status,
-    statusText: statusText(model, status),
-    impact,
-    publishedAt: toIso(startedAt),
-    startsAt: toIso(startedAt),
-    endsAt: endedAt === null ? null : toIso(endedAt),
-    windowText: '',
-    updates: updateViews(model, incidentUpdates(incident, model.asOf)),
-  };
-}
-
-function maintenanceFacts(model: PageModel, maintenance: PageMaintenance): Facts {
-  const { slug, status, startsAt, endsAt } = maintenance;
-  return {
-    url: absoluteUrl(model, maintenancePath(slug)),
-    status,
-    statusText: statusText(model, status),
-    impact: null,
-    publishedAt: toIso(maintenanceKnownSince(maintenance)),
-    startsAt: toIso(startsAt),
-    endsAt: toIso(endsAt),
-    windowText: `${timeText(model, startsAt)} – ${timeText(model, endsAt)}`,
-    updates: updateViews(model, maintenanceUpdates(maintenance)),
-  };
-}
-
-function updateViews(model: PageModel, updates: readonly StatusUpdate<string>[]): FeedUpdateView[] {
-  return updates
-    .map(({ at, status, body }) => ({
-      at: toIso(at),
-      atText: timeText(model, at),
-      statusText: statusText(model, status),
-      body: cleanText(body),
-    }))
-    .reverse();
-}
-
-function statusText({ settings }: PageModel, status: string): string {
-  return statusWord(status, wordsOf(settings.locale));
-}
-
-function timeText({ settings }: PageModel, at: EpochMs): string {
+function timeText({ settings }: PageModel, at: PageModel['asOf']): string {
   return formatIn(settings.locale, settings.timezone).timeWithZone(at).text;
 }
 

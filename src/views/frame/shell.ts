@@ -2,6 +2,7 @@
 
 import { type EpochMs, MINUTE_MS, type PageModel, type State, type Theme } from '../../model/index.ts';
 import { safeLink } from '../../model/scalars.ts';
+import { NOW_JSON_PATH } from '../text/addresses.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { ownPicture } from '../text/links.ts';
 import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
@@ -53,15 +54,21 @@ export interface LinkView {
   readonly text: string;
 }
 
+/**
+ * How old what a page says is: since when the state is what it is, how often that is checked, and until when this copy
+ * may be believed. Never how old the file is, which is no age of anything that is known.
+ */
 export interface FreshnessView {
-  /** The instant that the page is true for; on a stale page that of its last data. */
-  readonly asOf: TimeView;
+  /** Null: nothing was known before, or the page is about several states. */
+  readonly since: TimeView | null;
+  readonly checkedEvery: string;
+  readonly goodUntil: TimeView;
   readonly isStale: boolean;
   /** Later than this the page warns by script. */
   readonly staleAfter: EpochMs;
   readonly staleText: string;
-  /** How often it is checked and written. */
-  readonly rewritten: string;
+  /** Where the script asks when it was checked last, relative to the page; null: nowhere. */
+  readonly nowHref: string | null;
 }
 
 /** Everything a view needs to write in the page's language, zone and place. */
@@ -89,6 +96,8 @@ export interface ShellInit {
   readonly isLive: boolean;
   /** Of what it is about; default: the page's. */
   readonly state?: State;
+  /** When that came into its state; default: the page. */
+  readonly since?: EpochMs | null;
 }
 
 export function shellOf(context: ViewContext, init: ShellInit): ShellView {
@@ -115,32 +124,28 @@ export function shellOf(context: ViewContext, init: ShellInit): ShellView {
     section: init.section,
     isGated: definition.access !== 'public',
     isOfPage: true,
-    freshness: init.isLive ? freshnessView(context) : null,
+    freshness: init.isLive ? freshnessView(context, init.since === undefined ? model.since : init.since) : null,
     timesIn: fill(words.timesIn, { zone: format.zone }),
   };
 }
 
-function freshnessView({ model, words, format }: ViewContext): FreshnessView {
+function freshnessView({ model, words, format, base }: ViewContext, since: EpochMs | null): FreshnessView {
   const dataFrom = model.dataFrom === null ? null : format.timeWithZone(model.dataFrom);
-  const { isStale } = model;
   return {
-    asOf: isStale && dataFrom !== null ? dataFrom : format.timeWithZone(model.asOf),
-    isStale,
+    since: since === null ? null : format.timeWithZone(since),
+    checkedEvery: checkedEveryText({ model, words, format }),
+    goodUntil: format.timeWithZone(model.staleAfter),
+    isStale: model.isStale,
     staleAfter: model.staleAfter,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
-    rewritten: rewrittenText({ model, words, format }),
+    nowHref: base + NOW_JSON_PATH,
   };
 }
 
-/** Nobody is helped by "at least every 13 minutes". */
-const HEARTBEAT_STEP_MS = 5 * MINUTE_MS;
-
-/** A copy is believed for a heartbeat and two intervals, so what is left without the intervals is about the heartbeat. */
-function rewrittenText({ model, words, format }: Pick<ViewContext, 'model' | 'words' | 'format'>): string {
+/** Where several upstreams are asked, all of them are within the longest interval. */
+function checkedEveryText({ model, words, format }: Pick<ViewContext, 'model' | 'words' | 'format'>): string {
   const intervalMs = Math.max(MINUTE_MS, ...model.sources.map((source) => source.intervalMs));
-  const restMs = Math.max(intervalMs, model.staleAfter - model.asOf - 2 * intervalMs);
-  const heartbeatMs = Math.ceil(restMs / HEARTBEAT_STEP_MS) * HEARTBEAT_STEP_MS;
-  return fill(words.rewritten, { interval: format.duration(intervalMs), heartbeat: format.duration(heartbeatMs) });
+  return fill(words.checkedEvery, { interval: format.duration(intervalMs) });
 }
 
 export interface PlainShellInit {

@@ -1,6 +1,6 @@
 /** One incident on its own page: what happened, to what, for how long. */
 
-import type { PageIncident, PageModel, State } from '../../model/index.ts';
+import { combinedState, type PageIncident, type PageModel, type State } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import {
   contextOf,
@@ -26,9 +26,9 @@ export interface IncidentView {
 }
 
 export interface AffectedView extends LinkView {
-  /** The state it was said to be in; null: it was not said. */
-  readonly state: State | null;
-  readonly stateWord: string | null;
+  /** Now, or of an incident that is over the worst while it lasted. */
+  readonly state: State;
+  readonly stateWord: string;
 }
 
 export function incidentView(model: PageModel, incident: PageIncident, options: ViewOptions = {}): IncidentView {
@@ -43,7 +43,8 @@ export function incidentView(model: PageModel, incident: PageIncident, options: 
       path: incidentPath(incident.slug),
       section: 'history',
       isLive: isOpen,
-      state: stateOfImpact(incident),
+      state: stateOf(incident),
+      since: null,
     }),
     event,
     isOpen,
@@ -61,21 +62,15 @@ const STATE_OF_IMPACT: Readonly<Record<PageIncident['impact'], State>> = {
   critical: 'major_outage',
 };
 
-function stateOfImpact({ impact, affectedState }: PageIncident): State {
-  return affectedState ?? STATE_OF_IMPACT[impact];
+function stateOf({ impact, components }: PageIncident): State {
+  return components.length === 0 ? STATE_OF_IMPACT[impact] : combinedState(components.map(({ state }) => state));
 }
 
 function affectedOf({ model, words, base }: ViewContext, incident: PageIncident): AffectedView[] {
-  const said = new Map(incident.components.map((one) => [one.id, one.state]));
-  return model.components
-    .filter((one) => incident.componentIds.includes(one.definition.id))
-    .map((one) => {
-      const state = said.get(`${model.definition.id}/${one.definition.id}`) ?? incident.affectedState;
-      return {
-        href: base + componentPath(one.definition.id),
-        text: one.name,
-        state,
-        stateWord: state === null ? null : stateWord(state, words),
-      };
-    });
+  const states = new Map(incident.components.map(({ id, state }) => [id, state]));
+  return model.components.flatMap(({ definition, name }) => {
+    const state = states.get(definition.id);
+    if (state === undefined) return [];
+    return [{ href: base + componentPath(definition.id), text: name, state, stateWord: stateWord(state, words) }];
+  });
 }

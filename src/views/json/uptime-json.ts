@@ -9,6 +9,7 @@ import {
   daysUntil,
   FORMULA_VERSION,
   floorTo,
+  type MsByState,
   type PageModel,
   type Provenance,
   type SourceFreshness,
@@ -22,8 +23,8 @@ import {
   uptimePeriods,
 } from '../../model/index.ts';
 import { lastChangeAt } from '../model/last-change.ts';
+import { sectionsOf } from '../model/sections.ts';
 import { shortId } from '../text/stable-id.ts';
-import { v2Sections } from '../v2/components.ts';
 import { type ComponentHead, componentHead, type PageHead, pageHead } from './heads.ts';
 
 /** As many days as the bars of the page show. */
@@ -33,6 +34,7 @@ const DAYS_COUNT = 90;
 const FORMULA =
   'up / (up + down) over each window that ends at as_of; up: operational, degraded, and 70 % of partial_outage; ' +
   'down: major_outage and 30 % of partial_outage; maintenance, paused and unknown time is not counted; ' +
+  'an impact that was declared not to count counts as what lies below it (counted_seconds); ' +
   'ratios are rounded down to 6 decimals and are 1 only when nothing was down';
 
 export interface UptimeDocument {
@@ -88,6 +90,8 @@ export interface UptimeDays {
   readonly state: readonly State[];
   /** Seconds in each state; together they are `day_seconds`. */
   readonly seconds: Readonly<Record<State, readonly number[]>>;
+  /** The same as uptime counts it; null: no day differs. */
+  readonly counted_seconds: Readonly<Record<State, readonly number[]>> | null;
   /** Share of the day with a known state, 0 to 1, rounded down to 4 decimals. */
   readonly coverage: readonly number[];
   readonly provenance: readonly (readonly Provenance[])[];
@@ -102,6 +106,8 @@ export interface UptimeFigures {
   readonly uptime_ratio_with_maintenance: number | null;
   readonly coverage_ratio: number;
   readonly seconds: Readonly<Record<State, number>>;
+  /** What the ratios are made from: other than `seconds` only where an impact was declared not to count. */
+  readonly counted_seconds: Readonly<Record<State, number>>;
 }
 
 /** The document of one page. */
@@ -110,7 +116,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
   const days = daysUntil(dayOf(asOf, settings.timezone), DAYS_COUNT);
   const options = { now: asOf, blipFloorMs: settings.blipFloorMs, zone: settings.timezone };
   const groupNames = new Map(
-    v2Sections(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
+    sectionsOf(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
   );
   const counted = model.components.map((component) => ({
     component,
@@ -159,7 +165,7 @@ function sourceIdOf(model: PageModel, { definition }: ComponentModel): string | 
 function upstreamFigures({ upstreamUptime }: ComponentModel): UptimeComponent['upstream'] {
   if (upstreamUptime === null) return null;
   const { periodDays, uptimeRatio } = upstreamUptime;
-  return { period_days: periodDays, uptime_ratio: uptimeRatio };
+  return { period_days: periodDays, uptime_ratio: uptimeRatio === null ? null : floorTo(uptimeRatio, 6) };
 }
 
 function figuresByPeriod(uptimeIn: (period: UptimePeriod) => Uptime): UptimePeriodFigures {
@@ -168,26 +174,38 @@ function figuresByPeriod(uptimeIn: (period: UptimePeriod) => Uptime): UptimePeri
 }
 
 /** Uptime figures as JSON has them. */
-export function uptimeFigures({ ratio, coverageRatio, msByState, upMs, downMs, maintenanceMs }: Uptime): UptimeFigures {
+export function uptimeFigures(uptime: Uptime): UptimeFigures {
+  const { ratio, coverageRatio, msByState, countedMsByState, upMs, downMs, maintenanceMs } = uptime;
   const withMaintenanceMs = upMs + downMs + maintenanceMs;
   return {
     uptime_ratio: ratio === null ? null : floorTo(ratio, 6),
     uptime_ratio_with_maintenance:
       withMaintenanceMs > 0 ? floorTo((upMs + maintenanceMs) / withMaintenanceMs, 6) : null,
     coverage_ratio: floorTo(coverageRatio, 4),
-    seconds: Object.fromEntries(STATES.map((state) => [state, secondsOf(msByState[state])])) as Record<State, number>,
+    seconds: secondsByState(msByState),
+    counted_seconds: secondsByState(countedMsByState),
   };
 }
 
 function uptimeDays(cells: readonly DayCell[]): UptimeDays {
   return {
     state: cells.map(({ state }) => state),
-    seconds: Object.fromEntries(
-      STATES.map((state) => [state, cells.map(({ msByState }) => secondsOf(msByState[state]))]),
-    ) as unknown as UptimeDays['seconds'],
+    seconds: daysByState(cells.map(({ msByState }) => msByState)),
+    counted_seconds: cells.some(({ msByState, countedMsByState }) => msByState !== countedMsByState)
+      ? daysByState(cells.map(({ countedMsByState }) => countedMsByState))
+      : null,
     coverage: cells.map(({ coverageRatio }) => floorTo(coverageRatio, 4)),
     provenance: cells.map(({ provenances }) => provenances),
   };
+}
+
+function secondsByState(ms: MsByState): Record<State, number> {
+  return Object.fromEntries(STATES.map((state) => [state, secondsOf(ms[state])])) as Record<State, number>;
+}
+
+function daysByState(days: readonly MsByState[]): UptimeDays['seconds'] {
+  const lists = STATES.map((state) => [state, days.map((ms) => secondsOf(ms[state]))]);
+  return Object.fromEntries(lists) as UptimeDays['seconds'];
 }
 
 /** To the millisecond, so that the seconds of a day add up. */

@@ -73,7 +73,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   return {
     shell: shellOf(context, {
       title: null,
-      description: [banner.sentence, ...banner.details.map(plainText)].join('. '),
+      description: descriptionOf(banner),
       path: '',
       section: 'status',
       isLive: true,
@@ -99,6 +99,11 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
       }),
     ],
   };
+}
+
+/** The sentence at the top has no full stop, what follows has. */
+function descriptionOf({ sentence, details }: BannerView): string {
+  return details.length === 0 ? sentence : `${sentence}. ${details.map(plainText).join(' ')}`;
 }
 
 function announcementOf({ format }: ViewContext, announcement: Announcement): AnnouncementView {

@@ -125,9 +125,10 @@ function eventsWithin(context: ViewContext, window: Interval): Pick<ReportView, 
     incidents: incidents
       .filter((one) => touches(window, one.startedAt, one.endedAt))
       .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
-    maintenances: maintenances
-      .filter((one) => touches(window, one.startsAt, one.endsAt))
-      .map((one) => maintenanceEventOf(context, one, { updatesMax: 1 })),
+    maintenances: maintenances.flatMap((one) => {
+      const last = one.windows.findLast(({ from, to }) => touches(window, from, to));
+      return last === undefined ? [] : [maintenanceEventOf(context, one, { updatesMax: 1, window: last })];
+    }),
   };
 }
 

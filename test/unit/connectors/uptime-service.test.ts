@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Learned } from '../../../src/model/observation.ts';
-import { DAY_MS, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
+import { declaredSpans } from '../../../src/model/impacts.ts';
+import { type Incident, type Learned, toMonitorId } from '../../../src/model/observation.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import type { PullMemory } from '../../../src/sync/connector.ts';
 import { uptimeService } from '../../../src/sync/connectors/uptime-service/connector.ts';
 import { revokeKey } from '../../../src/sync/connectors/uptime-service/revoke.ts';
@@ -279,6 +280,12 @@ describe('pages that cannot be read', () => {
     );
     expect(result.pages[0]?.components.length).toBe(3);
     expect(result.stale).toEqual([]);
+    expect(result.complete).toContainEqual({
+      part: 'maintenances',
+      prefix: 'up/maintenance-',
+      since: null,
+      ids: ['up/maintenance-2', 'up/maintenance-1'],
+    });
   });
 
   it('keep at least their gate when only that may be read', async () => {
@@ -292,6 +299,8 @@ describe('pages that cannot be read', () => {
       ['acme', 'public'],
       ['acme-partners', 'password'],
     ]);
+    // What is on it cannot be told, so nothing was taken back.
+    expect(result.complete.map(({ part }) => part)).not.toContain('maintenances');
   });
 
   it('are gone when everything about them is 404', async () => {
@@ -379,12 +388,19 @@ describe('reports', () => {
     (await pull(service({ pages: [page()], overviews: { 1: { components, statusReports: [item] } }, reports: [item] })))
       .result.incidents[0];
 
+  /** What it declares of a component: states, and for how many minutes before now they begin. */
+  const declared = (incident: Incident | undefined, id = 'up/1/10') =>
+    incident === undefined
+      ? null
+      : declaredSpans(incident, { id, monitor: toMonitorId('up', 1) }, NOW).map(({ state, from }) => [
+          state,
+          (NOW - from) / 60_000,
+        ]);
+
   it('that are open and give no impact mean degraded', async () => {
-    expect(await first(open())).toMatchObject({
-      endedAt: null,
-      impact: 'minor',
-      components: [{ id: 'up/1/10', state: 'degraded' }],
-    });
+    const incident = await first(open());
+    expect(incident).toMatchObject({ endedAt: null, impact: 'minor', bornAt: NOW - HOUR_MS });
+    expect(declared(incident)).toEqual([['degraded', 60]]);
   });
 
   it.each([
@@ -397,7 +413,8 @@ describe('reports', () => {
     [7, 'unknown', 'minor'],
   ])('with impact %s put their component into %s', async (word, state, impactWord) => {
     const incident = await first(open({ updates: [update(1, 30, { componentImpacts: [impact(word)] })] }));
-    expect(incident?.components).toEqual([{ id: 'up/1/10', state }]);
+    expect(incident?.components).toMatchObject([{ id: 'up/1/10' }]);
+    expect(declared(incident)).toEqual(state === 'operational' ? [] : [[state, 60]]);
     expect(incident?.impact).toBe(impactWord);
   });
 
@@ -413,11 +430,32 @@ describe('reports', () => {
       }),
     ];
     const incident = await first(open({ updates }));
-    expect(incident?.components).toEqual([
-      { id: 'up/1/10', state: 'major_outage' },
-      { id: 'up/1/11', state: 'partial_outage' },
+    expect(declared(incident)).toEqual([
+      ['major_outage', 10],
+      ['major_outage', 5],
     ]);
+    expect(declared({ ...incident, monitors: [] } as unknown as Incident, 'up/1/11')).toEqual([
+      ['partial_outage', 60],
+      ['partial_outage', 10],
+      ['partial_outage', 5],
+    ]);
+    expect(incident?.impact).toBe('critical');
     expect(incident?.updates.map(({ id }) => id)).toEqual(['1', '2', '3']);
+  });
+
+  it('mean degraded of a component that they are about and no update names', async () => {
+    const updates = [update(1, 30, { componentImpacts: [impact('PAGE_COMPONENT_IMPACT_PARTIAL_OUTAGE')] })];
+    const incident = await first(open({ pageComponentIds: ['10', '11'], updates }));
+    expect(declared(incident, 'up/1/11')).toEqual([['degraded', 60]]);
+  });
+
+  it('keep the impact that they had at their worst', async () => {
+    const updates = [
+      update(2, 10, { componentImpacts: [impact('PAGE_COMPONENT_IMPACT_OPERATIONAL')] }),
+      update(1, 30, { componentImpacts: [impact('PAGE_COMPONENT_IMPACT_PARTIAL_OUTAGE')] }),
+    ];
+    const incident = await first(open({ updates }));
+    expect([incident?.impact, declared(incident)]).toEqual(['major', [['partial_outage', 60]]]);
   });
 
   it('with a status that nobody knows stay open', async () => {
@@ -443,6 +481,17 @@ describe('reports', () => {
     expect(result.incidents).toMatchObject([{ id: 'up/report-5', pages: [] }]);
   });
 
+  it('that name no component are on the page that the REST API says', async () => {
+    const lost = report(5, { pageComponentIds: [] });
+    const rest = (question: { name: string }) =>
+      question.name === 'pages of reports' ? [{ id: 5, pageId: 1 }, { id: 6 }] : undefined;
+    const found = await pull(service({ pages: [page()], reports: [lost, report(6)] }, rest));
+    expect(found.result.incidents).toMatchObject([{ pages: ['up/1'] }, { pages: [] }]);
+    expect(names(found.questions).filter((name) => name === 'pages of reports').length).toBe(1);
+    const named = await pull(service({ pages: [page()], overviews: { 1: { components } }, reports: [report(6)] }));
+    expect(names(named.questions)).not.toContain('pages of reports');
+  });
+
   it('of the past are read once, later only those that ended since we last looked', async () => {
     const old = report(1, {
       updatedAt: toIso(toEpochMs(NOW - 20 * DAY_MS)),
@@ -460,6 +509,54 @@ describe('reports', () => {
     ]);
     const known = await pull(service(world), { ...memory, openIncidents: new Set(['report-1']) });
     expect(known.questions.filter(({ name }) => name === 'report').length).toBe(3);
+  });
+
+  it('of the past are read again in turn, a few at a time, the longest unread first', async () => {
+    const at = toIso(toEpochMs(NOW - 20 * DAY_MS));
+    const reports = Array.from({ length: 9 }, (_, index) => report(index + 1, { createdAt: at, updatedAt: at }));
+    const readAt = [7, 3, 8, 2, 9, 4, 1].map((id, index): [string, EpochMs] => [
+      `report-${id}`,
+      toEpochMs(NOW - (8 - index) * HOUR_MS),
+    ]);
+    const memory = {
+      isBackfilled: true,
+      detailFetchedAt: new Map([['1', toEpochMs(NOW - 60_000)]]),
+      incidentsReadAt: new Map([['incident-1', toEpochMs(0)], ...readAt]),
+    };
+    const world = { pages: [page()], overviews: { 1: { components } }, reports };
+    const { questions, result } = await pull(service(world), memory);
+    const asked = questions.filter(({ name }) => name === 'report');
+    // The others were read within six hours.
+    expect(asked.map(({ body, priority }) => [body, priority])).toEqual(
+      ['7', '3', '8'].map((id) => [{ id }, 'detail']),
+    );
+    expect(result.readAgain).toEqual(['up/report-7', 'up/report-3', 'up/report-8']);
+    const older = new Map(readAt.map(([id, since]): [string, EpochMs] => [id, toEpochMs(since - DAY_MS)]));
+    const many = await pull(service(world), { ...memory, incidentsReadAt: older });
+    expect(many.result.readAgain.length).toBe(5);
+    // What the quota does not allow is read later and makes nothing stale.
+    const short = await pull(
+      service(world, ({ priority }) => (priority === 'detail' ? 'skipped' : undefined)),
+      memory,
+    );
+    expect([short.result.readAgain, short.result.stale]).toEqual([[], []]);
+  });
+
+  it('are told as a whole, those that cannot be read among them, and not when an id is missing', async () => {
+    const complete = async (reports: Row[], overview: Row = { components }) =>
+      (await pull(service({ pages: [page()], overviews: { 1: overview }, reports }))).result.complete.map(
+        ({ prefix, ids }) => [prefix, ids.join()],
+      );
+    const broken = report(2, { title: 7 });
+    expect(await complete([report(1), broken])).toEqual([
+      ['up/report-', 'up/report-1,up/report-2'],
+      ['up/maintenance-', ''],
+      ['up/incident-', ''],
+    ]);
+    expect(await complete([report(1), { title: 'no id' }])).toEqual([
+      ['up/maintenance-', ''],
+      ['up/incident-', ''],
+    ]);
   });
 
   it('of the past wait for the quota without holding the rest', async () => {
@@ -497,7 +594,17 @@ describe('maintenances', () => {
 
   it('name their components, monitors and page', async () => {
     expect((await learnt(window)).maintenances).toMatchObject([
-      { id: 'up/maintenance-1', components: ['up/1/10'], monitors: ['up/1'], pages: ['up/1'] },
+      {
+        id: 'up/maintenance-1',
+        components: ['up/1/10'],
+        monitors: ['up/1'],
+        pages: ['up/1'],
+        updates: [],
+        body: 'Short',
+      },
+    ]);
+    expect((await learnt({ ...window, createdAt: '2026-11-20T01:00:00Z' })).maintenances).toMatchObject([
+      { bornAt: Date.UTC(2026, 10, 20, 1) },
     ]);
   });
 

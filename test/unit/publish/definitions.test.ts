@@ -4,6 +4,7 @@ import type { ComponentDefinition, MonitorObservation, PageDefinition } from '..
 import { toMonitorId } from '../../../src/model/observation.ts';
 import { resolvePages } from '../../../src/publish/definitions/definitions.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
+import { inPageOrder } from '../../../src/views/model/sections.ts';
 
 const SITE = {
   url: 'https://status.example.com',
@@ -11,6 +12,7 @@ const SITE = {
   home: null,
   timezone: 'Europe/Berlin',
   locale: 'de',
+  historyDays: 400,
 };
 
 function pagesOf(yaml: string) {
@@ -210,5 +212,31 @@ describe('which pages there are', () => {
     expect(resolve({ definitions: [definition({ customDomain: 'Status.Acme.Example' })] }).pages[0]?.settings.url).toBe(
       'https://status.acme.example/',
     );
+  });
+});
+
+describe('the order of groups', () => {
+  const order = (groups: string, components: readonly string[]): string => {
+    const rows = components.map((name) => {
+      const [id, group] = name.split('@');
+      return `{ id: ${id}, type: static, name: ${id}${group === undefined ? '' : `, group_id: ${group}`} }`;
+    });
+    const yaml = `  - { slug: acme, groups: [${groups}], components: [${rows.join(', ')}] }\n`;
+    const [page] = resolve({ yaml }).pages;
+    if (page === undefined) throw new Error('no page');
+    return inPageOrder(page.definition)
+      .components.map(({ id }) => id)
+      .join(' ');
+  };
+  const [CORE, EDGE] = ['{ id: core, name: Core }', '{ id: edge, name: Edge }'];
+
+  it.each([
+    ['where their first component is', `${CORE}, ${EDGE}`, ['a', 'b@core', 'c', 'd@edge', 'e@core'], 'a b e c d'],
+    ['before all where they begin', `${CORE}`, ['a@core', 'b', 'c@core'], 'a c b'],
+    ['as they are listed among each other', `${CORE}, ${EDGE}`, ['a', 'b@edge', 'c', 'd@core', 'e'], 'a c d b e'],
+    ['where they say', `{ id: core, name: Core, order: 9 }, ${EDGE}`, ['a@core', 'b', 'c@edge'], 'b a c'],
+    ['nowhere when empty', `{ id: none, name: None }, ${CORE}`, ['a', 'b@core', 'c'], 'a b c'],
+  ])('is %s', (_, groups, components, expected) => {
+    expect(order(groups, components)).toBe(expected);
   });
 });

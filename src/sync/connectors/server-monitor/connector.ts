@@ -11,32 +11,28 @@ import {
   type Learned,
   type MonitorDetail,
   type MonitorObservation,
-  type Problem,
-  type SnapshotPart,
+  NOTHING_LEARNED,
   toMonitorId,
 } from '../../../model/observation.ts';
 import { type Interval, MINUTE_MS } from '../../../model/time.ts';
 import {
   ask,
   attempt,
+  attemptOne,
   type Connector,
-  NOTHING_LEARNED,
   type Probe,
   type Pull,
   type PullContext,
+  whyMissing,
 } from '../../connector.ts';
-import { externalIdOf } from '../wire.ts';
+import { detailsDue, idIn } from '../items.ts';
 import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
+import { INTRODUCTION } from './init.ts';
+import { type Origin, projectIncidents, projectMaintenances, projectMonitors, STATE_WORDS } from './project.ts';
+import { outagesOf, projectDetail } from './project-detail.ts';
 import {
-  type Origin,
-  outagesOf,
-  projectDetail,
-  projectIncidents,
-  projectMaintenances,
-  projectMonitors,
-} from './project.ts';
-import {
+  ID_FIELD,
   MaintenanceAnswerSchema,
   type MonitorAnswer,
   MonitorAnswerSchema,
@@ -69,7 +65,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   };
   const { monitors, problems } = projectMonitors(listed.payload.data.monitors, origin);
   const found = yield* readIncidents(options, context, origin);
-  const windows = yield* readMaintenances(options, origin);
+  const windows = yield* readMaintenances(options, context, origin);
   const details = yield* readDetails(options, context, { origin, monitors, found });
   const total = status.payload.data.status.total ?? null;
   if (total !== null && total !== listed.payload.data.monitors.length && options.type === undefined)
@@ -87,31 +83,41 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     problems: [...problems, ...found.problems, ...windows.problems],
     itemsTotal: listed.payload.data.monitors.length + found.itemsTotal,
     stale: [...found.stale, ...windows.stale],
+    complete: [...found.complete, ...windows.complete],
+    gone: found.gone,
+    readAgain: found.readAgain,
     isBackfilled: found.isBackfilled,
   };
 }
 
-function* readMaintenances(
-  options: Options,
-  origin: Origin,
-): Pull<{ maintenances: Learned['maintenances']; problems: readonly Problem[]; stale: readonly SnapshotPart[] }> {
-  if (!options.maintenance) return { maintenances: [], problems: [], stale: [] };
-  const [answer] = yield* attempt([
+type FoundWindows = Pick<Learned, 'maintenances' | 'problems' | 'stale' | 'complete'>;
+
+function* readMaintenances(options: Options, { now }: PullContext, origin: Origin): Pull<FoundWindows> {
+  if (!options.maintenance) return { maintenances: [], problems: [], stale: [], complete: [] };
+  const answer = yield* attemptOne(
     question(options, {
       name: 'maintenance',
       priority: 'incident',
       path: '/maintenance',
       schema: MaintenanceAnswerSchema,
     }),
-  ]);
-  if (answer?.kind === 'ok') return { ...projectMaintenances(answer.payload.data, origin), stale: [] };
-  const message = answer?.kind === 'failed' ? answer.error.message : 'waits for quota';
+  );
+  if (answer.kind === 'ok') {
+    const items = answer.payload.data;
+    const prefix = `${origin.upstreamId}/maintenance-`;
+    const ids = items.map((item) => idIn(item, ID_FIELD));
+    const isTold = ids.every((id) => id !== null);
+    // Whether it lists those that are over is not documented.
+    const complete = { part: 'maintenances', prefix, since: now, ids: ids.map((id) => `${prefix}${id}`) } as const;
+    return { ...projectMaintenances(items, origin), stale: [], complete: isTold ? [complete] : [] };
+  }
   // Missing or of another shape: there is none. Anything else may pass, and what is known stays.
-  const isAbsent = answer?.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
+  const isAbsent = answer.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
   return {
     maintenances: [],
-    problems: [{ kind: 'note', place: '/maintenance', message }],
+    problems: [{ kind: 'note', place: '/maintenance', message: whyMissing(answer) }],
     stale: isAbsent ? [] : ['maintenances'],
+    complete: [],
   };
 }
 
@@ -121,12 +127,7 @@ function* readDetails(
   context: PullContext,
   { origin, monitors, found }: { origin: Origin; monitors: readonly MonitorObservation[]; found: Found },
 ): Pull<MonitorDetail[]> {
-  const age = (id: string): number => context.memory.detailFetchedAt.get(id) ?? 0;
-  const due = monitors
-    .map((monitor) => externalIdOf(monitor.id))
-    .filter((id) => context.now - age(id) >= DETAIL_AGE_MIN_MS)
-    .toSorted((a, b) => age(a) - age(b))
-    .slice(0, DETAILS_PER_PASS);
+  const due = detailsDue(monitors, context, { ageMinMs: DETAIL_AGE_MIN_MS, max: DETAILS_PER_PASS });
   const answers = yield* attempt(
     due.map((id) =>
       question(options, {
@@ -190,9 +191,12 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const serverMonitor: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'server-monitor',
   optionsSchema: OptionsSchema,
   limits: { perMinute: 60, perHour: 1_000 },
+  idField: ID_FIELD,
+  words: { status: Object.keys(STATE_WORDS) },
   pull,
   probe,
 };

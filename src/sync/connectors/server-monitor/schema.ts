@@ -3,6 +3,9 @@
 import { z } from 'zod';
 import { CountSchema, IdSchema, ListSchema, NameSchema, NumberSchema, TextSchema } from '../wire.ts';
 
+/** Names an item in every list. */
+export const ID_FIELD = 'id';
+
 /** Every success: `{ success: true, data }`. A 200 that says `success: false` is no answer. */
 function envelope<T>(data: z.ZodType<T>) {
   return z.object({ success: z.literal(true), data });

@@ -8,20 +8,23 @@
 
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import type { Learned } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import {
   ask,
   type Connector,
-  NOTHING_LEARNED,
+  NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
+import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
 import type { Document } from './document.ts';
+import { INTRODUCTION } from './init.ts';
 import { type Origin, projectDocument } from './project.ts';
 import { FileDocumentSchema, FolderDocumentSchema, JsonDocumentSchema } from './read.ts';
+import { ID_FIELD, WORDS } from './schema.ts';
 
 const OptionsSchema = z
   .strictObject({
@@ -80,16 +83,20 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
   const { monitors, pages, problems } = projectDocument(payload, originOf(options, context));
   return {
     summary: `${pages.length} pages, ${monitors.length} monitors in ${payload.resources.length} resources`,
-    warnings: problems.map(({ place, message }) => `${place}: ${message}`),
+    warnings: toWarnings(problems),
     monitorsTotal: monitors.length,
   };
 }
 
 export const terraform: Connector<Options> = {
+  ...INTRODUCTION,
   definesPages: true,
   kind: 'terraform',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: WORDS,
+  fileOption: 'path',
   pull,
   probe,
 };

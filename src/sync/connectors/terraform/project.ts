@@ -11,6 +11,7 @@ import {
   toMonitorId,
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
+import { uniqueById, uniqueMonitors } from '../items.ts';
 import {
   ACCESS_WORDS,
   lookUp,
@@ -20,9 +21,9 @@ import {
   THEME_WORDS,
   toSlug,
 } from '../page-words.ts';
-import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink, uniqueById, uniqueMonitors } from '../wire.ts';
+import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink } from '../wire.ts';
 import type { Document, Resource } from './document.ts';
-import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
+import { CONDITIONAL_RULES, GATE_FIELDS, ID_FIELD, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
 
 export interface Origin {
   readonly upstreamId: string;
@@ -119,7 +120,7 @@ function checkConditions({ mode, type, address, values, hidden }: Resource): Pro
 
 /** The id of a resource there; before it is applied, its name stands for it. */
 function resourceId({ values, type, name }: Resource): string {
-  const id = textOf(values['id']);
+  const id = textOf(values[ID_FIELD]);
   return id ?? (type.endsWith('_monitor') ? `${type}.${name}` : name);
 }
 

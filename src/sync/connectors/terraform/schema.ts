@@ -46,10 +46,23 @@ const stringComparator = z.enum([
   'lte',
 ]);
 
+/** Names a resource once it is applied. */
+export const ID_FIELD = 'id';
+
+/** Fields whose words are a closed set and bear on what is shown. */
+export const WORDS = {
+  status: ['active', 'degraded', 'error', 'unknown'],
+  periodicity: ['30s', '1m', '5m', '10m', '30m', '1h'],
+  record: ['A', 'AAAA', 'CNAME', 'MX', 'TXT'],
+  access_type: ['public', 'password', 'email-domain'],
+  theme: ['system', 'light', 'dark'],
+  type: ['monitor', 'static'],
+} as const;
+
 const monitorFields = {
   id: idField.optional(),
   name: nameField,
-  periodicity: z.enum(['30s', '1m', '5m', '10m', '30m', '1h']),
+  periodicity: z.enum(WORDS.periodicity),
   timeout: NumberSchema.pipe(z.number().min(0).max(120_000)).optional(),
   degraded_at: NumberSchema.pipe(z.number().min(0)).optional(),
   retry: NumberSchema.pipe(z.int().min(0).max(10)).optional(),
@@ -59,7 +72,7 @@ const monitorFields = {
   regions: z
     .array(z.string().refine((region) => REGIONS.has(region), { error: 'unknown region', params: { isWord: true } }))
     .optional(),
-  status: z.enum(['active', 'degraded', 'error', 'unknown']).optional(),
+  status: z.enum(WORDS.status).optional(),
 };
 
 const assertions = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(z.looseObject(shape)).max(10).optional();
@@ -91,7 +104,7 @@ const DnsMonitorSchema = z.looseObject({
   ...monitorFields,
   uri: z.string().max(2_048),
   record_assertions: assertions({
-    record: z.enum(['A', 'AAAA', 'CNAME', 'MX', 'TXT']),
+    record: z.enum(WORDS.record),
     target: z.string(),
     comparator: z.enum(['eq', 'neq', 'contains', 'not_contains']),
   }),
@@ -123,8 +136,6 @@ const NotificationSchema = z
       context.addIssue({ code: 'custom', path: [provider, ...issue.path], message: issue.message });
   });
 
-const ACCESS_TYPES_THERE = ['public', 'password', 'email-domain'] as const;
-
 const StatusPageSchema = z.looseObject({
   id: idField.optional(),
   title: z.string().min(1).max(256),
@@ -134,17 +145,17 @@ const StatusPageSchema = z.looseObject({
   contact_url: z.string().optional(),
   icon: z.string().optional(),
   custom_domain: z.string().optional(),
-  access_type: z.enum(ACCESS_TYPES_THERE).optional(),
+  access_type: z.enum(WORDS.access_type).optional(),
   password: z.string().optional(),
   auth_email_domains: z.array(z.string()).optional(),
   published: FlagSchema.optional(),
-  theme: z.enum(['system', 'light', 'dark']).optional(),
+  theme: z.enum(WORDS.theme).optional(),
 });
 
 const ComponentSchema = z.looseObject({
   id: idField.optional(),
   page_id: z.string(),
-  type: z.enum(['monitor', 'static']),
+  type: z.enum(WORDS.type),
   monitor_id: z.string().optional(),
   name: nameField.optional(),
   description: descriptionField,

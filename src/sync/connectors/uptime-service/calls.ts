@@ -2,8 +2,10 @@
 
 import { z } from 'zod';
 import type { Priority, Pull, Question } from '../../connector.ts';
+import { itemKey } from '../items.ts';
 import { type Reading, readOffsetPages } from '../paging.ts';
-import { BaseUrlSchema, HeaderNameSchema, IdSchema, SecretSchema } from '../wire.ts';
+import { BaseUrlSchema, HeaderNameSchema, SecretSchema } from '../wire.ts';
+import { ID_FIELD } from './schema.ts';
 
 const PathSchema = z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'a path that begins with a slash');
 
@@ -77,8 +79,7 @@ export function restUrlOf(options: Options): string | null {
 
 /** The id of an item, or something that no other item has. */
 export function itemId(item: unknown): string {
-  const parsed = z.object({ id: IdSchema }).safeParse(item);
-  return parsed.success ? parsed.data.id : JSON.stringify(item);
+  return itemKey(item, ID_FIELD);
 }
 
 /** A list of the RPC API, read as far as it goes; a failure comes back as such. */

@@ -9,26 +9,38 @@
  * notification secrets: the schemas do not name them, so they are never kept.
  */
 
-import type { Learned, MonitorDetail, MonitorObservation } from '../../../model/observation.ts';
+import {
+  type Learned,
+  type MonitorDetail,
+  type MonitorObservation,
+  NOTHING_LEARNED,
+} from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
 import {
   ask,
   attempt,
+  attemptOne,
   type Connector,
-  NOTHING_LEARNED,
+  NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
+  whyMissing,
 } from '../../connector.ts';
+import { detailsDue, externalIdOf, idIn, losesOpen } from '../items.ts';
+import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
 import { type Reading, readOffsetPages, whyPartial } from '../paging.ts';
-import { externalIdOf, losesOpen } from '../wire.ts';
 import { call, itemId, LIMIT, type Options, OptionsSchema, PAGES_MAX, requestHeaders, restUrlOf } from './calls.ts';
-import { type Found, idsThere, NOTHING_FOUND, note, openThere, readPagesAndReports } from './pages.ts';
-import { projectDetail, projectMonitors } from './project.ts';
+import { INTRODUCTION } from './init.ts';
+import { note } from './note.ts';
+import { type Found, idsThere, NOTHING_FOUND, openThere, readPagesAndReports, wholeList } from './pages.ts';
+import { COMPONENT_TYPES, projectDetail, projectMonitors } from './project.ts';
 import { projectOutages } from './project-posts.ts';
+import { IMPACT_WORDS, REPORT_WORDS } from './project-reports.ts';
 import {
   DocumentedMonitorsSchema,
+  ID_FIELD,
   MonitorSummarySchema,
   type MonitorsAnswer,
   OutagesAnswerSchema,
@@ -69,6 +81,8 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
       ...(isStale ? (['incidents'] as const) : []),
       ...(found.isStale ? (['maintenances', 'pages'] as const) : []),
     ],
+    complete: [...found.complete, ...outages.complete],
+    readAgain: found.readAgain,
     isBackfilled: context.memory.isBackfilled || found.isBackfilled,
   };
 }
@@ -99,26 +113,28 @@ function monitorCount(answer: MonitorsAnswer): number {
 function* readOutages(options: Options, context: PullContext, monitors: readonly MonitorObservation[]): Pull<Found> {
   const restUrl = restUrlOf(options);
   if (restUrl === null) return NOTHING_FOUND;
-  const [answer] = yield* attempt([
-    {
-      name: 'list outages',
-      priority: 'incident',
-      method: 'GET',
-      url: `${restUrl}/incident`,
-      headers: requestHeaders(options),
-      schema: OutagesAnswerSchema,
-    } satisfies Question<unknown[]>,
-  ]);
-  if (answer?.kind === 'ok') {
+  const answer = yield* attemptOne({
+    name: 'list outages',
+    priority: 'incident',
+    method: 'GET',
+    url: `${restUrl}/incident`,
+    headers: requestHeaders(options),
+    schema: OutagesAnswerSchema,
+  });
+  if (answer.kind === 'ok') {
     const { incidents, problems } = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors });
-    const known = { taken: idsThere(incidents, 'incident-'), open: openThere(context, 'incident-') };
-    const isStale = losesOpen(answer.payload, known);
-    return { ...NOTHING_FOUND, incidents, problems, itemsTotal: answer.payload.length, isStale };
+    const isStale = losesOpen(answer.payload, {
+      idField: ID_FIELD,
+      taken: idsThere(incidents, 'incident-'),
+      open: openThere(context, 'incident-'),
+    });
+    const ids = answer.payload.map((item) => idIn(item, ID_FIELD));
+    const complete = wholeList(context.upstreamId, 'incidents', { prefix: 'incident-', ids });
+    return { ...NOTHING_FOUND, incidents, problems, itemsTotal: answer.payload.length, isStale, complete };
   }
-  const message = answer?.kind === 'failed' ? answer.error.message : 'waits for quota';
   // A service that does not offer it has none.
-  const isAbsent = answer?.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
-  return { ...NOTHING_FOUND, problems: [note('list outages', message)], isStale: !isAbsent };
+  const isAbsent = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
+  return { ...NOTHING_FOUND, problems: [note('list outages', whyMissing(answer))], isStale: !isAbsent };
 }
 
 /**
@@ -140,16 +156,14 @@ function* readSummaries(
   context: PullContext,
   { monitors, days }: { monitors: readonly MonitorObservation[]; days: Found['days'] },
 ): Pull<MonitorDetail[]> {
-  const { upstreamId, memory, now } = context;
-  const age = (id: string): number => memory.detailFetchedAt.get(id) ?? 0;
+  const { upstreamId, now } = context;
   const due =
     options.preset === 'openstatus'
-      ? monitors
-          .filter((monitor) => monitor.state !== 'paused')
-          .map((monitor) => externalIdOf(monitor.id))
-          .filter((id) => now - age(id) >= SUMMARY_AGE_MIN_MS)
-          .toSorted((a, b) => age(a) - age(b))
-          .slice(0, SUMMARIES_PER_PASS)
+      ? detailsDue(
+          monitors.filter((monitor) => monitor.state !== 'paused'),
+          context,
+          { ageMinMs: SUMMARY_AGE_MIN_MS, max: SUMMARIES_PER_PASS },
+        )
       : [];
   const answers = yield* attempt(
     due.map((id) =>
@@ -203,10 +217,19 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const uptimeService: Connector<Options> = {
+  ...INTRODUCTION,
   definesPages: true,
   kind: 'uptime-service',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: {
+    status: [...Object.keys(MONITOR_WORDS), ...Object.keys(REPORT_WORDS)],
+    accessType: Object.keys(ACCESS_WORDS),
+    theme: Object.keys(THEME_WORDS),
+    type: COMPONENT_TYPES,
+    impact: Object.keys(IMPACT_WORDS),
+  },
   pull,
   probe,
 };

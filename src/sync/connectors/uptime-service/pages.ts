@@ -1,33 +1,37 @@
-/** Status pages with what is on them, reports that ended, and the days before our first pass. */
+/** Status pages with what is on them and was, and the days before our first pass. */
 
-import type { Incident, Maintenance, PageDefinition, Problem } from '../../../model/observation.ts';
+import type { CompleteList, Incident, Maintenance, PageDefinition, Problem } from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/span.ts';
-import { DAY_MS, dayOf } from '../../../model/time.ts';
-import { type Answer, attempt, type Pull, type PullContext, parseItems, type Question } from '../../connector.ts';
+import { dayOf } from '../../../model/time.ts';
+import {
+  type Answer,
+  attempt,
+  attemptOne,
+  type Pull,
+  type PullContext,
+  type Question,
+  whyMissing,
+} from '../../connector.ts';
+import { compareIds, externalIdOf, idIn, losesOpen, parseItems } from '../items.ts';
 import { whyPartial } from '../paging.ts';
-import { compareIds, externalIdOf, losesOpen } from '../wire.ts';
-import { call, itemId, type Options, readList } from './calls.ts';
+import { call, type Options, readList } from './calls.ts';
+import { note } from './note.ts';
 import { projectDays, projectPage } from './project.ts';
-import { componentPlaces, projectMaintenances, projectReports, type ReportItem } from './project-posts.ts';
+import { componentPlaces, projectMaintenances } from './project-posts.ts';
+import { projectReports, type ReportItem } from './project-reports.ts';
+import { readReports } from './reports.ts';
 import {
   DailySummarySchema,
+  ID_FIELD,
   type Overview,
   OverviewSchema,
   PageAnswerSchema,
   PageSummarySchema,
   PagesAnswerSchema,
-  ReportAnswerSchema,
-  ReportSchema,
-  ReportsAnswerSchema,
-  wordOf,
 } from './schema.ts';
 
 /** The documented most of GetPageComponentDailySummary. */
 const DAYS_OF_PAST = 45;
-/** How far before our last look an ended report is read again. */
-const RECENT_MARGIN_MS = DAY_MS;
-/** How far back ended reports are read when we cannot tell when we looked last. */
-const RECENT_DEFAULT_MS = 30 * DAY_MS;
 
 export interface Found {
   readonly pages: readonly PageDefinition[];
@@ -38,6 +42,9 @@ export interface Found {
   readonly itemsTotal: number;
   /** True: something could not be read this time, and what is known stays. */
   readonly isStale: boolean;
+  /** As in what is learned. */
+  readonly complete: readonly CompleteList[];
+  readonly readAgain: readonly string[];
   readonly isBackfilled: boolean;
 }
 
@@ -49,6 +56,8 @@ export const NOTHING_FOUND: Found = {
   problems: [],
   itemsTotal: 0,
   isStale: false,
+  complete: [],
+  readAgain: [],
   isBackfilled: true,
 };
 
@@ -70,7 +79,7 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
   const past = yield* readDays(options, context, read.overviews);
   const isLossy = losesOpen(
     [...open, ...ended.items].map(({ item }) => item),
-    { taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
+    { idField: ID_FIELD, taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
   );
   return {
     pages,
@@ -87,8 +96,32 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
     ],
     itemsTotal: projected.reduce((sum, page) => sum + page.itemsTotal, open.length + ended.items.length),
     isStale: read.isStale || ended.isStale || isLossy || windows.some(hasDropped),
+    complete: [
+      ...wholeList(upstreamId, 'incidents', { prefix: 'report-', ids: ended.ids }),
+      ...wholeList(upstreamId, 'maintenances', { prefix: 'maintenance-', ids: maintenanceIds(read) }),
+    ],
+    readAgain: ended.readIds.map((id) => `${upstreamId}/report-${id}`),
     isBackfilled: !read.isStale && ended.isBackfilled && past.isBackfilled,
   };
+}
+
+/** A list of one sort that holds all there are; none where `ids`, those there, are not known. */
+export function wholeList(
+  upstreamId: string,
+  part: CompleteList['part'],
+  { prefix, ids }: { readonly prefix: string; readonly ids: readonly (string | null)[] | null },
+): CompleteList[] {
+  const known = ids?.filter((id) => id !== null);
+  if (known === undefined || known.length !== ids?.length) return [];
+  return [
+    { part, prefix: `${upstreamId}/${prefix}`, since: null, ids: known.map((id) => `${upstreamId}/${prefix}${id}`) },
+  ];
+}
+
+/** Those of all pages; null: a page could not be read with everything on it. */
+function maintenanceIds({ overviews, isStale, isWhole }: ReadOverviews): readonly (string | null)[] | null {
+  if (overviews === null || isStale || !isWhole) return null;
+  return overviews.flatMap(({ maintenances }) => maintenances.map((item) => idIn(item, ID_FIELD)));
 }
 
 /** Ids there of incidents of one sort, whose ids begin with `prefix`. */
@@ -106,21 +139,24 @@ function hasDropped({ problems }: { readonly problems: readonly Problem[] }): bo
   return problems.some((problem) => problem.kind === 'dropped');
 }
 
-export function note(place: string, message: string): Problem {
-  return { kind: 'note', place, message };
+interface ReadOverviews {
+  /** Each page with everything on it; null: the list of pages could not be read. */
+  readonly overviews: readonly Overview[] | null;
+  readonly problems: readonly Problem[];
+  readonly isStale: boolean;
+  /** False: of some page only its gate could be read. */
+  readonly isWhole: boolean;
 }
 
-/** Each page with everything on it; null: the list of pages could not be read. */
-function* readOverviews(
-  options: Options,
-): Pull<{ overviews: readonly Overview[] | null; problems: readonly Problem[]; isStale: boolean }> {
+function* readOverviews(options: Options): Pull<ReadOverviews> {
   const listed = yield* readList(options, ['StatusPage', 'ListStatusPages'], {
     name: 'list status pages',
     schema: PagesAnswerSchema,
     itemsOf: (page) => page.statusPages,
   });
   const reason = whyPartial(listed);
-  if (reason !== null) return { overviews: null, problems: [note('list status pages', reason)], isStale: true };
+  if (reason !== null)
+    return { overviews: null, problems: [note('list status pages', reason)], isStale: true, isWhole: false };
   const items = parseItems(
     PageSummarySchema,
     listed.pages.flatMap((page) => page.statusPages),
@@ -131,19 +167,22 @@ function* readOverviews(
   const overviews: Overview[] = [];
   const problems: Problem[] = [...items.problems];
   let isStale = items.problems.length > 0;
+  let isWhole = true;
   for (const [index, answer] of answers.entries()) {
     const id = ids[index] ?? '';
-    const settled =
-      answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED' ? yield* readRefused(options, id) : answer;
-    if (settled.kind === 'ok') overviews.push(settled.payload);
-    else {
+    const isRefused = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
+    const { settled, hasContent } = isRefused ? yield* readRefused(options, id) : { settled: answer, hasContent: true };
+    if (settled.kind === 'ok') {
+      overviews.push(settled.payload);
+      isWhole &&= hasContent;
+    } else {
       // 404 to every question about it: deleted since it was listed. Anything else keeps what is known.
       const isGone = settled.kind === 'failed' && settled.error.context['status'] === 404;
       isStale ||= !isGone;
-      problems.push(note(`pages.${id}`, settled.kind === 'failed' ? settled.error.message : 'waits for quota'));
+      problems.push(note(`pages.${id}`, whyMissing(settled)));
     }
   }
-  return { overviews, problems, isStale };
+  return { overviews, problems, isStale, isWhole };
 }
 
 function overviewQuestion(options: Options, operation: string, id: string): Question<Overview> {
@@ -156,79 +195,23 @@ function overviewQuestion(options: Options, operation: string, id: string): Ques
 }
 
 /** A page whose overview is refused: its content where an older service offers only that, or at least its gate. */
-function* readRefused(options: Options, id: string): Pull<Answer<Overview>> {
-  const [content] = yield* attempt([overviewQuestion(options, 'GetStatusPageContent', id)]);
-  if (content?.kind === 'ok') return content;
-  const [page] = yield* attempt([
+function* readRefused(
+  options: Options,
+  id: string,
+): Pull<{ readonly settled: Answer<Overview>; readonly hasContent: boolean }> {
+  const content = yield* attemptOne(overviewQuestion(options, 'GetStatusPageContent', id));
+  if (content.kind === 'ok') return { settled: content, hasContent: true };
+  const page = yield* attemptOne(
     call(options, ['StatusPage', 'GetStatusPage'], {
       name: 'status page',
       priority: 'incident',
       body: { id },
       schema: PageAnswerSchema,
     }),
-  ]);
-  if (page?.kind !== 'ok') return page ?? { kind: 'skipped' };
+  );
+  if (page.kind !== 'ok') return { settled: page, hasContent: false };
   const nothing = { components: [], groups: [], statusReports: [], maintenances: [] };
-  return { ...page, payload: { ...page.payload, ...nothing } };
-}
-
-/** Reports that are on no page any more because they ended: all of them once, later those that ended lately. */
-function* readReports(
-  options: Options,
-  context: PullContext,
-  open: readonly ReportItem[],
-): Pull<{ items: readonly ReportItem[]; problems: readonly Problem[]; isStale: boolean; isBackfilled: boolean }> {
-  const { memory } = context;
-  const listed = yield* readList(options, ['StatusReport', 'ListStatusReports'], {
-    name: 'list reports',
-    schema: ReportsAnswerSchema,
-    itemsOf: (page) => page.statusReports,
-  });
-  const reason = whyPartial(listed);
-  if (reason !== null)
-    return { items: [], problems: [note('list reports', reason)], isStale: true, isBackfilled: false };
-  const onPages = new Set(open.map(({ item }) => itemId(item)));
-  const summaries = parseItems(
-    ReportSchema,
-    listed.pages.flatMap((page) => page.statusReports),
-    'statusReports',
-  );
-  const since = recentSince(context);
-  const due = summaries.items.filter((report) => {
-    if (onPages.has(report.id)) return false;
-    const isOpen = wordOf(report.status, 'STATUS_REPORT_STATUS_') !== 'resolved';
-    const isRecent = (report.updatedAt ?? report.createdAt) >= since;
-    return !memory.isBackfilled || isOpen || isRecent || memory.openIncidents.has(`report-${report.id}`);
-  });
-  const isLive = (id: string): boolean => memory.isBackfilled || memory.openIncidents.has(`report-${id}`);
-  const answers = yield* attempt(
-    due.map((report) =>
-      call(options, ['StatusReport', 'GetStatusReport'], {
-        name: 'report',
-        priority: isLive(report.id) ? 'incident' : 'backfill',
-        body: { id: report.id },
-        schema: ReportAnswerSchema,
-      }),
-    ),
-  );
-  const missing = due.filter((_, index) => {
-    const answer = answers[index];
-    return answer?.kind === 'skipped' || (answer?.kind === 'failed' && answer.error.code !== 'UPSTREAM_REFUSED');
-  });
-  return {
-    items: answers.flatMap((answer) =>
-      answer.kind === 'ok' ? [{ item: answer.payload.statusReport, pageId: null }] : [],
-    ),
-    problems: summaries.problems,
-    isStale: missing.some((report) => isLive(report.id)),
-    isBackfilled: missing.length === 0,
-  };
-}
-
-/** The newest detail is a lower bound of our last look; before it, less a margin, every ended report was read. */
-function recentSince({ memory, now }: PullContext): number {
-  const lastLook = Math.max(0, ...memory.detailFetchedAt.values());
-  return lastLook === 0 ? now - RECENT_DEFAULT_MS : lastLook - RECENT_MARGIN_MS;
+  return { settled: { ...page, payload: { ...page.payload, ...nothing } }, hasContent: false };
 }
 
 /** The days before our first pass, asked once for each page. */

@@ -12,7 +12,7 @@ import {
 import type { ReportedDay } from '../../../model/span.ts';
 import type { State } from '../../../model/state.ts';
 import type { Day, EpochMs } from '../../../model/time.ts';
-import { parseItems } from '../../connector.ts';
+import { idIn, parseItem, parseItems, projectMonitorLists, uniqueById, unknownMonitor } from '../items.ts';
 import {
   ACCESS_WORDS,
   lookUp,
@@ -22,21 +22,14 @@ import {
   THEME_WORDS,
   toSlug,
 } from '../page-words.ts';
-import {
-  FlagSchema,
-  IdSchema,
-  projectMonitorList,
-  stateFromWord,
-  uniqueById,
-  uniqueMonitors,
-  unknownWord,
-} from '../wire.ts';
+import { FlagSchema, stateFromWord, unknownWord } from '../wire.ts';
 import {
   type Component,
   ComponentDaysSchema,
   ComponentSchema,
   DayBucketSchema,
   GroupSchema,
+  ID_FIELD,
   type Monitor,
   MonitorSchema,
   type MonitorSummary,
@@ -46,36 +39,26 @@ import {
   wordOf,
 } from './schema.ts';
 
+/** A component shows a monitor, or nothing but its name. */
+export const COMPONENT_TYPES = ['monitor', 'static'] as const;
+
 /** Monitors of all kinds with their states, sorted by id; never throws. */
 export function projectMonitors(
   answers: readonly MonitorsAnswer[],
   upstreamId: string,
 ): { monitors: MonitorObservation[]; problems: Problem[]; itemsTotal: number } {
   const lists = answers.flatMap((answer) => answer.lists);
-  const read = lists.map(({ kind, place, items }) =>
-    projectMonitorList<Monitor>({
+  const projected = projectMonitorLists<Monitor>(
+    lists.map(({ kind, place, items }) => ({
       place,
       items,
       schema: MonitorSchema,
+      idField: ID_FIELD,
       project: (item, at) => projectMonitor(item, at, { upstreamId, kind }),
-      placeholder: (externalId, name) => ({
-        id: toMonitorId(upstreamId, externalId),
-        name,
-        description: null,
-        kind,
-        target: null,
-        state: 'unknown',
-        isPublic: false,
-        createdAt: null,
-      }),
-    }),
+      placeholder: (externalId) => ({ ...unknownMonitor(upstreamId, externalId, kind), isPublic: false }),
+    })),
   );
-  const unique = uniqueMonitors(read.flatMap((list) => list.monitors));
-  return {
-    monitors: unique.monitors,
-    problems: [...read.flatMap((list) => list.problems), ...unique.problems],
-    itemsTotal: lists.reduce((total, list) => total + list.items.length, 0),
-  };
+  return { ...projected, itemsTotal: lists.reduce((total, list) => total + list.items.length, 0) };
 }
 
 function projectMonitor(
@@ -94,14 +77,12 @@ function projectMonitor(
   const state: State = !isActive.success ? 'unknown' : isActive.data === false ? 'paused' : status.state;
   return {
     monitor: {
-      id: toMonitorId(upstreamId, item.id),
+      ...unknownMonitor(upstreamId, item.id, kind),
       name: item.name,
       description: item.description,
-      kind,
       target: item.url ?? item.uri,
       state,
       isPublic: isPublic.success && isPublic.data === true,
-      createdAt: null,
     },
     problems: [...problems, ...status.problems],
   };
@@ -186,18 +167,14 @@ function projectComponents(
   const problems: Problem[] = [];
   const components = items.flatMap((item, index) => {
     const at = `${place}.components[${index}]`;
-    const parsed = ComponentSchema.safeParse(item);
-    if (parsed.success) return projectComponent(parsed.data, { upstreamId, at, problems });
-    problems.push({ kind: 'dropped', place: at, message: parsed.error.issues[0]?.message ?? 'unreadable' });
-    const id = IdSchema.safeParse((item as { id?: unknown } | null)?.id);
+    const parsed = parseItem(ComponentSchema, item, at);
+    if ('item' in parsed) return projectComponent(parsed.item, { upstreamId, at, problems });
+    problems.push(parsed.problem);
+    const id = idIn(item, ID_FIELD);
     // It stays on the page as unknown: a component that vanishes would look like one that is well.
-    return id.success
-      ? projectComponent(ComponentSchema.parse({ id: id.data, type: 'monitor', order: 0 }), {
-          upstreamId,
-          at,
-          problems,
-        })
-      : [];
+    return id === null
+      ? []
+      : projectComponent(ComponentSchema.parse({ id, type: 'monitor', order: 0 }), { upstreamId, at, problems });
   });
   const unique = uniqueById(components);
   return { components: unique.items, problems: [...problems, ...unique.problems] };

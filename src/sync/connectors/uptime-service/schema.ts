@@ -17,6 +17,9 @@ import {
   toLink,
 } from '../wire.ts';
 
+/** Names an item in every list. */
+export const ID_FIELD = 'id';
+
 /** Lists of monitors by kind, and how many there are in all; null: it does not say. */
 export interface MonitorsAnswer {
   readonly lists: readonly { readonly kind: string; readonly place: string; readonly items: readonly unknown[] }[];
@@ -154,6 +157,10 @@ export type ReportUpdate = z.output<typeof UpdateSchema>;
 
 export const ReportsAnswerSchema = z.object({ statusReports: ListSchema, totalSize: CountSchema.nullish() });
 export const ReportAnswerSchema = z.object({ statusReport: z.unknown() });
+
+/** REST `/v1/status_report`: the only answer that says the page of a report which names no component. */
+export const ReportPagesAnswerSchema = z.array(z.unknown());
+export const ReportPageSchema = z.object({ id: IdSchema, pageId: IdSchema.nullish() });
 
 export const MaintenanceSchema = z.object({
   id: IdSchema,
