@@ -54,12 +54,12 @@ async function restart(): Promise<void> {
 }
 
 async function pass(upstream: Upstream, say: Say, more: Partial<PassDeps> & PassOptions = {}): Promise<UpstreamReport> {
-  const { isManual = false, ...deps } = more;
+  const { isManual = false, isHinted = false, ...deps } = more;
   const http = toyHttp(clock, say);
   const { upstreams } = await runPass(
     [upstream],
     { store, http, now: clock.now, sleep: clock.sleep, random: () => 0.5, ...deps },
-    { isManual },
+    { isManual, isHinted },
   );
   sent.push(...http.sent);
   const [report] = upstreams;
@@ -170,6 +170,15 @@ describe('an upstream that is down', () => {
     expect(await pass(edge, fine, { isManual: true })).toMatchObject({ kind: 'ok' });
   });
 
+  it('is asked at once when it says itself that something changed, but for what it told us to wait for', async () => {
+    await pass(edge, sound(noAnswer()));
+    await pass(edge, sound(noAnswer()));
+    expect(await pass(edge, sound(noAnswer()), { isHinted: true })).toMatchObject({ kind: 'failed', requestsUsed: 1 });
+    expect(await pass(edge, fine, { isHinted: true })).toMatchObject({ kind: 'ok' });
+    await pass(edge, sound(new ToyStatus(429, 10 * MINUTE_MS)));
+    expect(await pass(edge, fine, { isHinted: true })).toMatchObject({ kind: 'skipped', cause: 'waiting' });
+  });
+
   it('is counted by the failures of its lists in a row: answers between and failing details do not add up', async () => {
     let failures = 2;
     const say: Say = (path) => {
@@ -202,11 +211,11 @@ describe('an upstream that is down', () => {
 });
 
 describe('an upstream that refuses the key', () => {
-  it('is asked once an hour, over restarts, until the options change or an operator asks', async () => {
+  it('is asked one thing in half a minute, over restarts, until the options change or an operator asks', async () => {
     await pass(edge, sound(new ToyStatus(401)));
     await restart();
-    for (let turn = 0; turn < 5; turn += 1) {
-      clock.advance(11 * MINUTE_MS);
+    for (let turn = 0; turn < 29; turn += 1) {
+      clock.advance(SECOND_MS);
       expect(await pass(toyUpstream('edge'), fine)).toMatchObject({ kind: 'skipped', cause: 'refused' });
     }
     expect(sent).toHaveLength(1);
@@ -214,6 +223,19 @@ describe('an upstream that refuses the key', () => {
       kind: 'failed',
     });
     expect(await pass(toyUpstream('edge', { key: 'NEW' }), fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('is noticed at the next pass once the key is taken again, at the cost of one request a pass until then', async () => {
+    for (let turn = 0; turn < 60; turn += 1) {
+      expect(await pass(edge, sound(new ToyStatus(401)))).toMatchObject({ kind: 'failed', requestsUsed: 1 });
+      clock.advance(MINUTE_MS);
+    }
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('is tried at once when it calls itself: who sends a notification lives', async () => {
+    await pass(edge, sound(new ToyStatus(401)));
+    expect(await pass(edge, fine, { isHinted: true })).toMatchObject({ kind: 'ok' });
   });
 
   it('leaves no trace of the key in the database', async () => {
