@@ -117,6 +117,8 @@ export interface Probe {
   readonly warnings: readonly string[];
   /** How many monitors there are, where a probe can tell; for the freshness estimate. */
   readonly monitorsTotal: number | null;
+  /** List requests of a quiet pass, where a pass asks more than the probe did. */
+  readonly listCalls?: number;
 }
 
 export interface Limits {

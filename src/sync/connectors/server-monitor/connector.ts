@@ -55,6 +55,9 @@ import {
 const DETAILS_PER_PASS = 50;
 /** A detail younger than this is not asked again: its figures cover days. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
+/** `/status`, `/monitors`, open and recent `/incidents`. */
+const QUIET_PASS_CALLS = 4;
+
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const status = yield* ask(
     question(options, { name: 'status', priority: 'list', path: '/status', schema: StatusAnswerSchema }),
@@ -185,6 +188,7 @@ function* probe(options: Options): Pull<Probe> {
     summary: `key valid${client === null ? '' : `, client ${client}`}`,
     warnings: [],
     monitorsTotal: status.payload.data.status.total ?? null,
+    listCalls: QUIET_PASS_CALLS + (options.maintenance ? 1 : 0),
   };
 }
 
