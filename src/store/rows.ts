@@ -105,7 +105,9 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
   emailDomains: z.array(z.string()),
   published: z.boolean(),
   theme: z.enum(THEMES),
-  groups: z.array(z.object({ id: z.string(), name: z.string(), order: z.number() })),
+  groups: z.array(
+    z.object({ id: z.string(), name: z.string(), order: z.number(), defaultOpen: z.boolean().optional() }),
+  ),
   components: z.array(
     z.object({
       id: z.string(),
@@ -119,6 +121,14 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
       groupOrder: z.number(),
     }),
   ),
+  presentation: z
+    .object({
+      allowIndex: z.boolean().optional(),
+      locale: z.string().optional(),
+      showUptime: z.boolean().optional(),
+      showsAllPlaced: z.boolean().optional(),
+    })
+    .optional(),
 });
 
 const UpstreamUptimeSchema: z.ZodType<UpstreamUptime> = z.object({

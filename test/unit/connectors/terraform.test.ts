@@ -276,7 +276,7 @@ describe('files of HCL', () => {
     });
     expect(pages).toEqual([]);
     expect(problems).toMatchObject([
-      { kind: 'dropped', place: 'svc_status_page.p.slug', message: 'is not known here' },
+      { kind: 'note', place: 'svc_status_page.p.slug', message: 'left out, the whole page: it is not known here' },
     ]);
   });
 
