@@ -22,6 +22,7 @@ import {
   type SentRequest,
   sound,
   ToyClock,
+  ToyRemaining,
   ToyStatus,
   toyHttp,
   toyMonitors,
@@ -305,6 +306,43 @@ describe('an upstream that says "too many"', () => {
     clock.advance(4 * MINUTE_MS);
     expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'waiting' });
     expect(sent).toHaveLength(1);
+  });
+});
+
+describe('an upstream that says how many more requests it takes', () => {
+  const details = (left: () => number): Say => {
+    const say = sound(toyMonitors(20));
+    return (path, question) => new ToyRemaining(say(path, question), left());
+  };
+
+  it('is asked for no details once it takes only what the lists of another pass need', async () => {
+    let left = 12;
+    const report = await pass(
+      edge,
+      details(() => (left -= 1)),
+    );
+    // The two lists of this pass, and details down to the two of the next.
+    expect(left).toBeLessThanOrEqual(2);
+    expect(left).toBeGreaterThanOrEqual(0);
+    expect(report).toMatchObject({ kind: 'ok', requestsUsed: 12 - left });
+    expect(report.detailsWaiting).toBe(20 - (10 - left));
+  });
+
+  it('that takes none is left alone for a minute, lists and all', async () => {
+    const start = clock.now();
+    const report = await pass(
+      edge,
+      details(() => 0),
+    );
+    expect(report).toMatchObject({ kind: 'ok', detailsWaiting: 20 });
+    expect(sent.map(({ at, path }) => [path, at - start])).toEqual([
+      ['/monitors', 0],
+      ['/incidents', 60_000],
+    ]);
+    clock.advance(59_000);
+    expect((await pass(edge, fine)).kind).toBe('skipped');
+    clock.advance(1_000);
+    expect((await pass(edge, sound(toyMonitors(20)))).kind).toBe('ok');
   });
 });
 

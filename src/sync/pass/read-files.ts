@@ -28,7 +28,7 @@ export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Pr
   try {
     const path = fileURLToPath(question.url);
     const payload = question.reads === 'folder' ? await readFolder(path) : await readOne(path, question.reads);
-    return { status: 200, payload, at: now, clockSkewMs: null };
+    return { status: 200, payload, at: now, clockSkewMs: null, remaining: null };
   } catch (error) {
     if (isStatusError(error)) throw error;
     const words =
