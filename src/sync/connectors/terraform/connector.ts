@@ -97,6 +97,7 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
     summary: `${pages.length} pages, ${monitors.length} monitors, ${channels.length} channels in ${document.resources.length} resources`,
     warnings: toWarnings(problems),
     monitorsTotal: monitors.length,
+    learned: { monitors, pages },
   };
 }
 
