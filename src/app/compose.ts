@@ -31,6 +31,7 @@ import type { UpstreamReport } from '../sync/pass/report.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login/login.ts';
 import { loginMail } from '../views/login/login-mail.ts';
+import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { openStore, storePlace } from './open-store.ts';
@@ -129,11 +130,16 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
+  const icons = createIcons(database, {
+    now,
+    signal: stopping.signal,
+    onError: (error) => log.error(messageOf(error)),
+  });
   let customDomains: ReadonlyMap<string, string> = new Map();
 
   let gated: SiteState['resolved'] | null = null;
   async function refreshPages(at: EpochMs): Promise<SiteState> {
-    const state = await site.memory.refresh(live.siteInputs(), at);
+    const state = await site.memory.refresh({ ...live.siteInputs(), icons: await icons.known() }, at);
     if (state.resolved === gated) return state;
     const { pages } = state.resolved;
     customDomains = new Map(
@@ -185,6 +191,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
     beforePublish: async (at) => {
+      const { resolved } = await refreshPages(at);
+      await icons.refresh(resolved.pages, at);
       const state = await refreshPages(at);
       options.progress?.publishing(state.resolved.pages.length);
       return state;
@@ -277,6 +285,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await access.close();
       await audit.close();
       await http.close();
+      await icons.close();
       await store.close();
     },
   };

@@ -1,5 +1,6 @@
 /** How icons of pages are fetched: without any key, and for addresses that an upstream wrote from public networks only. */
 
+import { safeLink } from '../model/scalars.ts';
 import { SECOND_MS } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { createIconKeeper, type IconKeeper, type WantedIcon } from '../publish/icons/icon-keeper.ts';
@@ -49,5 +50,5 @@ export function createIcons(
 
 function wantedIcon({ iconAddress, config }: ResolvedPage): WantedIcon[] {
   if (iconAddress === null) return [];
-  return [{ address: iconAddress, isTrusted: config?.icon === iconAddress }];
+  return [{ address: iconAddress, isTrusted: safeLink(config?.icon ?? null) === iconAddress }];
 }

@@ -10,6 +10,7 @@ import { readPasts } from './pasts.ts';
 import { forgetSubjects, readChanges } from './revisions.ts';
 import {
   parseAnnouncements,
+  parseChannels,
   parseDefinitions,
   parseIncident,
   parseInstant,
@@ -211,6 +212,8 @@ function toUpstream(row: Row): UpstreamRecord {
     isBackfilled: Number(row['is_backfilled']) === 1,
     definitions: parseDefinitions(row['definitions']),
     announcements: parseAnnouncements(row['announcements']),
+    channels: parseChannels(row['channels']),
+    channelsAt: parseInstant(row['channels_at']),
     heldHash: row['held_hash'] === null ? null : String(row['held_hash']),
   };
 }

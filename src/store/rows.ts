@@ -13,6 +13,7 @@ import {
   type Maintenance,
   type MonitorId,
   type MonitorObservation,
+  type NotificationChannel,
   type PageDefinition,
   THEMES,
   type UpstreamUptime,
@@ -131,6 +132,13 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
     .optional(),
 });
 
+const ChannelSchema: z.ZodType<NotificationChannel> = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.string(),
+  monitors: z.array(MonitorIdSchema).nullable(),
+});
+
 const UpstreamUptimeSchema: z.ZodType<UpstreamUptime> = z.object({
   periodDays: z.number(),
   checksTotal: z.number().nullable(),
@@ -144,6 +152,7 @@ export const parseIncident = documentParser('incident', IncidentSchema);
 export const parseMaintenance = documentParser('maintenance', MaintenanceSchema);
 export const parseAnnouncements = documentParser('announcements', z.array(AnnouncementSchema));
 export const parseDefinitions = documentParser('page definitions', z.array(PageDefinitionSchema));
+export const parseChannels = documentParser('notification channels', z.array(ChannelSchema));
 export const parseUpstreamUptime = documentParser('uptime', UpstreamUptimeSchema.nullable());
 
 /** An instant column; null stays null. */

@@ -7,6 +7,7 @@ import type {
   Maintenance,
   MonitorId,
   MonitorObservation,
+  NotificationChannel,
   PageDefinition,
 } from '../model/observation.ts';
 import type { SpanChange } from '../model/record.ts';
@@ -24,6 +25,10 @@ export interface UpstreamRecord {
   readonly isBackfilled: boolean;
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
+  /** Where it sends its own notifications. */
+  readonly channels: readonly NotificationChannel[];
+  /** When it was asked for them last; null: never. */
+  readonly channelsAt: EpochMs | null;
   readonly heldHash: string | null;
 }
 

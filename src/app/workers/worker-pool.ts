@@ -85,9 +85,9 @@ export function createWorkerPool(data: PageWorkerData): WorkerPool {
 }
 
 function withoutSecrets({ page, ...task }: PageTask): PageTask {
-  const { definition, settings, config } = page;
+  const { config } = page;
   return {
     ...task,
-    page: { definition, settings, password: null, config: config === null ? null : { ...config, password: undefined } },
+    page: { ...page, password: null, config: config === null ? null : { ...config, password: undefined } },
   };
 }

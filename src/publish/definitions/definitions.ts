@@ -2,27 +2,13 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import type { Secret } from '../../config/secret.ts';
-import type {
-  ComponentDefinition,
-  GroupDefinition,
-  MonitorId,
-  MonitorObservation,
-  PageDefinition,
-} from '../../model/observation.ts';
+import type { ComponentDefinition, PageDefinition } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { HOST_NAME, RESERVED_SLUGS, SLUG, safeLink } from '../../model/scalars.ts';
 import { MINUTE_MS } from '../../model/time.ts';
-
-export interface SiteSettings {
-  /** Public address of the site, without a trailing slash. */
-  readonly url: string;
-  readonly name: string;
-  readonly home: string | null;
-  readonly timezone: string;
-  readonly locale: string;
-  /** How far back pages look. */
-  readonly historyDays: number;
-}
+import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
+import { overlay, pageOfEverything } from './overlay.ts';
+import { iconOf, isForeign, type PageIcon, presentationOf, shownComponents } from './presentation.ts';
 
 export interface ResolvedPage {
   readonly definition: PageDefinition;
@@ -31,11 +17,10 @@ export interface ResolvedPage {
   readonly password: Secret | null;
   /** Null: it stands in no configuration. */
   readonly config: PageConfig | null;
-}
-
-export interface DefinitionProblem {
-  readonly slug: string;
-  readonly message: string;
+  /** Served with the page; null: it has none, or links one of its own origin. */
+  readonly icon: PageIcon | null;
+  /** Address of a picture that it wants and that is not its own; null: none. */
+  readonly iconAddress: string | null;
 }
 
 export interface ResolvedSite {
@@ -44,16 +29,6 @@ export interface ResolvedSite {
   readonly problems: readonly DefinitionProblem[];
   /** Slugs that are defined and not among `pages`: nobody is to see them. */
   readonly withheld: readonly string[];
-}
-
-/** What definitions look at of a monitor. */
-export type KnownMonitor = Pick<MonitorObservation, 'id' | 'name' | 'isPublic'>;
-
-export interface DefinitionInputs {
-  readonly site: SiteSettings;
-  readonly pages: readonly PageConfig[];
-  readonly upstreamDefinitions: readonly PageDefinition[];
-  readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
 }
 
 /** Longer than what a restart or one failed check takes. */
@@ -92,10 +67,10 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
     .filter((config) => !clashes.has(config.slug))
     .map((config) => ({ definition: overlay(config, bySlug.get(config.slug), inputs.monitors), config }));
   for (const [slug, definition] of bySlug) if (!configured.has(slug)) drafts.push({ definition, config: null });
-  if (drafts.length === 0 && problems.length === 0) drafts.push({ definition: everything(inputs), config: null });
+  if (drafts.length === 0 && problems.length === 0) drafts.push({ definition: pageOfEverything(inputs), config: null });
 
   const pages = drafts
-    .map(({ definition, config }) => finish({ definition, config, inputs }))
+    .map(({ definition, config }) => finish({ definition, config, inputs, problems }))
     .filter(({ definition, password }) => {
       if (definition.access === 'password' && password === null) {
         problems.push({
@@ -126,124 +101,51 @@ interface Draft {
   readonly config: PageConfig | null;
 }
 
-function overlay(
-  config: PageConfig,
-  base: PageDefinition | undefined,
-  monitors: DefinitionInputs['monitors'],
-): PageDefinition {
-  const id = base?.id ?? `config/${config.slug}`;
-  return {
-    id,
-    slug: config.slug,
-    title: config.title ?? base?.title ?? config.slug,
-    description: config.description ?? base?.description ?? null,
-    homepageUrl: config.homepage_url ?? base?.homepageUrl ?? null,
-    contactUrl: config.contact_url ?? base?.contactUrl ?? null,
-    icon: config.icon ?? base?.icon ?? null,
-    customDomain: config.custom_domain ?? base?.customDomain ?? null,
-    access: config.access_type ?? base?.access ?? 'public',
-    emailDomains: config.auth_email_domains ?? base?.emailDomains ?? [],
-    published: config.published ?? base?.published ?? true,
-    theme: config.theme ?? base?.theme ?? 'system',
-    groups:
-      config.groups?.map(
-        (group, index): GroupDefinition => ({ id: group.id, name: group.name, order: group.order ?? index }),
-      ) ??
-      base?.groups ??
-      [],
-    components:
-      config.components === undefined ? (base?.components ?? allMonitors(monitors)) : componentsOf(config.components),
-  };
+interface Finishing extends Draft {
+  readonly inputs: DefinitionInputs;
+  readonly problems: DefinitionProblem[];
 }
 
-function componentsOf(components: NonNullable<PageConfig['components']>): readonly ComponentDefinition[] {
-  const taken = new Set<string>();
-  return components.map((component, index) => {
-    const wanted = component.id ?? componentIdFrom(component.monitor ?? component.name ?? 'component');
-    const id = taken.has(wanted) ? `${wanted}-${index + 1}` : wanted;
-    taken.add(id);
-    return {
-      id,
-      type: component.type,
-      monitor: component.type === 'monitor' ? ((component.monitor ?? null) as MonitorId | null) : null,
-      name: component.name ?? null,
-      description: component.description ?? null,
-      ...(component.show_details ? { showsDetails: true } : {}),
-      groupId: component.group_id ?? null,
-      order: component.order ?? index,
-      groupOrder: component.group_order ?? component.order ?? index,
-    };
-  });
-}
-
-function allMonitors(monitors: DefinitionInputs['monitors']): readonly ComponentDefinition[] {
-  return [...monitors.values()]
-    .toSorted((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1))
-    .map((monitor, order) => ({
-      id: componentIdFrom(monitor.id),
-      type: 'monitor',
-      monitor: monitor.id,
-      name: null,
-      description: null,
-      groupId: null,
-      order,
-      groupOrder: 0,
-    }));
-}
-
-function everything({ site, monitors }: DefinitionInputs): PageDefinition {
-  const slug = site.home ?? 'status';
-  return {
-    id: `config/${slug}`,
-    slug,
-    title: site.name,
-    description: null,
-    homepageUrl: null,
-    contactUrl: null,
-    icon: null,
-    customDomain: null,
-    access: 'public',
-    emailDomains: [],
-    published: true,
-    theme: 'system',
-    groups: [],
-    components: allMonitors(monitors),
-  };
-}
-
-function finish({ definition, config, inputs }: Draft & { readonly inputs: DefinitionInputs }): ResolvedPage {
-  const { site, monitors } = inputs;
+function finish({ definition, config, inputs, problems }: Finishing): ResolvedPage {
+  const { site, monitors, icons = new Map() } = inputs;
   const customDomain =
     definition.customDomain !== null && HOST_NAME.test(definition.customDomain)
       ? definition.customDomain.toLowerCase()
       : null;
-  // `public: false` is the upstream's word that a monitor is nobody's business; behind a gate the page decides.
-  const isHidden = (component: ComponentDefinition): boolean =>
-    definition.access === 'public' && component.monitor !== null && monitors.get(component.monitor)?.isPublic === false;
+  const url = customDomain === null ? `${site.url}/${definition.slug}/` : `https://${customDomain}/`;
+  const shown = shownComponents(definition, monitors);
+  const presentation = presentationOf(definition, config, site.locale);
+  const wantedIcon = safeLink(definition.icon);
+  const icon = iconOf(wantedIcon, url, icons);
+  if (definition.published)
+    problems.push(
+      ...[...shown.told, ...presentation.told, ...icon.told].map((message) => ({ slug: definition.slug, message })),
+    );
   return {
     definition: {
       ...definition,
       customDomain,
       homepageUrl: safeLink(definition.homepageUrl),
       contactUrl: safeLink(definition.contactUrl),
-      icon: safeLink(definition.icon),
-      components: uniqueIds(definition.components.filter((component) => !isHidden(component))),
+      icon: icon.address,
+      components: uniqueIds(shown.components),
     },
     settings: {
-      url: customDomain === null ? `${site.url}/${definition.slug}/` : `https://${customDomain}/`,
+      url,
       timezone: config?.timezone ?? site.timezone,
-      locale: config?.locale ?? site.locale,
       showTargets: config?.show_targets ?? false,
       blipFloorMs: (config?.blip_floor_seconds ?? 60) * 1_000,
       uptimeDecimals: config?.uptime_decimals ?? 2,
       accentColor: config?.accent_color ?? null,
       cssVariables: config?.css_variables ?? {},
-      allowIndex: config?.allow_index ?? true,
       historyDays: site.historyDays,
       entriesAfterMs: entriesAfterMs(config),
+      ...presentation.settings,
     },
     password: config?.password ?? null,
     config,
+    icon: icon.icon,
+    iconAddress: wantedIcon !== null && isForeign(wantedIcon, url) ? wantedIcon : null,
   };
 }
 
@@ -261,14 +163,4 @@ function uniqueIds(components: readonly ComponentDefinition[]): readonly Compone
     taken.add(component.id);
     return [component];
   });
-}
-
-function componentIdFrom(text: string): string {
-  return (
-    text
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-+|-+$/g, '')
-      .slice(0, 128) || 'component'
-  );
 }

@@ -10,7 +10,8 @@ import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type Changes, type Store, subjects } from '../../store/store.ts';
 import { fingerprintOf } from '../fingerprint.ts';
-import { type KnownMonitor, type ResolvedSite, resolvePages } from './definitions.ts';
+import { type ResolvedSite, resolvePages } from './definitions.ts';
+import type { KnownMonitor } from './inputs.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
 import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-state.ts';
 
@@ -95,6 +96,7 @@ export function createSiteMemory(store: Store): SiteMemory {
       site: inputs.site,
       pages: inputs.pages,
       upstreamDefinitions: definitions,
+      ...(inputs.icons === undefined ? {} : { icons: inputs.icons }),
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
     return {
@@ -106,7 +108,7 @@ export function createSiteMemory(store: Store): SiteMemory {
       pageKeys: new Map(
         resolved.pages.map((page) => [
           page.definition.slug,
-          fingerprintOf([page.definition, page.settings, page.config]),
+          fingerprintOf([page.definition, page.settings, page.config, page.icon]),
         ]),
       ),
     };
@@ -142,6 +144,7 @@ export function createSiteMemory(store: Store): SiteMemory {
 function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
   return (
     before.pages !== inputs.pages ||
+    before.icons !== inputs.icons ||
     !isDeepStrictEqual([before.site, before.intervalMs], [inputs.site, inputs.intervalMs])
   );
 }

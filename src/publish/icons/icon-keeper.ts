@@ -1,5 +1,6 @@
 /** Fetches the icons of pages, so that visitors ask nobody else for them; each once a day, and the last good one stays. */
 
+import pLimit from 'p-limit';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
 import type { Database, Row, Writer } from '../../store/database.ts';
@@ -82,16 +83,12 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
     };
     const due = new Map(wanted.filter(isDue).map((icon) => [icon.address, icon]));
     if (due.size === 0) return;
-    const todo = due.values();
     const started = performance.now();
-    const take = async (): Promise<void> => {
-      for (const icon of todo) {
-        if (performance.now() - started >= RUN_MS_MAX) return;
-        const { png, refusal } = await ask(icon);
-        await database.transaction((tx) => remember(tx, icon.address, { askedAt: at, png, refusal }));
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL_MAX }, take));
+    await pLimit(PARALLEL_MAX).map(due.values(), async (icon) => {
+      if (performance.now() - started >= RUN_MS_MAX) return;
+      const { png, refusal } = await ask(icon);
+      await database.transaction((tx) => remember(tx, icon.address, { askedAt: at, png, refusal }));
+    });
     await database.transaction((tx) => tx.run('DELETE FROM icon WHERE asked_at < ?', [at - FORGET_MS]));
   }
 

@@ -3,7 +3,7 @@
  * metadata, a second format) is not in what is served.
  */
 
-import { once } from '../fingerprint.ts';
+import { once } from '../../once.ts';
 
 /** Of the file as it is fetched. */
 export const ICON_BYTES_MAX = 256 * 1024;

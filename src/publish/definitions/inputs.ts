@@ -1,0 +1,33 @@
+/** What status pages are defined from. */
+
+import type { PageConfig } from '../../config/schema.ts';
+import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
+import type { IconPicture } from './presentation.ts';
+
+export interface SiteSettings {
+  /** Public address of the site, without a trailing slash. */
+  readonly url: string;
+  readonly name: string;
+  readonly home: string | null;
+  readonly timezone: string;
+  readonly locale: string;
+  /** How far back pages look. */
+  readonly historyDays: number;
+}
+
+/** What definitions look at of a monitor. */
+export type KnownMonitor = Pick<MonitorObservation, 'id' | 'name' | 'isPublic'>;
+
+export interface DefinitionInputs {
+  readonly site: SiteSettings;
+  readonly pages: readonly PageConfig[];
+  readonly upstreamDefinitions: readonly PageDefinition[];
+  readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
+  /** What became of the pictures that icons lead to, by address; default: none was asked for. */
+  readonly icons?: ReadonlyMap<string, IconPicture>;
+}
+
+export interface DefinitionProblem {
+  readonly slug: string;
+  readonly message: string;
+}
