@@ -34,7 +34,7 @@ export function privateAddress(): Error {
   return Object.assign(new Error('not a public address'), { code: 'EPRIVATE' });
 }
 
-export function isPrivateAddress(address: string): boolean {
+function isPrivateAddress(address: string): boolean {
   return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 

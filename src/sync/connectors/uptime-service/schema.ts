@@ -116,7 +116,6 @@ const ConfigurationSchema = z
   })
   .nullish()
   .catch(null);
-export type Configuration = NonNullable<z.output<typeof ConfigurationSchema>>;
 
 /** GetStatusPageOverview; GetStatusPageContent has the same lists and no configuration. */
 export const OverviewSchema = z.object({
