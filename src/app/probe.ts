@@ -3,6 +3,7 @@
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
 import { createRunner, type Runner } from '../sync/pass/runner.ts';
+import { fastestSchedule, hasRoom, type PassSize } from '../sync/quota/fastest.ts';
 import { createQuota } from '../sync/quota/quota.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
 import type { Upstream } from '../sync/upstream.ts';
@@ -16,7 +17,7 @@ export interface ProbeRow {
   readonly code: string | null;
   readonly warnings: readonly string[];
   readonly monitorsTotal: number | null;
-  /** How old the details of a monitor get at most within the quota, in ms; null: not known or no limit. */
+  /** How old the details of a monitor get at most within the quota, in ms; null: not known, no limit, or they never come. */
   readonly detailAgeMaxMs: number | null;
   /** How far its clock is ahead of ours, to a second; null: it does not tell. */
   readonly clockSkewMs: number | null;
@@ -40,22 +41,19 @@ export async function probeUpstream(
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory }));
     const tally = runner.tally();
-    const listCalls = Math.max(known, tally.listCalls);
+    const size: PassSize = {
+      listCallsPerPass: Math.max(known, probe.listCalls ?? 0, tally.listCalls),
+      monitorsTotal: probe.monitorsTotal ?? 1,
+    };
+    const ageMs = detailAgeMaxMs(upstream.limits, { ...size, intervalMs: upstream.intervalMs });
     return {
       ...base,
       isOk: true,
       summary: probe.summary,
       code: null,
-      warnings: [...probe.warnings, ...scheduleWarnings(upstream, listCalls)],
+      warnings: [...probe.warnings, ...scheduleWarnings(upstream, size)],
       monitorsTotal: probe.monitorsTotal,
-      detailAgeMaxMs:
-        probe.monitorsTotal === null
-          ? null
-          : detailAgeMaxMs(upstream.limits, {
-              listCallsPerPass: listCalls,
-              intervalMs: upstream.intervalMs,
-              monitorsTotal: probe.monitorsTotal,
-            }),
+      detailAgeMaxMs: probe.monitorsTotal === null || ageMs === Number.POSITIVE_INFINITY ? null : ageMs,
       clockSkewMs: tally.clockSkewMs,
     };
   } catch (error) {
@@ -81,8 +79,16 @@ export function runnerFor({ http, store }: Pick<Pharos, 'http' | 'store'>, upstr
   );
 }
 
-function scheduleWarnings({ limits, intervalMs }: Upstream, listCalls: number): string[] {
-  const leastMs = intervalMinMs(limits, listCalls);
-  if (intervalMs >= leastMs) return [];
-  return [`its schedule runs more often than its quota allows: every ${Math.ceil(leastMs / 1_000)} s is the most`];
+function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): string[] {
+  if (hasRoom(limits, { ...size, intervalMs })) return [];
+  const isTooOften = intervalMs < intervalMinMs(limits, size.listCallsPerPass);
+  const fault = isTooOften
+    ? 'its schedule asks more often than its quota allows, so that passes are left out'
+    : 'at its schedule the lists use up the quota, so that details and history come late or never';
+  const fastest = fastestSchedule(limits, size);
+  const remedy =
+    fastest === null
+      ? 'no schedule leaves enough for details and history: raise its limits if it has higher ones'
+      : `the fastest that also gets details and history is every ${fastest.intervalMs / 1_000} s, schedule: "${fastest.cron}"`;
+  return [`${fault}; ${remedy}`];
 }

@@ -55,7 +55,7 @@ const KINDS = {
   'response-time': {
     label: 'response time',
     content: responseTimeContent('averageMs'),
-    meaning: 'average response time of the last 24 hours',
+    meaning: 'average response time of the last 24 hours; without samples, the average that the upstream gives',
   },
   'response-time-p95': {
     label: 'response time p95',

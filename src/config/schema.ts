@@ -51,6 +51,12 @@ const GroupSchema = z.strictObject({
     .describe(
       'Place among groups and components without one; default: that of its first component, in the order of the list.',
     ),
+  default_open: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether it is unfolded at first; one in which something is wrong always is. Default: on pages of up to 60 components.',
+    ),
 });
 
 const ComponentSchema = z
@@ -95,10 +101,16 @@ const PageSchema = z
         'The page of an upstream that it builds on: svc, or svc/other-slug where the slugs differ. Never more open than that page, and withheld while it is not there.',
       ),
     title: z.string().min(1).max(256).optional().describe('Its heading. Default: the slug.'),
-    description: z.string().max(1024).optional().describe('A sentence below the heading and in search results.'),
-    homepage_url: LinkSchema.optional().describe('Where its name leads to.'),
-    contact_url: LinkSchema.optional().describe('Address of a form, or mailto:.'),
-    icon: HttpUrlSchema.optional().describe('Address of the icon; linked, never fetched.'),
+    description: z
+      .string()
+      .max(1024)
+      .nullish()
+      .describe('A sentence below the heading and in search results; null: none, whatever its upstream says.'),
+    homepage_url: LinkSchema.nullish().describe('Where its name leads to; null: nowhere.'),
+    contact_url: LinkSchema.nullish().describe('Address of a form, or mailto:; null: none.'),
+    icon: HttpUrlSchema.nullish().describe(
+      'Address of the icon: PNG, JPEG, GIF, WebP or SVG. It is fetched once a day, checked, and served with the page; null: none.',
+    ),
     custom_domain: HostSchema.nullable()
       .optional()
       .describe('Host name that serves this page at its root; null: none, also where the upstream has one.'),
@@ -131,7 +143,14 @@ const PageSchema = z
       .record(z.string(), z.string())
       .default({})
       .describe('Checked custom properties of the theme; docs/theme.md lists them.'),
-    allow_index: z.boolean().default(true).describe('False: search engines are asked to leave it out.'),
+    allow_index: z
+      .boolean()
+      .optional()
+      .describe('False: search engines are asked to leave it out. Default: as its upstream says, else true.'),
+    show_uptime: z
+      .boolean()
+      .optional()
+      .describe('False: no figure of uptime is shown. Default: as its upstream says, else true.'),
     incidents: z
       .strictObject({
         after: AfterSchema.optional().describe(

@@ -175,6 +175,18 @@ export type AccessType = (typeof ACCESS_TYPES)[number];
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
+/** How the service of a page draws it, as far as it says. */
+export interface PagePresentation {
+  /** False: search engines are asked to leave it out. */
+  readonly allowIndex?: boolean | undefined;
+  /** Language of the page, a tag. */
+  readonly locale?: string | undefined;
+  /** False: no uptime figure is shown. */
+  readonly showUptime?: boolean | undefined;
+  /** True: what the page places shows whatever `isPublic` of its monitor says. */
+  readonly showsAllPlaced?: boolean | undefined;
+}
+
 /** A status page as an upstream or the configuration defines it. Field names as in the status-page resource, in our case. */
 export interface PageDefinition {
   /** `<upstream id>/<page id there>`, or `config/<slug>`. */
@@ -192,12 +204,15 @@ export interface PageDefinition {
   readonly theme: Theme;
   readonly groups: readonly GroupDefinition[];
   readonly components: readonly ComponentDefinition[];
+  readonly presentation?: PagePresentation | undefined;
 }
 
 export interface GroupDefinition {
   readonly id: string;
   readonly name: string;
   readonly order: number;
+  /** Whether it is unfolded at first; absent: it is not said. */
+  readonly defaultOpen?: boolean | undefined;
 }
 
 export interface ComponentDefinition {
@@ -216,6 +231,17 @@ export interface ComponentDefinition {
   readonly groupOrder: number;
 }
 
+/** Where an upstream sends its own notifications. Addresses and keys in it are never kept. */
+export interface NotificationChannel {
+  /** `<upstream id>/<external id>`. */
+  readonly id: string;
+  readonly name: string;
+  /** The upstream's word: `slack`, `webhook` … */
+  readonly kind: string;
+  /** What triggers it; null: it is not said. */
+  readonly monitors: readonly MonitorId[] | null;
+}
+
 /**
  * What one pull learned. Monitors and pages are complete, unless they are stale; of incidents and maintenances `complete`
  * says how far they are; `details` holds only what was asked this time.
@@ -227,6 +253,8 @@ export interface Learned {
   readonly announcements: readonly Announcement[];
   readonly pages: readonly PageDefinition[];
   readonly details: readonly MonitorDetail[];
+  /** Absent: not asked for this time. */
+  readonly channels?: readonly NotificationChannel[];
   readonly problems: readonly Problem[];
   /** Items looked at, so that the share of bad ones can be judged. */
   readonly itemsTotal: number;

@@ -37,6 +37,8 @@ export interface PageSettings {
   readonly historyDays: number;
   /** An outage that lasts this long becomes an incident by itself; null: none does. */
   readonly entriesAfterMs: number | null;
+  /** False: days have their colours, and no figure says how much of the time all was well. */
+  readonly showUptime: boolean;
 }
 
 /** How old the data of one upstream is. */

@@ -36,7 +36,8 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
   await tx.run(
     `UPDATE upstream SET monitors_at = COALESCE(?, monitors_at), incidents_at = COALESCE(?, incidents_at),
        maintenances_at = COALESCE(?, maintenances_at), pages_at = COALESCE(?, pages_at),
-       is_backfilled = CASE WHEN ? = 1 THEN 1 ELSE is_backfilled END, definitions = ?, announcements = ?, held_hash = NULL WHERE id = ?`,
+       is_backfilled = CASE WHEN ? = 1 THEN 1 ELSE is_backfilled END, definitions = ?, announcements = ?,
+       channels = COALESCE(?, channels), channels_at = COALESCE(?, channels_at), held_hash = NULL WHERE id = ?`,
     [
       at('monitors'),
       at('incidents'),
@@ -45,6 +46,8 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
       learned.isBackfilled ? 1 : 0,
       definitions,
       announcements,
+      learned.channels === undefined ? null : JSON.stringify(learned.channels),
+      learned.channels === undefined ? null : observedAt,
       upstreamId,
     ],
   );

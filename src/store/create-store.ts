@@ -5,11 +5,12 @@ import type { EpochMs } from '../model/time.ts';
 import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
 import { type Database, type Row, readIn } from './database.ts';
-import { readEntries, readFirstSeen, rememberEntries, rememberFirstSeen } from './identities.ts';
+import { readEntries, readFirstSeen } from './identities.ts';
 import { readPasts } from './pasts.ts';
 import { forgetSubjects, readChanges } from './revisions.ts';
 import {
   parseAnnouncements,
+  parseChannels,
   parseDefinitions,
   parseIncident,
   parseInstant,
@@ -110,9 +111,7 @@ export function createStore(database: Database): Store {
         .map(toMaintenance)
         .sort((a, b) => b.startsAt - a.startsAt || byId(a, b)),
     firstSeenAt: (about) => readFirstSeen(database, about),
-    rememberFirstSeen: (about, at) => rememberFirstSeen(database, about, at),
     entries: (page) => readEntries(database, page),
-    rememberEntries: (page, entries) => rememberEntries(database, page, entries),
     changesSince: (revision) => readChanges(database, revision),
     recordRun: (run) =>
       database.transaction(async (tx) => {
@@ -215,6 +214,8 @@ function toUpstream(row: Row): UpstreamRecord {
     isBackfilled: Number(row['is_backfilled']) === 1,
     definitions: parseDefinitions(row['definitions']),
     announcements: parseAnnouncements(row['announcements']),
+    channels: parseChannels(row['channels']),
+    channelsAt: parseInstant(row['channels_at']),
     heldHash: row['held_hash'] === null ? null : String(row['held_hash']),
   };
 }

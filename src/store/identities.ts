@@ -12,17 +12,6 @@ export async function readFirstSeen(reader: Reader, about: readonly Subject[]): 
   return new Map(rows.map((row) => [String(row['subject']) as Subject, Number(row['at']) as EpochMs]));
 }
 
-/** @see Store.rememberFirstSeen */
-export async function rememberFirstSeen(database: Database, about: readonly Subject[], at: EpochMs): Promise<void> {
-  if (about.length === 0) return;
-  await database.transaction((tx) =>
-    tx.runMany(
-      'INSERT INTO first_seen (subject, at) VALUES (?, ?) ON CONFLICT (subject) DO NOTHING',
-      about.map((subject) => [subject, at]),
-    ),
-  );
-}
-
 /** @see Store.entries */
 export async function readEntries(reader: Reader, page: string): Promise<readonly StoredEntry[]> {
   const rows = await reader.all(
@@ -37,18 +26,27 @@ export async function readEntries(reader: Reader, page: string): Promise<readonl
   }));
 }
 
-/** @see Store.rememberEntries */
-export async function rememberEntries(
-  database: Database,
-  page: string,
-  entries: readonly StoredEntry[],
-): Promise<void> {
-  if (entries.length === 0) return;
-  await database.transaction((tx) =>
-    tx.runMany(
+/** What of a page is published for the first time. */
+export interface PageFirsts {
+  /** The id of its definition. */
+  readonly page: string;
+  readonly at: EpochMs;
+  /** The page itself, and components of it. */
+  readonly subjects: readonly Subject[];
+  readonly entries: readonly Omit<StoredEntry, 'firstSeenAt'>[];
+}
+
+/** Remembers what is published for the first time; what is known already stays as it is. */
+export async function rememberFirsts(database: Database, { page, at, subjects, entries }: PageFirsts): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.runMany(
+      'INSERT INTO first_seen (subject, at) VALUES (?, ?) ON CONFLICT (subject) DO NOTHING',
+      subjects.map((subject) => [subject, at]),
+    );
+    await tx.runMany(
       `INSERT INTO entry (page, id, component, fell_at, first_seen_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (page, id) DO NOTHING`,
-      entries.map(({ id, componentId, fellAt, firstSeenAt }) => [page, id, componentId, fellAt, firstSeenAt]),
-    ),
-  );
+      entries.map(({ id, componentId, fellAt }) => [page, id, componentId, fellAt, at]),
+    );
+  });
 }

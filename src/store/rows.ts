@@ -13,6 +13,7 @@ import {
   type Maintenance,
   type MonitorId,
   type MonitorObservation,
+  type NotificationChannel,
   type PageDefinition,
   THEMES,
   type UpstreamUptime,
@@ -105,7 +106,9 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
   emailDomains: z.array(z.string()),
   published: z.boolean(),
   theme: z.enum(THEMES),
-  groups: z.array(z.object({ id: z.string(), name: z.string(), order: z.number() })),
+  groups: z.array(
+    z.object({ id: z.string(), name: z.string(), order: z.number(), defaultOpen: z.boolean().optional() }),
+  ),
   components: z.array(
     z.object({
       id: z.string(),
@@ -119,6 +122,21 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
       groupOrder: z.number(),
     }),
   ),
+  presentation: z
+    .object({
+      allowIndex: z.boolean().optional(),
+      locale: z.string().optional(),
+      showUptime: z.boolean().optional(),
+      showsAllPlaced: z.boolean().optional(),
+    })
+    .optional(),
+});
+
+const ChannelSchema: z.ZodType<NotificationChannel> = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.string(),
+  monitors: z.array(MonitorIdSchema).nullable(),
 });
 
 const UpstreamUptimeSchema: z.ZodType<UpstreamUptime> = z.object({
@@ -134,6 +152,7 @@ export const parseIncident = documentParser('incident', IncidentSchema);
 export const parseMaintenance = documentParser('maintenance', MaintenanceSchema);
 export const parseAnnouncements = documentParser('announcements', z.array(AnnouncementSchema));
 export const parseDefinitions = documentParser('page definitions', z.array(PageDefinitionSchema));
+export const parseChannels = documentParser('notification channels', z.array(ChannelSchema));
 export const parseUpstreamUptime = documentParser('uptime', UpstreamUptimeSchema.nullable());
 
 /** An instant column; null stays null. */

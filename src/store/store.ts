@@ -7,6 +7,7 @@ import type {
   Maintenance,
   MonitorId,
   MonitorObservation,
+  NotificationChannel,
   PageDefinition,
 } from '../model/observation.ts';
 import type { SpanChange } from '../model/record.ts';
@@ -24,6 +25,10 @@ export interface UpstreamRecord {
   readonly isBackfilled: boolean;
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
+  /** Where it sends its own notifications. */
+  readonly channels: readonly NotificationChannel[];
+  /** When it was asked for them last; null: never. */
+  readonly channelsAt: EpochMs | null;
   readonly heldHash: string | null;
 }
 
@@ -144,12 +149,8 @@ export interface Store {
   readonly maintenancesAbout: (subjects: readonly Subject[], from: EpochMs) => Promise<readonly StoredMaintenance[]>;
   /** When pages and components of pages were first defined, for those that are known. */
   readonly firstSeenAt: (about: readonly Subject[]) => Promise<ReadonlyMap<Subject, EpochMs>>;
-  /** Remembers pages and components that were not known before. */
-  readonly rememberFirstSeen: (about: readonly Subject[], at: EpochMs) => Promise<void>;
   /** Entries of a page, by its definition's id. */
   readonly entries: (page: string) => Promise<readonly StoredEntry[]>;
-  /** Remembers entries that are published for the first time. */
-  readonly rememberEntries: (page: string, entries: readonly StoredEntry[]) => Promise<void>;
   readonly recordRun: (run: RunRecord) => Promise<void>;
   readonly runs: (limit: number) => Promise<readonly RunRecord[]>;
   /**

@@ -100,6 +100,8 @@ export interface PullMemory {
    * longest, oldest first.
    */
   readonly incidentsReadAt: ReadonlyMap<string, EpochMs>;
+  /** When notification channels were asked for last (`Learned.channels`); null or absent: never. */
+  readonly channelsAt?: EpochMs | null;
   /** Whether the past before our first pass has been asked for and recorded. */
   readonly isBackfilled: boolean;
 }
@@ -117,6 +119,10 @@ export interface Probe {
   readonly warnings: readonly string[];
   /** How many monitors there are, where a probe can tell; for the freshness estimate. */
   readonly monitorsTotal: number | null;
+  /** List requests of a quiet pass, where a pass asks more than the probe did. */
+  readonly listCalls?: number;
+  /** What it saw of status pages and monitors, where it defines pages: what of it stays hidden is told. */
+  readonly learned?: Pick<Learned, 'monitors' | 'pages'>;
 }
 
 export interface Limits {

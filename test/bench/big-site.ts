@@ -105,7 +105,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
         throw error;
       },
       ...(init.isTeamed === true
-        ? { workers: createWorkerPool({ store: { file: databaseFile }, folders }, control.nextNumber) }
+        ? { workers: createWorkerPool({ store: { file: databaseFile }, folders }, control) }
         : {}),
       ...overrides,
     });

@@ -20,7 +20,9 @@ const UNREADABLE = new Set(['UPSTREAM_SHAPE', 'UPSTREAM_REFUSED']);
 
 const cases = loadCases();
 /** Cases whose answers are data rather than files that an operator wrote. */
-const dataCases = cases.filter(({ answers }) => !Array.isArray(answers['FILE']));
+const dataCases = cases.filter(
+  ({ answers }) => !Object.entries(answers).some(([key, is]) => key.startsWith('FILE') && Array.isArray(is)),
+);
 
 async function learn(one: UpstreamCase, respond: Respond = respondWith(one.answers)) {
   const connector = connectorOf(one.kind);

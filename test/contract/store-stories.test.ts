@@ -7,10 +7,12 @@ import {
   NOTHING_LEARNED,
   type Recurrence,
 } from '../../src/model/observation.ts';
-import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createAudit } from '../../src/store/audit.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { type Store, subjects } from '../../src/store/store.ts';
+import type { Database } from '../../src/store/database.ts';
+import { rememberFirsts } from '../../src/store/identities.ts';
+import { type Store, type Subject, subjects } from '../../src/store/store.ts';
 import {
   BEGIN_TIMEOUT_MS,
   DATABASES,
@@ -62,7 +64,8 @@ function whole(part: CompleteList['part'], ids: readonly string[], over: Partial
 
 describe.each(DATABASES)('stories that upstreams tell and take back, in the store over %s', (kind) => {
   let databases: TestDatabases;
-  let database: TestDatabase;
+  let place: TestDatabase;
+  let database: Database;
   let store: Store;
   let minute = 0;
 
@@ -71,11 +74,12 @@ describe.each(DATABASES)('stories that upstreams tell and take back, in the stor
   }, BEGIN_TIMEOUT_MS);
   afterAll(() => databases.stop());
   beforeEach(async () => {
-    database = await databases.fresh();
-    store = createStore(database.open());
+    place = await databases.fresh();
+    database = place.open();
+    store = createStore(database);
     minute = 0;
   });
-  afterEach(() => database.drop());
+  afterEach(() => place.drop());
 
   async function learn(learned: Partial<Learned>) {
     minute += 1;
@@ -303,17 +307,21 @@ describe.each(DATABASES)('stories that upstreams tell and take back, in the stor
   it('remember when pages and their components were first defined', async () => {
     const about = [subjects.page('svc/1'), subjects.component('svc/1/api')];
     expect(await store.firstSeenAt(about)).toEqual(new Map());
-    await store.rememberFirstSeen(about.slice(0, 1), at(1));
-    await store.rememberFirstSeen(about, at(2));
+    const remember = (seen: readonly Subject[], when: EpochMs) =>
+      rememberFirsts(database, { page: 'svc/1', at: when, subjects: seen, entries: [] });
+    await remember(about.slice(0, 1), at(1));
+    await remember(about, at(2));
     const seen = await store.firstSeenAt(about);
     expect(about.map((subject) => seen.get(subject))).toEqual([at(1), at(2)]);
   });
 
   it('remember entries of a page as they were first published', async () => {
     const entry = { id: 'auto/api-1', componentId: 'api', fellAt: at(0), firstSeenAt: at(3) };
-    await store.rememberEntries('svc/1', [entry]);
-    await store.rememberEntries('svc/1', [{ ...entry, fellAt: at(1) }]);
-    await store.rememberEntries('svc/2', [entry]);
+    const remember = (page: string, fellAt: EpochMs) =>
+      rememberFirsts(database, { page, at: at(3), subjects: [], entries: [{ ...entry, fellAt }] });
+    await remember('svc/1', at(0));
+    await remember('svc/1', at(1));
+    await remember('svc/2', at(0));
     expect(await store.entries('svc/1')).toEqual([entry]);
     await store.retain(toEpochMs(at(0) + HOUR_MS));
     expect(await store.entries('svc/1')).toEqual([]);

@@ -243,6 +243,7 @@ const SETTINGS: PageSettings = {
   allowIndex: true,
   historyDays: HISTORY_DAYS,
   entriesAfterMs: 3 * MINUTE_MS,
+  showUptime: true,
 };
 
 function source(): PageModel['sources'][number] {

@@ -151,6 +151,16 @@ export class ToyClock {
 /** What the network says to a question: a payload, a status that is no answer, or an error. */
 export type Say = (path: string, question: HttpQuestion) => unknown;
 
+/** An answer that also says how many more requests are taken. */
+export class ToyRemaining {
+  readonly payload: unknown;
+  readonly remaining: number;
+  constructor(payload: unknown, remaining: number) {
+    this.payload = payload;
+    this.remaining = remaining;
+  }
+}
+
 export class ToyStatus {
   readonly status: number;
   readonly waitMs: number | null;
@@ -186,7 +196,9 @@ export function toyHttp(
         const retryAt = said.waitMs === null ? null : toEpochMs(at + said.waitMs);
         throw errorForStatus(`GET ${pathname}`, { status: said.status, retryAt });
       }
-      return { status: 200, payload: said, at, clockSkewMs };
+      if (said instanceof ToyRemaining)
+        return { status: 200, payload: said.payload, at, clockSkewMs, remaining: said.remaining };
+      return { status: 200, payload: said, at, clockSkewMs, remaining: null };
     },
     close: async () => undefined,
   };

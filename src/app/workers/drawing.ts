@@ -15,7 +15,7 @@ export function drawingWith(renderer: Renderer): Pick<PageReleaseDeps, 'renderer
         return { body: html, csp };
       },
     },
-    filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page) }),
+    filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page), icon: page.icon }),
     dataOf: badgeData,
   };
 }

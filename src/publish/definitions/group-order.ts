@@ -6,6 +6,7 @@ interface ConfiguredGroup {
   readonly id: string;
   readonly name: string;
   readonly order?: number | undefined;
+  readonly default_open?: boolean | undefined;
 }
 
 /** Between two places of the list, however many groups come to stand there. */
@@ -20,11 +21,11 @@ export function placedGroups(
   components: readonly ComponentDefinition[],
 ): GroupDefinition[] {
   let last = Number.NEGATIVE_INFINITY;
-  return groups.map(({ id, name, order: own }) => {
+  return groups.map(({ id, name, order: own, default_open: defaultOpen }) => {
     const first = components.filter(({ groupId }) => groupId === id).map(({ order }) => order);
     const order = own ?? Math.max(last + STEP, Math.min(...first));
     // One without components is not drawn, and moves nothing.
     if (Number.isFinite(order)) last = order;
-    return { id, name, order: Number.isFinite(order) ? order : Number.MAX_SAFE_INTEGER };
+    return { id, name, order: Number.isFinite(order) ? order : Number.MAX_SAFE_INTEGER, defaultOpen };
   });
 }

@@ -107,12 +107,13 @@ export function createSiteMemory(store: Store): SiteMemory {
       pages: inputs.pages,
       upstreamDefinitions: definitions,
       undecidedUpstreams: undecided,
+      icons: inputs.icons,
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
     const pageKeys = new Map(
       resolved.pages.map((page) => [
         page.definition.slug,
-        fingerprintOf([page.definition, page.settings, page.config]),
+        fingerprintOf([page.definition, page.settings, page.config, page.icon]),
       ]),
     );
     const pages = keepUnchanged(before, resolved.pages, pageKeys);
@@ -166,6 +167,7 @@ function keepUnchanged(
 function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
   return (
     before.pages !== inputs.pages ||
+    before.icons !== inputs.icons ||
     !isDeepStrictEqual(
       [before.site, before.intervalMs, before.definesPages],
       [inputs.site, inputs.intervalMs, inputs.definesPages],

@@ -27,7 +27,9 @@ const EVENT_HEAD = {
 };
 
 const FiguresSchema = z.strictObject({
-  uptime_ratio: RatioSchema.nullable().describe('Rounded down; 1 only when nothing was down; null: no time counts.'),
+  uptime_ratio: RatioSchema.nullable().describe(
+    'Rounded down; 1 only when nothing was down; null: no time counts, or the page shows no uptime.',
+  ),
   uptime_ratio_with_maintenance: RatioSchema.nullable().describe('The same with maintenance counted as up.'),
   coverage_ratio: RatioSchema.describe('Share of the window with a known state.'),
   seconds: z.record(z.enum(STATES), SecondsSchema).describe('In each state; together the length of the window.'),
@@ -89,7 +91,11 @@ const UptimeComponentSchema = z.strictObject({
   source_id: V2IdSchema.nullable().describe('Which of sources; null: a component with no monitor.'),
   periods: PeriodsSchema,
   upstream: z
-    .strictObject({ period_days: z.number(), uptime_ratio: z.number().nullable() })
+    .strictObject({
+      period_days: z.number(),
+      uptime_ratio: z.number().nullable(),
+      response_time_average_ms: z.number().nullable(),
+    })
     .nullable()
     .describe('What the monitoring service says itself.'),
   days: z

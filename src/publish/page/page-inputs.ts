@@ -2,6 +2,7 @@
 
 import type { PageModel } from '../../model/page.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
+import type { PageFirsts } from '../../store/identities.ts';
 import { type Store, type Subject, subjects } from '../../store/store.ts';
 import { type PageInputs, pageModel } from '../../views/model/page-model.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
@@ -59,24 +60,19 @@ function definedSubjects({ definition }: ResolvedPage): readonly { readonly id: 
   ];
 }
 
-/** Remembers what of a page is published for the first time: that it is there, and entries under their ids. */
-export async function rememberFirsts(
-  store: Store,
-  { inputs, model, now }: { readonly inputs: UndatedInputs; readonly model: PageModel; readonly now: EpochMs },
-): Promise<void> {
-  const { id, components } = inputs.definition;
-  const isNew = (of: string): boolean => inputs.firstSeenAt?.has(of) !== true;
-  await store.rememberFirstSeen(
-    [
+/** What of a page is published for the first time: that it is there, its components, and entries under their ids. */
+export function firstsOf({ definition, firstSeenAt }: UndatedInputs, model: PageModel, now: EpochMs): PageFirsts {
+  const { id, components } = definition;
+  const isNew = (of: string): boolean => firstSeenAt?.has(of) !== true;
+  return {
+    page: id,
+    at: now,
+    subjects: [
       ...(isNew('') ? [subjects.page(id)] : []),
       ...components.filter((one) => isNew(one.id)).map((one) => subjects.component(`${id}/${one.id}`)),
     ],
-    now,
-  );
-  await store.rememberEntries(
-    id,
-    model.newEntries.map((entry) => ({ ...entry, firstSeenAt: now })),
-  );
+    entries: model.newEntries,
+  };
 }
 
 /** The model of the page as of an instant. */

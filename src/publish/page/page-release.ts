@@ -9,19 +9,12 @@ import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
 import { type DrawOptions, drawFiles, type VersionedRenderer } from '../draw/draw-files.ts';
 import { type FileEntry, PRIORITIES, type Priority } from '../files/file-entry.ts';
-import type { PublishControl } from '../publish-control.ts';
+import type { PrepareControl } from '../publish-control.ts';
 import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
 import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
-import {
-  eventKeyOf,
-  loadPageInputs,
-  modelAsOf,
-  nextChangeAt,
-  rememberFirsts,
-  type UndatedInputs,
-} from './page-inputs.ts';
+import { eventKeyOf, firstsOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
 
 export interface PageTask {
   readonly page: ResolvedPage;
@@ -57,11 +50,10 @@ export interface ReleaseData {
   readonly onDemand: unknown;
 }
 
-export interface PageReleaseDeps {
+export interface PageReleaseDeps extends PrepareControl {
   readonly store: Store;
   readonly folders: ReleaseFolders;
   readonly disk: Disk;
-  readonly nextNumber: PublishControl['nextNumber'];
   readonly renderer: VersionedRenderer;
   /** All files of a page. */
   readonly filesOf: (model: PageModel, page: ResolvedPage) => readonly FileEntry[];
@@ -86,7 +78,8 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
       filesTotal: Object.keys(task.previous.files).length,
       hasWaiting: false,
     };
-  await rememberFirsts(deps.store, { inputs, model, now: task.state.now });
+  const firsts = firstsOf(inputs, model, task.state.now);
+  if (firsts.subjects.length + firsts.entries.length > 0) await deps.rememberFirsts(firsts);
   const entries = deps.filesOf(model, task.page);
   const input = {
     slug: task.page.definition.slug,

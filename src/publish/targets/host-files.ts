@@ -35,6 +35,7 @@ const DATA = [
   'build.json',
   'favicon.svg',
   'og.png',
+  'icon.png',
   'robots.txt',
   'sitemap.xml',
   'llms.txt',

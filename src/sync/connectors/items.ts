@@ -183,6 +183,11 @@ export function detailsDue(
     .slice(0, max);
 }
 
+/** What is told of something without being wrong in itself. */
+export function note(place: string, message: string): Problem {
+  return { kind: 'note', place, message };
+}
+
 /** Problems as the lines of `pharos check`. */
 export function toWarnings(problems: readonly Problem[]): string[] {
   return problems.map(({ place, message }) => `${place}: ${message}`);

@@ -36,6 +36,7 @@ export const NOTHING_ASKED: Readonly<Tally> = Object.freeze({
   failures: 0,
   skipped: 0,
   clockSkewMs: null,
+  remaining: null,
 });
 
 export interface Runner {

@@ -60,6 +60,7 @@ async function readMemory({ store, upstream: { id }, record }: SnapshotTask): Pr
     detailFetchedAt: await store.detailFetchedAt(id),
     openIncidents: new Set(await store.openIncidents(id)),
     incidentsReadAt: await store.incidentsReadAt(id, READ_AGAIN_MAX),
+    channelsAt: record?.channelsAt ?? null,
     isBackfilled: record?.isBackfilled ?? false,
   };
 }

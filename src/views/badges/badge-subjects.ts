@@ -22,6 +22,7 @@ import {
 } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { isOpen } from '../incident/event-times.ts';
+import { upstreamResponseMs } from '../model/upstream-figures.ts';
 import type { BadgeSubject } from './badge.ts';
 import { type ComponentDays, combinedDays } from './combined-days.ts';
 
@@ -86,8 +87,9 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
     name,
     state: combinedState(members.map(({ component }) => component.state)),
     isStale: members.some(({ component }) => component.isStale),
-    uptime: uptimeRatios(members),
-    responseTime: figures === null ? null : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
+    uptime: uptimeRatios(model, members),
+    responseTime:
+      figures === null ? upstreamAverage(model, members) : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
     responseSeries: bucketed(samples, lastDay, RESPONSE_POINTS).map((bucket) => bucket.figures?.averageMs ?? null),
     days: combinedDays(members, BAR_DAYS),
     ...wantedEvents(model, ({ componentIds }) => componentIds.some((id) => ids.has(id))),
@@ -96,8 +98,15 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
   };
 }
 
-function uptimeRatios(members: readonly Measured[]): BadgeSubject['uptime'] {
-  const ratioOf = (period: UptimePeriod) => combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio;
+function upstreamAverage({ asOf }: PageModel, members: readonly Measured[]): BadgeSubject['responseTime'] {
+  const averages = members.flatMap(({ component }) => upstreamResponseMs(component, asOf) ?? []);
+  if (averages.length === 0) return null;
+  return { averageMs: averages.reduce((sum, ms) => sum + ms, 0) / averages.length, p95Ms: null };
+}
+
+function uptimeRatios({ settings }: PageModel, members: readonly Measured[]): BadgeSubject['uptime'] {
+  const ratioOf = (period: UptimePeriod) =>
+    settings.showUptime ? combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio : null;
   const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
   return Object.fromEntries(periods.map((period) => [period, ratioOf(period)])) as BadgeSubject['uptime'];
 }

@@ -3,7 +3,7 @@
 import { type ComponentModel, isWorse, type PageModel, type State } from '../../model/index.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
-import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
@@ -12,6 +12,7 @@ import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type PeriodRowView, periodRowsOf } from './periods.ts';
 import { type ResponseChartView, responseChartOf } from './response-chart.ts';
+import { upstreamResponseText, upstreamUptimeText } from './upstream-texts.ts';
 
 /** The rest is in the history. */
 const INCIDENTS_MAX = 20;
@@ -27,9 +28,12 @@ export interface ComponentView {
   readonly since: TimeView | null;
   readonly days: readonly string[];
   readonly bar: DayBarView;
+  /** None where uptime is not shown. */
   readonly periods: readonly PeriodRowView[];
   /** What its upstream counts itself; null when it does not. */
   readonly upstreamSays: string | null;
+  /** Its average response time by its upstream, where there is no chart. */
+  readonly upstreamResponse: string | null;
   readonly responseChart: ResponseChartView | null;
   readonly incidents: readonly EventView[];
   readonly noIncidentsText: string;
@@ -57,6 +61,7 @@ export function componentView(
   const days = barDays(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
   const since = isWorse(state, 'operational') ? component.since : null;
+  const responseChart = responseChartOf(context, component);
   return {
     shell: shellOf(context, {
       title: name,
@@ -76,9 +81,10 @@ export function componentView(
     since: since === null ? null : format.time(since),
     days: days.texts,
     bar: dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }),
-    periods: periodRowsOf(context, component),
-    upstreamSays: upstreamText(context, component),
-    responseChart: responseChartOf(context, component),
+    periods: model.settings.showUptime ? periodRowsOf(context, component) : [],
+    upstreamSays: upstreamUptimeText(context, component),
+    upstreamResponse: responseChart === null ? upstreamResponseText(context, component) : null,
+    responseChart,
     incidents: incidents
       .filter((one) => one.startedAt <= model.asOf)
       .slice(0, INCIDENTS_MAX)
@@ -98,12 +104,4 @@ export function componentView(
       src: `${context.base}${path}badges/${kind}.svg`,
     })),
   };
-}
-
-function upstreamText({ model, words, format }: ViewContext, { upstreamUptime }: ComponentModel): string | null {
-  if (upstreamUptime === null || upstreamUptime.uptimeRatio === null) return null;
-  return fill(words.upstreamSays, {
-    uptime: format.percent(upstreamUptime.uptimeRatio, model.settings.uptimeDecimals),
-    n: upstreamUptime.periodDays,
-  });
 }

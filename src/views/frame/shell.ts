@@ -100,6 +100,12 @@ export interface ShellInit {
   readonly since?: EpochMs | null;
 }
 
+/** A picture of the page itself by its place from here, so that it shows wherever the page is put. */
+function pictureBelow({ model, base }: ViewContext, picture: string | null): string | null {
+  const { url } = model.settings;
+  return picture?.startsWith(url) === true ? base + picture.slice(url.length) : picture;
+}
+
 export function shellOf(context: ViewContext, init: ShellInit): ShellView {
   const { model, words, format } = context;
   const { definition, settings } = model;
@@ -114,7 +120,7 @@ export function shellOf(context: ViewContext, init: ShellInit): ShellView {
     isIndexed: settings.allowIndex && definition.access === 'public',
     base: context.base,
     pageTitle: definition.title,
-    icon: ownPicture(definition.icon, settings.url),
+    icon: pictureBelow(context, ownPicture(definition.icon, settings.url)),
     monogram: monogramOf(definition.title),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),

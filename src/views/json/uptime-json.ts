@@ -11,6 +11,7 @@ import {
   floorTo,
   type MsByState,
   type PageModel,
+  type PageSettings,
   type Provenance,
   type SourceFreshness,
   STATES,
@@ -24,6 +25,7 @@ import {
 } from '../../model/index.ts';
 import { lastChangeAt } from '../model/last-change.ts';
 import { sectionsOf } from '../model/sections.ts';
+import { upstreamRatio } from '../model/upstream-figures.ts';
 import { shortId } from '../text/stable-id.ts';
 import { type ComponentHead, componentHead, type PageHead, pageHead } from './heads.ts';
 
@@ -80,7 +82,11 @@ export interface UptimeComponent extends ComponentHead {
   readonly source_id: string | null;
   readonly periods: UptimePeriodFigures;
   /** What the upstream says itself; null: it says nothing. */
-  readonly upstream: { readonly period_days: number; readonly uptime_ratio: number | null } | null;
+  readonly upstream: {
+    readonly period_days: number;
+    readonly uptime_ratio: number | null;
+    readonly response_time_average_ms: number | null;
+  } | null;
   readonly days: UptimeDays;
 }
 
@@ -100,7 +106,7 @@ export interface UptimeDays {
 export type UptimePeriodFigures = Readonly<Record<UptimePeriod, UptimeFigures>>;
 
 export interface UptimeFigures {
-  /** Null: no time counts. */
+  /** Null: no time counts, or the page shows no uptime. */
   readonly uptime_ratio: number | null;
   /** The same with maintenance counted as up. */
   readonly uptime_ratio_with_maintenance: number | null;
@@ -132,7 +138,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     state: model.state,
     formula: { version: FORMULA_VERSION, text: FORMULA, blip_floor_seconds: settings.blipFloorMs / 1_000 },
     sources: model.sources.map((source) => uptimeSource(model, source)),
-    periods: figuresByPeriod((period) => combinedUptime(counted.map(({ periods }) => periods[period]))),
+    periods: figuresByPeriod(settings, (period) => combinedUptime(counted.map(({ periods }) => periods[period]))),
     days,
     day_seconds: (counted[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => secondsOf(elapsedMs)),
     components: counted.map(({ component, cells, periods }) => ({
@@ -140,8 +146,8 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
       state: component.state,
       stale: component.isStale,
       source_id: sourceIdOf(model, component),
-      periods: figuresByPeriod((period) => periods[period]),
-      upstream: upstreamFigures(component),
+      periods: figuresByPeriod(settings, (period) => periods[period]),
+      upstream: upstreamFigures(component, settings),
       days: uptimeDays(cells),
     })),
   };
@@ -162,25 +168,32 @@ function sourceIdOf(model: PageModel, { definition }: ComponentModel): string | 
   return definition.monitor === null ? null : shortId('source', model.definition.id, upstreamOf(definition.monitor));
 }
 
-function upstreamFigures({ upstreamUptime }: ComponentModel): UptimeComponent['upstream'] {
+function upstreamFigures(component: ComponentModel, { showUptime }: PageSettings): UptimeComponent['upstream'] {
+  const { upstreamUptime } = component;
   if (upstreamUptime === null) return null;
-  const { periodDays, uptimeRatio } = upstreamUptime;
-  return { period_days: periodDays, uptime_ratio: uptimeRatio === null ? null : floorTo(uptimeRatio, 6) };
+  const ratio = upstreamRatio(component);
+  return {
+    period_days: upstreamUptime.periodDays,
+    uptime_ratio: ratio === null || !showUptime ? null : floorTo(ratio, 6),
+    response_time_average_ms: upstreamUptime.responseTimeAverageMs,
+  };
 }
 
-function figuresByPeriod(uptimeIn: (period: UptimePeriod) => Uptime): UptimePeriodFigures {
+function figuresByPeriod(settings: PageSettings, uptimeIn: (period: UptimePeriod) => Uptime): UptimePeriodFigures {
   const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
-  return Object.fromEntries(periods.map((period) => [period, uptimeFigures(uptimeIn(period))])) as UptimePeriodFigures;
+  return Object.fromEntries(
+    periods.map((period) => [period, uptimeFigures(uptimeIn(period), settings)]),
+  ) as UptimePeriodFigures;
 }
 
 /** Uptime figures as JSON has them. */
-export function uptimeFigures(uptime: Uptime): UptimeFigures {
+export function uptimeFigures(uptime: Uptime, { showUptime }: Pick<PageSettings, 'showUptime'>): UptimeFigures {
   const { ratio, coverageRatio, msByState, countedMsByState, upMs, downMs, maintenanceMs } = uptime;
   const withMaintenanceMs = upMs + downMs + maintenanceMs;
   return {
-    uptime_ratio: ratio === null ? null : floorTo(ratio, 6),
+    uptime_ratio: ratio === null || !showUptime ? null : floorTo(ratio, 6),
     uptime_ratio_with_maintenance:
-      withMaintenanceMs > 0 ? floorTo((upMs + maintenanceMs) / withMaintenanceMs, 6) : null,
+      withMaintenanceMs > 0 && showUptime ? floorTo((upMs + maintenanceMs) / withMaintenanceMs, 6) : null,
     coverage_ratio: floorTo(coverageRatio, 4),
     seconds: secondsByState(msByState),
     counted_seconds: secondsByState(countedMsByState),

@@ -20,7 +20,7 @@ import type { TimeView } from '../text/format.ts';
 import { stateWord } from '../words/state-words.ts';
 import { rowId } from './banner.ts';
 
-/** Up to this many components every group is open; above it those that are well are folded. */
+/** Up to this many components every group is open that does not say otherwise; above it those that are well are folded. */
 const OPEN_COMPONENTS_MAX = 60;
 
 /** A group, or components that are in none. */
@@ -50,6 +50,7 @@ export interface ComponentRowView {
   readonly stateWord: string;
   /** When it came into that state, unless it is well. */
   readonly since: TimeView | null;
+  /** Empty where uptime is not shown. */
   readonly uptime: string;
   /** Null where response times are not known. */
   readonly spark: SparkView | null;
@@ -78,8 +79,11 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
         name: group.name,
         state,
         stateWord: stateWord(state, words),
-        uptime: format.percent(combinedUptime(uptimes).ratio, model.settings.uptimeDecimals),
-        isOpen: !isLarge || isWorse(state, 'operational'),
+        uptime: model.settings.showUptime
+          ? format.percent(combinedUptime(uptimes).ratio, model.settings.uptimeDecimals)
+          : '',
+        // What is wrong is never folded away.
+        isOpen: (group.defaultOpen ?? !isLarge) || isWorse(state, 'operational'),
       },
       components: rows,
     };
@@ -109,7 +113,7 @@ function componentRow(
     state,
     stateWord: stateWord(state, words),
     since: since === null ? null : format.timeInYear(since),
-    uptime: format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals),
+    uptime: model.settings.showUptime ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
     spark: responseSparkOf(context, component),
     bar: dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }),
   };

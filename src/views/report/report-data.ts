@@ -85,10 +85,10 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
     to: toIso(window.to),
     is_over: model.asOf >= whole.to,
     formula_version: FORMULA_VERSION,
-    uptime: uptimeFigures(combinedUptime(counted.map(({ uptime }) => uptime))),
+    uptime: uptimeFigures(combinedUptime(counted.map(({ uptime }) => uptime)), model.settings),
     components: counted.map(({ group, component, uptime }) => ({
       ...componentHead(model, component, group?.name),
-      uptime: uptimeFigures(uptime),
+      uptime: uptimeFigures(uptime, model.settings),
       incident_count: incidentCounts.get(component.definition.id) ?? 0,
     })),
     incidents: incidents.map((incident) => incidentEvent(model, window, incident)).reverse(),

@@ -33,7 +33,8 @@ export interface ReportView {
   readonly incidents: readonly EventView[];
   readonly noIncidentsText: string;
   readonly maintenances: readonly EventView[];
-  readonly counted: string;
+  /** Null: uptime is not shown. */
+  readonly counted: string | null;
   readonly earlier: LinkView | null;
   readonly later: LinkView | null;
   readonly reportsHref: string;
@@ -79,7 +80,7 @@ export function reportView(model: PageModel, month: string, options: ViewOptions
     rows: reportRowViews(context, window),
     ...eventsWithin(context, window),
     noIncidentsText: words.noIncidentsMonth,
-    counted: words.countedUptime,
+    counted: model.settings.showUptime ? words.countedUptime : null,
     earlier: link(at + 1),
     later: link(at - 1),
     reportsHref: base + REPORTS_PATH,
@@ -109,7 +110,7 @@ function reportCells({ model, format }: ViewContext, uptime: Uptime, incidentCou
   const lasted = (ms: number) => (ms > 0 ? format.duration(ms) : '–');
   const { msByState } = uptime;
   return [
-    format.percent(uptime.ratio, model.settings.uptimeDecimals),
+    model.settings.showUptime ? format.percent(uptime.ratio, model.settings.uptimeDecimals) : '–',
     lasted(msByState.major_outage),
     lasted(msByState.partial_outage),
     lasted(msByState.degraded),

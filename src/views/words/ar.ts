@@ -216,6 +216,7 @@ export const ar: Words = {
   responseChart: 'زمن الاستجابة من {from} إلى {to}: {average} في المتوسط، و95 من 100 خلال {p95}.',
   milliseconds: '{n} مللي ثانية',
   upstreamSays: 'خدمة المراقبة نفسها تحسب {uptime} خلال {n} يومًا.',
+  upstreamResponse: 'خدمة المراقبة نفسها تذكر متوسط زمن استجابة قدره {time} خلال {n} يومًا.',
   target: 'يفحص {target}',
   allPages: 'صفحات الحالة',
   noPages: 'لا توجد صفحات حالة عامة بعد.',

@@ -146,6 +146,7 @@ export const de: Words = {
   responseChart: 'Antwortzeit vom {from} bis {to}: durchschnittlich {average}, 95 von 100 binnen {p95}.',
   milliseconds: '{n} ms',
   upstreamSays: 'Der Überwachungsdienst selbst zählt {uptime} in {n} Tagen.',
+  upstreamResponse: 'Der Überwachungsdienst selbst nennt eine mittlere Antwortzeit von {time} in {n} Tagen.',
   target: 'Geprüft wird {target}',
   allPages: 'Statusseiten',
   noPages: 'Es gibt noch keine öffentlichen Statusseiten.',

@@ -144,6 +144,7 @@ export const en = {
   responseChart: 'Response time from {from} to {to}: {average} on average, 95 of 100 within {p95}.',
   milliseconds: '{n} ms',
   upstreamSays: 'The monitoring service itself counts {uptime} over {n} days.',
+  upstreamResponse: 'The monitoring service itself gives an average response time of {time} over {n} days.',
   target: 'Checks {target}',
   allPages: 'Status pages',
   noPages: 'There are no public status pages yet.',

@@ -150,6 +150,7 @@ export const es: Words = {
   responseChart: 'Tiempo de respuesta del {from} al {to}: {average} de media, 95 de 100 en menos de {p95}.',
   milliseconds: '{n} ms',
   upstreamSays: 'El propio servicio de supervisión cuenta {uptime} en {n} días.',
+  upstreamResponse: 'El propio servicio de supervisión indica un tiempo de respuesta medio de {time} en {n} días.',
   target: 'Comprueba {target}',
   allPages: 'Páginas de estado',
   noPages: 'Todavía no hay páginas de estado públicas.',

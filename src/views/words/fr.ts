@@ -150,6 +150,7 @@ export const fr: Words = {
   responseChart: 'Temps de réponse du {from} au {to} : {average} en moyenne, 95 sur 100 en moins de {p95}.',
   milliseconds: '{n} ms',
   upstreamSays: 'Le service de surveillance compte lui-même {uptime} sur {n} jours.',
+  upstreamResponse: 'Le service de surveillance indique lui-même un temps de réponse moyen de {time} sur {n} jours.',
   target: 'Contrôle {target}',
   allPages: 'Pages d’état',
   noPages: 'Il n’y a pas encore de pages d’état publiques.',

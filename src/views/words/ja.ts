@@ -146,6 +146,7 @@ export const ja: Words = {
   responseChart: '{from}から{to}までの応答時間：平均{average}、100件中95件が{p95}以内。',
   milliseconds: '{n}ミリ秒',
   upstreamSays: '監視サービス自身の集計では{n}日間で{uptime}です。',
+  upstreamResponse: '監視サービス自身の集計では{n}日間の平均応答時間は{time}です。',
   target: '監視対象：{target}',
   allPages: 'ステータスページ一覧',
   noPages: '公開されているステータスページはまだありません。',

@@ -150,6 +150,7 @@ export const ptBr: Words = {
   responseChart: 'Tempo de resposta de {from} a {to}: {average} em média, 95 de 100 em até {p95}.',
   milliseconds: '{n} ms',
   upstreamSays: 'O próprio serviço de monitoramento conta {uptime} em {n} dias.',
+  upstreamResponse: 'O próprio serviço de monitoramento informa um tempo de resposta médio de {time} em {n} dias.',
   target: 'Verifica {target}',
   allPages: 'Páginas de estado',
   noPages: 'Ainda não há páginas de estado públicas.',

@@ -146,6 +146,7 @@ export const zhHans: Words = {
   responseChart: '从 {from} 到 {to} 的响应时间：平均 {average}，95% 在 {p95} 之内。',
   milliseconds: '{n} 毫秒',
   upstreamSays: '监控服务自身统计 {n} 天内为 {uptime}。',
+  upstreamResponse: '监控服务自身统计 {n} 天内的平均响应时间为 {time}。',
   target: '检查 {target}',
   allPages: '状态页',
   noPages: '还没有公开的状态页。',

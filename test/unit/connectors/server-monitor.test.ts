@@ -545,6 +545,6 @@ describe('options and probe', () => {
     const { result } = await drive(serverMonitor.probe(options, contextOf()), (question, index) =>
       question.name === 'test' ? ok({ message: 'OK', client_id: 7 }) : api({})(question, index),
     );
-    expect(result).toEqual({ summary: 'key valid, client 7', warnings: [], monitorsTotal: 1 });
+    expect(result).toEqual({ summary: 'key valid, client 7', warnings: [], monitorsTotal: 1, listCalls: 4 });
   });
 });

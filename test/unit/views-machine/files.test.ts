@@ -312,7 +312,7 @@ const PUBLIC_KEYS = (
   'items language locale maintenance maintenances major_outage monitoring_at monitors_at monitors_stale ' +
   'month name new_status old_status only_show_if_degraded open_incidents operational page page_id ' +
   'partial_outage paused period_days periods pharos position provenance reminder_intervals resolved_at ' +
-  'scheduled_for scheduled_maintenances scheduled_until seconds sentence shortlink showcase since snapshots ' +
+  'response_time_average_ms scheduled_for scheduled_maintenances scheduled_until seconds sentence shortlink showcase since snapshots ' +
   'source_id sources stale stale_after start_date started_at state state_text status summary tags text ' +
   'time_zone title to tweet_id unknown updated_at upstream uptime uptime_formula uptime_ratio ' +
   'uptime_ratio_with_maintenance url v2_id version versions'

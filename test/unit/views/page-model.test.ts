@@ -24,6 +24,7 @@ const SETTINGS: PageSettings = {
   allowIndex: true,
   historyDays: 400,
   entriesAfterMs: 3 * MINUTE_MS,
+  showUptime: true,
 };
 
 const DEFINITION: PageDefinition = {

@@ -40,6 +40,7 @@ const SETTINGS: PageSettings = {
   accentColor: null,
   cssVariables: {},
   allowIndex: true,
+  showUptime: true,
   historyDays: 400,
   entriesAfterMs: 3 * MINUTE_MS,
 };

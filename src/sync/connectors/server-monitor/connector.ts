@@ -26,6 +26,7 @@ import {
   whyMissing,
 } from '../../connector.ts';
 import { detailsDue, idIn } from '../items.ts';
+import { CountSchema } from '../wire.ts';
 import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
 import { INTRODUCTION } from './init.ts';
@@ -36,52 +37,39 @@ import {
   MaintenanceAnswerSchema,
   type MonitorAnswer,
   MonitorAnswerSchema,
-  MonitorsAnswerSchema,
   offsetOf,
   StatusAnswerSchema,
   TestAnswerSchema,
 } from './schema.ts';
+import { readStates, withoutWellness } from './states.ts';
 
 /** Details asked in one pass at most: below the documented 60 a minute together with the lists. */
 const DETAILS_PER_PASS = 50;
 /** A detail younger than this is not asked again: its figures cover days. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
+/** `/status`, `/monitors`, open and recent `/incidents`. */
+const QUIET_PASS_CALLS = 4;
+
 function* pull(options: Options, context: PullContext): Pull<Learned> {
-  const status = yield* ask(
-    question(options, { name: 'status', priority: 'list', path: '/status', schema: StatusAnswerSchema }),
-  );
-  const listed = yield* ask(
-    question(options, {
-      name: 'list monitors',
-      priority: 'list',
-      path: '/monitors',
-      ...(options.type === undefined ? {} : { query: { type: options.type } }),
-      schema: MonitorsAnswerSchema,
-    }),
-  );
+  const states = yield* readStates(options);
   const origin: Origin = {
     upstreamId: context.upstreamId,
-    zone: options.timezone ?? offsetOf(status.payload.data.timestamp),
+    zone: options.timezone ?? offsetOf(states.status.data.timestamp),
   };
-  const { monitors, problems } = projectMonitors(listed.payload.data.monitors, origin);
-  const found = yield* readIncidents(options, context, origin);
+  const projected = projectMonitors(states.items, origin);
+  const found = yield* readIncidents(options, context, { origin, active: states.status.data.active_incidents });
+  const isDoubted = states.isContradicted || found.isContradicted;
+  const monitors = isDoubted ? withoutWellness(projected.monitors) : projected.monitors;
   const windows = yield* readMaintenances(options, context, origin);
   const details = yield* readDetails(options, context, { origin, monitors, found });
-  const total = status.payload.data.status.total ?? null;
-  if (total !== null && total !== listed.payload.data.monitors.length && options.type === undefined)
-    problems.push({
-      kind: 'note',
-      place: 'status.total',
-      message: `counts ${total}, the list has ${listed.payload.data.monitors.length}`,
-    });
   return {
     ...NOTHING_LEARNED,
     monitors,
     incidents: found.incidents,
     maintenances: windows.maintenances,
     details,
-    problems: [...problems, ...found.problems, ...windows.problems],
-    itemsTotal: listed.payload.data.monitors.length + found.itemsTotal,
+    problems: [...projected.problems, ...states.problems, ...found.problems, ...windows.problems],
+    itemsTotal: states.items.length + found.itemsTotal,
     stale: [...found.stale, ...windows.stale],
     complete: [...found.complete, ...windows.complete],
     gone: found.gone,
@@ -186,7 +174,8 @@ function* probe(options: Options): Pull<Probe> {
   return {
     summary: `key valid${client === null ? '' : `, client ${client}`}`,
     warnings: [],
-    monitorsTotal: status.payload.data.status.total ?? null,
+    monitorsTotal: CountSchema.nullish().catch(null).parse(status.payload.data.status.total) ?? null,
+    listCalls: QUIET_PASS_CALLS + (options.maintenance ? 1 : 0),
   };
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { CompleteList, Incident, Problem, SnapshotPart } from '../../../model/observation.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs } from '../../../model/time.ts';
 import { attempt, type Priority, type Pull, type PullContext, type Question } from '../../connector.ts';
-import { externalIdOf, idIn, itemKey, losesOpen, uniqueById } from '../items.ts';
+import { externalIdOf, idIn, itemKey, losesOpen, note, uniqueById } from '../items.ts';
 import { type Listing, type Reading, readPages, readStablePages, whyPartial } from '../paging.ts';
 import { parseInstant } from '../wire.ts';
 import { type Options, question } from './calls.ts';
@@ -34,10 +34,21 @@ export interface Found {
   readonly complete: readonly CompleteList[];
   readonly gone: readonly string[];
   readonly readAgain: readonly string[];
+  /** The summary names an open incident that is not to be found. */
+  readonly isContradicted: boolean;
 }
 
-/** The open incidents, the past once and then once a day, meanwhile what is recent, and those that were open and are in no list. */
-export function* readIncidents(options: Options, context: PullContext, origin: Origin): Pull<Found> {
+/**
+ * The open incidents, the past once and then once a day, meanwhile what is recent, and those that are in no list though
+ * they were open or are, as the summary has it.
+ *
+ * @param active  the open incidents of the summary
+ */
+export function* readIncidents(
+  options: Options,
+  context: PullContext,
+  { origin, active: summary }: { readonly origin: Origin; readonly active: readonly unknown[] },
+): Pull<Found> {
   const active = yield* readListed(options, {
     name: 'list open incidents',
     priority: 'incident',
@@ -47,7 +58,11 @@ export function* readIncidents(options: Options, context: PullContext, origin: O
   const items = [...active.items, ...past.items];
   const listed = projectIncidents(items, origin);
   const seen = new Set(listed.incidents.map((incident) => externalIdOf(incident.id)));
-  const missing = [...context.memory.openIncidents].filter((id) => !seen.has(id));
+  // Without the list, nothing is missing from it.
+  const told = (active.kind === 'ok' ? summary : [])
+    .flatMap((item) => idIn(item, ID_FIELD) ?? [])
+    .filter((id) => !seen.has(id));
+  const missing = [...new Set([...context.memory.openIncidents, ...told])].filter((id) => !seen.has(id));
   const changed = yield* attempt(
     missing.map((id) =>
       question(options, {
@@ -74,10 +89,19 @@ export function* readIncidents(options: Options, context: PullContext, origin: O
     taken,
     open: context.memory.openIncidents,
   });
+  const lost = told.filter((id) => !taken.has(id));
   const isStale = active.kind !== 'ok' || isUnsure || isLossy;
   return {
     incidents: uniqueById([...listed.incidents, ...asked.incidents]).items,
-    problems: [...active.problems, ...past.problems, ...listed.problems, ...asked.problems],
+    problems: [
+      ...active.problems,
+      ...past.problems,
+      ...listed.problems,
+      ...asked.problems,
+      ...told.map((id) =>
+        note(`active_incidents.${id}`, `is in no list of incidents${lost.includes(id) ? ', and not to be found' : ''}`),
+      ),
+    ],
     itemsTotal: items.length + asked.incidents.length,
     stale: isStale ? ['incidents'] : [],
     // Beyond the ceiling there is nothing to wait for.
@@ -86,6 +110,7 @@ export function* readIncidents(options: Options, context: PullContext, origin: O
     complete: completeList([...past.items, ...active.items], past.since, context),
     gone: refused.map((id) => `${context.upstreamId}/${id}`),
     readAgain: past.readAgain.map((id) => `${context.upstreamId}/${id}`),
+    isContradicted: lost.length > 0,
   };
 }
 

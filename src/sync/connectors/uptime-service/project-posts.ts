@@ -1,62 +1,16 @@
-/** What maintenances and recorded outages of the uptime service mean, and where components are. */
+/** What maintenances and recorded outages of the uptime service mean. */
 
 import {
-  type AffectedComponent,
   type Incident,
   type Maintenance,
-  type MonitorId,
   type MonitorObservation,
-  type PageDefinition,
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
-import type { State } from '../../../model/state.ts';
 import { toEpochMs } from '../../../model/time.ts';
 import { compareIds, parseItems, uniqueById } from '../items.ts';
+import { type ComponentPlace, monitorsAt } from './project-reports.ts';
 import { MaintenanceSchema, type Outage, OutageSchema } from './schema.ts';
-
-/** Where a component is: its page there, and its monitor if it has one. */
-export interface ComponentPlace {
-  readonly pageId: string;
-  readonly monitor: MonitorId | null;
-}
-
-/** The components of all pages by their id there; ids are unique over pages. */
-export function componentPlaces(
-  pages: readonly PageDefinition[],
-  upstreamId: string,
-): ReadonlyMap<string, ComponentPlace> {
-  return new Map(
-    pages.flatMap((page) =>
-      page.components.map((component) => [
-        component.id,
-        { pageId: page.id.slice(upstreamId.length + 1), monitor: component.monitor },
-      ]),
-    ),
-  );
-}
-
-/** The monitors of components, by their ids there. */
-export function monitorsAt(ids: Iterable<string>, places: ReadonlyMap<string, ComponentPlace>): MonitorId[] {
-  return [...new Set([...ids].flatMap((id) => places.get(id)?.monitor ?? []))].toSorted(compareIds);
-}
-
-/** Components as incidents name them, by their ids there; what is on no known page is left out. */
-export function componentsAt(
-  affected: ReadonlyMap<string, State | null>,
-  {
-    upstreamId,
-    places,
-    pageId,
-  }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace>; pageId: string | null },
-): AffectedComponent[] {
-  return [...affected]
-    .flatMap(([id, state]) => {
-      const page = places.get(id)?.pageId ?? pageId;
-      return page === null ? [] : [{ id: `${upstreamId}/${page}/${id}`, state }];
-    })
-    .toSorted((a, b) => compareIds(a.id, b.id));
-}
 
 /** Maintenances of one page, sorted by id. Never throws. */
 export function projectMaintenances(
@@ -82,7 +36,7 @@ export function projectMaintenances(
         pages: [`${upstreamId}/${pageId}`],
         updates: [],
         ...(item.message === null ? {} : { body: item.message }),
-        ...(item.createdAt == null ? {} : { bornAt: item.createdAt }),
+        ...(item.createdAt === null || item.createdAt === undefined ? {} : { bornAt: item.createdAt }),
       },
     ];
   });

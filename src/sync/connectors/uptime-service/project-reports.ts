@@ -1,12 +1,20 @@
-/** What reports of the uptime service mean. */
+/** What reports of the uptime service mean: incidents, with what each update says of components. */
 
-import type { Incident, IncidentImpact, IncidentStatus, Problem, Update } from '../../../model/observation.ts';
+import type {
+  AffectedComponent,
+  Incident,
+  IncidentImpact,
+  IncidentStatus,
+  MonitorId,
+  PageDefinition,
+  Problem,
+  Update,
+} from '../../../model/observation.ts';
 import { isWorse, type State } from '../../../model/state.ts';
 import { toEpochMs } from '../../../model/time.ts';
 import { compareIds, parseItem, parseItems, uniqueById } from '../items.ts';
 import { lookUp } from '../page-words.ts';
 import { type StateWords, stateFromWord, unknownWord } from '../wire.ts';
-import { type ComponentPlace, componentsAt, monitorsAt } from './project-posts.ts';
 import { type Report, ReportSchema, type ReportUpdate, UpdateSchema, wordOf } from './schema.ts';
 
 export const IMPACT_WORDS: StateWords = {
@@ -37,6 +45,27 @@ const IMPACT_OF_STATE: Readonly<Record<State, IncidentImpact>> = {
   unknown: 'minor',
 };
 
+/** Where a component is: its page there, and its monitor if it has one. */
+export interface ComponentPlace {
+  readonly pageId: string;
+  readonly monitor: MonitorId | null;
+}
+
+/** The components of all pages by their id there; ids are unique over pages. */
+export function componentPlaces(
+  pages: readonly PageDefinition[],
+  upstreamId: string,
+): ReadonlyMap<string, ComponentPlace> {
+  return new Map(
+    pages.flatMap((page) =>
+      page.components.map((component) => [
+        component.id,
+        { pageId: page.id.slice(upstreamId.length + 1), monitor: component.monitor },
+      ]),
+    ),
+  );
+}
+
 /** A report as it came, and the page whose answer it came in; null: it came without one. */
 export interface ReportItem {
   readonly item: unknown;
@@ -63,62 +92,62 @@ export function projectReports(
   return { incidents: unique.items, problems: [...problems, ...unique.problems.filter(({ kind }) => kind !== 'note')] };
 }
 
-function projectReport(
-  report: Report,
-  facts: {
-    upstreamId: string;
-    places: ReadonlyMap<string, ComponentPlace>;
-    pageId: string | null;
-    problems: Problem[];
-  },
-): Incident {
+interface ReportFacts {
+  readonly upstreamId: string;
+  readonly places: ReadonlyMap<string, ComponentPlace>;
+  readonly pageId: string | null;
+  readonly problems: Problem[];
+}
+
+function projectReport(report: Report, facts: ReportFacts): Incident {
   const { upstreamId, places, pageId, problems } = facts;
   const place = `statusReports.${report.id}`;
   const parsed = parseItems(UpdateSchema, report.updates, `${place}.updates`);
   problems.push(...parsed.problems);
-  const updates = parsed.items.toSorted((a, b) => a.date - b.date || compareIds(a.id, b.id));
+  const byId = new Map(parsed.items.map((item) => [item.id, item]));
+  const items = [...byId.values()].sort((a, b) => a.date - b.date || compareIds(a.id, b.id));
   const status = parseStatus(report.status, place, problems);
-  const affected = affectedComponents(report, updates, { place, problems });
-  const startedAt = toEpochMs(Math.min(report.createdAt, ...updates.map((update) => update.date)));
-  const lastResolved = updates.findLast((update) => wordOf(update.status, 'STATUS_REPORT_STATUS_') === 'resolved');
-  const endedAt = status === 'resolved' ? (lastResolved?.date ?? report.updatedAt ?? report.createdAt) : null;
-  const pageIds = new Set([...affected.atFirst.keys()].flatMap((id) => places.get(id)?.pageId ?? []));
+  const { impacts, affected } = readImpacts(report, items, { place, problems });
+  const startedAt = items[0]?.date ?? report.createdAt;
+  const endedAt = status === 'resolved' ? (items.at(-1)?.date ?? report.updatedAt ?? report.createdAt) : null;
+  const pageIds = new Set([...affected.keys()].flatMap((id) => places.get(id)?.pageId ?? []));
   if (pageId !== null) pageIds.add(pageId);
+  const toComponents = (states: ReadonlyMap<string, State | null>): AffectedComponent[] =>
+    componentsAt(states, { upstreamId, places, pageId });
   return {
     id: `${upstreamId}/report-${report.id}`,
     title: report.title,
     status,
-    impact: worstImpact(affected),
+    impact: affected.size === 0 ? 'minor' : IMPACT_OF_STATE[worstOf(affected.values())],
     startedAt,
     endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, startedAt)),
-    monitors: monitorsAt(affected.atFirst.keys(), places),
-    components: componentsAt(affected.atFirst, { upstreamId, places, pageId }),
+    monitors: monitorsAt(affected.keys(), places),
+    components: toComponents(impacts === null ? affected : new Map([...affected.keys()].map((id) => [id, null]))),
     pages: [...pageIds].toSorted(compareIds).map((id) => `${upstreamId}/${id}`),
     affectedState: null,
     isOutage: false,
-    updates: updates.map((update, index): Update => {
-      const said = affected.said[index] ?? null;
+    updates: items.map((update, index): Update => {
+      const word = statusOf(update);
+      // Its page flags nothing any more once people only watch, whatever they said before.
+      const isOver =
+        index === items.length - 1 && status !== 'resolved' && (word === 'monitoring' || word === 'resolved');
+      const said = isOver
+        ? new Map([...affected.keys()].map((id) => [id, 'operational' as const]))
+        : (impacts?.get(update.id) ?? new Map<string, State>());
       return {
         id: update.id,
         at: update.date,
-        status: lookUp(REPORT_WORDS, wordOf(update.status, 'STATUS_REPORT_STATUS_')) ?? null,
+        status: word ?? null,
         body: update.message ?? '',
-        ...(said === null ? {} : { impacts: componentsAt(said, { upstreamId, places, pageId }) }),
+        ...(said.size === 0 ? {} : { impacts: toComponents(said) }),
       };
     }),
-    // Ids are given again once the newest report is deleted.
     bornAt: report.createdAt,
   };
 }
 
-/** By the worst that it ever said of a component. */
-function worstImpact({ atFirst, said }: Affected): IncidentImpact {
-  if (atFirst.size === 0) return 'minor';
-  const ever = said.flatMap((states) => [...(states?.values() ?? [])]);
-  const states = ever.length === 0 ? (['degraded'] as const) : ever;
-  return IMPACT_OF_STATE[
-    states.reduce<State>((worst, state) => (isWorse(state, worst) ? state : worst), 'operational')
-  ];
+function statusOf(update: ReportUpdate): IncidentStatus | undefined {
+  return lookUp(REPORT_WORDS, wordOf(update.status, 'STATUS_REPORT_STATUS_'));
 }
 
 /** An unknown word counts as open: a report must not end because of a word. */
@@ -128,39 +157,52 @@ function parseStatus(value: unknown, place: string, problems: Problem[]): Incide
   return status ?? 'investigating';
 }
 
-/** What a report says of components. */
-interface Affected {
-  /** Those it is about, in the state that they are in while no update says anything of any; null: in none. */
-  readonly atFirst: ReadonlyMap<string, State | null>;
-  /** What each update says, in their order; null: nothing. */
-  readonly said: readonly (ReadonlyMap<string, State> | null)[];
-}
-
 /**
- * A component that the report is about and that no update names is degraded: somebody says that something is wrong with
- * it. So the first update that names any says it of those as well.
+ * What each update says of components, by the update's id; null: none says anything, as in reports from before there
+ * were impacts, and all that they are about is degraded. `affected` holds the worst that was said of each component.
  */
-function affectedComponents(
+function readImpacts(
   report: Report,
   updates: readonly ReportUpdate[],
   { place, problems }: { place: string; problems: Problem[] },
-): Affected {
-  const said = updates.map(({ id, componentImpacts }) => {
-    const states = componentImpacts.map(({ pageComponentId, impact }): [string, State] => {
+): { impacts: ReadonlyMap<string, ReadonlyMap<string, State>> | null; affected: ReadonlyMap<string, State> } {
+  const impacts = new Map<string, Map<string, State>>();
+  for (const update of updates)
+    for (const { pageComponentId, impact } of update.componentImpacts) {
       const word = wordOf(impact, 'PAGE_COMPONENT_IMPACT_') ?? 'unspecified';
-      const { state, problems: unknown } = stateFromWord(IMPACT_WORDS, word, `${place}.updates.${id}.impact`);
+      const { state, problems: unknown } = stateFromWord(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`);
       problems.push(...unknown);
-      return [pageComponentId, state];
-    });
-    return states.length === 0 ? null : new Map(states);
-  });
-  const named = new Set(said.flatMap((states) => [...(states?.keys() ?? [])]));
-  const about = report.pageComponentIds ?? [];
-  const first = said.find((states) => states !== null);
-  for (const id of about) if (!named.has(id)) first?.set(id, 'degraded');
-  const alone = [...named].filter((id) => !about.includes(id));
-  return {
-    atFirst: new Map([...about.map((id) => [id, 'degraded'] as const), ...alone.map((id) => [id, null] as const)]),
-    said,
-  };
+      impacts.getOrInsertComputed(update.id, () => new Map()).set(pageComponentId, state);
+    }
+  const ids = report.pageComponentIds ?? [];
+  if (impacts.size === 0) return { impacts: null, affected: new Map(ids.map((id) => [id, 'degraded'])) };
+  const affected = new Map<string, State>(ids.map((id) => [id, 'operational']));
+  for (const said of impacts.values())
+    for (const [id, state] of said) affected.set(id, worstOf([affected.get(id) ?? 'operational', state]));
+  return { impacts, affected };
+}
+
+function worstOf(states: Iterable<State>): State {
+  return [...states].reduce<State>((worse, state) => (isWorse(state, worse) ? state : worse), 'operational');
+}
+
+/** The monitors behind components, sorted. */
+export function monitorsAt(ids: Iterable<string>, places: ReadonlyMap<string, ComponentPlace>): MonitorId[] {
+  return [...new Set([...ids].flatMap((id) => places.get(id)?.monitor ?? []))].toSorted(compareIds);
+}
+
+function componentsAt(
+  affected: ReadonlyMap<string, State | null>,
+  {
+    upstreamId,
+    places,
+    pageId,
+  }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace>; pageId: string | null },
+): AffectedComponent[] {
+  return [...affected]
+    .flatMap(([id, state]) => {
+      const page = places.get(id)?.pageId ?? pageId;
+      return page === null ? [] : [{ id: `${upstreamId}/${page}/${id}`, state }];
+    })
+    .toSorted((a, b) => compareIds(a.id, b.id));
 }

@@ -1,5 +1,6 @@
 /** Which calls the real uptime service has, as far as they are answered here. */
 
+import { getNotification, listNotifications } from './channels.ts';
 import type { Call } from './connect-calls.ts';
 import { getMonitor, getMonitorStatus, getMonitorSummary, listMonitors } from './monitors.ts';
 import {
@@ -28,6 +29,8 @@ export const READ_CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['openstatus.status_report.v1.StatusReportService/GetStatusReport', getStatusReport],
   ['openstatus.maintenance.v1.MaintenanceService/ListMaintenances', listMaintenances],
   ['openstatus.maintenance.v1.MaintenanceService/GetMaintenance', getMaintenance],
+  ['openstatus.notification.v1.NotificationService/ListNotifications', listNotifications],
+  ['openstatus.notification.v1.NotificationService/GetNotification', getNotification],
 ]);
 
 /** Calls that would change something; named so that scopes can be told apart. */
