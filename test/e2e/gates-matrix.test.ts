@@ -27,7 +27,7 @@ const FILE_ROWS: readonly { readonly files: RegExp; readonly tells: boolean }[] 
   { files: /^(history|uptime|reports|badges)\/(\d{4}-\d{2}\/)?index\.html$/, tells: true },
   { files: /^(incidents|maintenance|components)\/[\w-]+\/index\.html$/, tells: true },
   { files: /^404\.html$/, tells: true },
-  { files: /^(components\/[\w-]+\/)?(feed\.(atom|rss|json)|maintenance\.ics)$/, tells: true },
+  { files: /^(components\/[\w-]+\/)?((feed|history)\.(atom|rss)|feed\.json|maintenance\.ics)$/, tells: true },
   { files: /^api\/v2\/(summary|status|components|incidents)\.json$/, tells: true },
   { files: /^api\/v2\/incidents\/unresolved\.json$/, tells: true },
   { files: /^api\/v2\/scheduled-maintenances(\/(upcoming|active))?\.json$/, tells: true },
