@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { siteNotFoundView } from '../../views/page/not-found.ts';
-import { statusPageView } from '../../views/page/status-page.ts';
 import {
   type SiteInit,
   type SitePage,
@@ -34,15 +33,12 @@ function scriptFile([path, written]: [string, (source: string) => string]): File
 }
 
 /** Every file of the site itself. */
-export function siteFilesOf({ site, pages, home }: SiteFilesInput): readonly FileEntry[] {
+export function siteFilesOf({ site, pages }: SiteFilesInput): readonly FileEntry[] {
   const url = `${site.url}/`;
   return [
-    home === null
-      ? htmlFile('', 'index-of-pages', {
-          view: () =>
-            indexOfPagesView(pages, { locale: site.locale, timezone: site.timezone, siteTitle: site.name, url }),
-        })
-      : htmlFile('', 'status-page', { view: () => statusPageView(home, { base: `${home.definition.slug}/` }) }),
+    htmlFile('', 'index-of-pages', {
+      view: () => indexOfPagesView(pages, { locale: site.locale, timezone: site.timezone, siteTitle: site.name, url }),
+    }),
     fileEntry({
       path: '404.html',
       contentType: 'text/html; charset=utf-8',
