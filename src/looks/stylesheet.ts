@@ -7,7 +7,7 @@ import { LOOKS } from './states.ts';
 
 /**
  * Custom properties of every colour, and for each state a class `s-<state>` that sets `--s` (words and shapes),
- * `--sky` (the head of a page) and `--tint` (the row of a component). `--pharos-…` are the operator's (docs/theme.md).
+ * `--header` (the top of a page) and `--tint` (the row of a component). `--pharos-…` are the operator's (docs/theme.md).
  */
 export function looksStylesheet(): string {
   const properties = new Map([
@@ -22,10 +22,10 @@ export function looksStylesheet(): string {
     const { token, text, bar, header, row, isLoud } = LOOKS[state];
     properties.set(`--${token}`, lightDark(text));
     properties.set(`--${token}-bar`, lightDark(bar));
-    properties.set(`--${token}-sky`, lightDark(header));
-    const tint = isLoud ? 'tint' : 'sky';
+    properties.set(`--${token}-header`, lightDark(header));
+    const tint = isLoud ? 'tint' : 'header';
     if (isLoud) properties.set(`--${token}-${tint}`, lightDark(row));
-    return `.s-${state}{--s:var(--${token});--sky:var(--${token}-sky);--tint:var(--${token}-${tint});}\n`;
+    return `.s-${state}{--s:var(--${token});--header:var(--${token}-header);--tint:var(--${token}-${tint});}\n`;
   });
   const declarations = [...properties].map(([name, value]) => `${name}:${value};\n`);
   return `:root{color-scheme:light dark;\n${declarations.join('')}}\n${rules.join('')}`;

@@ -234,9 +234,9 @@ server: { trustedProxyHops: 1 }
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await signedIn(await context.newPage());
     await page.getByRole('button', { name: 'Pull now: edge' }).click();
-    expect(await page.locator('.ops-notice').innerText()).toContain('A pull is queued');
+    expect(await page.locator('#notice').innerText()).toContain('A pull is queued');
     await page.getByRole('button', { name: 'Rebuild acme' }).click();
-    expect(await page.locator('.ops-notice').innerText()).toContain('A rebuild of the page is queued');
+    expect(await page.locator('#notice').innerText()).toContain('A rebuild of the page is queued');
     const entries = await eventually(
       async () => {
         await page.goto(`${pharos.url}/-/ops`);
@@ -288,7 +288,7 @@ server: { trustedProxyHops: 1 }
   it('rolls a page back to a release that is on disk, and to no other', async () => {
     const { cookie, form } = await signIn();
     const { text } = await send('ops', { headers: { cookie } });
-    const [, options = ''] = /aria-label="Release of acme to go back to">([\s\S]*?)<\/select>/.exec(text) ?? [];
+    const [, options = ''] = /aria-label="Release of acme to go back to"[^>]*>([\s\S]*?)<\/select>/.exec(text) ?? [];
     const [, release = ''] = /value="(\d+)"/.exec(options) ?? [];
     expect(release).not.toBe('');
     const back = (fields: Record<string, string>) =>

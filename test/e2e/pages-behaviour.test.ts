@@ -51,7 +51,7 @@ const daysOf = (page: Page, name: string) =>
 
 const tooltip = (page: Page) =>
   page.evaluate(() => {
-    const day = document.querySelector('.bar input:hover, .bar input:focus');
+    const day = document.querySelector('.days input:hover, .days input:focus');
     return day === null ? null : getComputedStyle(day, '::after').content;
   });
 
@@ -69,7 +69,7 @@ describe('without script', () => {
       'As of Nov 21',
     ])
       expect(text).toContain(words);
-    const row = page.locator('.component', { hasText: 'Sign-in' });
+    const row = page.locator('.row', { hasText: 'Sign-in' });
     expect(await row.isVisible()).toBe(true);
     await page.locator('summary', { hasText: 'Core' }).click();
     expect(await row.isVisible()).toBe(false);
@@ -146,7 +146,7 @@ describe('with script', () => {
     const page = await open('');
     expect(await page.locator('#stale').isVisible()).toBe(false);
     const colour = () =>
-      page.evaluate(() => getComputedStyle(document.querySelector('.low') as Element).backgroundColor);
+      page.evaluate(() => getComputedStyle(document.querySelector('main .header') as Element).backgroundColor);
     const before = await colour();
     await page.route('**', (route) => route.abort());
     await page.clock.runFor(20 * 60_000);

@@ -56,13 +56,13 @@ describe.each(['light', 'dark'] as const)(
       const ink = isLoud ? rgb({ light: WHITE, dark: WHITE }) : rgb(INK);
       const model = pageModel({ components: [componentIn(state)] });
       const page = await open((await renderer.render('status-page', statusPageView(model))).html);
-      expect(await styleOf(page, '.sky', 'backgroundColor')).toBe(rgb(header));
-      expect(await styleOf(page, '.sky h1', 'color')).toBe(ink);
-      expect(await styleOf(page, '.sky .i', 'stroke')).toBe(isLoud ? ink : rgb(text));
+      expect(await styleOf(page, '.header', 'backgroundColor')).toBe(rgb(header));
+      expect(await styleOf(page, '.header h1', 'color')).toBe(ink);
+      expect(await styleOf(page, '.header .icon', 'stroke')).toBe(isLoud ? ink : rgb(text));
       await page.close();
       const frame = await open((await renderer.render('embed', embedView(model))).html);
       expect(await styleOf(frame, '.embed', 'backgroundColor')).toBe(rgb(header));
-      expect(await styleOf(frame, '.i', 'stroke')).toBe(isLoud ? ink : rgb(text));
+      expect(await styleOf(frame, '.icon', 'stroke')).toBe(isLoud ? ink : rgb(text));
       await frame.close();
     });
 
@@ -71,10 +71,10 @@ describe.each(['light', 'dark'] as const)(
       const page = await open((await renderer.render('status-page', statusPageView(model))).html);
       for (const state of STATES) {
         const { text, row, bar, shape, letter } = LOOKS[state];
-        const ownRow = `.component.s-${state}`;
-        expect(await styleOf(page, `${ownRow} .i`, 'stroke')).toBe(rgb(text));
+        const ownRow = `.row.s-${state}`;
+        expect(await styleOf(page, `${ownRow} .icon`, 'stroke')).toBe(rgb(text));
         expect(await page.locator(`#i-${state}`).getAttribute('d')).toBe(shape.outline + shape.sign);
-        expect(await styleOf(page, `.bar .${letter}`, 'stroke')).toBe(rgb(bar));
+        expect(await styleOf(page, `.strip .${letter}`, 'stroke')).toBe(rgb(bar));
         if (['operational', 'paused', 'unknown'].includes(state)) continue;
         expect(await styleOf(page, ownRow, 'backgroundColor')).toBe(rgb(row));
         expect(await styleOf(page, `${ownRow} .state`, 'color')).toBe(rgb(text));

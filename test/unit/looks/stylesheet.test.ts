@@ -19,7 +19,7 @@ describe('the style sheet of colours', () => {
     const { text, header, row, bar, token } = LOOKS[state];
     const colourOf = (name: string) => root.get(/var\((.*)\)/.exec(declared(`.s-${state}`).get(name) ?? '')?.[1] ?? '');
     const written = ({ light, dark }: typeof text) => `light-dark(${toHex(light)},${toHex(dark)})`;
-    expect([colourOf('--s'), colourOf('--sky'), colourOf('--tint'), root.get(`--${token}-bar`)]).toEqual(
+    expect([colourOf('--s'), colourOf('--header'), colourOf('--tint'), root.get(`--${token}-bar`)]).toEqual(
       [text, header, row, bar].map(written),
     );
   });
