@@ -60,12 +60,12 @@ async function restart(): Promise<void> {
 }
 
 async function pass(upstream: Upstream, say: Say, more: Partial<PassDeps> & PassOptions = {}): Promise<UpstreamReport> {
-  const { isManual = false, ...deps } = more;
+  const { isManual = false, isUrgent = false, ...deps } = more;
   const http = toyHttp(clock, say);
   const { upstreams } = await runPass(
     [upstream],
     { store, http, now: clock.now, sleep: clock.sleep, random: () => 0.5, ...deps },
-    { isManual },
+    { isManual, isUrgent },
   );
   sent.push(...http.sent);
   const [report] = upstreams;
@@ -170,6 +170,16 @@ describe('an upstream that is down', () => {
     expect(await pass(edge, down)).toMatchObject({ kind: 'failed', requestsUsed: 3 });
   });
 
+  it('is looked at with one request when it says that something happened, since then it lives', async () => {
+    const down = sound(noAnswer());
+    await pass(edge, down);
+    await pass(edge, down);
+    expect(await pass(edge, down, { isUrgent: true })).toMatchObject({ kind: 'failed', requestsUsed: 1 });
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'failing' });
+    expect(await pass(edge, fine, { isUrgent: true })).toMatchObject({ kind: 'ok' });
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+  });
+
   it('is asked at once when an operator wants it', async () => {
     await pass(edge, sound(noAnswer()));
     await pass(edge, sound(noAnswer()));
@@ -215,6 +225,7 @@ describe('an upstream that refuses the key', () => {
       clock.advance(11 * MINUTE_MS);
       expect(await pass(toyUpstream('edge'), fine)).toMatchObject({ kind: 'skipped', cause: 'refused' });
     }
+    expect(await pass(toyUpstream('edge'), fine, { isUrgent: true })).toMatchObject({ cause: 'refused' });
     expect(sent).toHaveLength(1);
     expect(await pass(toyUpstream('edge'), sound(new ToyStatus(401)), { isManual: true })).toMatchObject({
       kind: 'failed',
@@ -238,6 +249,7 @@ describe('an upstream that says "too many"', () => {
     expect(await pass(edge, limited(10 * MINUTE_MS))).toMatchObject({ kind: 'failed', code: 'UPSTREAM_LIMITED' });
     while (clock.now() < start + 10 * MINUTE_MS - 1) {
       expect(await pass(edge, fine, { isManual: true })).toMatchObject({ kind: 'skipped', cause: 'waiting' });
+      expect(await pass(edge, fine, { isUrgent: true })).toMatchObject({ kind: 'skipped', cause: 'waiting' });
       await restart();
       clock.advance(Math.min(MINUTE_MS, start + 10 * MINUTE_MS - 1 - clock.now()));
     }

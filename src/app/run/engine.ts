@@ -9,8 +9,6 @@ import { type ActiveRun, beginRun, type RunOutcome } from './run.ts';
 export interface RunRequest extends Omit<RunOrder, 'isManual' | 'onTrouble'> {
   /** What began it: `schedule`, `command`, `rebuild`, `hook`, `start`. */
   readonly trigger: string;
-  /** True: before everything that waits, since somebody says that something just changed. */
-  readonly isUrgent?: boolean;
   /** Who asked, for the audit: `operator`, `hook:svc`; never an address or a secret. Absent: nobody did. */
   readonly actor?: string;
   /** Keyed hash of the address that asked, for the audit. */

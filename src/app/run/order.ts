@@ -27,6 +27,8 @@ export interface RunOrder {
   readonly isPublishing?: boolean;
   /** An operator asks, so an upstream that is being left alone is tried all the same. */
   readonly isManual: boolean;
+  /** True: before everything that waits, since somebody says that something just changed there; one that failed before is tried once. */
+  readonly isUrgent?: boolean;
   /** What was answered could not be published before the others answered; it is tried again with theirs. */
   readonly onTrouble: (error: unknown) => void;
 }

@@ -2,7 +2,7 @@
 
 import { MINUTE_MS } from '../../model/time.ts';
 import type { PassReport, UpstreamReport } from '../../sync/pass/pass.ts';
-import type { MoreAsking, RunDeps } from './order.ts';
+import type { MoreAsking, RunDeps, RunOrder } from './order.ts';
 import type { News } from './run-publishing.ts';
 
 /** While it still waits for its own upstreams, or is this young, a run asks on schedule what has answered. */
@@ -10,7 +10,7 @@ const SCHEDULED_MS_MAX = MINUTE_MS;
 /** Urgent questions keep a run going that waits anyway; an older one ends, and they wait for that. */
 const URGENT_MS_MAX = 5 * MINUTE_MS;
 export interface Questions {
-  readonly askAll: (isManual: boolean, isTelling: boolean) => Promise<PassReport>;
+  readonly askAll: (order: Pick<RunOrder, 'isManual' | 'isUrgent' | 'page'>) => Promise<PassReport>;
   readonly askMore: (more: MoreAsking) => boolean;
 }
 
@@ -36,7 +36,7 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
     queued.delete(id);
     answers.set(id, Promise.withResolvers());
     try {
-      const { upstreams } = await deps.pass([id], { isManual: wanted.isManual });
+      const { upstreams } = await deps.pass([id], wanted);
       added.push(...upstreams);
     } finally {
       answered(id);
@@ -46,12 +46,12 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
   }
 
   return {
-    askAll: async (isManual, isTelling) => {
+    askAll: async ({ isManual, isUrgent = false, page }) => {
       const onReport = ({ upstreamId }: UpstreamReport): void => {
         answered(upstreamId);
-        if (isTelling && waitedFor.size > 0) news.soon();
+        if (page === undefined && waitedFor.size > 0) news.soon();
       };
-      const own = deps.pass([...waitedFor], { isManual, onReport }).finally(() => {
+      const own = deps.pass([...waitedFor], { isManual, isUrgent, onReport }).finally(() => {
         for (const id of [...waitedFor]) answered(id);
       });
       // However it ends, nothing of it goes on beside the next run.

@@ -23,6 +23,8 @@ export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest'> {
 export interface PassOptions {
   /** True: an operator asks. An upstream that failed or refused before is tried all the same; "wait" is still obeyed. */
   readonly isManual?: boolean;
+  /** True: a notification says that something just changed there, so one that failed before lives and is tried once. */
+  readonly isUrgent?: boolean;
   /** Told of each upstream as soon as it is done, so that what it changed need not wait for a slower one. */
   readonly onReport?: (report: UpstreamReport) => void;
 }
@@ -60,7 +62,7 @@ export async function runPass(
   return { startedAt, endedAt: deps.now(), upstreams: reports };
 }
 
-async function passOver(upstream: Upstream, deps: PassDeps, { isManual }: PassOptions): Promise<UpstreamReport> {
+async function passOver(upstream: Upstream, deps: PassDeps, options: PassOptions): Promise<UpstreamReport> {
   const { database } = deps.store;
   const startedAt = deps.now();
   const idle = (outcome: Outcome): UpstreamReport =>
@@ -68,10 +70,10 @@ async function passOver(upstream: Upstream, deps: PassDeps, { isManual }: PassOp
   try {
     const control = await readControl(database, upstream.id);
     const circuit = circuitOf(control, startedAt, upstream.fingerprint);
-    if (circuit.kind === 'open' && (circuit.why === 'waiting' || isManual !== true))
+    if (circuit.kind === 'open' && !isTriedAllTheSame(circuit.why, options))
       return idle({ kind: 'skipped', cause: circuit.why, reason: OPEN_REASONS[circuit.why] });
     const record = (await deps.store.upstreams()).get(upstream.id) ?? null;
-    if (isManual !== true && isTooSoon(upstream, { control, record, startedAt }))
+    if (options.isManual !== true && isTooSoon(upstream, { control, record, startedAt }))
       return idle({ kind: 'skipped', cause: 'waiting', reason: TOO_SOON_REASON });
     const lease = await takeLease(database, { name: `pass/${upstream.id}`, now: startedAt, ttlMs: LEASE_MS });
     if (lease === null) return idle({ kind: 'skipped', cause: 'overlap', reason: 'another pass over it is under way' });
@@ -83,6 +85,14 @@ async function passOver(upstream: Upstream, deps: PassDeps, { isManual }: PassOp
   } catch (error) {
     return idle(toFailure(upstream.id, error));
   }
+}
+
+type Why = (Circuit & { readonly kind: 'open' })['why'];
+
+/** A notification shows that the upstream is up, and nothing of a refused key. A wait that it asked for is always obeyed. */
+function isTriedAllTheSame(why: Why, { isManual = false, isUrgent = false }: PassOptions): boolean {
+  if (why === 'waiting') return false;
+  return isManual || (isUrgent && why === 'failing');
 }
 
 interface Pass {

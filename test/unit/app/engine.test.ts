@@ -8,7 +8,7 @@ import type { UpstreamReport } from '../../../src/sync/pass/pass.ts';
 interface Rig {
   readonly engine: Engine;
   /** What each pass was asked for, in order. */
-  readonly passes: { readonly upstreams: readonly string[]; readonly isManual: boolean }[];
+  readonly passes: { readonly upstreams: readonly string[]; readonly isManual: boolean; readonly isUrgent: boolean }[];
   /** Pages that were named when publishing; null: all. */
   readonly published: (string | null)[];
   readonly queued: { readonly run: string; readonly actor: string | undefined }[];
@@ -47,8 +47,8 @@ function rig({ fails = false, isNew = [] as readonly string[] } = {}): Rig {
     } as unknown as Store,
     now: () => toEpochMs(elapsed),
     upstreamIds: () => ALL,
-    pass: async (upstreams, { isManual, onReport }) => {
-      passes.push({ upstreams, isManual: isManual ?? false });
+    pass: async (upstreams, { isManual = false, isUrgent = false, onReport }) => {
+      passes.push({ upstreams, isManual, isUrgent });
       const reports = await Promise.all(
         upstreams.map(async (upstreamId) => {
           if (!isOpen) await new Promise<void>((answer) => asked.push({ id: upstreamId, answer }));
@@ -161,7 +161,7 @@ describe('the engine', () => {
     finish();
     await first.report;
     expect((await joined.report).trigger).toBe('rebuild');
-    expect(passes[1]).toEqual({ upstreams: ['edge'], isManual: true });
+    expect(passes[1]).toEqual({ upstreams: ['edge'], isManual: true, isUrgent: true });
     await engine.idle();
   });
 
@@ -216,7 +216,17 @@ describe('the engine', () => {
     const report = await run.report;
     expect(report.pass?.upstreams.map(({ upstreamId }) => upstreamId)).toEqual(['edge', 'svc', 'edge']);
     expect(report.publish?.pages.map(({ slug }) => slug)).toEqual(['release 1', 'release 2']);
-    expect(passes).toHaveLength(2);
+    expect(passes).toEqual([
+      { upstreams: ['edge', 'svc'], isManual: false, isUrgent: false },
+      { upstreams: ['edge'], isManual: false, isUrgent: true },
+    ]);
+  });
+
+  it('lets a notification be known for one also where nothing else runs', async () => {
+    const { engine, passes, finish } = rig();
+    finish();
+    await engine.run(pull('edge'));
+    expect(passes).toEqual([{ upstreams: ['edge'], isManual: false, isUrgent: true }]);
   });
 
   it('asks an upstream never twice at a time, and once more for all that came meanwhile', async () => {
@@ -230,7 +240,7 @@ describe('the engine', () => {
     expect(asked()).toEqual(['edge', 'svc']);
     finish();
     await engine.idle();
-    expect(passes.slice(1)).toEqual([{ upstreams: ['edge'], isManual: true }]);
+    expect(passes.slice(1)).toEqual([{ upstreams: ['edge'], isManual: true, isUrgent: true }]);
   });
 
   it('keeps the schedule of what answers while a run waits for what does not, and ends all the same', async () => {
