@@ -122,6 +122,19 @@ describe('a folder for static hosts', () => {
     expect(files()).toEqual([]);
   }, 30_000);
 
+  it('tells nobody whether there are sealed pages, nor how many, by the size of its ledger', async () => {
+    await publishPage(folders, 'open', { slug: 'open' });
+    const sealed = new Map(['a-partner', 'another-partner', 'x'].map((slug) => [slug, lock('open sesame')]));
+    await target({ sealed, hostFiles: null }).update();
+    const sizeOfNone = read('.pharos.json').length;
+    for (const slug of sealed.keys()) {
+      await publishPage(folders, 'private', { slug, access: 'password' });
+      await target({ sealed, hostFiles: null }).update();
+      expect(files()).toContain(`${slug}/index.html`);
+      expect([slug, read('.pharos.json').length]).toEqual([slug, sizeOfNone]);
+    }
+  }, 30_000);
+
   it('takes a sealed page out also where another key wrote the ledger, as long as its release is here', async () => {
     await publishPage(folders, 'CANARY private', { access: 'password' });
     const sealed = new Map([['acme', lock('open sesame')]]);
