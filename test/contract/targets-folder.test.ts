@@ -102,6 +102,20 @@ describe('a folder for static hosts', () => {
     expect(files()).toEqual([]);
   });
 
+  it('holds the home page at the root too, and loses both when it closes', async () => {
+    await publishPage(folders, 'CANARY', { parts: ['a'] });
+    await publishSite(folders, 'the index of pages', ['acme']);
+    const kept = target({ home: () => 'acme' });
+    await kept.update();
+    expect(files()).toEqual(expect.arrayContaining(['acme/components/a/index.html', 'components/a/index.html']));
+    expect(read('index.html')).toContain('CANARY');
+    expect(read('api/v2/summary.json')).toBe(read('acme/api/v2/summary.json'));
+    await closeGate(folders, 'acme');
+    expect(await kept.update()).toMatchObject({ result: 'current' });
+    expect(read('index.html')).toContain('the index of pages');
+    expect(files()).toEqual(['404.html', '_headers', 'index.html', 'robots.txt']);
+  });
+
   it('holds a sealed page as one file that says nothing, and nothing of it in the clear from before', async () => {
     await publishPage(folders, 'CANARY public');
     await target().update();
