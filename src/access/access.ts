@@ -91,9 +91,11 @@ export interface Access {
    * Pages as resolved from configuration and upstreams; called whenever they change. Sessions of changed gates end at
    * once; a page whose gate is new or changed is closed to everybody until the promise resolves.
    *
+   * @param waiting  slugs of pages that nobody sees for now; their sessions and badge tokens are kept for the same gate
+   *
    * @throws STORE_UNAVAILABLE those gates stay closed; call again
    */
-  readonly setPages: (pages: readonly AccessPage[]) => Promise<void>;
+  readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
   /** The gate of a page as last set; null: unknown, unpublished or closed. */
   readonly pageOf: (slug: string) => GatedPage | null;
   /** Whether a token opens the badges of a gated page, and of that page only. */

@@ -53,7 +53,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     customDomains = domainsOf([...resolved.pages.map(({ definition }) => definition), ...left]);
     home = resolved.home;
     // From here on no request gets in; hashing passwords may take a while, and links go meanwhile.
-    const settled = access.setPages([...resolved.pages.map(toAccessPage), ...left.map(publicPage)]);
+    const settled = access.setPages([...resolved.pages.map(toAccessPage), ...left.map(publicPage)], resolved.undecided);
     settled.catch(() => undefined);
     const closed = deps.isPublishing ? await closePages({ folders, disk: DISK }, isOpenIn(resolved)) : [];
     if (closed.length > 0) deps.onClosed(closed, state);

@@ -259,7 +259,10 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       site: z.strictObject({
         url: HttpUrlSchema.describe('The public address; the only source of absolute links. May have a path.'),
         name: z.string().min(1).max(256).default('Status').describe('Shown on the index of pages and in titles.'),
-        home: z.string().optional().describe('Slug of the page shown at /. Default: an index of the public pages.'),
+        home: z
+          .string()
+          .optional()
+          .describe('Slug of the page shown at /. Default: the only page there is, or an index of the public pages.'),
         timezone: TimezoneSchema.default('UTC').describe('IANA zone in which days are cut and times are written.'),
         locale: LocaleSchema.default('en').describe('Language of the pages, as a tag: en, de, pt-BR …'),
       }),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import {
   ORIGIN,
@@ -118,6 +119,20 @@ describe('a page behind a password', () => {
       await site.access.setPages(PAGES);
       expect(await visitor.sees('vault')).toBe(false);
     }
+  });
+
+  it('that waits for an upstream to list its pages is shown to nobody, and knows its sessions afterwards', async () => {
+    const visitor = new Visitor(site);
+    await visitor.post('vault', 'login/', { password: PASSWORD });
+    const { token } = await createBadgeTokens(site.database).create('vault', T0);
+    const others = PAGES.filter(({ slug }) => slug !== 'vault');
+    await site.access.setPages(others, ['vault']);
+    expect([await visitor.sees('vault'), await site.access.allowsBadge('vault', token)]).toEqual([false, false]);
+    await site.access.setPages(PAGES);
+    expect([await visitor.sees('vault'), await site.access.allowsBadge('vault', token)]).toEqual([true, true]);
+    await site.access.setPages(others, ['vault']);
+    await site.access.setPages(PAGES.map((one) => (one.slug === 'vault' ? passwordPage('vault', 'another') : one)));
+    expect([await visitor.sees('vault'), await site.access.allowsBadge('vault', token)]).toEqual([false, false]);
   });
 
   it('is closed from the moment a public page turns private', async () => {

@@ -12,6 +12,7 @@ import {
 import type { State } from '../../src/model/state.ts';
 import { DAY_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
+import { nextReleaseNumber, raiseReleaseNumbers } from '../../src/store/release-numbers.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { PassCommit, Store } from '../../src/store/store.ts';
 import {
@@ -83,6 +84,17 @@ describe.each(DATABASES)('the store over %s', (kind) => {
     store = createStore(database.open());
   });
   afterEach(() => database.drop());
+
+  it('gives no number of a release twice, not to two who ask at once, nor one that is taken elsewhere', async () => {
+    const next = (above = 0): Promise<number> => nextReleaseNumber(store.database, 'acme', above);
+    expect([await next(), await next()]).toEqual([1, 2]);
+    expect((await Promise.all([next(), next(), next()])).toSorted((a, b) => a - b)).toEqual([3, 4, 5]);
+    expect(await next(9)).toBe(10);
+    await raiseReleaseNumbers(store.database, new Map([['acme', 40]]));
+    await raiseReleaseNumbers(store.database, new Map([['acme', 7]]));
+    expect(await next()).toBe(41);
+    expect(await nextReleaseNumber(store.database, 'other', 0)).toBe(1);
+  });
 
   it('lets an open span last to the last good answer, so that a pass without changes writes no span', async () => {
     await store.commitPass(commit(0, { monitors: [monitor(API, 'operational')] }, { continuity: 'broken' }));

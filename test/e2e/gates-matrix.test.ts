@@ -245,6 +245,11 @@ describe('private pages, from outside', () => {
     }
   });
 
+  it('are the only ones that set cookies', async () => {
+    for (const path of pathsOf('public'))
+      expect([path, (await site.ask(`/${SLUG.public}/${path}`)).headers['set-cookie']]).toEqual([path, undefined]);
+  });
+
   it('are gated on their own domain too, however its name is written', async () => {
     const hosts = [
       CUSTOM_HOST,

@@ -17,7 +17,7 @@ export interface Gates {
   /** @see Access.showPublic */
   readonly showPublic: (slugs: readonly string[]) => void;
   /** @see Access.setPages */
-  readonly setPages: (pages: readonly AccessPage[]) => Promise<void>;
+  readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
   readonly find: (slug: string) => KnownPage | null;
   /** The kinds of gate that at least one page of the site has. */
   readonly kinds: () => GateKinds;
@@ -66,9 +66,9 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     kinds = { hasPassword: has('password'), hasEmail: has('email-domain') };
   }
 
-  async function settle(wanted: readonly AccessPage[]): Promise<void> {
+  async function settle(wanted: readonly AccessPage[], waiting: readonly string[]): Promise<void> {
     const gated = wanted.filter(({ access }) => access !== 'public');
-    await forgetOtherGates(database, new Set(gated.map(({ slug }) => slug)));
+    await forgetOtherGates(database, new Set([...gated.map(({ slug }) => slug), ...waiting]));
     // A password takes a tenth of a second of one core.
     await pLimit(HASHES_AT_ONCE).map(gated, settleOne);
   }
@@ -85,9 +85,9 @@ export function createGates(database: Database, random: RandomBytes): Gates {
   }
 
   return {
-    setPages: (wanted) => {
+    setPages: (wanted, waiting = []) => {
       announce(wanted);
-      return inTurn(settle, wanted);
+      return inTurn(settle, wanted, waiting);
     },
     showPublic: (slugs) => {
       for (const slug of slugs) {

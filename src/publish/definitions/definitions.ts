@@ -30,6 +30,8 @@ export interface ResolvedSite {
   readonly problems: readonly DefinitionProblem[];
   /** Slugs that are defined and not among `pages`: nobody is to see them. */
   readonly withheld: readonly string[];
+  /** Slugs of configured pages that wait for an upstream to tell whether it defines them too. Nobody sees them meanwhile. */
+  readonly undecided: readonly string[];
   /**
    * False: an upstream that may define pages has not told yet which. What was published of a page that is neither among
    * `pages` nor `withheld` may be one of them; it is neither taken away nor drawn anew.
@@ -63,6 +65,7 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
     pages,
     problems,
     withheld: [...new Set(defined)].filter((slug) => !shown.has(slug)),
+    undecided: collected.undecided,
     isDecided: inputs.undecidedUpstreams.size === 0,
     home: inputs.site.home ?? onlyOf([...defined, ...collected.undecided]),
   };

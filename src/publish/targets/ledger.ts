@@ -1,7 +1,7 @@
 /**
  * What a target holds of ours, kept in the target itself: `.pharos.json` lists the pages, those that are sealed for
- * nobody else to read; `.pharos/<slug>.json` lists the files of one. Only what is in them is ever overwritten knowingly, skipped or removed. A file whose stamp is empty may be there
- * or not, in any version.
+ * nobody else to read; `.pharos/<slug>.json` lists the files of one. Only what is in them is ever overwritten knowingly,
+ * skipped or removed. A file whose stamp is empty may be there or not, in any version.
  */
 
 import { z } from 'zod';

@@ -1,6 +1,7 @@
 /**
  * The part of a target's ledger that tells of sealed pages: anybody may read the ledger there, and which private pages
- * exist is nobody's business. AES-256-GCM under a key derived from the site's.
+ * exist, and how many, is nobody's business. AES-256-GCM under a key derived from the site's, padded so that the length
+ * tells little.
  */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
@@ -12,11 +13,14 @@ export interface SiteKey {
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Some thirty pages. */
+const LENGTH_STEP = 4_096;
 
+/** @param text JSON: blanks behind it are no part of it */
 export function sealEntries(text: string, key: SiteKey): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, derived(key), nonce);
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  const sealed = Buffer.concat([cipher.update(padded(text), 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
@@ -32,6 +36,10 @@ export function openEntries(sealed: string, key: SiteKey): string | null {
   } catch {
     return null;
   }
+}
+
+function padded(text: string): string {
+  return text.padEnd(Math.ceil(text.length / LENGTH_STEP) * LENGTH_STEP);
 }
 
 function derived(key: SiteKey): Uint8Array {

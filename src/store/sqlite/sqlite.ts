@@ -121,7 +121,8 @@ function prepare(connection: DatabaseSync): void {
   migrate(connection);
 }
 
-function requireVersion(version: string): void {
+/** @throws STORE_UNAVAILABLE for a library that can corrupt databases */
+export function requireVersion(version: string): void {
   const parts = version.split('.').map(Number);
   for (const [index, least] of SQLITE_VERSION_MIN.entries()) {
     const part = parts[index] ?? 0;

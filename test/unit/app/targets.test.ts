@@ -19,12 +19,15 @@ const REPORT: TargetReport = {
 function slowTarget() {
   const pending: ((report: TargetReport) => void)[] = [];
   let isClosed = false;
+  let interruptions = 0;
   const target: Target = {
     kind: 's3',
     place: REPORT.place,
     open: async () => undefined,
     update: () => new Promise((done) => pending.push(done)),
-    interrupt: () => undefined,
+    interrupt: () => {
+      interruptions += 1;
+    },
     probe: async () => undefined,
     close: async () => {
       isClosed = true;
@@ -39,6 +42,7 @@ function slowTarget() {
       await new Promise((turn) => setImmediate(turn));
     },
     isClosed: () => isClosed,
+    interruptions: () => interruptions,
   };
 }
 
@@ -70,6 +74,25 @@ describe('what keeps targets current', () => {
     expect(keeper.reports()).toMatchObject([{ result: 'failed' }]);
     keeper.follow('r4');
     expect(slow.running()).toBe(1);
+    await keeper.close();
+  });
+
+  it('interrupts what is under way when pages close, and updates at once also where nothing is', async () => {
+    const [busy, idle] = [slowTarget(), slowTarget()];
+    const { keeper, reported } = keeperOf([busy.target, idle.target]);
+    keeper.follow('r1');
+    await idle.finish();
+    keeper.withdraw(['acme']);
+    expect([busy.interruptions(), idle.interruptions()]).toEqual([1, 1]);
+    expect([busy.running(), idle.running()]).toEqual([1, 1]);
+    await idle.finish();
+    await busy.finish();
+    expect(busy.running()).toBe(1);
+    expect(reported).toEqual([
+      ['r1', 'current'],
+      ['closing', 'current'],
+      ['r1', 'current'],
+    ]);
     await keeper.close();
   });
 

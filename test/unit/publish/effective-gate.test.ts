@@ -193,7 +193,7 @@ describe('a page that builds on a page of an upstream', () => {
 describe('before an upstream that may define pages has told which', () => {
   it('no configured page is published that one of them could claim, nor a page of everything', () => {
     const site = resolve({ pages: [{ slug: 'staff', components: [{ monitor: 'svc/1' }] }], undecided: ['svc'] });
-    expect(site).toMatchObject({ pages: [], withheld: [], isDecided: false });
+    expect(site).toMatchObject({ pages: [], withheld: [], undecided: ['staff'], isDecided: false });
     expect(resolve({ undecided: ['other'] })).toMatchObject({ pages: [], isDecided: false });
     expect(shown(resolve({}))).toEqual([['status', 'public']]);
   });

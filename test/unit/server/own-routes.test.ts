@@ -3,34 +3,63 @@ import { toEpochMs } from '../../../src/model/time.ts';
 import type { OwnRequest } from '../../../src/server/answer.ts';
 import { createOwnRoutes } from '../../../src/server/own-routes.ts';
 
-/** What a rebuild is answered when its run ends like this. */
-async function rebuilt(report: Promise<{ hasFailed: boolean }>, query: string): Promise<[number, unknown]> {
-  report.catch(() => undefined);
+async function answered(
+  over: Partial<Parameters<typeof createOwnRoutes>[0]>,
+  request: Partial<OwnRequest>,
+): Promise<[number, unknown]> {
   const routes = createOwnRoutes({
-    guard: { check: async () => ({ kind: 'right' }) },
+    guard: { check: async (given) => ({ kind: given === 'right' ? 'right' : 'wrong' }) },
     canRun: true,
     now: () => toEpochMs(0),
-    submit: () => ({ id: 'run-1', report }),
+    submit: () => ({ id: 'run-1', report: Promise.resolve({ hasFailed: false }) }),
     hasPage: () => true,
     hooks: async () => ({ kind: 'idle' }),
     unreadiness: async () => [],
     metrics: async () => ({ text: '', contentType: 'text/plain' }),
     ops: async () => null,
     waitMs: 50,
+    ...over,
   });
-  const request: OwnRequest = {
-    method: 'POST',
-    path: 'rebuild',
-    query: new URLSearchParams(query),
-    headers: { authorization: 'Bearer right' },
+  const answer = await routes({
+    method: 'GET',
+    path: '',
+    query: new URLSearchParams(),
+    headers: {},
     clientAddress: '192.0.2.1',
     isSecure: false,
     isSiteHost: true,
     body: async () => Buffer.from(''),
-  };
-  const answer = await routes(request);
+    ...request,
+  });
   return [answer?.status ?? 0, JSON.parse(String(answer?.body))];
 }
+
+/** What a rebuild is answered when its run ends like this. */
+async function rebuilt(report: Promise<{ hasFailed: boolean }>, query: string): Promise<[number, unknown]> {
+  report.catch(() => undefined);
+  return answered(
+    { submit: () => ({ id: 'run-1', report }) },
+    {
+      method: 'POST',
+      path: 'rebuild',
+      query: new URLSearchParams(query),
+      headers: { authorization: 'Bearer right' },
+    },
+  );
+}
+
+describe('readiness', () => {
+  it('is for everybody, and its reasons for whoever has the token, wherever the request comes from', async () => {
+    const unready = { unreadiness: async () => ['edge is stale'] };
+    for (const clientAddress of ['192.0.2.1', '127.0.0.1', '::1']) {
+      const ask = (token: string) =>
+        answered(unready, { path: 'ready', clientAddress, headers: { authorization: `Bearer ${token}` } });
+      expect(await ask('right')).toEqual([503, { status: 'not ready', reasons: ['edge is stale'] }]);
+      expect(await ask('wrong')).toEqual([503, { status: 'not ready' }]);
+    }
+    expect(await answered({}, { path: 'ready' })).toEqual([200, { status: 'ready' }]);
+  });
+});
 
 describe('a rebuild', () => {
   const never = new Promise<{ hasFailed: boolean }>(() => undefined);
