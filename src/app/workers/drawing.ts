@@ -9,7 +9,7 @@ import type { PageReleaseDeps } from '../../publish/page/page-release.ts';
 export function drawingWith(renderer: Renderer): Pick<PageReleaseDeps, 'renderer' | 'filesOf' | 'dataOf'> {
   return {
     renderer: {
-      version: renderer.version,
+      versionOf: () => renderer.version,
       render: async (kind, view) => {
         const { html, csp } = await renderer.render(kind as never, view as never);
         return { body: html, csp };

@@ -1,7 +1,6 @@
 /** Badges as files, for targets with no server that draws them on demand. */
 
-import { badgeFile } from '../../badges/files.ts';
-import { badgeFields } from '../../badges/kinds.ts';
+import { badgeInputs } from '../../badges/files.ts';
 import { BADGE_FORMATS, BADGE_KINDS, type BadgeFormat, type BadgeKind, badgeFileName } from '../../badges/names.ts';
 import { type BadgeOptions, mergeBadgeOptions, type NamedBadge } from '../../badges/options.ts';
 import type { PageModel } from '../../model/index.ts';
@@ -10,6 +9,7 @@ import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresses.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
+import { BADGES } from './kinds/badges.ts';
 
 /** How the badges of a page are drawn. */
 export interface PageBadges {
@@ -20,14 +20,6 @@ export interface PageBadges {
 
 /** Of each group and each component; the page has every kind. */
 const PART_KINDS = ['status', 'uptime-90d'] as const satisfies readonly BadgeKind[];
-
-const TYPES: Readonly<Record<BadgeFormat, string>> = {
-  '-light.svg': 'image/svg+xml; charset=utf-8',
-  '-dark.svg': 'image/svg+xml; charset=utf-8',
-  '.svg': 'image/svg+xml; charset=utf-8',
-  '.json': 'application/json; charset=utf-8',
-  '.png': 'image/png',
-};
 
 /** Every kind for the page with the operator's own, and the usual two for each group and component; in every format. */
 export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
@@ -77,14 +69,9 @@ interface Badge {
 }
 
 function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, options }: Badge): FileEntry {
-  return fileEntry({
-    path: `${folder}${BADGES_PATH}${badgeFileName(name, format)}`,
-    contentType: TYPES[format],
-    kind: `badge${format}`,
+  return fileEntry(BADGES[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
     priority: format === '.png' || kind === 'card' ? 'background' : 'immediate',
-    // A card says several things; what it says of the present is in its fields, the rest in its subject.
-    view: () => (kind === 'card' ? { options, subject: subject() } : badgeFields(subject(), kind, options)),
-    draw: async () => (await badgeFile(subject(), { kind, format }, options)).body,
+    inputs: () => badgeInputs(subject(), kind, options),
   });
 }
 

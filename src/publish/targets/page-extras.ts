@@ -9,8 +9,8 @@ import { BADGE_HEADERS } from '../../badges/files.ts';
 import { sealWords } from '../../views/login/seal-words.ts';
 import type { BadgeData } from '../files/badge-data.ts';
 import { badgeFilesOfSubjects } from '../files/badge-files.ts';
-import type { PageRenderer } from '../files/file-entry.ts';
-import { fingerprintOf } from '../fingerprint.ts';
+import { keyOf } from '../files/file-entry.ts';
+import type { PageRenderer } from '../files/file-kind.ts';
 import { filesFolder, type ReleaseFolders } from '../releases/folders.ts';
 import { type Manifest, readData } from '../releases/manifest.ts';
 import type { StaticFile } from './static-file.ts';
@@ -33,9 +33,9 @@ export function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest): r
   if (onDemand === null) return [];
   return badgeFilesOfSubjects(onDemand.subjects, onDemand).map((entry) => ({
     path: entry.path,
-    // Another version may draw the same view otherwise.
-    identity: fingerprintOf([packageJson.version, entry.kind, entry.key]),
-    contentType: entry.contentType,
+    // Another version may draw the same otherwise.
+    identity: keyOf(entry, () => packageJson.version),
+    contentType: entry.kind.contentType,
     cacheControl: BADGE_CACHE,
     stage: 'data',
     read: async () => {

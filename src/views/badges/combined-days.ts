@@ -4,9 +4,9 @@ import { type ComponentModel, combinedState, type DayCell, type State } from '..
 import { firstHeardAt } from '../model/last-change.ts';
 import type { BadgeDay } from './badge.ts';
 
-/** A component with its day cells, the same days for all. */
+/** A component's time line with its day cells, the same days for all. */
 export interface ComponentDays {
-  readonly component: ComponentModel;
+  readonly component: Pick<ComponentModel, 'timeline'>;
   readonly cells: readonly DayCell[];
 }
 

@@ -3,6 +3,7 @@
 import { type ComponentModel, isWorse, type PageModel, type State } from '../../model/index.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
+import type { PageAge, PageFrame } from '../frame/page-frame.ts';
 import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
 import { firstHeardAt, stateSince } from '../model/last-change.ts';
@@ -43,7 +44,14 @@ export interface ComponentView {
   readonly badges: readonly (BadgeSnippets & { readonly src: string })[];
 }
 
-export function componentView(model: PageModel, component: ComponentModel, options: ViewOptions = {}): ComponentView {
+/** A page as far as one component of it is concerned; of events, at least those that are about the component. */
+export type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'maintenances'>;
+
+export function componentView(
+  model: ComponentPage,
+  component: ComponentModel,
+  options: ViewOptions = {},
+): ComponentView {
   const context = contextOf(model, { base: '../../', ...options });
   const { words, format } = context;
   const { definition, state, name } = component;
@@ -58,8 +66,7 @@ export function componentView(model: PageModel, component: ComponentModel, optio
       description: `${name}: ${stateWord(state, words)}`,
       path,
       section: 'status',
-      isLive: true,
-      state,
+      present: { ...model, state },
     }),
     name,
     group: model.groups.find((one) => one.id === definition.groupId)?.name ?? null,
@@ -94,7 +101,10 @@ export function componentView(model: PageModel, component: ComponentModel, optio
   };
 }
 
-function upstreamText({ model, words, format }: ViewContext, { upstreamUptime }: ComponentModel): string | null {
+function upstreamText(
+  { model, words, format }: ViewContext<PageFrame>,
+  { upstreamUptime }: ComponentModel,
+): string | null {
   if (upstreamUptime === null || upstreamUptime.uptimeRatio === null) return null;
   return fill(words.upstreamSays, {
     uptime: format.percent(upstreamUptime.uptimeRatio, model.settings.uptimeDecimals),

@@ -11,6 +11,7 @@ import {
   toEpochMs,
   windowOf,
 } from '../../model/index.ts';
+import type { DatedPage } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import type { TimeView } from '../text/format.ts';
 import { fill } from '../words/index.ts';
@@ -38,7 +39,10 @@ export interface ResponseChartView {
 }
 
 /** Null when nothing was measured in the last seven days. */
-export function responseChartOf(context: ViewContext, { responseTimes }: ComponentModel): ResponseChartView | null {
+export function responseChartOf(
+  context: ViewContext<DatedPage>,
+  { responseTimes }: ComponentModel,
+): ResponseChartView | null {
   const { model, words, format } = context;
   const recent = responseTimes.filter(({ at }) => at >= model.asOf - WINDOW_MS_MAX && at < model.asOf);
   const [first] = recent;
@@ -85,7 +89,7 @@ export const SPARK_HEIGHT = 8;
 
 /** Null when nothing was measured in the last day. */
 export function responseSparkOf(
-  { model, words, format }: ViewContext,
+  { model, words, format }: ViewContext<DatedPage>,
   { responseTimes }: ComponentModel,
 ): SparkView | null {
   const window = windowOf('24h', model.asOf);

@@ -77,39 +77,54 @@ export interface FeedUpdateView {
   readonly body: string;
 }
 
-/** The feeds of one page, which share what they have in common. */
-export interface Feeds {
-  /** What makes the feed what it is, without computing it: as long as this stays, the view does. */
-  inputs(component?: ComponentModel): unknown;
-  /** The feed of the whole page, or of one component when it is named. */
-  view(component?: ComponentModel): FeedView;
+/** Everything that a feed is made from. */
+export interface FeedInputs {
+  readonly head: FeedHead;
+  /** Latest change first. An event is one object in all feeds of a page, and its item is made once. */
+  readonly events: readonly FeedEvent[];
 }
 
-/** The feeds of a page and of its components. An item is made once, whichever feeds it is in. */
-export function feedsOf(model: PageModel): Feeds {
+export type FeedHead = Omit<FeedView, 'items' | 'updatedAt'>;
+
+/** An incident or a maintenance, with what its item says of the page. */
+export interface FeedEvent extends DatedEvent {
+  readonly page: FeedPage;
+  /** Names of the components it is about. */
+  readonly components: readonly string[];
+}
+
+interface FeedPage {
+  readonly id: string;
+  readonly settings: Pick<PageModel['settings'], 'url' | 'locale' | 'timezone'>;
+}
+
+/** What the feeds of a page are made from: that of the whole page, or of one component when it is named. */
+export function feedInputs(model: PageModel): (component?: ComponentModel) => FeedInputs {
   const newest = newestEvents(model);
-  const items = new Map<DatedEvent, FeedItemView>();
-  const itemOf = (dated: DatedEvent): FeedItemView => {
-    const made = items.get(dated) ?? itemView(model, dated);
-    items.set(dated, made);
-    return made;
-  };
-  const wanted = (component: ComponentModel | undefined) =>
-    component === undefined ? newest.ofPage : (newest.byComponent.get(component.definition.id) ?? []);
-  return {
-    inputs: (component) => [
-      feedHead(model, component),
-      model.settings.timezone,
-      ...wanted(component).map(({ event, changedAt }) => [event, changedAt, affectedNames(model, event)]),
-    ],
-    view: (component) => {
-      const made = wanted(component).map(itemOf);
-      return { ...feedHead(model, component), updatedAt: made[0]?.updatedAt ?? toIso(NEVER), items: made };
-    },
+  const { url, locale, timezone } = model.settings;
+  const page: FeedPage = { id: model.definition.id, settings: { url, locale, timezone } };
+  const eventOf = remembered(
+    (dated: DatedEvent): FeedEvent => ({ page, ...dated, components: affectedNames(model, dated.event) }),
+  );
+  return (component) => {
+    const wanted = component === undefined ? newest.ofPage : (newest.byComponent.get(component.definition.id) ?? []);
+    return { head: feedHead(model, component), events: wanted.map(eventOf) };
   };
 }
 
-function feedHead(model: PageModel, component: ComponentModel | undefined): Omit<FeedView, 'items' | 'updatedAt'> {
+/** The feed of these inputs; made once, since it is written in three formats. */
+export const feedView = remembered(({ head, events }: FeedInputs): FeedView => {
+  const items = events.map(itemView);
+  return { ...head, updatedAt: items[0]?.updatedAt ?? toIso(NEVER), items };
+});
+
+/** What `make` made of an object, for as long as the object lives. */
+function remembered<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
+  const made = new WeakMap<From, Made>();
+  return (from) => made.getOrInsertComputed(from, make);
+}
+
+function feedHead(model: PageModel, component: ComponentModel | undefined): FeedHead {
   const path = component === undefined ? '' : componentPath(component.definition.id);
   const title = cleanLine(model.definition.title);
   const id =
@@ -158,70 +173,71 @@ function affectedNames({ components }: PageModel, { componentIds }: PageIncident
   return components.filter(({ definition }) => componentIds.includes(definition.id)).map(({ name }) => cleanLine(name));
 }
 
-function itemView(model: PageModel, { event, changedAt }: DatedEvent): FeedItemView {
+const itemView = remembered(({ page, event, changedAt, components }: FeedEvent): FeedItemView => {
   const isIncident = 'startedAt' in event;
   const kind = isIncident ? 'incident' : 'maintenance';
   return {
-    id: `urn:uuid:${uuidOf(kind, model.definition.id, event.id)}`,
+    id: `urn:uuid:${uuidOf(kind, page.id, event.id)}`,
     title: cleanLine(event.title),
     kind,
-    components: affectedNames(model, event),
+    components,
     updatedAt: toIso(changedAt),
-    ...(isIncident ? incidentFacts(model, event) : maintenanceFacts(model, event)),
+    ...(isIncident ? incidentFacts(page, event, changedAt) : maintenanceFacts(page, event)),
   };
-}
+});
 
 type Facts = Pick<
   FeedItemView,
   'url' | 'status' | 'statusText' | 'impact' | 'publishedAt' | 'startsAt' | 'endsAt' | 'windowText' | 'updates'
 >;
 
-function incidentFacts(model: PageModel, incident: PageIncident): Facts {
+function incidentFacts(page: FeedPage, incident: PageIncident, changedAt: EpochMs): Facts {
   const { slug, status, impact, startedAt, endedAt } = incident;
   return {
-    url: absoluteUrl(model, incidentPath(slug)),
+    url: absoluteUrl(page, incidentPath(slug)),
     status,
-    statusText: statusText(model, status),
+    statusText: statusText(page, status),
     impact,
     publishedAt: toIso(startedAt),
     startsAt: toIso(startedAt),
     endsAt: endedAt === null ? null : toIso(endedAt),
     windowText: '',
-    updates: updateViews(model, incidentUpdates(incident, model.asOf)),
+    // Nothing of the record lies between its last change and the present.
+    updates: updateViews(page, incidentUpdates(incident, changedAt)),
   };
 }
 
-function maintenanceFacts(model: PageModel, maintenance: PageMaintenance): Facts {
+function maintenanceFacts(page: FeedPage, maintenance: PageMaintenance): Facts {
   const { slug, status, startsAt, endsAt } = maintenance;
   return {
-    url: absoluteUrl(model, maintenancePath(slug)),
+    url: absoluteUrl(page, maintenancePath(slug)),
     status,
-    statusText: statusText(model, status),
+    statusText: statusText(page, status),
     impact: null,
     publishedAt: toIso(maintenanceKnownSince(maintenance)),
     startsAt: toIso(startsAt),
     endsAt: toIso(endsAt),
-    windowText: `${timeText(model, startsAt)} – ${timeText(model, endsAt)}`,
-    updates: updateViews(model, maintenanceUpdates(maintenance)),
+    windowText: `${timeText(page, startsAt)} – ${timeText(page, endsAt)}`,
+    updates: updateViews(page, maintenanceUpdates(maintenance)),
   };
 }
 
-function updateViews(model: PageModel, updates: readonly StatusUpdate<string>[]): FeedUpdateView[] {
+function updateViews(page: FeedPage, updates: readonly StatusUpdate<string>[]): FeedUpdateView[] {
   return updates
     .map(({ at, status, body }) => ({
       at: toIso(at),
-      atText: timeText(model, at),
-      statusText: statusText(model, status),
+      atText: timeText(page, at),
+      statusText: statusText(page, status),
       body: cleanText(body),
     }))
     .reverse();
 }
 
-function statusText({ settings }: PageModel, status: string): string {
+function statusText({ settings }: FeedPage, status: string): string {
   return statusWord(status, wordsOf(settings.locale));
 }
 
-function timeText({ settings }: PageModel, at: EpochMs): string {
+function timeText({ settings }: FeedPage, at: EpochMs): string {
   return formatIn(settings.locale, settings.timezone).timeWithZone(at).text;
 }
 

@@ -5,6 +5,7 @@ import { safeLink } from '../../model/scalars.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { ownPicture } from '../text/links.ts';
 import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
+import type { PageAge, PageFrame } from './page-frame.ts';
 import { type SafeCss, themeStyle } from './theme.ts';
 
 /** How a view is placed. */
@@ -64,16 +65,16 @@ export interface FreshnessView {
   readonly rewritten: string;
 }
 
-/** Everything a view needs to write in the page's language, zone and place. */
-export interface ViewContext {
-  readonly model: PageModel;
+/** Everything a view needs to write in the page's language, zone and place; `Page`: the part of the model that it shows. */
+export interface ViewContext<Page extends PageFrame = PageModel> {
+  readonly model: Page;
   readonly words: Words;
   readonly format: Format;
   readonly locale: string;
   readonly base: string;
 }
 
-export function contextOf(model: PageModel, { base = '' }: ViewOptions = {}): ViewContext {
+export function contextOf<Page extends PageFrame>(model: Page, { base = '' }: ViewOptions = {}): ViewContext<Page> {
   const { locale, timezone } = model.settings;
   return { model, words: wordsOf(locale), format: formatIn(locale, timezone), locale, base };
 }
@@ -85,13 +86,11 @@ export interface ShellInit {
   /** Below the page's root; null: nothing canonical. */
   readonly path: string | null;
   readonly section: Section;
-  /** It shows the present: it has a state, is drawn anew at each change and goes stale. */
-  readonly isLive: boolean;
-  /** Of what it is about; default: the page's. */
-  readonly state?: State;
+  /** Null: it shows what is past, or nothing. Otherwise it has a state, is drawn anew at each change and goes stale. */
+  readonly present: (PageAge & { readonly state: State }) | null;
 }
 
-export function shellOf(context: ViewContext, init: ShellInit): ShellView {
+export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): ShellView {
   const { model, words, format } = context;
   const { definition, settings } = model;
   const homepage = safeLink(definition.homepageUrl);
@@ -111,24 +110,24 @@ export function shellOf(context: ViewContext, init: ShellInit): ShellView {
     contact: safeLink(definition.contactUrl),
     theme: definition.theme,
     themeCss: themeStyle(settings),
-    state: init.isLive ? (init.state ?? model.state) : null,
+    state: init.present?.state ?? null,
     section: init.section,
     isGated: definition.access !== 'public',
     isOfPage: true,
-    freshness: init.isLive ? freshnessView(context) : null,
+    freshness: init.present === null ? null : freshnessView(context, init.present),
     timesIn: fill(words.timesIn, { zone: format.zone }),
   };
 }
 
-function freshnessView({ model, words, format }: ViewContext): FreshnessView {
-  const dataFrom = model.dataFrom === null ? null : format.timeWithZone(model.dataFrom);
-  const { isStale } = model;
+function freshnessView({ words, format }: ViewContext<PageFrame>, age: PageAge): FreshnessView {
+  const dataFrom = age.dataFrom === null ? null : format.timeWithZone(age.dataFrom);
+  const { isStale } = age;
   return {
-    asOf: isStale && dataFrom !== null ? dataFrom : format.timeWithZone(model.asOf),
+    asOf: isStale && dataFrom !== null ? dataFrom : format.timeWithZone(age.asOf),
     isStale,
-    staleAfter: model.staleAfter,
+    staleAfter: age.staleAfter,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
-    rewritten: rewrittenText({ model, words, format }),
+    rewritten: rewrittenText({ words, format }, age),
   };
 }
 
@@ -136,9 +135,12 @@ function freshnessView({ model, words, format }: ViewContext): FreshnessView {
 const HEARTBEAT_STEP_MS = 5 * MINUTE_MS;
 
 /** A copy is believed for a heartbeat and two intervals, so what is left without the intervals is about the heartbeat. */
-function rewrittenText({ model, words, format }: Pick<ViewContext, 'model' | 'words' | 'format'>): string {
-  const intervalMs = Math.max(MINUTE_MS, ...model.sources.map((source) => source.intervalMs));
-  const restMs = Math.max(intervalMs, model.staleAfter - model.asOf - 2 * intervalMs);
+function rewrittenText(
+  { words, format }: Pick<ViewContext, 'words' | 'format'>,
+  { asOf, staleAfter, sources }: PageAge,
+): string {
+  const intervalMs = Math.max(MINUTE_MS, ...sources.map((source) => source.intervalMs));
+  const restMs = Math.max(intervalMs, staleAfter - asOf - 2 * intervalMs);
   const heartbeatMs = Math.ceil(restMs / HEARTBEAT_STEP_MS) * HEARTBEAT_STEP_MS;
   return fill(words.rewritten, { interval: format.duration(intervalMs), heartbeat: format.duration(heartbeatMs) });
 }

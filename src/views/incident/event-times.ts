@@ -24,6 +24,15 @@ export function incidentChangedAt({ startedAt, endedAt, updates }: PageIncident,
   return latestBy(asOf, startedAt, [endedAt ?? startedAt, ...updates.map(({ at }) => at)]);
 }
 
+/**
+ * The latest instant that what is said of incidents depends on: `asOf` while one of them goes on, since it lasts until
+ * then; otherwise the last change of any. Said as of either instant it is the same.
+ */
+export function settledAt(incidents: readonly PageIncident[], asOf: EpochMs): EpochMs {
+  if (incidents.some((incident) => isOpen(incident, asOf))) return asOf;
+  return toEpochMs(Math.max(0, ...incidents.map((incident) => incidentChangedAt(incident, asOf))));
+}
+
 /** The first instant in a maintenance's record: an update, when it was first seen as it is, or at the latest its start. */
 export function maintenanceKnownSince({ startsAt, changedAt = startsAt, updates }: PageMaintenance): EpochMs {
   return toEpochMs(Math.min(startsAt, changedAt, ...updates.map(({ at }) => at)));

@@ -1,7 +1,8 @@
 /** One incident on its own page: what happened, to what, for how long. */
 
-import type { PageIncident, PageModel, State } from '../../model/index.ts';
+import type { PageIncident, State } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
+import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import {
   contextOf,
   type LinkView,
@@ -31,7 +32,12 @@ export interface AffectedView extends LinkView {
   readonly stateWord: string | null;
 }
 
-export function incidentView(model: PageModel, incident: PageIncident, options: ViewOptions = {}): IncidentView {
+/** @param model  settled once the incident is over: then its page depends on nothing that still changes */
+export function incidentView(
+  model: PageFrame & (PageAge | Settled),
+  incident: PageIncident,
+  options: ViewOptions = {},
+): IncidentView {
   const context = contextOf(model, { base: '../../', ...options });
   const event = incidentEventOf(context, incident, { hasYear: true });
   const isOpen = isStillOpen(incident, model.asOf);
@@ -42,8 +48,7 @@ export function incidentView(model: PageModel, incident: PageIncident, options: 
       description: [event.statusWord, event.affects].filter(Boolean).join('. '),
       path: incidentPath(incident.slug),
       section: 'history',
-      isLive: isOpen,
-      state: stateOfImpact(incident),
+      present: isOpen && model.staleAfter !== null ? { ...model, state: stateOfImpact(incident) } : null,
     }),
     event,
     isOpen,
@@ -65,7 +70,7 @@ function stateOfImpact({ impact, affectedState }: PageIncident): State {
   return affectedState ?? STATE_OF_IMPACT[impact];
 }
 
-function affectedOf({ model, words, base }: ViewContext, incident: PageIncident): AffectedView[] {
+function affectedOf({ model, words, base }: ViewContext<PageFrame>, incident: PageIncident): AffectedView[] {
   const said = new Map(incident.components.map((one) => [one.id, one.state]));
   return model.components
     .filter((one) => incident.componentIds.includes(one.definition.id))

@@ -37,6 +37,6 @@ export function stateSince({ timeline }: ComponentModel): EpochMs {
 }
 
 /** The first instant anything is known of a component; null: never. */
-export function firstHeardAt({ timeline }: ComponentModel): EpochMs | null {
+export function firstHeardAt({ timeline }: Pick<ComponentModel, 'timeline'>): EpochMs | null {
   return timeline.find(({ provenance }) => provenance !== 'none')?.from ?? null;
 }

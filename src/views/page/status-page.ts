@@ -76,7 +76,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
       description: [banner.sentence, ...banner.details.map(plainText)].join('. '),
       path: '',
       section: 'status',
-      isLive: true,
+      present: model,
     }),
     description: model.definition.description,
     banner,

@@ -86,8 +86,8 @@ describe('_headers', () => {
   const site = { url: 'https://status.example', name: 'Example', home: null, timezone: 'UTC', locale: 'en' };
   const siteFiles = siteFilesOf({ site, pages: [], home: null });
   const addresses = [
-    ...files.map(({ path, contentType }) => ({ path, contentType, address: `/acme/${path}` })),
-    ...siteFiles.map(({ path, contentType }) => ({ path, contentType, address: `/${path}` })),
+    ...files.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/acme/${path}` })),
+    ...siteFiles.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/${path}` })),
   ].flatMap((file) => {
     const folder = { ...file, address: file.address.replace(/index\.html$/, '') };
     // Where the gallery is, a rule for every file of the folder is meant for badges.

@@ -2,7 +2,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type PageModel } from '../../../src/model/index.ts';
 import { atomText, jsonFeedText, rssText } from '../../../src/publish/files/feed-text.ts';
-import { feedsOf } from '../../../src/views/feeds/feeds.ts';
+import { feedInputs, feedView } from '../../../src/views/feeds/feeds.ts';
 import { wordsOf } from '../../../src/views/words/index.ts';
 import { ago, componentModel, incident, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, longHistory, outage, rightToLeft } from '../../helpers/page-scenes.ts';
@@ -31,7 +31,7 @@ function parseXml(text: string) {
   return parser.parse(text);
 }
 
-const viewOf = (model: PageModel) => feedsOf(model).view();
+const viewOf = (model: PageModel) => feedView(feedInputs(model)());
 /** Titles are typed as HTML, so a reader decodes what XML gives it once more. */
 const textOf = (value: string | { readonly '#text': string }) => (typeof value === 'string' ? value : value['#text']);
 
@@ -129,10 +129,10 @@ describe('the ids of entries', () => {
 
   it('are the same in the feed of the page and in that of each component', () => {
     const model = outage();
-    const feeds = feedsOf(model);
-    const ofPage = new Map(feeds.view().items.map(({ id, title }) => [title, id]));
+    const inputs = feedInputs(model);
+    const ofPage = new Map(feedView(inputs()).items.map(({ id, title }) => [title, id]));
     const api = model.components.find(({ definition }) => definition.id === 'api');
-    const { items, title, atomUrl } = feeds.view(api);
+    const { items, title, atomUrl } = feedView(inputs(api));
     expect(title).toBe('Acme: API');
     expect(atomUrl).toBe('https://status.acme.example/acme/components/api/feed.atom');
     expect(items.map((item) => item.title)).toEqual([
@@ -146,10 +146,10 @@ describe('the ids of entries', () => {
 describe('how much a feed carries', () => {
   it('is 50 items for a page and 25 for a component', () => {
     const model = longHistory(200, 2);
-    const feeds = feedsOf(model);
-    expect(feeds.view().items).toHaveLength(50);
-    expect(feeds.view(model.components[0]).items).toHaveLength(25);
-    expect(feeds.view().items[0]?.title).toBe('Incident number 0');
+    const inputs = feedInputs(model);
+    expect(feedView(inputs()).items).toHaveLength(50);
+    expect(feedView(inputs(model.components[0])).items).toHaveLength(25);
+    expect(feedView(inputs()).items[0]?.title).toBe('Incident number 0');
   });
 
   it('changes only the feeds of the components that an incident is about', () => {
@@ -157,7 +157,7 @@ describe('how much a feed carries', () => {
     const over = incident({ slug: 'over', componentIds: ['b'], endedAt: ago(HOUR_MS) });
     const quiet = pageModel({ components, incidents: [over] });
     const loud = pageModel({ components, incidents: [incident({ componentIds: ['a'] }), over] });
-    const inputs = (model: PageModel, index: number) => JSON.stringify(feedsOf(model).inputs(model.components[index]));
+    const inputs = (model: PageModel, index: number) => JSON.stringify(feedInputs(model)(model.components[index]));
     expect(inputs(loud, 0)).not.toBe(inputs(quiet, 0));
     expect(inputs(loud, 1)).toBe(inputs(quiet, 1));
   });
