@@ -13,11 +13,11 @@ import { once } from '../once.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
-import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
+import { loadRenderer } from '../publish/draw/load-renderer.ts';
+import type { Renderer } from '../publish/draw/renderer.ts';
 import { createPublisher, type Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
 import { lastPublicPages } from '../publish/releases/last-published.ts';
-import { siteFilesOf } from '../publish/site/site-files.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
 import { createMetrics, type Metrics } from '../server/operators/metrics.ts';
@@ -153,7 +153,6 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       store,
       folders,
       ...drawingWith(renderer),
-      siteFilesOf,
       takeTouched: memory.takeTouched,
       workers: createWorkerPool({ store: place, folders }),
       now,

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toEpochMs } from '../../src/model/time.ts';
-import { compileRenderer } from '../../src/publish/draw/renderer.ts';
+import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { judge, number } from './budget.ts';

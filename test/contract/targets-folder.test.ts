@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { moduleVersion } from '../../src/app/workers/drawing.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
@@ -29,7 +30,13 @@ describe('a folder for static hosts', () => {
   const target = (over: Partial<ListingOptions> = {}): Target =>
     createTarget({
       store: createFolderStore(out),
-      listing: createStaticListing({ folders, sealed: new Map(), hostFiles: { isHttps: true }, ...over }),
+      listing: createStaticListing({
+        folders,
+        sealed: new Map(),
+        hostFiles: { isHttps: true },
+        versionOf: moduleVersion,
+        ...over,
+      }),
     });
   const files = (): string[] =>
     readdirSync(out, { recursive: true, withFileTypes: true })
@@ -161,7 +168,12 @@ describe('a folder for static hosts', () => {
     await publisher.settled();
     const kept = createTarget({
       store: createFolderStore(out),
-      listing: createStaticListing({ folders: site.folders, sealed: new Map(), hostFiles: null }),
+      listing: createStaticListing({
+        folders: site.folders,
+        sealed: new Map(),
+        hostFiles: null,
+        versionOf: moduleVersion,
+      }),
     });
     expect(await kept.update()).toMatchObject({ result: 'current' });
     const badges = files().filter((path) => /badges\/[^/]+\.(svg|json|png)$/.test(path));

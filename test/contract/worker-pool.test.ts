@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
 import { createWorkerPool } from '../../src/app/workers/worker-pool.ts';
-import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { POOL_PAGES_MIN } from '../../src/publish/page/page-publisher.ts';
 import { type PublishReport, SITE_SLUG } from '../../src/publish/publisher.ts';
 import { closeSmallSites, createSmallSite } from '../helpers/small-site.ts';

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../errors.ts';
-import { loadRenderer } from '../../publish/draw/renderer.ts';
+import { loadRenderer } from '../../publish/draw/load-renderer.ts';
 import { preparePage } from '../../publish/page/page-release.ts';
 import { DISK } from '../../publish/releases/disk.ts';
 import { createStore } from '../../store/create-store.ts';

@@ -3,6 +3,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { VersionOf } from '../files/file-entry.ts';
+import { BADGES } from '../files/kinds/badges.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { filesFolder, publishedSlugs, type ReleaseFolders, releaseFolder, servedRelease } from '../releases/folders.ts';
@@ -18,6 +20,8 @@ export interface ListingOptions {
   readonly sealed: ReadonlyMap<string, PageLock>;
   /** `_headers` and `_redirects`; null: this host reads neither. */
   readonly hostFiles: { readonly isHttps: boolean } | null;
+  /** What draws badges, which are in no release. */
+  readonly versionOf: VersionOf;
 }
 
 export interface StaticPage {
@@ -57,7 +61,7 @@ interface KnownPage {
 }
 
 /** Makes the listing over a data folder. Between two looks it remembers a few words of each page. */
-export function createStaticListing({ folders, sealed, hostFiles }: ListingOptions): StaticListing {
+export function createStaticListing({ folders, sealed, hostFiles, versionOf }: ListingOptions): StaticListing {
   const known = new Map<string, KnownPage>();
   const seals = new Map<string, { readonly from: string; readonly mark: string }>();
 
@@ -73,7 +77,7 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
       slug,
       number,
       from,
-      mark: fingerprintOf([LISTING_FORMAT, manifest]).slice(0, 32),
+      mark: fingerprintOf([LISTING_FORMAT, Object.values(BADGES).map(versionOf), manifest]).slice(0, 32),
       access,
       customDomain,
     };
@@ -93,7 +97,7 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
 
   function toPage(page: KnownPage): StaticPage {
     const { slug, mark } = page;
-    return { slug, mark, isSealed: false, files: () => publicFiles(folders, page) };
+    return { slug, mark, isSealed: false, files: () => publicFiles({ folders, versionOf }, page) };
   }
 
   function toSealedPage(page: KnownPage, lock: PageLock): StaticPage {
@@ -107,7 +111,7 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
       slug: SITE_SLUG,
       mark: fingerprintOf([site.mark, texts]).slice(0, 32),
       isSealed: false,
-      files: () => [...texts.map(textFile), ...publicFiles(folders, site, others)],
+      files: () => [...texts.map(textFile), ...publicFiles({ folders, versionOf }, site, others)],
     };
   }
 
@@ -133,7 +137,7 @@ export function createStaticListing({ folders, sealed, hostFiles }: ListingOptio
         pages: [...others.map(toPage), ...closed, ...site],
         unreadable,
         gated,
-        pathsOf: (slug) => pathsOnDisk(folders, slug),
+        pathsOf: (slug) => pathsOnDisk({ folders, versionOf }, slug),
       };
     },
   };
@@ -150,7 +154,7 @@ function releaseStamp(folders: ReleaseFolders, slug: string, number: number): st
 
 /** @param others pages that the site's own files tell of: once one of them is closed, these must not leave either */
 function publicFiles(
-  folders: ReleaseFolders,
+  { folders, versionOf }: Pick<ListingOptions, 'folders' | 'versionOf'>,
   { slug, number }: KnownPage,
   others: readonly KnownPage[] = [],
 ): StaticFile[] {
@@ -173,7 +177,7 @@ function publicFiles(
       read: () => guarded(() => rewrittenBody(join(source, path), slug)),
     }),
   );
-  const badges = slug === SITE_SLUG ? [] : badgesOf(folders, manifest);
+  const badges = slug === SITE_SLUG ? [] : badgesOf(folders, manifest, versionOf);
   return [
     ...files,
     ...badges.map((badge) => ({ ...badge, path: prefix + badge.path, read: () => guarded(badge.read) })),
@@ -219,12 +223,17 @@ function textFile([path, text]: readonly [string, string]): StaticFile {
   };
 }
 
-function pathsOnDisk(folders: ReleaseFolders, slug: string): readonly string[] {
+function pathsOnDisk(
+  { folders, versionOf }: Pick<ListingOptions, 'folders' | 'versionOf'>,
+  slug: string,
+): readonly string[] {
   const manifest = currentManifest(folders, slug);
   if (manifest === null) return [];
   const paths = Object.keys(manifest.files);
   try {
-    return [...paths, ...badgesOf(folders, manifest).map(({ path }) => path)].map((path) => prefixOf(slug) + path);
+    return [...paths, ...badgesOf(folders, manifest, versionOf).map(({ path }) => path)].map(
+      (path) => prefixOf(slug) + path,
+    );
   } catch {
     // Its data cannot be read; what its manifest lists is what is known of it.
     return paths.map((path) => prefixOf(slug) + path);
