@@ -1,8 +1,9 @@
 /** Of all files of a release, draws those that are not what they were. */
 
+import { hash } from 'node:crypto';
 import { type FileEntry, keyOf, PRIORITIES, type Priority, type VersionOf } from '../files/file-entry.ts';
 import type { Drawn, PageRenderer } from '../files/file-kind.ts';
-import type { Manifest } from '../releases/manifest.ts';
+import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import type { ReleaseFile } from '../releases/write.ts';
 import { compressFast, compressNow, type Variant } from './compress.ts';
 
@@ -19,6 +20,7 @@ export interface DrawOptions {
 
 export interface DrawnFiles {
   readonly files: readonly ReleaseFile[];
+  /** Those with other bytes than before. */
   readonly filesDrawn: number;
   /** Whether files were left as they were, or left out. */
   readonly hasWaiting: boolean;
@@ -29,7 +31,10 @@ const CHANGED_FILES_MAX = 32;
 /** What visitors see first stays within the first packets, however much there is to do. */
 const FIRST_VIEW = 'status-page';
 
-/** Keys are compared first, so that what is made from the same things is neither drawn nor compressed nor written. */
+/**
+ * Keys are compared first, so that what is made from the same things is not drawn. What is drawn and comes out as it was is
+ * neither compressed nor written: of it only the key is new.
+ */
 export async function drawFiles(
   entries: readonly FileEntry[],
   previous: Manifest | null,
@@ -51,7 +56,7 @@ export async function drawFiles(
     const isKept = isThere && !options.priorities.includes(entry.priority);
     const key = isKept ? last.key : keyOfEntry();
     const drawn = key === last?.key ? null : toBytes(await entry.draw(options.renderer));
-    if (drawn === null) making.push({ entry, key, drawing: null });
+    if (drawn === null || isAsBefore(drawn, entry, last)) making.push({ entry, key, drawing: null });
     // Variants are made in other threads while the next file is drawn in this one.
     else {
       filesDrawn += 1;
@@ -80,6 +85,16 @@ function toBytes({ body, csp }: Drawn): DrawnBytes {
   return { body: typeof body === 'string' ? Buffer.from(body) : body, csp };
 }
 
+function isAsBefore({ body, csp }: DrawnBytes, { kind }: FileEntry, last: FileRecord | undefined): boolean {
+  return (
+    last !== undefined &&
+    last.bytes === body.length &&
+    last.csp === csp &&
+    last.contentType === kind.contentType &&
+    last.sha256 === hash('sha256', body, 'hex')
+  );
+}
+
 interface DrawnEntry {
   readonly entry: FileEntry;
   readonly key: string;
@@ -98,6 +113,6 @@ function compressed(
 }
 
 async function toFile({ entry: { path, kind }, key, drawing }: DrawnEntry): Promise<ReleaseFile> {
-  if (drawing === null) return { path, drawn: null };
+  if (drawing === null) return { path, key, drawn: null };
   return { path, drawn: { ...drawing, key, contentType: kind.contentType, variants: await drawing.variants } };
 }
