@@ -8,8 +8,8 @@ import { type Access, type GateRequest, NOBODY, type Principal } from './access.
 import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
 import { createSemaphore } from './attempts/semaphore.ts';
 import { readCookie } from './cookies.ts';
-import { isToken, type RandomBytes, systemRandom } from './digest.ts';
-import { forgetChallenges } from './email/challenges.ts';
+import { isToken, type RandomBytes, type Revealing, systemRandom } from './digest.ts';
+import { forgetChallenges, hasChallenges } from './email/challenges.ts';
 import { createMailQueue } from './email/mail-queue.ts';
 import type { SendMail, WriteMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
@@ -26,6 +26,8 @@ import { type GateParts, show, visitOf } from './visit.ts';
 export interface AccessOptions {
   /** Shared with the store; closing the gates leaves it open. */
   readonly database: Database;
+  /** Of hashes of addresses; not kept in the database. */
+  readonly key: Revealing;
   /** For work that no request asks for: queued mails, forgetting. */
   readonly now: () => EpochMs;
   readonly sendMail: SendMail;
@@ -52,7 +54,7 @@ export function createAccess(options: AccessOptions): Access {
     idleMs: Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS),
     onError,
   });
-  const attempts = createAttempts(database, random);
+  const attempts = createAttempts({ database, random, key: options.key });
   const { sendMail, writeMail, renderLogin } = options;
   const mails = createMailQueue({ database, gates, random, now, sendMail, writeMail, onError });
   const documents = createLoginDocuments(renderLogin, onError);
@@ -92,14 +94,19 @@ export function createAccess(options: AccessOptions): Access {
   };
   const hasGates = (): boolean => Object.values(gates.kinds()).includes(true);
 
+  /** Whether the log of changes may still hold an address that was deleted; after a start nobody knows. */
+  let isLogStale = true;
+
   async function tend(): Promise<void> {
     const at = now();
     if (hasGates()) await mails.deliver();
     await database.transaction(async (tx) => {
+      isLogStale ||= await hasChallenges(tx);
       await forgetAttempts(tx, toEpochMs(at - ATTEMPT_WINDOW_MS));
       await sessions.forgetExpired(tx, at);
       await forgetChallenges(tx, at);
     });
+    if (isLogStale) isLogStale = !(await database.truncateLog());
   }
   const stopTending = repeat(
     tend,

@@ -1,6 +1,11 @@
 /** Unguessable words and the only form in which they are stored. */
 
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, type Hash, type Hmac, randomBytes } from 'node:crypto';
+
+/** Something that reveals a secret. */
+export interface Revealing {
+  readonly reveal: () => string;
+}
 
 /** Where chance comes from; tests give their own. */
 export type RandomBytes = (count: number) => Uint8Array;
@@ -22,7 +27,15 @@ export function isToken(text: string | null | undefined): text is string {
 
 /** SHA-256 of the parts, which cannot run into one another. For high-entropy input only: passwords have their own hash. */
 export function digest(...parts: readonly string[]): string {
-  const hash = createHash('sha256');
+  return digestWith(createHash('sha256'), parts);
+}
+
+/** HMAC-SHA-256 of the parts: for what could be guessed, such as an address; the key is kept away from where the hash is. */
+export function keyedDigest(key: Revealing, ...parts: readonly string[]): string {
+  return digestWith(createHmac('sha256', key.reveal()), parts);
+}
+
+function digestWith(hash: Hash | Hmac, parts: readonly string[]): string {
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
   return hash.digest('base64url');
 }

@@ -2,28 +2,30 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Access, AccessPage } from '../access/access.ts';
+import type { Access } from '../access/access.ts';
 import { createAccess } from '../access/create-access.ts';
 import { createPrintingMailer, createSmtpMailer } from '../access/email/mailer.ts';
 import type { SendMail } from '../access/email/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
+import type { Secret } from '../config/secret.ts';
 import { messageOf } from '../errors.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { once } from '../once.ts';
-import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { loadRenderer } from '../publish/draw/load-renderer.ts';
 import type { Renderer } from '../publish/draw/renderer.ts';
-import { createPublisher, type Publisher } from '../publish/publisher.ts';
+import { createPublishControl } from '../publish/publish-control.ts';
+import type { Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
-import { lastPublicPages } from '../publish/releases/last-published.ts';
+import type { TargetOptions } from '../publish/targets/create-target.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
 import { createMetrics, type Metrics } from '../server/operators/metrics.ts';
 import { createOpsEvents, type OpsEvents } from '../server/operators/ops-events.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
+import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import type { Store } from '../store/store.ts';
 import { createHttp, type Http } from '../sync/http/http.ts';
 import { type PassOptions, runPass } from '../sync/pass/pass.ts';
@@ -36,15 +38,18 @@ import type { Log } from './log.ts';
 import { openStore, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
+import { secretKeyIn } from './secret-key.ts';
+import { createSiteKeeper } from './site-keeper.ts';
 import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
-import { drawingWith } from './workers/drawing.ts';
-import { createWorkerPool } from './workers/worker-pool.ts';
+import { type PublisherClient, startPublisher } from './workers/publisher-client.ts';
 
 export interface Pharos {
   /** The one in force. */
   readonly config: Config;
   readonly store: Store;
   readonly folders: ReleaseFolders;
+  /** Of hashes of addresses. */
+  readonly key: Secret;
   readonly upstreams: readonly Upstream[];
   readonly http: Http;
   readonly engine: Engine;
@@ -53,6 +58,8 @@ export interface Pharos {
   readonly access: Access;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
+  /** Told which numbers of releases are taken elsewhere. */
+  readonly onNumbers: TargetOptions['onNumbers'];
   /** Keeps what is configured as output current, once it is told of runs. */
   readonly targets: TargetKeeper;
   /** Told of every run, for the operators' pages that are open. */
@@ -62,7 +69,7 @@ export interface Pharos {
   /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
   readonly draw: Renderer['render'];
   /**
-   * Puts another configuration in force between two runs.
+   * Puts another configuration in force: who may see what at once, all else between two runs.
    *
    * @returns names of settings that differ and need a restart
    * @throws CONFIG_INVALID with nothing changed
@@ -117,11 +124,15 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const stopping = new AbortController();
   const http = createHttp();
   const live = createLiveConfig(first, (config) => mailerOf(config, options));
-  const renderer = options.isPublishing ? await loadRenderer() : null;
-  const lazyRenderer = once(async () => renderer ?? (await loadRenderer()));
-  const draw: Renderer['render'] = async (kind, view) => (await lazyRenderer()).render(kind, view);
+  const ownRenderer = once(loadRenderer);
+  const draw: Renderer['render'] = async (kind, view) => {
+    const renderer = site.publisher ?? (await ownRenderer());
+    return renderer.render(kind, view);
+  };
+  const key = first.access.key ?? secretKeyIn(first.data);
   const access = createAccess({
     database,
+    key,
     now,
     sendMail: live.sendMail,
     sessionHours: first.access.sessionHours,
@@ -129,39 +140,39 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
-  let customDomains: ReadonlyMap<string, string> = new Map();
-
-  let gated: SiteState['resolved'] | null = null;
-  async function refreshPages(at: EpochMs): Promise<SiteState> {
-    const state = await site.memory.refresh(live.siteInputs(), at);
-    if (state.resolved === gated) return state;
-    const { pages } = state.resolved;
-    customDomains = new Map(
-      pages.flatMap(({ definition }) =>
-        definition.customDomain === null ? [] : [[definition.customDomain, definition.slug]],
-      ),
-    );
-    await access.setPages(pages.map(toAccessPage));
-    gated = state.resolved;
-    return state;
-  }
-
-  const beginSite = (): Site => {
+  const beginSite = async (): Promise<Site> => {
     const memory = createSiteMemory(store);
-    if (renderer === null) return { memory, publisher: null };
-    const publisher = createPublisher({
-      store,
+    if (!options.isPublishing) return { memory, publisher: null };
+    const publisher = await startPublisher({
+      store: place,
       folders,
-      ...drawingWith(renderer),
+      control: createPublishControl({
+        database,
+        folders,
+        now,
+        sleep,
+        mayServe: (release) => keeper.mayServe(release, now()),
+      }),
       takeTouched: memory.takeTouched,
-      workers: createWorkerPool({ store: place, folders }),
-      now,
-      sleep,
       onError: (error) => log.error(messageOf(error)),
     });
     return { memory, publisher };
   };
-  let site = beginSite();
+  let site = await beginSite();
+  const keeper = createSiteKeeper({
+    folders,
+    access,
+    config: live.config,
+    inputs: live.siteInputs,
+    siteUrl: live.siteUrl,
+    memory: () => site.memory,
+    isPublishing: options.isPublishing,
+    onClosed: (slugs, state) => {
+      log.info({ pages: slugs }, 'closed');
+      targets.withdraw(slugs);
+      site.publisher?.publishSite(state).catch((error: unknown) => log.error(messageOf(error)));
+    },
+  });
 
   const metrics = createMetrics(packageJson.version);
   const events = createOpsEvents();
@@ -184,7 +195,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
     beforePublish: async (at) => {
-      const state = await refreshPages(at);
+      const state = await keeper.refresh(at);
       options.progress?.publishing(state.resolved.pages.length);
       return state;
     },
@@ -206,9 +217,18 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       events.announce();
     },
   });
+  const onNumbers: Pharos['onNumbers'] = (numbers) => raiseReleaseNumbers(database, numbers);
   const targets = createTargetKeeper({
     config: live.config,
-    make: (config) => configuredTargets(config, { folders, now, siteUrl: live.siteUrl }),
+    make: (config) =>
+      configuredTargets(config, {
+        folders,
+        key,
+        onNumbers,
+        now,
+        siteUrl: live.siteUrl,
+        home: () => keeper.addresses().home,
+      }),
     onReport: (report, run) => {
       logTarget(log, report, run);
       metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
@@ -228,6 +248,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     printsMail: options.printsMail,
     store,
     folders,
+    key,
     http,
     engine,
     access,
@@ -235,39 +256,26 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     audit,
     events,
     targets,
+    onNumbers,
     draw,
-    reconfigure: (next) =>
-      engine.between(async () => {
-        const restartNeeded = live.replace(next);
+    reconfigure: async (next) => {
+      const restartNeeded = live.replace(next);
+      // Who may see what is not to wait for what is being asked and published.
+      await keeper.refresh(now());
+      return engine.between(async () => {
         await site.publisher?.close();
         // What was remembered follows from the old configuration; releases are compared as after a restart.
-        site = beginSite();
-        await refreshPages(now());
+        site = await beginSite();
+        await keeper.refresh(now());
         return restartNeeded;
-      }),
-    siteState: refreshPages,
+      });
+    },
+    siteState: keeper.refresh,
     siteUrl: live.siteUrl,
     setSiteUrl: live.setSiteUrl,
-    addresses: () => {
-      const { hostname, pathname } = new URL(live.siteUrl());
-      return {
-        siteHost: hostname.toLowerCase(),
-        basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
-        home: live.config().site.home ?? null,
-        customDomains,
-      };
-    },
-    refreshPages,
-    showLastPublished: () => {
-      const { pages } = live.config();
-      const slugs = lastPublicPages(folders, pages);
-      access.showPublic(slugs);
-      customDomains = new Map(
-        pages.flatMap(({ slug, custom_domain: domain }) =>
-          domain === undefined || !slugs.includes(slug) ? [] : [[domain, slug]],
-        ),
-      );
-    },
+    addresses: keeper.addresses,
+    refreshPages: keeper.refresh,
+    showLastPublished: keeper.showLastPublished,
     close: async () => {
       stopping.abort();
       await targets.close();
@@ -293,7 +301,7 @@ function logTarget(log: Log, report: TargetReport, run: string): void {
 interface Site {
   readonly memory: SiteMemory;
   /** Null: nothing is drawn. */
-  readonly publisher: Publisher | null;
+  readonly publisher: PublisherClient | null;
 }
 
 /** The same, and the progress is told of each upstream as it answers. */
@@ -310,12 +318,6 @@ function telling(progress: RunProgress | undefined, total: number, options: Pass
       options.onReport?.(report);
     },
   };
-}
-
-function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {
-  const { slug, title, access, emailDomains } = definition;
-  if (access === 'closed') throw new Error(`the closed page ${slug} was to be published`);
-  return { slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
 }
 
 /** Without a mail server nobody can be sent a link; the page says so to nobody, the log says it to the operator. */

@@ -9,6 +9,7 @@ import { createOwnRoutes } from '../server/own-routes.ts';
 import { createBadgeService } from '../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../server/visitors/release-reader.ts';
 import { now, type Pharos } from './compose.ts';
+import { followStore } from './follow-store.ts';
 import type { Log } from './log.ts';
 import { gaugesOf } from './operators/gauges.ts';
 import { createOperators } from './operators/operators.ts';
@@ -21,15 +22,13 @@ export interface Door {
 }
 
 const CLOSE_PATIENCE_MS = 5_000;
-/** Until the store can be read at last. */
-const STORE_LOOK_EVERY_MS = 2_000;
 
 /** Listens; what is published is served from this moment. */
 export async function listen(
   pharos: Pharos,
   { log, port, host }: { log: Log; port: number; host: string },
 ): Promise<Door> {
-  const stopLooking = await showPages(pharos, log);
+  const stopLooking = await followStore(pharos, log);
   const reader = createReleaseReader(pharos.folders);
   const server = createFrontDoor({
     addresses: pharos.addresses,
@@ -37,6 +36,7 @@ export async function listen(
     access: pharos.access,
     own: ownRoutesOf(pharos),
     badges: createBadgeService(),
+    locale: () => pharos.config.site.locale,
     // Asked at every request, since the configuration may change meanwhile.
     get trustedProxyHops() {
       return pharos.config.server.trustedProxyHops;
@@ -79,25 +79,6 @@ export async function listen(
         setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
       }),
   };
-}
-
-/** The pages as the store has them; as long as it cannot be read, those that were published last. Gives what stops trying. */
-async function showPages(pharos: Pharos, log: Log): Promise<() => void> {
-  try {
-    await pharos.refreshPages(now());
-    return () => undefined;
-  } catch (error) {
-    if (!isStatusError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
-    log.error(messageOf(error));
-  }
-  pharos.showLastPublished();
-  const looking = setInterval(() => {
-    pharos.refreshPages(now()).then(
-      () => clearInterval(looking),
-      () => undefined,
-    );
-  }, STORE_LOOK_EVERY_MS);
-  return () => clearInterval(looking);
 }
 
 function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {

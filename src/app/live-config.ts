@@ -47,6 +47,7 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
       },
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),
+      definesPages: new Set(bound.flatMap(({ upstream }) => (upstream.definesPages ? [upstream.id] : []))),
     }),
     sendMail: (mail) => mailer(mail),
     replace: (next) => {
@@ -60,7 +61,7 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
         data: config.data,
         store: config.store,
         server: { ...next.server, host: config.server.host, port: config.server.port },
-        access: { ...next.access, sessionHours: config.access.sessionHours },
+        access: { ...next.access, sessionHours: config.access.sessionHours, key: config.access.key },
       };
       mailer = mailerOf(config);
       if (isMoved) siteUrl = withoutSlash(next.site.url);
@@ -77,6 +78,7 @@ function fixedOf({ data, store, server, access }: Config): Readonly<Record<strin
     'server.host': server.host,
     'server.port': server.port,
     'access.sessionHours': access.sessionHours,
+    'access.key': access.key?.reveal(),
   };
 }
 

@@ -6,9 +6,8 @@ import type { SiteState } from '../publish/definitions/site-state.ts';
 import { keyOf } from '../publish/files/file-entry.ts';
 import { loadPageInputs } from '../publish/page/page-inputs.ts';
 import { modelFor, type PageReleaseDeps, type ReleaseData } from '../publish/page/page-release.ts';
-import { publishedSlugs } from '../publish/releases/folders.ts';
+import { publishedSlugs, SITE_SLUG } from '../publish/releases/folders.ts';
 import { currentManifest, type Manifest, readData } from '../publish/releases/manifest.ts';
-import { SITE_SLUG } from '../publish/site/site-release.ts';
 import type { Pharos } from './compose.ts';
 
 export interface Plan {
@@ -80,12 +79,12 @@ function servedState({ folders }: PlanDeps['pharos'], manifest: Manifest | null)
   }
 }
 
-/** Pages that are served and no longer defined. As long as an upstream has never answered, nothing is taken back. */
-function withdrawnPages({ pharos }: PlanDeps, { resolved, sources }: SiteState): PagePlan[] {
-  if (sources.some(({ monitorsAt }) => monitorsAt === null)) return [];
-  const kept = new Set([SITE_SLUG, ...resolved.pages.map(({ definition }) => definition.slug)]);
+/** Pages that are served and not to be any more. */
+function withdrawnPages({ pharos }: PlanDeps, { resolved }: SiteState): PagePlan[] {
+  const { pages, withheld, isDecided } = resolved;
+  const kept = new Set([SITE_SLUG, ...pages.map(({ definition }) => definition.slug)]);
   return publishedSlugs(pharos.folders)
-    .filter((slug) => !kept.has(slug))
+    .filter((slug) => (isDecided ? !kept.has(slug) : withheld.includes(slug)))
     .map((slug) => {
       const removed = Object.keys(currentManifest(pharos.folders, slug)?.files ?? {}).toSorted();
       return { slug, kind: 'withdrawn', facts: [], added: [], changed: [], removed };

@@ -1,9 +1,10 @@
 /** The targets of a configuration, and what keeps them current beside serving and publishing. */
 
 import type { Config } from '../config/load.ts';
+import type { Secret } from '../config/secret.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ReleaseFolders } from '../publish/releases/folders.ts';
-import { createTarget } from '../publish/targets/create-target.ts';
+import { createTarget, type TargetOptions } from '../publish/targets/create-target.ts';
 import { createFolderStore } from '../publish/targets/folder-store.ts';
 import type { PageLock } from '../publish/targets/page-extras.ts';
 import { createS3Store } from '../publish/targets/s3-store.ts';
@@ -13,20 +14,25 @@ import { moduleVersion } from './workers/drawing.ts';
 
 export interface TargetDeps {
   readonly folders: ReleaseFolders;
+  /** Of what only we may read on a target. */
+  readonly key: Secret;
+  readonly onNumbers: TargetOptions['onNumbers'];
   readonly now: () => EpochMs;
   readonly siteUrl: () => string;
+  /** Slug of the page that the root is an address of. */
+  readonly home: () => string | null;
 }
 
 /** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */
 export function folderTarget(
   folder: string,
   config: Config,
-  { folders, siteUrl, isSealed }: TargetDeps & { readonly isSealed: boolean },
+  { folders, key, onNumbers, siteUrl, home, isSealed }: TargetDeps & { readonly isSealed: boolean },
 ): Target {
   const hostFiles = { isHttps: siteUrl().startsWith('https:') };
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({ folders, sealed, hostFiles, versionOf: moduleVersion });
-  return createTarget({ store: createFolderStore(folder), listing });
+  const listing = createStaticListing({ folders, home, sealed, hostFiles, versionOf: moduleVersion });
+  return createTarget({ store: createFolderStore(folder), key, onNumbers, listing });
 }
 
 /** Every target that is configured. Nothing is opened before it is used. */
@@ -37,25 +43,30 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
   const listing = createStaticListing({
     folders: deps.folders,
+    home: deps.home,
     sealed,
     hostFiles: null,
     versionOf: moduleVersion,
   });
   const store = createS3Store(s3, { now: deps.now, random: Math.random });
-  return [...targets, createTarget({ store, listing })];
+  return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];
 }
 
 function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
   return new Map(
-    pages.flatMap(({ slug, access_type, password, locale }) =>
-      access_type !== 'password' || password === undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
+    pages.flatMap(({ slug, password, locale }) =>
+      password === undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
     ),
   );
 }
 
 export interface TargetKeeper {
+  /** Reads what the targets hold, beside everything else. */
+  readonly open: () => void;
   /** Has the targets updated after this run, beside everything else. Asked while it goes on: once more after. */
   readonly follow: (runId: string) => void;
+  /** Has these pages taken out of every target at once, before whatever it is doing. */
+  readonly withdraw: (slugs: readonly string[]) => void;
   /** Of the last try of each target. */
   readonly reports: () => readonly TargetReport[];
   /** Ends what is under way; the next start goes on from there. */
@@ -92,8 +103,15 @@ export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptio
   }
 
   return {
+    open: () => {
+      for (const keeper of current()) keeper.open();
+    },
     follow: (runId) => {
       if (!isClosed) for (const keeper of current()) keeper.follow(runId);
+    },
+    withdraw: (slugs) => {
+      if (isClosed || slugs.length === 0) return;
+      for (const keeper of current()) keeper.withdraw();
     },
     reports: () => kept?.keepers.flatMap((keeper) => keeper.report() ?? []) ?? [],
     close: async () => {
@@ -104,7 +122,13 @@ export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptio
   };
 }
 
+/** In place of a run's id, for what is done because pages closed. */
+const CLOSING = 'closing';
+
 interface OneKeeper {
+  readonly open: () => void;
+  /** Updates at once, what leaves first. */
+  readonly withdraw: () => void;
   readonly follow: (runId: string) => void;
   readonly report: () => TargetReport | null;
   readonly close: () => Promise<void>;
@@ -126,10 +150,16 @@ function keepOne(target: Target, onReport: TargetKeeperOptions['onReport']): One
     }
     isRunning = false;
   };
+  const follow = (runId: string): void => {
+    if (isRunning) waiting = runId;
+    else void work(runId);
+  };
   return {
-    follow: (runId) => {
-      if (isRunning) waiting = runId;
-      else void work(runId);
+    open: () => void target.open(),
+    follow,
+    withdraw: () => {
+      target.interrupt();
+      follow(CLOSING);
     },
     report: () => last,
     close: () => {

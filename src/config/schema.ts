@@ -64,16 +64,37 @@ const ComponentSchema = z
 
 const PageSchema = z
   .strictObject({
-    slug: SlugSchema.describe('Its address below the site; the same slug as a page of an upstream overlays that one.'),
+    slug: SlugSchema.describe('Its address below the site.'),
+    from: z
+      .string()
+      .regex(
+        /^[a-z0-9][a-z0-9_-]{0,63}(\/[a-z0-9][a-z0-9-]{0,255})?$/i,
+        'expected an upstream id, or <upstream id>/<slug>',
+      )
+      .optional()
+      .describe(
+        'The page of an upstream that it builds on: svc, or svc/other-slug where the slugs differ. Never more open than that page, and withheld while it is not there.',
+      ),
     title: z.string().min(1).max(256).optional().describe('Its heading. Default: the slug.'),
     description: z.string().max(1024).optional().describe('A sentence below the heading and in search results.'),
     homepage_url: LinkSchema.optional().describe('Where its name leads to.'),
     contact_url: LinkSchema.optional().describe('Address of a form, or mailto:.'),
     icon: HttpUrlSchema.optional().describe('Address of the icon; linked, never fetched.'),
-    custom_domain: HostSchema.optional().describe('Host name that serves this page at its root.'),
-    access_type: z.enum(['public', 'password', 'email-domain']).optional().describe('Who may see it. Default: public.'),
-    password: SecretSchema.optional().describe('With access_type password.'),
-    auth_email_domains: z.array(HostSchema).min(1).optional().describe('With access_type email-domain: exact domains.'),
+    custom_domain: HostSchema.nullable()
+      .optional()
+      .describe('Host name that serves this page at its root; null: none, also where the upstream has one.'),
+    access_type: z
+      .enum(['public', 'password', 'email-domain'])
+      .optional()
+      .describe('Who may see it. Default: what password or auth_email_domains say, else public.'),
+    password: SecretSchema.optional().describe(
+      'Closes the page to whoever does not know it, with or without access_type.',
+    ),
+    auth_email_domains: z
+      .array(HostSchema)
+      .min(1)
+      .optional()
+      .describe('Exact domains. Closes the page to other addresses, with or without access_type.'),
     published: z.boolean().optional().describe('False: nobody sees it, as if it did not exist.'),
     theme: z.enum(THEMES).optional().describe('Colours; system follows the visitor.'),
     groups: z.array(GroupSchema).optional().describe('Headings that components stand below.'),
@@ -108,7 +129,7 @@ const PageSchema = z
         message: 'a page with access_type password needs one: password: "${NAME}"',
       });
     }
-    if (page.access_type === 'email-domain' && page.auth_email_domains === undefined) {
+    if (page.access_type === 'email-domain' && page.auth_email_domains === undefined && page.from === undefined) {
       context.addIssue({
         code: 'custom',
         path: ['auth_email_domains'],
@@ -233,12 +254,17 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
             .max(168)
             .default(12)
             .describe('A session that is not used for so long ends; each ends after seven days.'),
+          key: SecretSchema.optional()
+            .refine((key) => key === undefined || key.reveal().length >= 32, 'expected at least 32 characters')
+            .describe(
+              'Key of the hashes of addresses, by which tries to sign in are counted. Several nodes set the same. Default: one of its own in data/secret.key.',
+            ),
         })
         .prefault({}),
       operators: z
         .strictObject({
           token: SecretSchema.optional().describe(
-            'What operators show: to rebuild, to read metrics from elsewhere, to open /-/ops. Absent: nobody can.',
+            'What operators show: to rebuild, to read metrics, to open /-/ops. Absent: nobody can.',
           ),
         })
         .prefault({}),
@@ -261,7 +287,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           }),
       );
       unique(
-        config.pages.filter((page) => page.custom_domain !== undefined),
+        config.pages.filter((page) => typeof page.custom_domain === 'string'),
         (page) => page.custom_domain ?? '',
         (index, host) =>
           context.addIssue({
@@ -278,7 +304,11 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         });
       }
       const ids = new Set(config.upstreams.map((upstream) => upstream?.id));
-      for (const [page, { components }] of config.pages.entries()) {
+      for (const [page, { components, from }] of config.pages.entries()) {
+        const base = from?.split('/')[0];
+        if (base !== undefined && !ids.has(base)) {
+          context.addIssue({ code: 'custom', path: ['pages', page, 'from'], message: `there is no upstream ${base}` });
+        }
         for (const [index, component] of (components ?? []).entries()) {
           const upstream = component.monitor?.split('/')[0];
           if (upstream !== undefined && !ids.has(upstream)) {

@@ -1,4 +1,5 @@
 /** The vocabulary and the uptime arithmetic, importable as `pharos/model`. */
+export * from './access.ts';
 export * from './days.ts';
 export * from './observation.ts';
 export * from './page.ts';

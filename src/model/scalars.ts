@@ -1,9 +1,7 @@
 /** Small values that come from outside and go into addresses, pages and formats: what each of them may be. */
 
-/** A page's place in addresses. */
+/** A page's place in addresses, but for names that are taken (`slugs.ts`). */
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
-/** Slugs that are kept for files and folders at the root of the site. */
-export const RESERVED_SLUGS: ReadonlySet<string> = new Set(['api', 'assets', 'favicon', 'robots', 'sitemap']);
 
 /** The name of a host (RFC 1123), with one label or several. */
 export const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;

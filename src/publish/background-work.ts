@@ -20,6 +20,7 @@ import { suffixOf } from './releases/compressions.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, NEXT_VARIANT, type ReleaseFolders } from './releases/folders.ts';
 import { filePlaces, type Manifest } from './releases/manifest.ts';
+import { modesOf } from './releases/modes.ts';
 
 export interface BackgroundDeps {
   readonly disk: Disk;
@@ -144,7 +145,7 @@ async function improveVariants({ disk, folders }: BackgroundDeps, manifest: Mani
       const next = join(folders.releases, manifest.slug, NEXT_VARIANT);
       disk.remove(next);
       const batch = disk.batch();
-      batch.write(next, bytes);
+      batch.write(next, bytes, modesOf(manifest.access === 'public').file);
       await batch.flush();
       disk.rename(next, variant);
     }

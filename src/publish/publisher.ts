@@ -5,31 +5,34 @@
 
 import pLimit from 'p-limit';
 import { messageOf } from '../errors.ts';
-import type { EpochMs } from '../model/time.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
-import type { ResolvedSite } from './definitions/definitions.ts';
+import { isOpenIn, type ResolvedSite } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import {
   createPagePublisher,
   type PagePublisher,
+  type PagePublisherDeps,
   type PlannedTask,
   POOL_PAGES_MIN,
   type WorkerPool,
 } from './page/page-publisher.ts';
-import type { PageReleaseDeps, PageSummary } from './page/page-release.ts';
+import type { PageSummary } from './page/page-release.ts';
+import type { PublishControl } from './publish-control.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
 import { removeOrphans } from './releases/clean.ts';
+import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
-import { publishedSlugs, servedRelease } from './releases/folders.ts';
-import { type Fence, withPublishLease } from './releases/publish-lease.ts';
-import { hideFromPublic, withdraw } from './releases/switch.ts';
-import { createSitePublisher, SITE_SLUG, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
+import { publishedSlugs, SITE_SLUG } from './releases/folders.ts';
+import { closeGated } from './releases/modes.ts';
+import type { Fence } from './releases/publish-lease.ts';
+import { withdraw } from './releases/switch.ts';
+import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
 export type { WorkerPool } from './page/page-publisher.ts';
 export type { PublishReport } from './publish-report.ts';
-export { SITE_SLUG } from './site/site-release.ts';
 
-export interface PublisherOptions extends Omit<PageReleaseDeps, 'disk'> {
+export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'mayServe' | 'nextNumber'> {
+  readonly control: PublishControl;
   /** Default: the real one. */
   readonly disk?: Disk;
   readonly siteFilesOf: SiteFilesOf;
@@ -37,8 +40,6 @@ export interface PublisherOptions extends Omit<PageReleaseDeps, 'disk'> {
   readonly takeTouched: () => ReadonlySet<string>;
   /** Prepares pages on other threads; default: everything in this one. */
   readonly workers?: WorkerPool;
-  readonly now: () => EpochMs;
-  readonly sleep: (ms: number) => Promise<void>;
   /** What goes wrong in the background. */
   readonly onError: (error: unknown) => void;
 }
@@ -49,6 +50,8 @@ export interface Publisher {
    * page. What takes long (pictures) follows in the background, in releases of its own.
    */
   readonly publish: (state: SiteState, request?: { readonly slug?: string }) => Promise<PublishReport>;
+  /** Publishes the site's own files again, beside what is being published: they told of a page that was closed. */
+  readonly publishSite: (state: SiteState) => Promise<void>;
   /** Resolves when no picture waits in the background any more. */
   readonly settled: () => Promise<void>;
   /** Ends what goes on in the background; the next process takes it up. */
@@ -73,7 +76,7 @@ interface PublishedState {
 }
 
 interface Parts {
-  readonly options: PublisherOptions & { readonly disk: Disk };
+  readonly options: PublisherOptions & PublishControl & { readonly disk: Disk };
   readonly memory: PublishedState;
   readonly pages: PagePublisher;
   readonly site: SitePublisher;
@@ -82,12 +85,23 @@ interface Parts {
 
 /** Makes the publisher; its first run looks at every page. */
 export function createPublisher(init: PublisherOptions): Publisher {
-  const options = { ...init, disk: init.disk ?? DISK };
+  const options = { ...init, ...init.control, disk: init.disk ?? DISK };
   const pages = createPagePublisher(options);
   const inTurn = pLimit(1);
+  /** Of the task that holds the lease at this moment. */
+  let held: Fence | null = null;
   /** One at a time in this process, and by the lease in all. */
   const exclusively = <Result>(task: (fence: Fence) => Promise<Result>): Promise<Result> =>
-    inTurn(() => withPublishLease({ ...options, database: options.store.database }, task));
+    inTurn(() =>
+      options.withLease(async (fence) => {
+        held = fence;
+        try {
+          return await task(fence);
+        } finally {
+          held = null;
+        }
+      }),
+    );
   const idle = (): Promise<void> => inTurn(() => undefined);
   const memory: PublishedState = {
     pages: new Map(),
@@ -122,6 +136,10 @@ export function createPublisher(init: PublisherOptions): Publisher {
             tasks.map(({ page }) => failed(parts, page.definition.slug, error)),
           );
       return { pages: reports, problems, durationMs: performance.now() - started };
+    },
+    publishSite: async (state) => {
+      const task = async (fence: Fence): Promise<void> => void (await publishSite(parts, { state, fence }));
+      await (held === null ? exclusively(task) : task(held));
     },
     settled: parts.background.settled,
     close: async () => {
@@ -159,10 +177,15 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
 
 async function publishAll(parts: Parts, run: PublishRun, tasks: readonly PlannedTask[]): Promise<PageReport[]> {
   const { options, memory } = parts;
-  if (memory.isFirstRun) removeOrphans(options);
+  if (memory.isFirstRun) {
+    removeOrphans(options);
+    closeGated(options);
+  }
   memory.isFirstRun = false;
-  await closeGates(options, run, tasks);
+  const closed = await closePages(options, isOpenIn(run.state.resolved));
   const reports = await withdrawOthers(parts, run);
+  // What tells of a page that is not to be seen any more goes with it, before anything is drawn.
+  if (closed.length + reports.length > 0) await publishSite(parts, run);
   const workers = tasks.length >= POOL_PAGES_MIN ? (options.workers ?? null) : null;
   if (workers === null) reports.push(...(await publishEach(parts, run, { tasks, workers })));
   else {
@@ -217,24 +240,14 @@ function failed({ memory }: Parts, slug: string, error: unknown, durationMs = 0)
   return pageReport(slug, 'failed', { message: messageOf(error), durationMs });
 }
 
-/** What was public and is not to be any more is unreachable before anything is drawn. */
-async function closeGates(
-  options: Parts['options'],
-  { state, fence }: PublishRun,
-  tasks: readonly PlannedTask[],
-): Promise<void> {
-  const gated = tasks.flatMap(({ page: { definition } }) => (definition.access === 'public' ? [] : [definition.slug]));
-  for (const slug of [...gated, ...state.resolved.withheld])
-    if (servedRelease(options.folders, slug)?.isPublic === true) await fence.pass(() => hideFromPublic(options, slug));
-}
-
 /** Pages that are no longer defined, or no longer published, go with all of their releases. */
 async function withdrawOthers({ options, memory }: Parts, { state, fence }: PublishRun): Promise<PageReport[]> {
   if (memory.withdrawnFor === state.resolved) return [];
-  // An upstream that never answered since the start has defined nothing yet: nothing of it is taken back.
-  if (state.sources.some((source) => source.monitorsAt === null)) return [];
-  const kept = new Set([SITE_SLUG, ...state.resolved.pages.map((page) => page.definition.slug)]);
-  const gone = publishedSlugs(options.folders).filter((slug) => !kept.has(slug));
+  const { pages, withheld, isDecided } = state.resolved;
+  const kept = new Set([SITE_SLUG, ...pages.map((page) => page.definition.slug)]);
+  const gone = publishedSlugs(options.folders).filter((slug) =>
+    isDecided ? !kept.has(slug) : withheld.includes(slug),
+  );
   for (const slug of gone) {
     await fence.pass(() => withdraw(options, slug));
     memory.pages.delete(slug);

@@ -128,6 +128,8 @@ function pageEntry(page: WorldPage, include: readonly UpstreamName[]): Record<st
   }));
   return {
     slug: page.slug,
+    // Only the real wire of the service lists pages.
+    ...(include.includes('openstatus') ? { from: upstreamIdIn('openstatus', include) } : {}),
     title: page.title,
     ...(page.description === null ? {} : { description: page.description }),
     access_type: page.accessType,

@@ -8,10 +8,10 @@ import {
   isTimezone,
   LINK_LENGTH_MAX,
   LOCALE_LENGTH_MAX,
-  RESERVED_SLUGS,
   SLUG,
   safeLink,
 } from '../model/scalars.ts';
+import { isSlug } from '../model/slugs.ts';
 
 export const IdSchema = z
   .string()
@@ -19,7 +19,10 @@ export const IdSchema = z
 export const SlugSchema = z
   .string()
   .regex(SLUG, 'expected small letters, digits and -, at most 256')
-  .refine((slug) => !RESERVED_SLUGS.has(slug), 'this name is reserved for the site itself');
+  .refine(
+    (slug) => !SLUG.test(slug) || isSlug(slug),
+    'this name is reserved; a page at the root has a folder of this name',
+  );
 export const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 export const LinkSchema = z
   .string()

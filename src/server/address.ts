@@ -1,11 +1,13 @@
 /** Which page and which of its files an address means. */
 
+import { PAGE_FOLDERS, SITE_FILES } from '../model/slugs.ts';
+
 export interface SiteAddresses {
   /** Host name (no port) of site.url. */
   readonly siteHost: string;
   /** Path of site.url with a trailing slash, `/` for most. */
   readonly basePath: string;
-  /** Slug shown at the root; null: the index of pages. */
+  /** Slug of the page that the root is an address of; null: the root is the index of pages. */
   readonly home: string | null;
   /** Slug by custom domain. */
   readonly customDomains: ReadonlyMap<string, string>;
@@ -30,9 +32,9 @@ const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
 export function resolveAddress(host: string | undefined, target: string, site: SiteAddresses): Address {
   const name = hostName(host);
   if (name === null) return { kind: 'refused', status: 400 };
-  const customSlug = site.customDomains.get(name);
-  if (customSlug === undefined && name !== site.siteHost && !LOOPBACK.has(name))
-    return { kind: 'refused', status: 421 };
+  const isSiteHost = name === site.siteHost || LOOPBACK.has(name);
+  const customSlug = isSiteHost ? undefined : site.customDomains.get(name);
+  if (customSlug === undefined && !isSiteHost) return { kind: 'refused', status: 421 };
   const path = plainPath(target);
   if (path === null) return { kind: 'refused', status: 400 };
   if (path.startsWith('/-/')) return { kind: 'own', path: path.slice('/-/'.length), isSite: customSlug === undefined };
@@ -44,13 +46,23 @@ function siteAddress(path: string, site: SiteAddresses): Address {
   // Behind a proxy that strips the base path, and behind one that keeps it, the same files answer.
   const local = path.startsWith(site.basePath) ? path.slice(site.basePath.length) : path.slice(1);
   const slash = local.indexOf('/');
+  const slug = slash === -1 ? local : local.slice(0, slash);
+  if (site.home !== null && isOfHome(local, slug)) return pageAddress(site.home, local, site.basePath);
   if (slash === -1) {
     if (local === '' || local.includes('.')) return { kind: 'site', path: local === '' ? 'index.html' : local };
     return { kind: 'redirect', location: `${site.basePath}${local}/` };
   }
-  const slug = local.slice(0, slash);
   return pageAddress(slug, local.slice(slash + 1), `${site.basePath}${slug}/`);
 }
+
+/** The root is an address of the home page: what is not the site's own and could be no other page is a file of it. */
+function isOfHome(local: string, first: string): boolean {
+  if (local === '' || FOLDERS_OF_PAGE.has(first)) return true;
+  return local === first && local.includes('.') && !FILES_OF_SITE.has(local);
+}
+
+const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
+const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 function pageAddress(slug: string, path: string, base: string): Address {
   return { kind: 'page', slug, path: path === '' || path.endsWith('/') ? `${path}index.html` : path, base };

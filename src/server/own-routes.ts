@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
-import type { OwnAnswer, OwnRequest } from './front-door.ts';
+import type { Answer, OwnRequest } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
 import { bearerFrom, type OperatorGuard, type TokenVerdict } from './operators/ops-guard.ts';
 
@@ -28,7 +28,7 @@ export interface OwnRoutesOptions {
   /** How long `?wait=1` waits for a report; default nine minutes. */
   readonly waitMs?: number;
   /** The operators' page; `rest` is the path behind `ops`. */
-  readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<OwnAnswer | null>;
+  readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
 }
 
 /** Longer than slow upstreams and a full publish take, and than a client should hang on. */
@@ -37,7 +37,7 @@ const WAIT_MS = 9 * 60_000;
 const RebuildSchema = z.strictObject({ page: z.string().max(256).optional() });
 
 /** Makes the handler of `/-/…`; null where there is no such address. */
-export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest) => Promise<OwnAnswer | null> {
+export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest) => Promise<Answer | null> {
   return async (request) => {
     const [name = '', ...rest] = request.path.split('/');
     if (name === 'ops') return options.ops(request, rest);
@@ -52,17 +52,20 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
   };
 }
 
-/** Whether all is published and fresh is for everybody; what is not, is for whoever is on this machine or has the token. */
-async function ready(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+/** Whether all is published and fresh is for everybody; what is not, is for whoever has the token. */
+async function ready(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
   const reasons = await options.unreadiness();
   if (reasons.length === 0) return json(200, { status: 'ready' });
-  const isTold = isLocal(request) || (await tokenRefusal(options, request)) === null;
+  const isTold = (await tokenRefusal(options, request)) === null;
   return json(503, { status: 'not ready', ...(isTold ? { reasons } : {}) });
 }
 
-/** For whoever is on this machine or has the token: the names of upstreams are nobody else's business. */
-async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
-  const refused = isLocal(request) ? null : await tokenRefusal(options, request);
+/**
+ * For whoever has the token: the names of upstreams are nobody else's business. Where a request comes from says nothing,
+ * since a proxy on this machine may pass on those of everybody without a header that tells.
+ */
+async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
+  const refused = await tokenRefusal(options, request);
   if (refused !== null) return refused;
   const { text, contentType } = await options.metrics();
   return {
@@ -72,7 +75,7 @@ async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<
   };
 }
 
-async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: string): Promise<OwnAnswer> {
+async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: string): Promise<Answer> {
   const result = await options.hooks(upstreamId, request);
   if (result.kind === 'refused')
     return json(401, { message: 'There is no such hook, or its secret header is missing or wrong.' });
@@ -81,7 +84,7 @@ async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: 
   return json(202, { message: 'The upstream will be asked.', run: result.runId });
 }
 
-async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
   const refused = await tokenRefusal(options, request);
   if (refused !== null) return refused;
   if (!options.canRun) return servesOnly();
@@ -115,12 +118,12 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   }
 }
 
-function servesOnly(): OwnAnswer {
+function servesOnly(): Answer {
   return json(409, { message: 'This process only serves. Ask the one that runs pharos start.' });
 }
 
 /** Null: the request carries the operator token. */
-async function tokenRefusal({ guard, now }: OwnRoutesOptions, request: OwnRequest): Promise<OwnAnswer | null> {
+async function tokenRefusal({ guard, now }: OwnRoutesOptions, request: OwnRequest): Promise<Answer | null> {
   const given = bearerFrom(request.headers.authorization);
   // Nothing was tried, so nothing is counted.
   const verdict: TokenVerdict =
@@ -147,16 +150,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** From this machine and by its own name: what a proxy on this machine passes on for others is none of it. */
-function isLocal({ clientAddress, headers }: OwnRequest): boolean {
-  const isLoopback = clientAddress === '::1' || /^(::ffff:)?127\./.test(clientAddress);
-  const isNamedSo = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? '');
-  return isLoopback && isNamedSo && FORWARDED.every((name) => headers[name] === undefined);
-}
-
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
-
-function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): OwnAnswer {
+function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   const body = `${JSON.stringify(value)}\n`;
   return {
     status,
@@ -170,6 +164,6 @@ function json(status: number, value: unknown, headers: Readonly<Record<string, s
   };
 }
 
-function notAllowed(allow: string): OwnAnswer {
+function notAllowed(allow: string): Answer {
   return json(405, { message: `This address takes ${allow}.` }, { allow });
 }

@@ -27,11 +27,15 @@ export function createStore(database: Database): Store {
     upstreams: async () =>
       new Map((await database.all('SELECT * FROM upstream')).map((row) => [String(row['id']), toUpstream(row)])),
     upstreamTimes: async () => {
-      const rows = await database.all('SELECT id, monitors_at, incidents_at FROM upstream');
+      const rows = await database.all('SELECT id, monitors_at, incidents_at, pages_at FROM upstream');
       return new Map(
         rows.map((row) => [
           String(row['id']),
-          { monitorsAt: parseInstant(row['monitors_at']), incidentsAt: parseInstant(row['incidents_at']) },
+          {
+            monitorsAt: parseInstant(row['monitors_at']),
+            incidentsAt: parseInstant(row['incidents_at']),
+            pagesAt: parseInstant(row['pages_at']),
+          },
         ]),
       );
     },

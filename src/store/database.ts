@@ -25,6 +25,11 @@ export interface Database extends Reader {
   readonly transaction: <T>(task: (tx: Writer) => Promise<T>) => Promise<T>;
   /** A consistent copy in `file` while others read and write. */
   readonly backup: (file: string) => Promise<void>;
+  /**
+   * Takes what was deleted out of the log of changes, too, where there is one that we can reach. False: others are reading,
+   * so that it has to be tried again.
+   */
+  readonly truncateLog: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 

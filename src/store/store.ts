@@ -51,7 +51,7 @@ export interface CommitResult {
 }
 
 /** How old what an upstream said is, without the rest of its record. */
-export type UpstreamTimes = Pick<UpstreamRecord, 'monitorsAt' | 'incidentsAt'>;
+export type UpstreamTimes = Pick<UpstreamRecord, 'monitorsAt' | 'incidentsAt' | 'pagesAt'>;
 
 declare const subject: unique symbol;
 /** What an incident or a maintenance is about: a monitor, a component or a page. Made by `subjects`. */

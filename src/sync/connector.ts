@@ -125,6 +125,8 @@ export interface Connector<Options> {
   readonly optionsSchema: z.ZodType<Options>;
   /** The documented limits; null where the document gives none. */
   readonly limits: Limits;
+  /** True: it may define status pages. Until it has told which, no page is published that one of them could take over or close. */
+  readonly definesPages?: boolean;
   readonly pull: (options: Options, context: PullContext) => Pull<Learned>;
   readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
 }

@@ -8,6 +8,8 @@ export interface Upstream {
   readonly id: string;
   readonly kind: string;
   readonly limits: Limits;
+  /** Whether it may define status pages. */
+  readonly definesPages: boolean;
   /** How often it is asked; twice this without an answer is stale. */
   readonly intervalMs: number;
   readonly pull: (context: PullContext) => Pull<Learned>;
@@ -28,7 +30,7 @@ export interface UpstreamSettings {
 }
 
 /** A connector of the registry, whatever its options. */
-type AnyConnector = Pick<Connector<never>, 'kind' | 'limits' | 'pull' | 'probe'>;
+type AnyConnector = Pick<Connector<never>, 'kind' | 'limits' | 'definesPages' | 'pull' | 'probe'>;
 
 /** Binds a connector to options that its own schema has parsed. */
 export function bindUpstream(connector: AnyConnector, settings: UpstreamSettings): Upstream {
@@ -40,6 +42,7 @@ export function bindUpstream(connector: AnyConnector, settings: UpstreamSettings
     id,
     kind: connector.kind,
     limits: settings.limits ?? connector.limits,
+    definesPages: connector.definesPages ?? false,
     intervalMs,
     pull: (context) => connector.pull(parsed, context),
     probe: (context) => connector.probe(parsed, context),

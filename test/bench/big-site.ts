@@ -20,6 +20,7 @@ import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/m
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { createPublishControl } from '../../src/publish/publish-control.ts';
 import { createPublisher, type Publisher, type PublisherOptions } from '../../src/publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { createStore } from '../../src/store/create-store.ts';
@@ -71,9 +72,17 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
   const inputs: SiteStateInputs = {
     site: { url: 'https://status.example', name: 'Example', home: null, timezone: 'Europe/Berlin', locale: 'en' },
     pages: [],
+    definesPages: new Set<string>(),
     intervalMs: new Map(Array.from({ length: upstreams }, (_, index) => [`u${index}`, MINUTE_MS])),
   };
   const drawing = drawingWith(await loadRenderer());
+  const control = createPublishControl({
+    database: store.database,
+    folders,
+    now: () => clock.now,
+    sleep: (ms) => sleep(ms),
+    mayServe: async () => true,
+  });
   const publishers: Publisher[] = [];
   const reopen: BigSite['reopen'] = (overrides) => {
     const memory = createSiteMemory(store);
@@ -82,12 +91,13 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
       folders,
       ...drawing,
       takeTouched: memory.takeTouched,
-      now: () => clock.now,
-      sleep: (ms) => sleep(ms),
+      control,
       onError: (error) => {
         throw error;
       },
-      ...(init.isTeamed === true ? { workers: createWorkerPool({ store: { file: databaseFile }, folders }) } : {}),
+      ...(init.isTeamed === true
+        ? { workers: createWorkerPool({ store: { file: databaseFile }, folders }, control.nextNumber) }
+        : {}),
       ...overrides,
     });
     publishers.push(publisher);

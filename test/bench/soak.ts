@@ -10,6 +10,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toEpochMs } from '../../src/model/time.ts';
 import { FAULT_NAMES, type Sandbox, type ServiceStatus, startSandbox } from '../../src/sandbox/index.ts';
+import { metricsText } from '../helpers/metrics.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 const MINUTES = Number(process.env['PHAROS_SOAK_MINUTES'] ?? 10);
@@ -60,7 +61,7 @@ export async function run(): Promise<void> {
     isCalm: true,
     serverMonitor: { limits: null },
   });
-  const env = { ...sandbox.environment(), HOOK: 'hook-secret-000000000000' };
+  const env: Readonly<Record<string, string>> = { ...sandbox.environment(), HOOK: 'hook-secret-000000000000' };
   const file = join(folder.path, 'pharos.yaml');
   // Asked on every tick, so that what turns stale does so by a fault and not for want of quota.
   const config = `${sandbox
@@ -87,7 +88,7 @@ export async function run(): Promise<void> {
     await Promise.all([
       ...Array.from({ length: READERS }, (_, reader) => read(pharos, { reader, found, isOn })),
       breakThings(sandbox, pharos, { found, isOn, file, config, env }),
-      watch(pharos, { found, isOn }),
+      watch(pharos, { found, isOn, token: env['PHAROS_TOKEN'] ?? '' }),
     ]);
   } finally {
     await pharos.stop();
@@ -178,8 +179,8 @@ interface Look {
   readonly heapMb: number;
 }
 
-async function look(pharos: RunningPharos): Promise<Look> {
-  const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
+async function look(pharos: RunningPharos, token: string): Promise<Look> {
+  const text = await metricsText(pharos.url, token);
   const stale = [...text.matchAll(/^pharos_upstream_stale\{upstream="(\w+)"\} 1$/gm)].map(([, id = '']) => id);
   const megabytes = (name: string): number =>
     Number(new RegExp(`^pharos_${name}_bytes (\\S+)$`, 'm').exec(text)?.[1]) / 2 ** 20;
@@ -191,14 +192,14 @@ async function look(pharos: RunningPharos): Promise<Look> {
 }
 
 /** Compares what Pharos knows of its upstreams with what the page says, and looks at its memory. */
-async function watch(pharos: RunningPharos, { found, isOn }: Going): Promise<void> {
+async function watch(pharos: RunningPharos, { found, isOn, token }: Going & { readonly token: string }): Promise<void> {
   const since = new Map<string, number>();
   while (isOn()) {
-    const before = await look(pharos);
+    const before = await look(pharos, token);
     const page = (await (await fetch(`${pharos.url}/acme/api/state.json`)).json()) as {
       components: { name: string; state: string; stale: boolean }[];
     };
-    const after = await look(pharos);
+    const after = await look(pharos, token);
     found.memoryMb.push(before.memoryMb);
     found.heapMb.push(before.heapMb);
     for (const [id, names] of Object.entries(COMPONENTS)) {

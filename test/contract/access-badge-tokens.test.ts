@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { PAGES, type Site, type SiteFolder, siteFolder, T0 } from './access-fixture.ts';
+import { PAGES, passwordPage, type Site, type SiteFolder, siteFolder, T0 } from './access-fixture.ts';
 
 describe('a badge token', () => {
   let folder: SiteFolder;
@@ -49,5 +49,27 @@ describe('a badge token', () => {
     await tokens.create('vault', T0);
     expect(await tokens.revoke('vault')).toBe(1);
     expect(await site.access.allowsBadge('team', other.token)).toBe(true);
+  });
+
+  it('ends with the password, the domains or the gate it was made for', async () => {
+    const tokens = createBadgeTokens(site.database);
+    const before = await tokens.create('vault', T0);
+    await site.access.setPages(PAGES);
+    expect(await site.access.allowsBadge('vault', before.token)).toBe(true);
+    await site.access.setPages(
+      PAGES.map((page) => (page.slug === 'vault' ? passwordPage('vault', 'another password') : page)),
+    );
+    expect(await site.access.allowsBadge('vault', before.token)).toBe(false);
+    const after = await tokens.create('vault', T0);
+    await site.access.setPages(PAGES.filter(({ slug }) => slug !== 'vault'));
+    await site.access.setPages(PAGES);
+    expect(await site.access.allowsBadge('vault', after.token)).toBe(false);
+  });
+
+  it('that was made before the gate was ever recorded waits for it', async () => {
+    await site.access.setPages([]);
+    const { token } = await createBadgeTokens(site.database).create('vault', T0);
+    await site.access.setPages(PAGES);
+    expect(await site.access.allowsBadge('vault', token)).toBe(true);
   });
 });

@@ -14,6 +14,7 @@ import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { loginMail } from '../../src/views/login/login-mail.ts';
 
 export const T0 = toEpochMs(Date.UTC(2026, 5, 1, 9));
+export const KEY = { reveal: () => 'a key of hashes of addresses, of tests' };
 export const PASSWORD = 'correct horse battery';
 export const ORIGIN = 'http://127.0.0.1:4321';
 
@@ -66,6 +67,7 @@ export function siteFolder(): SiteFolder {
       const site: Site = {
         access: createAccess({
           database,
+          key: KEY,
           now: () => site.now,
           sendMail: async (mail) => {
             mails.push(mail);

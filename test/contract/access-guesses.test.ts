@@ -3,7 +3,7 @@ import { type Attempts, createAttempts } from '../../src/access/attempts/attempt
 import { systemRandom } from '../../src/access/digest.ts';
 import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS } from '../../src/access/limits.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
-import { PAGES, PASSWORD, type Site, type SiteFolder, siteFolder, T0, Visitor } from './access-fixture.ts';
+import { KEY, PAGES, PASSWORD, type Site, type SiteFolder, siteFolder, T0, Visitor } from './access-fixture.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** Counted in the store itself, with a model clock; 100,000 with PHAROS_TEST_SCALE 10. */
@@ -21,7 +21,7 @@ describe('guessing', () => {
     folder = siteFolder();
     site = await folder.open();
     await site.access.setPages(PAGES);
-    attempts = createAttempts(site.database, systemRandom);
+    attempts = createAttempts({ database: site.database, random: systemRandom, key: KEY });
   });
   afterEach(async () => {
     await site.close();
@@ -93,7 +93,7 @@ describe('guessing', () => {
     for (let guess = 0; guess < client; guess += 1) await admit('198.51.100.1', guess);
     await site.close();
     site = await folder.open();
-    attempts = createAttempts(site.database, systemRandom);
+    attempts = createAttempts({ database: site.database, random: systemRandom, key: KEY });
     expect(await admit('198.51.100.1', client)).toBe(false);
   });
 
@@ -138,6 +138,21 @@ describe('guessing', () => {
     }
     const limits = ATTEMPT_LIMITS.code;
     expect(evaluated).toBeLessThanOrEqual(limits.firsts + limits.repeats);
+  });
+
+  it('leaves nothing in the database from which an address could be told without the key', async () => {
+    const countedWith = async (key: string): Promise<readonly unknown[]> => {
+      const attempts = createAttempts({ database: site.database, random: systemRandom, key: { reveal: () => key } });
+      await attempts.admit({ kind: 'password', slug: 'vault', clientAddress: '198.51.100.1', now: T0 });
+      const rows = await site.database.all('SELECT bucket FROM access_attempt ORDER BY bucket');
+      await site.database.transaction((tx) => tx.run('DELETE FROM access_attempt', []));
+      return rows;
+    };
+    const one = await countedWith('one key of 32 characters or more');
+    expect(one).toHaveLength(3);
+    expect(await countedWith('one key of 32 characters or more')).toEqual(one);
+    const other = new Set((await countedWith('another key of 32 characters too')).map((row) => JSON.stringify(row)));
+    expect(one.filter((row) => other.has(JSON.stringify(row)))).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { createAccess } from '../../src/access/create-access.ts';
 import { plainLogin } from '../../src/access/login/plain-login.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { loginMail } from '../../src/views/login/login-mail.ts';
-import { ORIGIN, PAGES, T0 } from './access-fixture.ts';
+import { KEY, ORIGIN, PAGES, T0 } from './access-fixture.ts';
 
 export interface WorkerTask {
   readonly redeem: { readonly times: number; readonly token: string; readonly cookie: string } | null;
@@ -22,6 +22,7 @@ const { database } = openSqlite(file, T0);
 const recipients: string[] = [];
 const access = createAccess({
   database,
+  key: KEY,
   now: () => T0,
   sendMail: async ({ to }) => {
     recipients.push(to);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
@@ -509,12 +510,17 @@ describe('what goes wrong', () => {
   it('changes nothing while another process publishes, and says so', async () => {
     const { site } = await published();
     let waited = 0;
-    const { run } = site.publisher({
+    const control = createPublishControl({
+      database: site.store.database,
+      folders: site.folders,
+      now: () => site.clock.now,
       sleep: async (ms) => {
         waited += ms;
         later(site, ms);
       },
+      mayServe: async () => true,
     });
+    const { run } = site.publisher({ control });
     const release = await holdLease(site);
     const report = await run();
     expect(waited).toBeGreaterThan(10 * SECOND_MS);

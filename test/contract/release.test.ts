@@ -28,6 +28,7 @@ import {
   htmlOf,
   inputOf,
   kept,
+  releaseNumbersFrom,
   servedTree,
   type TestFolders,
   testFolders,
@@ -37,12 +38,14 @@ import {
 
 describe('releases', () => {
   let folders: TestFolders;
+  let nextNumber: ReturnType<typeof releaseNumbersFrom>;
   beforeEach(() => {
     folders = testFolders();
+    nextNumber = releaseNumbersFrom();
   });
   afterEach(() => folders.remove());
 
-  const place = (disk: Disk = DISK) => ({ disk, folders });
+  const place = (disk: Disk = DISK) => ({ disk, folders, nextNumber });
 
   async function publish(
     files: readonly ReleaseFile[],

@@ -10,10 +10,12 @@ import { createTarget } from '../../src/publish/targets/create-target.ts';
 import { createS3Store, type S3StoreOptions } from '../../src/publish/targets/s3-store.ts';
 import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
 import type { Target } from '../../src/publish/targets/target.ts';
-import { drawn, htmlOf, inputOf, type TestFolders } from '../helpers/release-inputs.ts';
+import { drawn, htmlOf, inputOf, releaseNumbersFrom, type TestFolders } from '../helpers/release-inputs.ts';
 import { S3_KEYS, type S3Server } from '../helpers/s3-server.ts';
 
 const revealed = (text: string) => ({ reveal: () => text });
+
+export const SITE_KEY = revealed('a key of the site, for tests of targets');
 
 const QUICK = { attempts: 3, backoffMs: 1, totalMs: 400, connectMs: 400, retryAfterMaxMs: 1_500 };
 
@@ -40,12 +42,21 @@ export function s3Target(
   { store = {}, listing = {} }: { store?: Partial<S3StoreOptions>; listing?: Partial<ListingOptions> } = {},
 ): Target {
   const target = createTarget({
+    key: SITE_KEY,
+    onNumbers: async () => undefined,
     store: createS3Store(s3Options(s3, store), {
       now: () => toEpochMs(Date.now()),
       random: () => 0.5,
       limits: QUICK,
     }),
-    listing: createStaticListing({ folders, sealed: new Map(), hostFiles: null, versionOf: moduleVersion, ...listing }),
+    listing: createStaticListing({
+      folders,
+      home: () => null,
+      sealed: new Map(),
+      hostFiles: null,
+      versionOf: moduleVersion,
+      ...listing,
+    }),
   });
   open.push(target);
   return target;
@@ -83,7 +94,7 @@ export async function publishPage(folders: TestFolders, name: string, init: Page
   ];
   const input = inputOf(files, { slug, access, customDomain });
   const previous = currentManifest(folders, slug) ?? readManifest(folders, slug, 1);
-  const manifest = await writeRelease({ disk: DISK, folders }, input, previous);
+  const manifest = await writeRelease({ disk: DISK, folders, nextNumber: releaseNumbersFrom() }, input, previous);
   await switchTo({ disk: DISK, folders }, { slug, number: manifest.number, isPublic: access === 'public' });
   return manifest;
 }
@@ -107,7 +118,11 @@ export async function publishSite(folders: TestFolders, name: string, slugs: rea
     drawn('robots.txt', 'User-agent: *\n'),
   ];
   const input = inputOf(files, { slug: '_site' });
-  const manifest = await writeRelease({ disk: DISK, folders }, input, currentManifest(folders, '_site'));
+  const manifest = await writeRelease(
+    { disk: DISK, folders, nextNumber: releaseNumbersFrom() },
+    input,
+    currentManifest(folders, '_site'),
+  );
   await switchTo({ disk: DISK, folders }, { slug: '_site', number: manifest.number, isPublic: true });
   return manifest;
 }

@@ -12,7 +12,7 @@ import { createStaticListing, type ListingOptions } from '../../src/publish/targ
 import type { Target } from '../../src/publish/targets/target.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { closeSmallSites, createSmallSite } from '../helpers/small-site.ts';
-import { closeGate, publishPage, publishSite, withdrawPage } from './targets-fixture.ts';
+import { closeGate, publishPage, publishSite, SITE_KEY, withdrawPage } from './targets-fixture.ts';
 
 describe('a folder for static hosts', () => {
   let folders: TestFolders;
@@ -27,11 +27,15 @@ describe('a folder for static hosts', () => {
     rmSync(join(out, '..'), { recursive: true, force: true });
   });
 
-  const target = (over: Partial<ListingOptions> = {}): Target =>
+  let found: ReadonlyMap<string, number>[] = [];
+  const target = (over: Partial<ListingOptions> = {}, key = SITE_KEY): Target =>
     createTarget({
+      key,
+      onNumbers: async (numbers) => void found.push(numbers),
       store: createFolderStore(out),
       listing: createStaticListing({
         folders,
+        home: () => null,
         sealed: new Map(),
         hostFiles: { isHttps: true },
         versionOf: moduleVersion,
@@ -110,6 +114,7 @@ describe('a folder for static hosts', () => {
     expect(await kept.update()).toMatchObject({ result: 'current', filesWritten: 1, filesRemoved: 7 });
     expect(files()).toEqual(['acme/index.html']);
     expect(read('acme/index.html')).not.toContain('CANARY');
+    expect(read('.pharos.json')).not.toContain('acme');
     const first = read('acme/index.html');
     expect(await kept.update()).toMatchObject({ filesWritten: 0 });
     await publishPage(folders, 'CANARY next', { access: 'password' });
@@ -118,6 +123,26 @@ describe('a folder for static hosts', () => {
     expect(await target({ hostFiles: null }).update()).toMatchObject({ filesRemoved: 1 });
     expect(files()).toEqual([]);
   }, 30_000);
+
+  it('takes a sealed page out also where another key wrote the ledger, as long as its release is here', async () => {
+    await publishPage(folders, 'CANARY private', { access: 'password' });
+    const sealed = new Map([['acme', lock('open sesame')]]);
+    await target({ sealed, hostFiles: null }).update();
+    const report = await target({ hostFiles: null }, lock('another key').password).update();
+    expect(report).toMatchObject({ result: 'current', filesRemoved: 1 });
+    expect(report.warnings.join()).toContain('access.key');
+    expect(files()).toEqual([]);
+  });
+
+  it('tells which numbers of releases are taken, before and after its page changes', async () => {
+    await publishPage(folders, 'one');
+    await publishPage(folders, 'two');
+    await publishSite(folders, 'site', ['acme']);
+    await target().update();
+    found = [];
+    await target().open();
+    expect(found.map((numbers) => Object.fromEntries(numbers))).toEqual([{ acme: 2, _site: 1 }]);
+  });
 
   it('keeps what it has of a page whose release cannot be read here', async () => {
     const { number } = await publishPage(folders, 'one');
@@ -167,9 +192,12 @@ describe('a folder for static hosts', () => {
     await run();
     await publisher.settled();
     const kept = createTarget({
+      key: SITE_KEY,
+      onNumbers: async () => undefined,
       store: createFolderStore(out),
       listing: createStaticListing({
         folders: site.folders,
+        home: () => null,
         sealed: new Map(),
         hostFiles: null,
         versionOf: moduleVersion,

@@ -189,7 +189,7 @@ describe('a bucket', () => {
     expect(s3.text('acme/index.html')).toContain('public again');
   });
 
-  it('stops in the middle when a page turns private meanwhile, and takes it away with the next run', async () => {
+  it('stops in the middle when a page turns private meanwhile, and takes it away', async () => {
     await publishPage(folders, 'one', { parts: Array.from({ length: 30 }, (_, index) => `p${index}`) });
     const target = s3Target(s3, folders);
     let puts = 0;
@@ -205,12 +205,10 @@ describe('a bucket', () => {
         });
     };
     const report = await target.update();
-    expect(report).toMatchObject({ result: 'failed' });
-    expect(report.message).toContain('acme is no longer public');
+    expect(report).toMatchObject({ result: 'current' });
     // What was on its way already.
     expect(after).toBeLessThanOrEqual(16);
     s3.onChange = () => undefined;
-    expect(await target.update()).toMatchObject({ result: 'current' });
     expect(siteKeys(s3)).toEqual([]);
   });
 

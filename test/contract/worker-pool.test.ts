@@ -4,8 +4,10 @@ import { drawingWith } from '../../src/app/workers/drawing.ts';
 import { createWorkerPool } from '../../src/app/workers/worker-pool.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { POOL_PAGES_MIN } from '../../src/publish/page/page-publisher.ts';
-import { type PublishReport, SITE_SLUG } from '../../src/publish/publisher.ts';
-import { closeSmallSites, createSmallSite } from '../helpers/small-site.ts';
+import type { PublishReport } from '../../src/publish/publisher.ts';
+import { SITE_SLUG } from '../../src/publish/releases/folders.ts';
+import { nextReleaseNumber } from '../../src/store/release-numbers.ts';
+import { closeSmallSites, createSmallSite, type SmallSite } from '../helpers/small-site.ts';
 
 const PAGES = Array.from({ length: POOL_PAGES_MIN + 1 }, (_, index) => `page-${index + 10}`);
 /** What a page has from its first release on. */
@@ -17,13 +19,18 @@ describe('pages that are prepared on threads', () => {
   const outcomes = ({ pages }: PublishReport) =>
     pages.flatMap(({ slug, kind, message }) => (slug === SITE_SLUG ? [] : [[slug, kind, message]]));
 
+  const poolOf = ({ folder, folders, store }: SmallSite, file = 'pharos.db') =>
+    createWorkerPool({ store: { file: join(folder, file) }, folders }, (slug, above) =>
+      nextReleaseNumber(store.database, slug, above),
+    );
+
   it('are those that this thread would have made, byte for byte', async () => {
     const drawing = drawingWith(await loadRenderer());
     const served: string[][][] = [];
     for (const isOnThreads of [false, true]) {
       const site = createSmallSite({ pages: PAGES });
       await site.pass();
-      const pool = createWorkerPool({ store: { file: join(site.folder, 'pharos.db') }, folders: site.folders });
+      const pool = poolOf(site);
       const { run } = site.publisher({ ...drawing, ...(isOnThreads ? { workers: pool } : {}) });
       expect(outcomes(await run())).toEqual(PAGES.map((slug) => [slug, 'published', null]));
       served.push(PAGES.map((slug) => FILES.map((path) => site.served(slug, path))));
@@ -34,7 +41,7 @@ describe('pages that are prepared on threads', () => {
   it('fail with their threads, and say so', async () => {
     const site = createSmallSite({ pages: PAGES });
     await site.pass();
-    const pool = createWorkerPool({ store: { file: join(site.folder, 'nothing.db') }, folders: site.folders });
+    const pool = poolOf(site, 'nothing.db');
     const { run } = site.publisher({ ...drawingWith(await loadRenderer()), workers: pool });
     // The first is made in this thread.
     expect(outcomes(await run())).toEqual(

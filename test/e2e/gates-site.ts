@@ -1,11 +1,11 @@
 /** A site with a page of each visibility, a canary word in every field that an operator can fill, and a mail server. */
 
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { request as requestSecurely } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { SMTPServer } from 'smtp-server';
 import { stringify } from 'yaml';
@@ -188,13 +188,10 @@ export async function startGatesSite({
 }
 
 function filesOf(data: string, slug: string): readonly string[] {
-  const releases = join(data, 'releases', slug);
-  const newest = Math.max(
-    ...readdirSync(releases)
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number),
-  );
-  const manifest = JSON.parse(readFileSync(join(releases, String(newest), 'manifest.json'), 'utf8')) as {
+  const link =
+    ['public', 'private'].map((side) => join(data, 'site', side, slug)).find((path) => existsSync(path)) ?? '';
+  const release = resolve(dirname(link), dirname(readlinkSync(link)));
+  const manifest = JSON.parse(readFileSync(join(release, 'manifest.json'), 'utf8')) as {
     readonly files: Readonly<Record<string, unknown>>;
   };
   return Object.keys(manifest.files);

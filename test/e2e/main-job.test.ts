@@ -89,7 +89,7 @@ describe('pharos start against upstreams that change', () => {
   it('serves the home page at the root and its history below it', async () => {
     const page = await open('/');
     await page.getByRole('link', { name: 'History' }).first().click();
-    expect(new URL(page.url()).pathname).toBe('/acme/history/');
+    expect(new URL(page.url()).pathname).toBe('/history/');
     expect(await violations(page)).toEqual([]);
     await page.context().close();
   });

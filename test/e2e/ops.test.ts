@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { launchBrowser } from '../helpers/browser.ts';
+import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -78,18 +79,20 @@ server: { trustedProxyHops: 1 }
     return { cookie, form: /name="form" value="([^"]+)"/.exec(text)?.[1] ?? '' };
   }
   const runsTotal = async (): Promise<number> => {
-    const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
+    const text = await metricsText(pharos.url, token());
     return [...text.matchAll(/^pharos_runs_total\{[^}]*\} (\d+)$/gm)].reduce(
       (sum, [, count]) => sum + Number(count),
       0,
     );
   };
+  /** Runs so far, once their number has stood still for half a second. */
   async function quiet(): Promise<number> {
     let last = -1;
+    let same = 0;
     return eventually(runsTotal, (count) => {
-      const isSame = count === last;
+      same = count === last ? same + 1 : 0;
       last = count;
-      return isSame;
+      return same === 5;
     });
   }
 
@@ -234,9 +237,13 @@ server: { trustedProxyHops: 1 }
     expect(await page.locator('.ops-notice').innerText()).toContain('A pull is queued');
     await page.getByRole('button', { name: 'Rebuild acme' }).click();
     expect(await page.locator('.ops-notice').innerText()).toContain('A rebuild of the page is queued');
-    await quiet();
-    await page.goto(`${pharos.url}/-/ops`);
-    const entries = await page.locator('#ops-audit tbody tr').allInnerTexts();
+    const entries = await eventually(
+      async () => {
+        await page.goto(`${pharos.url}/-/ops`);
+        return page.locator('#ops-audit tbody tr').allInnerTexts();
+      },
+      (rows) => !rows.slice(0, 2).join().includes('under way'),
+    );
     expect(entries[0]).toMatch(/operator\s+rebuild acme\s+[\w-]{12}\s+(no change|published)/);
     expect(entries[1]).toMatch(/operator\s+pull edge\s+[\w-]{12}\s+(no change|published)/);
     await page.getByRole('button', { name: 'Sign out' }).click();

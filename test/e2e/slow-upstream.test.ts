@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 const SLOW_MS = 20_000;
@@ -48,7 +49,7 @@ describe('an upstream that hangs', () => {
     return components.find((component) => component.name === name)?.status ?? 'missing';
   };
   const runsTotal = async (): Promise<number> => {
-    const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
+    const text = await metricsText(pharos.url, token);
     return [...text.matchAll(/^pharos_runs_total\{[^}]*\} (\d+)$/gm)].reduce(
       (sum, [, count]) => sum + Number(count),
       0,

@@ -5,6 +5,7 @@ import { parse, stringify } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { runHere } from '../helpers/in-process.ts';
+import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
 
@@ -84,7 +85,7 @@ describe('output', () => {
 
   it('is written by pharos build: a folder and a bucket with the same files, and nothing that is gated', async () => {
     const built = await run('build', '--json');
-    expect(built.status, built.stderr).toBe(0);
+    expect(built.status, built.stdout + built.stderr).toBe(0);
     const report = JSON.parse(built.stdout) as Built;
     expect(report.targets).toMatchObject([
       { kind: 'folder', result: 'current', message: null },
@@ -113,7 +114,7 @@ describe('output', () => {
   it('is left alone by pharos build --out, which writes where it is told', async () => {
     s3.forgetEvents();
     const built = await run('build', '--offline', '--out', 'elsewhere', '--json');
-    expect(built.status, built.stderr).toBe(0);
+    expect(built.status, built.stdout + built.stderr).toBe(0);
     expect((JSON.parse(built.stdout) as Built).targets).toMatchObject([{ kind: 'folder', result: 'current' }]);
     expect(existsSync(join(folder.path, 'elsewhere', 'acme', 'index.html'))).toBe(true);
     expect(s3.events).toEqual([]);
@@ -164,14 +165,14 @@ describe('output', () => {
       (text) => text.includes('AccessDenied'),
     );
     expect(again.stderr()).toMatch(/"run":"[0-9a-f-]{36}","target":"s3".*s3:PutObject/);
-    expect(await (await fetch(`${again.url}/-/metrics`)).text()).toContain('pharos_target_current{target="s3"} 0');
+    expect(await metricsText(again.url, env['PHAROS_TOKEN'] ?? '')).toContain('pharos_target_current{target="s3"} 0');
     s3.fault = () => null;
     await fetch(`${again.url}/-/rebuild?wait=1`, {
       method: 'POST',
       headers: { authorization: `Bearer ${env['PHAROS_TOKEN']}` },
     });
     await eventually(
-      async () => (await fetch(`${again.url}/-/metrics`)).text(),
+      () => metricsText(again.url, env['PHAROS_TOKEN'] ?? ''),
       (text) => text.includes('pharos_target_current{target="s3"} 1'),
     );
     expect(s3.text('status/acme/api/v2/status.json')).not.toContain('"indicator":"none"');

@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { get, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 /** The issue asks for ten thousand in a second. */
@@ -49,8 +51,11 @@ describe('triggers of a running server', () => {
   const hook = (headers: Record<string, string>, body: string | Uint8Array = '{}', id = 'edge'): Promise<Response> =>
     fetch(`${pharos.url}/-/hooks/${id}`, { method: 'POST', headers, body: body as BodyInit });
   const passes = async (): Promise<number> => {
-    const text = await (await fetch(`${pharos.url}/-/metrics`)).text();
-    return [...text.matchAll(/^pharos_runs_total\{[^}]*\} (\d+)$/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
+    const metrics = await metricsText(pharos.url, token);
+    return [...metrics.matchAll(/^pharos_runs_total\{[^}]*\} (\d+)$/gm)].reduce(
+      (sum, match) => sum + Number(match[1]),
+      0,
+    );
   };
   const body = (id: number): string =>
     JSON.stringify({ monitor: { id: 1, name: 'Web', url: 'https://x' }, cronTimestamp: id, status: 'error' });
@@ -178,9 +183,36 @@ describe('triggers of a running server', () => {
     expect((await rebuild()).status).toBe(200);
   });
 
+  it('gives metrics and reasons to nobody without the token, whatever says that the request comes from here', async () => {
+    const { port } = new URL(pharos.url);
+    const statusOf = (headers: Record<string, string | string[]>): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        get(`${pharos.url}/-/metrics`, { headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        }).on('error', reject);
+      });
+    for (const headers of [{}, { host: '127.0.0.1' }, { host: `localhost:${port}` }])
+      expect(await statusOf({ ...headers })).toBe(401);
+    expect(await statusOf({ authorization: [`Bearer ${token}`] })).toBe(200);
+  });
+
+  it('takes no request with two tokens, whichever of them is right', async () => {
+    const { port } = new URL(pharos.url);
+    for (const tokens of [
+      [token, 'wrong'],
+      ['wrong', token],
+      [token, token],
+    ]) {
+      const head = tokens.map((one) => `Authorization: Bearer ${one}\r\n`).join('');
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.end(`GET /-/metrics HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close\r\n${head}\r\n`);
+      expect((await text(socket)).split('\r\n')[0]).toBe('HTTP/1.1 400 Bad Request');
+    }
+  });
+
   it('gives metrics in the text format, with stable names and no secret', async () => {
-    const answer = await fetch(`${pharos.url}/-/metrics`);
-    const text = await answer.text();
+    const text = await metricsText(pharos.url, token);
     for (const name of [
       'pharos_build_info',
       'pharos_runs_total',

@@ -13,6 +13,15 @@ export interface TestFolders extends ReleaseFolders {
   readonly remove: () => void;
 }
 
+/** Numbers as a store gives them, for one page or many. */
+export function releaseNumbersFrom(last: Map<string, number> = new Map()) {
+  return async (slug: string, above: number): Promise<number> => {
+    const number = Math.max(last.get(slug) ?? 0, above) + 1;
+    last.set(slug, number);
+    return number;
+  };
+}
+
 /** A data folder that is removed again. */
 export function testFolders(): TestFolders {
   const root = mkdtempSync(join(tmpdir(), 'pharos-release-'));
@@ -119,6 +128,7 @@ export function failingDisk(disk: Disk, failAt: number, code = 'ENOSPC'): Failin
   return {
     makeFolder: stepping(disk.makeFolder),
     claimFolder: stepping(disk.claimFolder),
+    setMode: stepping(disk.setMode),
     link: stepping(disk.link),
     symlink: stepping(disk.symlink),
     rename: stepping(disk.rename),

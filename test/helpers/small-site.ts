@@ -21,6 +21,7 @@ import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
 import { badgeData, pageBadges } from '../../src/publish/files/badge-data.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
+import { createPublishControl } from '../../src/publish/publish-control.ts';
 import {
   createPublisher,
   type Publisher,
@@ -115,6 +116,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
     site: { url: 'https://status.example', name: 'Example', home: init.home ?? null, timezone: 'UTC', locale: 'en' },
     pages: init.configured ?? [],
     intervalMs: new Map(slugs.map((slug) => [slug, MINUTE_MS])),
+    definesPages: new Set(slugs),
   };
   const site: SmallSite = {
     folder,
@@ -150,8 +152,13 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
         dataOf: badgeData,
         siteFilesOf,
         takeTouched: memory.takeTouched,
-        now: () => clock.now,
-        sleep: (ms) => sleep(ms),
+        control: createPublishControl({
+          database: store.database,
+          folders,
+          now: () => clock.now,
+          sleep: (ms) => sleep(ms),
+          mayServe: async () => true,
+        }),
         onError: (error) => {
           throw error;
         },

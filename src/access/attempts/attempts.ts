@@ -2,7 +2,7 @@
 
 import type { EpochMs } from '../../model/time.ts';
 import type { Database, Reader, Writer } from '../../store/database.ts';
-import { digest, newToken, type RandomBytes } from '../digest.ts';
+import { keyedDigest, newToken, type RandomBytes, type Revealing } from '../digest.ts';
 import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, type AttemptKind, MAILS_PER_ADDRESS_MAX } from '../limits.ts';
 import { clientNetworkOf } from './client-address.ts';
 
@@ -32,23 +32,20 @@ interface Bucket {
   readonly limit: number;
 }
 
-/** Makes the counters over the database; client and mail addresses are stored as salted hashes only. */
-export function createAttempts(database: Database, random: RandomBytes): Attempts {
-  let salt: Promise<string> | null = null;
+/** What is counted, where, and under which names. */
+export interface AttemptsOptions {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  /** Processes that share their counts share this. */
+  readonly key: Revealing;
+}
 
-  function saltOnce(): Promise<string> {
-    salt ??= loadSalt(database, random).catch((error: unknown) => {
-      salt = null;
-      throw error;
-    });
-    return salt;
-  }
-
-  async function bucketsOf({ kind, slug, clientAddress }: Attempt): Promise<Buckets> {
+/** Makes the counters over the database; client and mail addresses are stored as keyed hashes only. */
+export function createAttempts({ database, random, key }: AttemptsOptions): Attempts {
+  function bucketsOf({ kind, slug, clientAddress }: Attempt): Buckets {
     const limits = ATTEMPT_LIMITS[kind];
-    const own = await saltOnce();
     const client = clientNetworkOf(clientAddress);
-    const name = (...parts: string[]): string => digest(own, kind, ...parts);
+    const name = (...parts: string[]): string => keyedDigest(key, kind, ...parts);
     return {
       client: { name: name('client', slug, client), limit: limits.client },
       everywhere: { name: name('everywhere', client), limit: limits.clientEverywhere },
@@ -59,7 +56,7 @@ export function createAttempts(database: Database, random: RandomBytes): Attempt
 
   return {
     admit: async (attempt) => {
-      const buckets = await bucketsOf(attempt);
+      const buckets = bucketsOf(attempt);
       // Looked at before the write lock is asked for: refusing must stay cheap under a flood.
       const early = await refusal(database, buckets, attempt.now);
       if (early.retryAfterMs !== null) return { isAdmitted: false, retryAfterMs: early.retryAfterMs };
@@ -78,7 +75,7 @@ export function createAttempts(database: Database, random: RandomBytes): Attempt
       await database.transaction((tx) => tx.run('DELETE FROM access_attempt WHERE attempt = ?', [attempt]));
     },
     mailCounter: async (mailbox) => {
-      const bucket: Bucket = { name: digest(await saltOnce(), 'mailbox', mailbox), limit: MAILS_PER_ADDRESS_MAX };
+      const bucket: Bucket = { name: keyedDigest(key, 'mailbox', mailbox), limit: MAILS_PER_ADDRESS_MAX };
       return async (tx, now) => {
         if ((await waitBefore(tx, bucket, now)) !== null) return false;
         await tx.run('INSERT INTO access_attempt (attempt, bucket, at) VALUES (?, ?, ?)', [
@@ -138,15 +135,4 @@ async function attemptCount(reader: Reader, { name }: Bucket, now: EpochMs): Pro
     now - ATTEMPT_WINDOW_MS,
   ]);
   return Number(rows[0]?.['n'] ?? 0);
-}
-
-/** One salt for all processes: whichever comes first makes it. */
-async function loadSalt(database: Database, random: RandomBytes): Promise<string> {
-  return database.transaction(async (tx) => {
-    await tx.run("INSERT INTO access_salt (name, value) VALUES ('attempts', ?) ON CONFLICT (name) DO NOTHING", [
-      newToken(random),
-    ]);
-    const rows = await tx.all("SELECT value FROM access_salt WHERE name = 'attempts'");
-    return String(rows[0]?.['value']);
-  });
 }

@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
-import type { Row, Writer } from '../../store/database.ts';
+import type { Reader, Row, Writer } from '../../store/database.ts';
 import { digest, newToken, type RandomBytes } from '../digest.ts';
 import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from '../limits.ts';
 
@@ -150,6 +150,11 @@ export async function settleMail(tx: Writer, id: string): Promise<void> {
 
 export async function postponeMail(tx: Writer, id: string, until: EpochMs): Promise<void> {
   await tx.run('UPDATE access_challenge SET mail_after = ? WHERE id = ?', [until, id]);
+}
+
+/** Whether anybody has asked for a link lately. */
+export async function hasChallenges(reader: Reader): Promise<boolean> {
+  return (await reader.all('SELECT 1 AS found FROM access_challenge LIMIT 1')).length > 0;
 }
 
 export async function forgetChallenges(tx: Writer, now: EpochMs): Promise<void> {

@@ -14,8 +14,12 @@ export interface EmailAddress {
 /** RFC 5321, 4.5.3.1: a path has at most 256 octets with its angle brackets, a local part 64. */
 const ADDRESS_LENGTH_MAX = 254;
 const LOCAL_LENGTH_MAX = 64;
-/** Unquoted atoms in ASCII. Quotes, comments, groups, lists, routes and literals have no place in a form field. */
-const PLAIN_LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+/**
+ * What people's addresses are made of, and nothing that any mail server routes by: `%` and `!` (Postfix reads them as other
+ * domains by default), `=?` (an encoded word), quotes, pipes, slashes. Nor a dash in front, which programs take for an
+ * option.
+ */
+const PLAIN_LOCAL = /^[A-Za-z0-9_'+][A-Za-z0-9_'+-]*(?:\.[A-Za-z0-9_'+-]+)*$/;
 /** Letters, marks and digits of any script; what IDNA makes of them is checked afterwards. */
 const PLAIN_DOMAIN = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u;
 /** Below a top-level domain, which is never a number. */

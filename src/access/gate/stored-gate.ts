@@ -21,7 +21,7 @@ export async function readGate(reader: Reader, slug: string): Promise<StoredGate
 
 /**
  * Updates the stored gate of a page and gives its version: the known one when the password or the domains are
- * those of last time, else a new one, and every session of the old one ends.
+ * those of last time, else a new one, and every session and badge token of the old one ends.
  */
 export async function recordGate(database: Database, page: AccessPage, random: RandomBytes): Promise<string> {
   for (;;) {
@@ -34,6 +34,8 @@ export async function recordGate(database: Database, page: AccessPage, random: R
       if (current?.version !== stored?.version) return false;
       await tx.run('DELETE FROM access_gate WHERE slug = ?', [page.slug]);
       await tx.run('DELETE FROM access_grant WHERE slug = ?', [page.slug]);
+      // Tokens made before the first gate wait for it.
+      if (stored !== null) await tx.run('DELETE FROM access_badge_token WHERE slug = ?', [page.slug]);
       await tx.run('INSERT INTO access_gate (slug, kind, secret, version) VALUES (?, ?, ?, ?)', [
         page.slug,
         gate.kind,
@@ -46,13 +48,13 @@ export async function recordGate(database: Database, page: AccessPage, random: R
   }
 }
 
-/** Forgets gates of pages that have none any more, so that a gate that comes back begins without sessions. */
+/** Forgets gates of pages that have none any more, so that a gate that comes back begins without sessions and tokens. */
 export async function forgetOtherGates(database: Database, slugs: ReadonlySet<string>): Promise<void> {
   const rows = await database.all('SELECT slug FROM access_gate');
   const gone = rows.map((row) => String(row['slug'])).filter((slug) => !slugs.has(slug));
   if (gone.length === 0) return;
   await database.transaction(async (tx) => {
-    for (const table of ['access_gate', 'access_grant', 'access_challenge'])
+    for (const table of ['access_gate', 'access_grant', 'access_challenge', 'access_badge_token'])
       await tx.runMany(
         `DELETE FROM ${table} WHERE slug = ?`,
         gone.map((slug) => [slug]),

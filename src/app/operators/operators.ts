@@ -20,7 +20,10 @@ export interface Operators {
 export function createOperators(pharos: Pharos): Operators {
   const { database } = pharos.store;
   const token = () => pharos.config.operators.token ?? null;
-  const guard = createOperatorGuard({ token, attempts: createAttempts(database, systemRandom) });
+  const guard = createOperatorGuard({
+    token,
+    attempts: createAttempts({ database, random: systemRandom, key: pharos.key }),
+  });
   const facts = createOpsFacts(pharos, (text) => redact(text, pharos.config.secrets));
   const routes = createOpsRoutes({
     hasToken: () => token() !== null,

@@ -1,6 +1,6 @@
 /** What came of a run, in words. */
 
-import { SITE_SLUG } from '../../publish/publisher.ts';
+import { SITE_SLUG } from '../../publish/releases/folders.ts';
 import type { RunReport } from './engine.ts';
 
 /** What came of a run in one line: `3 monitors changed; published acme 12; edge failed (UPSTREAM_FAILED)`. */

@@ -1,5 +1,5 @@
 /**
- * Threads that prepare pages beside the one that serves. They begin when there is work and end when there is none.
+ * Threads that prepare pages beside the one that publishes. They begin when there is work and end when there is none.
  * By hand, since what waits for a thread that cannot begin must fail with it; in tinypool it waits for ever.
  */
 
@@ -7,9 +7,11 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
 import type { PageTask, PreparedPage } from '../../publish/page/page-release.ts';
+import type { PublishControl } from '../../publish/publish-control.ts';
 import type { WorkerPool } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { StorePlace } from '../open-store.ts';
+import { createRpc, type RpcPeer } from './rpc.ts';
 
 /** What a thread is begun with. */
 export interface PageWorkerData {
@@ -17,42 +19,37 @@ export interface PageWorkerData {
   readonly folders: ReleaseFolders;
 }
 
-export interface PageWorkerRequest {
-  readonly id: number;
-  readonly task: PageTask;
+/** What a thread answers. */
+export interface PageWorkerHandlers {
+  readonly prepare: (task: PageTask) => Promise<PreparedPage>;
+  readonly [name: string]: (...args: never[]) => unknown;
 }
 
-export type PageWorkerAnswer =
-  | { readonly id: number; readonly prepared: PreparedPage }
-  | { readonly id: number; readonly message: string };
+/** What a thread asks. */
+export interface PageWorkerHost {
+  readonly nextNumber: PublishControl['nextNumber'];
+  readonly [name: string]: (...args: never[]) => unknown;
+}
 
 /** More would wait for the disk. */
 const SIZE_MAX = 8;
 
 interface Member {
   readonly worker: Worker;
-  readonly waiting: Map<number, { resolve: (prepared: PreparedPage) => void; reject: (error: Error) => void }>;
+  readonly rpc: RpcPeer<PageWorkerHandlers>;
 }
 
 /** Makes a pool of as many threads as there are cores. */
-export function createWorkerPool(data: PageWorkerData): WorkerPool {
+export function createWorkerPool(data: PageWorkerData, nextNumber: PublishControl['nextNumber']): WorkerPool {
   const size = Math.min(SIZE_MAX, availableParallelism());
   let members: Member[] = [];
-  let lastId = 0;
 
   function begin(): Member {
     const worker = new Worker(new URL('./page-worker.ts', import.meta.url), { workerData: data });
-    const member: Member = { worker, waiting: new Map() };
-    worker.on('message', (answer: PageWorkerAnswer) => {
-      const asked = member.waiting.get(answer.id);
-      member.waiting.delete(answer.id);
-      if ('prepared' in answer) asked?.resolve(answer.prepared);
-      else asked?.reject(new Error(answer.message));
-    });
+    const member: Member = { worker, rpc: createRpc<PageWorkerHandlers>(worker, { nextNumber }) };
     const end = (error: Error): void => {
       members = members.filter((other) => other !== member);
-      for (const { reject } of member.waiting.values()) reject(error);
-      member.waiting.clear();
+      member.rpc.end(error);
     };
     worker.on('error', end);
     worker.on('exit', (status) =>
@@ -65,29 +62,14 @@ export function createWorkerPool(data: PageWorkerData): WorkerPool {
   return {
     size,
     prepare: (task) => {
-      const idle = members.find(({ waiting }) => waiting.size === 0);
-      const leastBusy = members.toSorted((a, b) => a.waiting.size - b.waiting.size)[0];
-      const member = idle ?? (members.length < size || leastBusy === undefined ? begin() : leastBusy);
-      lastId += 1;
-      const id = lastId;
-      return new Promise((resolve, reject) => {
-        member.waiting.set(id, { resolve, reject });
-        // Passwords stay in the thread that checks them; what is drawn has none.
-        member.worker.postMessage({ id, task: withoutSecrets(task) } satisfies PageWorkerRequest);
-      });
+      const [leastBusy] = members.toSorted((a, b) => a.rpc.pending() - b.rpc.pending());
+      const isFree = leastBusy !== undefined && (leastBusy.rpc.pending() === 0 || members.length >= size);
+      return (isFree ? leastBusy : begin()).rpc.call('prepare', task);
     },
     terminate: async () => {
-      const idle = members.filter(({ waiting }) => waiting.size === 0);
+      const idle = members.filter(({ rpc }) => rpc.pending() === 0);
       members = members.filter((member) => !idle.includes(member));
       await Promise.all(idle.map(({ worker }) => worker.terminate()));
     },
-  };
-}
-
-function withoutSecrets({ page, ...task }: PageTask): PageTask {
-  const { definition, settings, config } = page;
-  return {
-    ...task,
-    page: { definition, settings, password: null, config: config === null ? null : { ...config, password: undefined } },
   };
 }

@@ -32,13 +32,15 @@ export async function build(options: BuildOptions): Promise<number> {
   const progress = createProgress(isQuiet);
   const pharos = await compose(config, { log, isPublishing: true, printsMail: false, progress: runProgress(progress) });
   try {
+    const destinations = targetsOf(config, pharos, options);
+    for (const target of destinations) void target.open();
     const report = await pharos.engine.run({
       trigger: 'command',
       ...(options.offline === true ? { upstreams: [] } : {}),
     });
     await pharos.publisher?.settled();
     const targets: TargetReport[] = [];
-    for (const target of targetsOf(config, pharos, options)) {
+    for (const target of destinations) {
       progress.doing(`writing to ${target.place}`);
       targets.push(await target.update());
       await target.close();
@@ -56,8 +58,12 @@ export async function build(options: BuildOptions): Promise<number> {
   }
 }
 
-function targetsOf(config: Config, { folders, siteUrl }: Pharos, { out, sealed }: BuildOptions): readonly Target[] {
-  const deps = { folders, siteUrl, now };
+function targetsOf(
+  config: Config,
+  { folders, key, onNumbers, siteUrl, addresses }: Pharos,
+  { out, sealed }: BuildOptions,
+): readonly Target[] {
+  const deps = { folders, key, onNumbers, siteUrl, home: () => addresses().home, now };
   const isSealed = sealed ?? config.output.sealed;
   const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
   if (configured.length > 0) return configured;

@@ -2,6 +2,7 @@ import { now } from '../../app/compose.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { configuredTargets } from '../../app/targets.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
+import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { Target } from '../../publish/targets/target.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
@@ -15,7 +16,7 @@ export interface CheckOptions {
   readonly quiet?: boolean;
 }
 
-/** Asks every upstream once, and writes to every target something that it takes away again; one row each. */
+/** Asks every upstream once, and writes to every target something that it takes away again; one row each. Then what is wrong with pages. */
 export async function check(options: CheckOptions): Promise<number> {
   const config = requireConfig(options.config);
   const progress = createProgress(options.quiet ?? options.json ?? false);
@@ -23,13 +24,16 @@ export async function check(options: CheckOptions): Promise<number> {
   try {
     progress.doing(`asking ${pharos.upstreams.length} upstreams`);
     const rows = await Promise.all(pharos.upstreams.map((upstream) => probeUpstream(pharos, upstream)));
-    const targets = await Promise.all(configuredTargets(config, { ...pharos, now }).map(probeTarget));
+    const targets = await Promise.all(
+      configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),
+    );
+    const { problems } = (await pharos.siteState(now())).resolved;
     const isOk = [...rows, ...targets].every((row) => row.isOk);
     progress.end();
     print(
       options.json === true,
-      { ok: isOk, config: config.file, upstreams: rows, targets },
-      `${config.file ?? 'configuration'}: right\n\n${[rowsText(rows), ...targets.map(targetText)].join('\n')}`,
+      { ok: isOk, config: config.file, upstreams: rows, targets, problems },
+      `${config.file ?? 'configuration'}: right\n\n${[rowsText(rows), ...targets.map(targetText), ...problems.map(problemText)].join('\n')}`,
     );
     return isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
@@ -60,6 +64,11 @@ async function probeTarget(target: Target): Promise<TargetRow> {
 
 function targetText({ place, isOk, code, summary }: TargetRow): string {
   return isOk ? `${paint('good', '✓')} ${plain(place)}: ${summary}` : `${paint('bad', '✗')} ${code}: ${plain(summary)}`;
+}
+
+/** By what is stored: a page of an upstream that was never asked is waited for. */
+function problemText({ slug, message }: DefinitionProblem): string {
+  return `${paint('middling', '!')} page ${slug}: ${plain(message)}`;
 }
 
 function rowsText(rows: readonly ProbeRow[]): string {

@@ -36,9 +36,13 @@ const TONES = { new: 'good', changed: 'middling', unchanged: 'faint', withdrawn:
 
 function planText({ pages, problems }: Plan, hasFiles: boolean): string {
   const parts = pages.flatMap((page) => [planHeading(page), ...factsOf(page), ...(hasFiles ? changedFiles(page) : [])]);
-  const refused = problems.map(({ slug, message }) => `${paint('bad', 'not published')} ${slug}: ${plain(message)}`);
+  const shown = new Set(pages.filter(({ kind }) => kind !== 'withdrawn').map(({ slug }) => slug));
+  const told = problems.map(({ slug, message }) => {
+    const heading = shown.has(slug) ? paint('middling', 'published, but') : paint('bad', 'not published');
+    return `${heading} ${slug}: ${plain(message)}`;
+  });
   const isSame = pages.every(({ kind }) => kind === 'unchanged');
-  return [...parts, ...refused, ...(isSame ? ['The next publish changes nothing.'] : [])].join('\n');
+  return [...parts, ...told, ...(isSame ? ['The next publish changes nothing.'] : [])].join('\n');
 }
 
 function planHeading({ slug, kind, added, changed, removed }: PagePlan): string {

@@ -9,6 +9,7 @@ import { databaseServerFindings } from '../doctor/database-server.ts';
 import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
 import { folderFindings, versionFindings } from '../doctor/machine.ts';
 import { certificateFinding, domainFinding, smtpFinding } from '../doctor/network.ts';
+import { permissionFinding } from '../doctor/permissions.ts';
 import { settingFindings } from '../doctor/settings.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
@@ -35,6 +36,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
       ...versionFindings(),
       ...settingFindings(config),
       ...folderFindings(config.data, config.store === undefined),
+      permissionFinding(config.data),
       ...(config.store !== undefined && !options.network ? [skipped('database', 'its server is not asked')] : []),
     ];
     const isSound = !here.some(

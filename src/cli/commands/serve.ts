@@ -1,8 +1,7 @@
-import { compose, now } from '../../app/compose.ts';
+import { compose } from '../../app/compose.ts';
 import { listen } from '../../app/listen.ts';
 import { createLog } from '../../app/log.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
-import { messageOf } from '../../errors.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { loadConfig, requireConfig } from './common.ts';
@@ -13,9 +12,6 @@ export interface ServeOptions {
   readonly host?: string;
   readonly quiet?: boolean;
 }
-
-/** A page that goes behind a gate is behind it this soon; a look without news takes three small reads. */
-const LOOK_EVERY_MS = 500;
 
 /** Serves what is published and asks nobody, until stopped. */
 export async function serve(options: ServeOptions): Promise<number> {
@@ -29,10 +25,6 @@ export async function serve(options: ServeOptions): Promise<number> {
     host: options.host ?? config.server.host,
   });
   process.stdout.write(`Pharos serves ${door.url}/\n`);
-  // Another process changes what pages there are and who may see them.
-  const looking = setInterval(() => {
-    pharos.refreshPages(now()).catch((error: unknown) => log.warn(messageOf(error)));
-  }, LOOK_EVERY_MS);
   const reload = createReload({
     pharos,
     load: () => loadConfig(options.config),
@@ -43,7 +35,6 @@ export async function serve(options: ServeOptions): Promise<number> {
   const stopListening = onHangUp(reload);
   await untilStopped();
   stopListening();
-  clearInterval(looking);
   await door.close();
   await pharos.close();
   return EXIT_DONE;

@@ -59,6 +59,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
   if (options.sandbox !== null) pharos.setSiteUrl(door.url);
   process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
+  pharos.targets.open();
   let schedules = scheduleRuns(pharos);
   // The engine tells the log of a run that fails.
   const runAtOnce = (): void => void pharos.engine.submit({ trigger: 'start' });

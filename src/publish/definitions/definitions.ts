@@ -2,24 +2,12 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import type { Secret } from '../../config/secret.ts';
-import type {
-  ComponentDefinition,
-  GroupDefinition,
-  MonitorId,
-  MonitorObservation,
-  PageDefinition,
-} from '../../model/observation.ts';
+import type { ComponentDefinition, PageDefinition } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
-import { HOST_NAME, RESERVED_SLUGS, SLUG, safeLink } from '../../model/scalars.ts';
-
-export interface SiteSettings {
-  /** Public address of the site, without a trailing slash. */
-  readonly url: string;
-  readonly name: string;
-  readonly home: string | null;
-  readonly timezone: string;
-  readonly locale: string;
-}
+import { safeLink } from '../../model/scalars.ts';
+import { settleDomains } from './domains.ts';
+import { collectDrafts, type Draft } from './drafts.ts';
+import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
 
 export interface ResolvedPage {
   readonly definition: PageDefinition;
@@ -30,193 +18,94 @@ export interface ResolvedPage {
   readonly config: PageConfig | null;
 }
 
-export interface DefinitionProblem {
-  readonly slug: string;
-  readonly message: string;
-}
-
 export interface ResolvedSite {
   /** Sorted by slug; unpublished and closed pages are left out. */
   readonly pages: readonly ResolvedPage[];
   readonly problems: readonly DefinitionProblem[];
   /** Slugs that are defined and not among `pages`: nobody is to see them. */
   readonly withheld: readonly string[];
-}
-
-/** What definitions look at of a monitor. */
-export type KnownMonitor = Pick<MonitorObservation, 'id' | 'name' | 'isPublic'>;
-
-export interface DefinitionInputs {
-  readonly site: SiteSettings;
-  readonly pages: readonly PageConfig[];
-  readonly upstreamDefinitions: readonly PageDefinition[];
-  readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
+  /**
+   * False: an upstream that may define pages has not told yet which. What was published of a page that is neither among
+   * `pages` nor `withheld` may be one of them; it is neither taken away nor drawn anew.
+   */
+  readonly isDecided: boolean;
+  /** The page at the root of the site; null: the root is the index of pages. */
+  readonly home: string | null;
 }
 
 /**
- * The pages to publish.
+ * The pages to publish: those of the configuration, and those of upstreams that no page of the configuration builds on.
  *
- * Precedence, field by field: the configuration, then the upstream that defines the page, then defaults. A page that
- * two upstreams define under one slug is published by neither, since one could take over the other's gate. A page
- * behind a password that only an upstream knows stays closed until the configuration gives it one.
+ * A configured page takes over an upstream's page only where it says so with `from`. It is withheld while that page is
+ * not there, and it is never more open than that page. A slug that is claimed twice is published by neither, since one
+ * could take over the other's gate. With no definition at all, there is one public page of every monitor.
  */
 export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
-  const problems: DefinitionProblem[] = [];
-  const bySlug = new Map<string, PageDefinition>();
-  const clashes = new Set<string>();
-  for (const definition of inputs.upstreamDefinitions) {
-    const slug = definition.slug.toLowerCase();
-    if (!SLUG.test(slug) || RESERVED_SLUGS.has(slug)) {
-      problems.push({
-        slug,
-        message: `the slug of ${definition.id} cannot be part of an address; the page is not published`,
-      });
-    } else if (bySlug.has(slug)) clashes.add(slug);
-    else bySlug.set(slug, { ...definition, slug });
-  }
-  for (const slug of clashes) {
-    bySlug.delete(slug);
-    problems.push({
-      slug,
-      message: 'two upstreams define this slug; neither is published until one of them is renamed',
-    });
-  }
-  const configured = new Set(inputs.pages.map((page) => page.slug));
-  const drafts: Draft[] = inputs.pages
-    .filter((config) => !clashes.has(config.slug))
-    .map((config) => ({ definition: overlay(config, bySlug.get(config.slug), inputs.monitors), config }));
-  for (const [slug, definition] of bySlug) if (!configured.has(slug)) drafts.push({ definition, config: null });
-  if (drafts.length === 0 && problems.length === 0) drafts.push({ definition: everything(inputs), config: null });
-
+  const collected = collectDrafts(inputs);
+  const problems = [...collected.problems];
+  const drafts = settleDomains(collected.drafts, inputs.site, problems);
   const pages = drafts
-    .map(({ definition, config }) => finish({ definition, config, inputs }))
-    .filter(({ definition, password }) => {
-      if (definition.access === 'password' && password === null) {
-        problems.push({
-          slug: definition.slug,
-          message: 'its password is known to the upstream only; set it in the configuration to open the page',
-        });
-        return false;
-      }
-      if (definition.access === 'email-domain' && definition.emailDomains.length === 0) {
-        problems.push({
-          slug: definition.slug,
-          message: 'it names no e-mail domain, so nobody could enter; it stays closed',
-        });
-        return false;
-      }
-      if (definition.access === 'closed')
-        problems.push({ slug: definition.slug, message: 'its access type is not one we can keep; it stays closed' });
-      return definition.published && definition.access !== 'closed';
-    })
+    .map((draft) => finish(draft, inputs))
+    .filter((page) => isPublishable(page, problems))
     .toSorted((a, b) => (a.definition.slug < b.definition.slug ? -1 : 1));
   const shown = new Set(pages.map(({ definition }) => definition.slug));
-  const defined = [...clashes, ...drafts.map(({ definition }) => definition.slug)];
-  return { pages, problems, withheld: defined.filter((slug) => !shown.has(slug)) };
-}
-
-interface Draft {
-  readonly definition: PageDefinition;
-  readonly config: PageConfig | null;
-}
-
-function overlay(
-  config: PageConfig,
-  base: PageDefinition | undefined,
-  monitors: DefinitionInputs['monitors'],
-): PageDefinition {
-  const id = base?.id ?? `config/${config.slug}`;
+  const defined = [...collected.withheld, ...drafts.map(({ definition }) => definition.slug)];
   return {
-    id,
-    slug: config.slug,
-    title: config.title ?? base?.title ?? config.slug,
-    description: config.description ?? base?.description ?? null,
-    homepageUrl: config.homepage_url ?? base?.homepageUrl ?? null,
-    contactUrl: config.contact_url ?? base?.contactUrl ?? null,
-    icon: config.icon ?? base?.icon ?? null,
-    customDomain: config.custom_domain ?? base?.customDomain ?? null,
-    access: config.access_type ?? base?.access ?? 'public',
-    emailDomains: config.auth_email_domains ?? base?.emailDomains ?? [],
-    published: config.published ?? base?.published ?? true,
-    theme: config.theme ?? base?.theme ?? 'system',
-    groups:
-      config.groups?.map(
-        (group, index): GroupDefinition => ({ id: group.id, name: group.name, order: group.order ?? index }),
-      ) ??
-      base?.groups ??
-      [],
-    components:
-      config.components === undefined ? (base?.components ?? allMonitors(monitors)) : componentsOf(config.components),
+    pages,
+    problems,
+    withheld: [...new Set(defined)].filter((slug) => !shown.has(slug)),
+    isDecided: inputs.undecidedUpstreams.size === 0,
+    home: inputs.site.home ?? onlyOf([...defined, ...collected.undecided]),
   };
 }
 
-function componentsOf(components: NonNullable<PageConfig['components']>): readonly ComponentDefinition[] {
-  const taken = new Set<string>();
-  return components.map((component, index) => {
-    const wanted = component.id ?? componentIdFrom(component.monitor ?? component.name ?? 'component');
-    const id = taken.has(wanted) ? `${wanted}-${index + 1}` : wanted;
-    taken.add(id);
-    return {
-      id,
-      type: component.type,
-      monitor: component.type === 'monitor' ? ((component.monitor ?? null) as MonitorId | null) : null,
-      name: component.name ?? null,
-      description: component.description ?? null,
-      groupId: component.group_id ?? null,
-      order: component.order ?? index,
-      groupOrder: component.group_order ?? component.order ?? index,
-    };
-  });
+/**
+ * Tells of a page whether anybody may see it. One that is not known of stays as it is until every upstream that may define
+ * pages has told which.
+ */
+export function isOpenIn({ pages, withheld, isDecided }: ResolvedSite): (slug: string) => boolean {
+  const access = new Map(pages.map(({ definition }) => [definition.slug, definition.access]));
+  const closed = new Set(withheld);
+  return (slug) => (access.has(slug) ? access.get(slug) === 'public' : !isDecided && !closed.has(slug));
 }
 
-function allMonitors(monitors: DefinitionInputs['monitors']): readonly ComponentDefinition[] {
-  return [...monitors.values()]
-    .toSorted((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1))
-    .map((monitor, order) => ({
-      id: componentIdFrom(monitor.id),
-      type: 'monitor',
-      monitor: monitor.id,
-      name: null,
-      description: null,
-      groupId: null,
-      order,
-      groupOrder: 0,
-    }));
+function onlyOf(slugs: readonly string[]): string | null {
+  return slugs.length === 1 ? (slugs[0] ?? null) : null;
 }
 
-function everything({ site, monitors }: DefinitionInputs): PageDefinition {
-  const slug = site.home ?? 'status';
-  return {
-    id: `config/${slug}`,
-    slug,
-    title: site.name,
-    description: null,
-    homepageUrl: null,
-    contactUrl: null,
-    icon: null,
-    customDomain: null,
-    access: 'public',
-    emailDomains: [],
-    published: true,
-    theme: 'system',
-    groups: [],
-    components: allMonitors(monitors),
+/** Shorter ones fall to guessing at the rate that the gate lets through for everybody together. */
+const PASSWORD_LENGTH_ADVISED = 8;
+const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} characters and can be guessed. Choose a longer one.`;
+
+/** Whether anybody may see the page; why not, where that is not what was asked for, becomes a problem. */
+function isPublishable({ definition, password }: ResolvedPage, problems: DefinitionProblem[]): boolean {
+  const { slug, access, emailDomains, published } = definition;
+  if (!published) return false;
+  const refuse = (message: string): boolean => {
+    problems.push({ slug, message });
+    return false;
   };
+  if (access === 'closed')
+    return refuse('Unsupported access type. The page stays private; use public, password or email-domain.');
+  if (access === 'password' && password === null)
+    return refuse(
+      `Its password is known to the upstream only. The page stays private; add it to the configuration: { slug: ${slug}, from: …, password: "\${NAME}" }.`,
+    );
+  if (access === 'email-domain' && emailDomains.length === 0)
+    return refuse('No email domain may enter. The page stays private; set auth_email_domains.');
+  if (access === 'password' && [...(password?.reveal() ?? '')].length < PASSWORD_LENGTH_ADVISED)
+    problems.push({ slug, message: WEAK_PASSWORD });
+  return true;
 }
 
-function finish({ definition, config, inputs }: Draft & { readonly inputs: DefinitionInputs }): ResolvedPage {
-  const { site, monitors } = inputs;
-  const customDomain =
-    definition.customDomain !== null && HOST_NAME.test(definition.customDomain)
-      ? definition.customDomain.toLowerCase()
-      : null;
+function finish({ definition, config }: Draft, { site, monitors }: DefinitionInputs): ResolvedPage {
+  const { customDomain } = definition;
   // `public: false` is the upstream's word that a monitor is nobody's business; behind a gate the page decides.
   const isHidden = (component: ComponentDefinition): boolean =>
     definition.access === 'public' && component.monitor !== null && monitors.get(component.monitor)?.isPublic === false;
   return {
     definition: {
       ...definition,
-      customDomain,
       homepageUrl: safeLink(definition.homepageUrl),
       contactUrl: safeLink(definition.contactUrl),
       icon: safeLink(definition.icon),
@@ -246,14 +135,4 @@ function uniqueIds(components: readonly ComponentDefinition[]): readonly Compone
     taken.add(component.id);
     return [component];
   });
-}
-
-function componentIdFrom(text: string): string {
-  return (
-    text
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-+|-+$/g, '')
-      .slice(0, 128) || 'component'
-  );
 }

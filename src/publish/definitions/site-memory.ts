@@ -10,7 +10,8 @@ import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type Changes, type Store, subjects } from '../../store/store.ts';
 import { fingerprintOf } from '../fingerprint.ts';
-import { type KnownMonitor, type ResolvedSite, resolvePages } from './definitions.ts';
+import { type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
+import type { KnownMonitor } from './inputs.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
 import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-state.ts';
 
@@ -27,6 +28,8 @@ interface KnownSite {
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
   readonly resolved: ResolvedSite;
+  /** Upstreams that may define pages and have not told yet which. */
+  readonly undecided: ReadonlySet<string>;
   readonly index: PageIndex;
   /** Digest of all that defines each page. */
   readonly pageKeys: ReadonlyMap<string, string>;
@@ -47,10 +50,18 @@ export function createSiteMemory(store: Store): SiteMemory {
     const changes = await store.changesSince(revision);
     await rememberMonitors(changes);
     const before = known;
+    const times = await store.upstreamTimes();
+    const undecided = new Set([...inputs.definesPages].filter((id) => (times.get(id)?.pagesAt ?? null) === null));
     const isOutdated =
-      changes.hasNewDefinitions || hasOtherMonitors || before === null || isOther(before.inputs, inputs);
-    const current = isOutdated ? await define(before, { changes, inputs }) : before;
-    const sources = await readSources(inputs, now);
+      changes.hasNewDefinitions ||
+      hasOtherMonitors ||
+      before === null ||
+      isOther(before.inputs, inputs) ||
+      !isDeepStrictEqual(before.undecided, undecided);
+    const current = isOutdated ? await define(before, { changes, inputs, undecided }) : before;
+    const sources = [...inputs.intervalMs].map(([id, intervalMs]) =>
+      sourceFreshness(id, { times: times.get(id), intervalMs, now }),
+    );
     for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
     for (const slug of redefined(before, current)) touched.add(slug);
     for (const source of sources)
@@ -76,7 +87,7 @@ export function createSiteMemory(store: Store): SiteMemory {
 
   async function define(
     before: KnownSite | null,
-    { changes, inputs }: { changes: Changes; inputs: SiteStateInputs },
+    { changes, inputs, undecided }: { changes: Changes; inputs: SiteStateInputs; undecided: ReadonlySet<string> },
   ): Promise<KnownSite> {
     const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
     const upstreams = isNew ? await store.upstreams() : null;
@@ -88,28 +99,25 @@ export function createSiteMemory(store: Store): SiteMemory {
       site: inputs.site,
       pages: inputs.pages,
       upstreamDefinitions: definitions,
+      undecidedUpstreams: undecided,
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
+    const pageKeys = new Map(
+      resolved.pages.map((page) => [
+        page.definition.slug,
+        fingerprintOf([page.definition, page.settings, page.config]),
+      ]),
+    );
+    const pages = keepUnchanged(before, resolved.pages, pageKeys);
     return {
       inputs,
       definitions,
       announcements,
-      resolved,
-      index: indexPages(resolved.pages),
-      pageKeys: new Map(
-        resolved.pages.map((page) => [
-          page.definition.slug,
-          fingerprintOf([page.definition, page.settings, page.config]),
-        ]),
-      ),
+      resolved: { ...resolved, pages },
+      undecided,
+      index: indexPages(pages),
+      pageKeys,
     };
-  }
-
-  async function readSources(inputs: SiteStateInputs, now: EpochMs): Promise<readonly SourceFreshness[]> {
-    const times = await store.upstreamTimes();
-    return [...inputs.intervalMs].map(([id, intervalMs]) =>
-      sourceFreshness(id, { times: times.get(id), intervalMs, now }),
-    );
   }
 
   /** Whether a source went stale, or came back, since the last look. */
@@ -131,11 +139,30 @@ export function createSiteMemory(store: Store): SiteMemory {
   };
 }
 
+/** The same objects for pages that are as they were: whoever was handed them need not be handed them again. */
+function keepUnchanged(
+  before: KnownSite | null,
+  pages: readonly ResolvedPage[],
+  pageKeys: ReadonlyMap<string, string>,
+): readonly ResolvedPage[] {
+  const known = new Map(before?.resolved.pages.map((page) => [page.definition.slug, page]));
+  return pages.map((page) => {
+    const { slug } = page.definition;
+    const same = known.get(slug);
+    const isSame = same !== undefined && before?.pageKeys.get(slug) === pageKeys.get(slug);
+    // A key has no secrets in it.
+    return isSame && same.password?.reveal() === page.password?.reveal() ? same : page;
+  });
+}
+
 /** Whether the configuration was read again and says something else. */
 function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
   return (
     before.pages !== inputs.pages ||
-    !isDeepStrictEqual([before.site, before.intervalMs], [inputs.site, inputs.intervalMs])
+    !isDeepStrictEqual(
+      [before.site, before.intervalMs, before.definesPages],
+      [inputs.site, inputs.intervalMs, inputs.definesPages],
+    )
   );
 }
 

@@ -4,13 +4,16 @@ import type { Announcement } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { UpstreamTimes } from '../../store/store.ts';
-import type { DefinitionInputs, ResolvedSite } from './definitions.ts';
+import type { ResolvedSite } from './definitions.ts';
+import type { DefinitionInputs } from './inputs.ts';
 
 export interface SiteStateInputs {
   readonly site: DefinitionInputs['site'];
   readonly pages: DefinitionInputs['pages'];
   /** How often each upstream is asked. */
   readonly intervalMs: ReadonlyMap<string, number>;
+  /** Upstreams that may define pages. */
+  readonly definesPages: ReadonlySet<string>;
 }
 
 export interface SiteState {

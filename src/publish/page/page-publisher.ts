@@ -1,12 +1,13 @@
 /** Publishes one page: prepared beside what is served, then switched to if nobody else has published it meanwhile. */
 
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import type { PublishControl } from '../publish-control.ts';
 import { discardRelease, prune } from '../releases/clean.ts';
 import { currentNumber, servedRelease } from '../releases/folders.ts';
 import type { Manifest } from '../releases/manifest.ts';
 import { createManifestCache, type ManifestCache } from '../releases/manifest-cache.ts';
 import type { Fence } from '../releases/publish-lease.ts';
-import { switchTo } from '../releases/switch.ts';
+import { hideFromPublic, switchTo } from '../releases/switch.ts';
 import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
 
 /** Fewer pages are prepared sooner than threads begin. */
@@ -33,27 +34,46 @@ export interface PublishedPage extends PreparedPage {
 /** Whoever holds the fence switches; `null`: it is taken for the moment of the switch only. */
 export type WithFence = (task: (fence: Fence) => Promise<void>) => Promise<void>;
 
+export interface PagePublisherDeps extends PageReleaseDeps {
+  readonly mayServe: PublishControl['mayServe'];
+}
+
 export interface PagePublisher {
   readonly manifests: ManifestCache;
   /** @throws PUBLISH_FAILED, with what was served still served */
   readonly publish: (task: PlannedTask, withFence: WithFence, workers: WorkerPool | null) => Promise<PublishedPage>;
   /** Switches to a release that was written on top of release `onto`. @throws PUBLISH_FAILED */
-  readonly switchTo: (manifest: Manifest, onto: number | null, fence: Fence) => Promise<void>;
+  readonly switchTo: (manifest: Manifest, onto: Onto, fence: Fence) => Promise<void>;
 }
 
-export function createPagePublisher(deps: PageReleaseDeps): PagePublisher {
+/** What a release goes on from. */
+export interface Onto {
+  /** The one that was served when it was drawn. */
+  readonly number: number | null;
+  /** Other pages that its files tell of; default: none. */
+  readonly listed?: readonly string[];
+}
+
+export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
   const { folders } = deps;
   const manifests = createManifestCache(folders);
 
-  async function switchPage(manifest: Manifest, onto: number | null, fence: Fence): Promise<void> {
+  async function switchPage(manifest: Manifest, onto: Onto, fence: Fence): Promise<void> {
     const { slug, number, access } = manifest;
+    const release = { slug, access, listed: onto.listed ?? [] };
     try {
+      // Asked outside of the fence, whose transaction it would wait for.
+      if (!(await deps.mayServe(release))) throw new Error('who may see it changed while it was drawn');
       await fence.pass(async () => {
         const served = currentNumber(folders, slug);
-        if (served !== onto)
-          throw new Error(`release ${served ?? 'none'} is served by now, and this one goes on from ${onto ?? 'none'}`);
+        if (served !== onto.number)
+          throw new Error(
+            `release ${served ?? 'none'} is served by now, and this one goes on from ${onto.number ?? 'none'}`,
+          );
         await switchTo(deps, { slug, number, isPublic: access === 'public' });
       });
+      // Somebody may have closed it in between, without having seen this link.
+      if (access === 'public' && !(await deps.mayServe(release))) await hideFromPublic(deps, slug);
     } catch (error) {
       if (currentNumber(folders, slug) !== number) discardRelease(deps, manifest);
       throw error;
@@ -73,7 +93,8 @@ export function createPagePublisher(deps: PageReleaseDeps): PagePublisher {
         const task = { ...planned, previous };
         const prepared = await (workers === null ? preparePage(deps, task) : workers.prepare(task));
         const { manifest } = prepared;
-        if (manifest !== null) await withFence((fence) => switchPage(manifest, served?.number ?? null, fence));
+        if (manifest !== null)
+          await withFence((fence) => switchPage(manifest, { number: served?.number ?? null }, fence));
         return { ...prepared, slug, previous };
       } catch (error) {
         if (isStatusError(error)) throw error;

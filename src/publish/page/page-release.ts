@@ -9,6 +9,7 @@ import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
 import { type DrawOptions, drawFiles, type VersionedRenderer } from '../draw/draw-files.ts';
 import { type FileEntry, PRIORITIES, type Priority } from '../files/file-entry.ts';
+import type { PublishControl } from '../publish-control.ts';
 import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
 import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
@@ -53,6 +54,7 @@ export interface PageReleaseDeps {
   readonly store: Store;
   readonly folders: ReleaseFolders;
   readonly disk: Disk;
+  readonly nextNumber: PublishControl['nextNumber'];
   readonly renderer: VersionedRenderer;
   /** All files of a page. */
   readonly filesOf: (model: PageModel, page: ResolvedPage) => readonly FileEntry[];
@@ -151,7 +153,7 @@ export interface EntriesInput extends Omit<ReleaseInput, 'files' | 'data'> {
 
 /** Draws what changed of a release and writes it; no manifest when it would be the previous one. */
 export async function releaseOf(
-  deps: Pick<PageReleaseDeps, 'disk' | 'folders'>,
+  deps: Pick<PageReleaseDeps, 'disk' | 'folders' | 'nextNumber'>,
   input: EntriesInput,
   { previous, draw }: { readonly previous: Manifest | null; readonly draw: DrawOptions },
 ): Promise<{ readonly manifest: Manifest | null; readonly filesDrawn: number; readonly hasWaiting: boolean }> {

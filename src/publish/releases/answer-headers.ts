@@ -9,6 +9,9 @@ export const PUBLIC_CACHE = 'public, max-age=30, stale-while-revalidate=30, stal
 /** Content of an SVG or JSON file must never run in our origin. */
 export const INERT_CSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
+/** Of one host and a year; what is below it is not ours to decide about. */
+export const HSTS = 'max-age=31536000';
+
 /** Of every answer. */
 export const EVERY_ANSWER: Readonly<Record<string, string>> = Object.freeze({
   'x-content-type-options': 'nosniff',

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import {
+  chmodSync,
   closeSync,
   fsync,
   linkSync,
@@ -16,10 +17,11 @@ import {
 import { promisify } from 'node:util';
 
 export interface Disk {
-  /** Makes a folder and those above it. */
-  readonly makeFolder: (path: string) => void;
+  /** Makes a folder and those above it, all with this mode; default: their owner's only. */
+  readonly makeFolder: (path: string, mode?: number) => void;
   /** Makes one folder; fails when it is there. */
-  readonly claimFolder: (path: string) => void;
+  readonly claimFolder: (path: string, mode?: number) => void;
+  readonly setMode: (path: string, mode: number) => void;
   /** Gives an existing file another name. */
   readonly link: (from: string, to: string) => void;
   readonly symlink: (target: string, path: string) => void;
@@ -35,8 +37,8 @@ export interface Disk {
 
 /** Files written one by one and made durable all at once, since that is many times as quick. */
 export interface Batch {
-  /** Writes a new file whole. */
-  readonly write: (path: string, bytes: Uint8Array) => void;
+  /** Writes a new file whole; default mode: its owner's only. */
+  readonly write: (path: string, bytes: Uint8Array, mode?: number) => void;
   /** Notes a folder whose names changed. */
   readonly touch: (folder: string) => void;
   /** Returns once everything is on disk. A failure means that nothing can be said of any of it. */
@@ -48,12 +50,15 @@ export interface Batch {
 /** More than these are not kept open one by one; the whole file system is asked to write instead. */
 const OPEN_FILES_MAX = 200;
 const SYNC_TIMEOUT_MS = 60_000;
+const OWNER_FOLDER = 0o700;
+const OWNER_FILE = 0o600;
 
 const syncFile = promisify(fsync);
 
 export const DISK: Disk = {
-  makeFolder: (path) => void mkdirSync(path, { recursive: true }),
-  claimFolder: (path) => mkdirSync(path),
+  makeFolder: (path, mode = OWNER_FOLDER) => void mkdirSync(path, { recursive: true, mode }),
+  claimFolder: (path, mode = OWNER_FOLDER) => mkdirSync(path, { mode }),
+  setMode: chmodSync,
   link: linkSync,
   symlink: symlinkSync,
   rename: renameSync,
@@ -80,8 +85,8 @@ function createBatch(): Batch {
     for (const file of open.splice(0)) closeSync(file);
   };
   return {
-    write: (path, bytes) => {
-      const file = openSync(path, 'wx', 0o644);
+    write: (path, bytes, mode = OWNER_FILE) => {
+      const file = openSync(path, 'wx', mode);
       try {
         for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
       } catch (error) {

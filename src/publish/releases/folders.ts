@@ -18,6 +18,9 @@ export interface ReleaseFolders {
   readonly privateSite: string;
 }
 
+/** The release that holds the site's own files. */
+export const SITE_SLUG = '_site';
+
 /** The folders of a data folder. */
 export function releaseFolders(data: string): ReleaseFolders {
   return {

@@ -1,23 +1,34 @@
 /** What is on disk to be served while nobody can be asked what pages there are. */
 
 import type { Config } from '../../config/load.ts';
+import { statedAccess } from '../../model/access.ts';
 import { publishedSlugs, type ReleaseFolders, servedRelease } from './folders.ts';
 import { readManifest } from './manifest.ts';
 
+export interface LastPublished {
+  readonly slug: string;
+  readonly customDomain: string | null;
+}
+
 /**
- * Slugs of the pages that were public when they were last published, and that the configuration does not put behind a
- * gate or take back.
+ * The pages that were public when they were last published, and that the configuration does not put behind a gate or take
+ * back.
  */
-export function lastPublicPages(folders: ReleaseFolders, pages: Config['pages']): readonly string[] {
-  return publishedSlugs(folders).filter((slug) => {
+export function lastPublicPages(folders: ReleaseFolders, pages: Config['pages']): readonly LastPublished[] {
+  return publishedSlugs(folders).flatMap((slug) => {
     const served = servedRelease(folders, slug);
-    if (served === null || !served.isPublic) return false;
-    if (readManifest(folders, slug, served.number)?.access !== 'public') return false;
+    const manifest = served?.isPublic === true ? readManifest(folders, slug, served.number) : null;
+    if (manifest?.access !== 'public') return [];
     const configured = pages.find((page) => page.slug === slug);
-    return configured === undefined || (isPublic(configured) && configured.published !== false);
+    return configured === undefined || isOpen(configured) ? [{ slug, customDomain: manifest.customDomain }] : [];
   });
 }
 
-function isPublic({ access_type: access }: Config['pages'][number]): boolean {
-  return access === undefined || access === 'public';
+function isOpen({ access_type: type, password, auth_email_domains: domains, published }: Config['pages'][number]) {
+  const stated = statedAccess({
+    type: type ?? null,
+    hasPassword: password !== undefined,
+    hasEmailDomains: domains !== undefined,
+  });
+  return (stated ?? 'public') === 'public' && published !== false;
 }

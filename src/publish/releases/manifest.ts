@@ -1,5 +1,6 @@
 /** What is in a release: every file with its hash and what it was made from. */
 
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -44,15 +45,25 @@ const ManifestSchema = z.object({
 export type Manifest = z.output<typeof ManifestSchema>;
 export type ReleaseAccess = Manifest['access'];
 
-/** A release's manifest; null when it is missing or damaged. */
-export function readManifest(folders: ReleaseFolders, slug: string, number: number): Manifest | null {
+/** A manifest and the digest of its bytes: two releases of one digest have the same files. */
+export interface IdentifiedManifest {
+  readonly manifest: Manifest;
+  readonly digest: string;
+}
+
+/** A release's manifest with its identity; null when it is missing or damaged. */
+export function identifyManifest(folders: ReleaseFolders, slug: string, number: number): IdentifiedManifest | null {
   try {
-    return ManifestSchema.parse(
-      JSON.parse(readFileSync(join(releaseFolder(folders, slug, number), 'manifest.json'), 'utf8')),
-    );
+    const bytes = readFileSync(join(releaseFolder(folders, slug, number), 'manifest.json'));
+    return { manifest: ManifestSchema.parse(JSON.parse(bytes.toString('utf8'))), digest: hash('sha256', bytes, 'hex') };
   } catch {
     return null;
   }
+}
+
+/** A release's manifest; null when it is missing or damaged. */
+export function readManifest(folders: ReleaseFolders, slug: string, number: number): Manifest | null {
+  return identifyManifest(folders, slug, number)?.manifest ?? null;
 }
 
 /** The manifest of the release that is being served; null when there is none that can be read. */
@@ -63,7 +74,19 @@ export function currentManifest(folders: ReleaseFolders, slug: string): Manifest
 
 /** What a release draws on demand from, as it was written. Throws when it is missing or damaged. */
 export function readData(folders: ReleaseFolders, slug: string, number: number): unknown {
-  return JSON.parse(readFileSync(join(releaseFolder(folders, slug, number), 'data.json'), 'utf8'));
+  return JSON.parse(readFileSync(dataFile(folders, slug, number), 'utf8'));
+}
+
+/** The same, and throws when it is not what the manifest names. */
+export function readNamedData(folders: ReleaseFolders, { slug, number, dataSha256 }: Manifest): unknown {
+  const bytes = readFileSync(dataFile(folders, slug, number));
+  if (hash('sha256', bytes, 'hex') !== dataSha256)
+    throw new Error(`data.json of ${slug} is not what its release names`);
+  return JSON.parse(bytes.toString('utf8'));
+}
+
+function dataFile(folders: ReleaseFolders, slug: string, number: number): string {
+  return join(releaseFolder(folders, slug, number), 'data.json');
 }
 
 /**

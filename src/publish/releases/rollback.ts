@@ -7,6 +7,7 @@ import { StatusError } from '../../errors.ts';
 import { DISK, type Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders, releaseNumbers, servedRelease } from './folders.ts';
 import { type Manifest, readManifest } from './manifest.ts';
+import { setModes } from './modes.ts';
 import { type PublishLeaseDeps, withPublishLease } from './publish-lease.ts';
 import { switchTo } from './switch.ts';
 
@@ -48,6 +49,8 @@ export async function rollbackTo(
           ? 'no earlier release can be served'
           : `release ${release} is gone, damaged, or made for another gate`,
       );
+    // What it shares with releases of the other side of a gate may have their modes.
+    setModes({ disk, folders }, manifest);
     await fence.pass(() => switchTo({ disk, folders }, { slug, number: manifest.number, isPublic: served.isPublic }));
     return manifest;
   });

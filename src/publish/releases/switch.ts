@@ -1,9 +1,10 @@
 /** Which release of a page is served: one rename of one link. */
 
 import { lstatSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders } from './folders.ts';
+import { modesOf } from './modes.ts';
 
 /** What a link is to point at. */
 export interface Switch {
@@ -23,7 +24,8 @@ export async function switchTo(
   const [site, otherSite] = isPublic
     ? [folders.publicSite, folders.privateSite]
     : [folders.privateSite, folders.publicSite];
-  disk.makeFolder(site);
+  disk.makeFolder(dirname(site), modesOf(true).folder);
+  disk.makeFolder(site, modesOf(isPublic).folder);
   if (!isPublic) await removeLink(disk, otherSite, slug);
   const next = join(site, nextLinkName(slug));
   disk.remove(next);

@@ -9,6 +9,7 @@ import { suffixOf } from './compressions.ts';
 import type { Batch, Disk } from './disk.ts';
 import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
 import { type FileRecord, filePlaces, type Manifest, type ReleaseAccess } from './manifest.ts';
+import { type Modes, makePageFolders, modesOf, setModes } from './modes.ts';
 
 /** One file to be in the release. */
 export type ReleaseFile = { readonly path: string; readonly drawn: DrawnFile } | KeptFile;
@@ -50,6 +51,14 @@ export class DamagedReleaseError extends Error {
   }
 }
 
+/** Where a release is written, and where its number comes from. */
+export interface ReleasePlace {
+  readonly disk: Disk;
+  readonly folders: ReleaseFolders;
+  /** A number above `above` that nobody else gets, on whatever node. */
+  readonly nextNumber: (slug: string, above: number) => Promise<number>;
+}
+
 interface Writing {
   readonly disk: Disk;
   readonly batch: Batch;
@@ -59,6 +68,7 @@ interface Writing {
   /** Where the last release has a file or a link to a folder. Asked only for what it has. */
   readonly lastPlaceOf: (path: string) => string;
   readonly number: number;
+  readonly modes: Modes;
 }
 
 /**
@@ -68,19 +78,22 @@ interface Writing {
  * @throws DamagedReleaseError when files of `previous` are gone; any other error when the disk refuses
  */
 export async function writeRelease(
-  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  { disk, folders, nextNumber }: ReleasePlace,
   input: ReleaseInput,
   previous: Manifest | null,
 ): Promise<Manifest> {
   const pool = poolFolder(folders, input.slug);
-  disk.makeFolder(pool);
-  const number = claimNumber(disk, folders, { slug: input.slug, after: previous?.number ?? 0 });
+  const modes = modesOf(input.access === 'public');
+  makePageFolders({ disk, folders }, input.slug, modes);
+  const claim = { slug: input.slug, after: previous?.number ?? 0, mode: modes.folder };
+  const number = await claimNumber({ disk, folders, nextNumber }, claim);
   const batch = disk.batch();
   const lastPlaceOf = previous === null ? (path: string): string => path : filePlaces(folders, previous);
-  const writing: Writing = { disk, batch, folders, input, previous, lastPlaceOf, number };
+  const writing: Writing = { disk, batch, folders, input, previous, lastPlaceOf, number, modes };
   const made: string[] = [];
   try {
     const manifest = writeFiles(writing, made);
+    if (previous !== null && isGated(previous) !== isGated(input)) setModes({ disk, folders }, manifest);
     batch.touch(releaseFolder(folders, input.slug, number));
     batch.touch(dirname(pool));
     batch.touch(pool);
@@ -94,6 +107,10 @@ export async function writeRelease(
   }
 }
 
+function isGated({ access }: Pick<ReleaseInput, 'access'>): boolean {
+  return access !== 'public';
+}
+
 /** Takes back what was written; what the disk refuses to remove is an orphan for the next start. */
 function discard({ disk, folders, input, number }: Writing, made: readonly string[]): void {
   try {
@@ -104,22 +121,16 @@ function discard({ disk, folders, input, number }: Writing, made: readonly strin
   }
 }
 
-/**
- * The next number, by making its folder: of two writers only one can, and the other takes the one after. Numbers of
- * folders that a crash left in the pool are not used again.
- */
-function claimNumber(disk: Disk, folders: ReleaseFolders, { slug, after }: { slug: string; after: number }): number {
+/** The next number, above all that are on this disk; folders of others that a crash left in the pool among them. */
+async function claimNumber(
+  { disk, folders, nextNumber }: ReleasePlace,
+  { slug, after, mode }: { slug: string; after: number; mode: number },
+): Promise<number> {
   const inPool = namesIn(poolFolder(folders, slug)).map((id) => Number.parseInt(id, 10));
-  let number = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b));
-  for (;;) {
-    number += 1;
-    try {
-      disk.claimFolder(releaseFolder(folders, slug, number));
-      return number;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-  }
+  const above = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b));
+  const number = await nextNumber(slug, above);
+  disk.claimFolder(releaseFolder(folders, slug, number), mode);
+  return number;
 }
 
 function writeFiles(writing: Writing, made: string[]): Manifest {
@@ -152,7 +163,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
       folderCount += 1;
       made.push(target);
     }
-    writing.disk.makeFolder(target);
+    writing.disk.makeFolder(target, writing.modes.folder);
     batch.touch(target);
     for (const file of node.files) files[file.path] = placeFile(writing, file, join(target, basename(file.path)));
     for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
@@ -209,8 +220,9 @@ function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRec
   const { key, contentType, csp, body, variants } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);
-  writing.batch.write(target, body);
-  for (const { encoding, bytes } of variants) writing.batch.write(target + suffixOf(encoding), bytes);
+  const { batch, modes } = writing;
+  batch.write(target, body, modes.file);
+  for (const { encoding, bytes } of variants) batch.write(target + suffixOf(encoding), bytes, modes.file);
   return {
     key,
     sha256: sha256Of(body),

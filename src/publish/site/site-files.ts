@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { siteNotFoundView } from '../../views/page/not-found.ts';
-import { statusPageView } from '../../views/page/status-page.ts';
 import {
   type SiteInit,
   type SitePage,
@@ -17,7 +16,7 @@ import { type FileEntry, fileEntry } from '../files/file-entry.ts';
 import { htmlFile } from '../files/html-files.ts';
 import { LLMS, ROBOTS, SITEMAP } from '../files/kinds/crawlers.ts';
 import { SCRIPT } from '../files/kinds/script.ts';
-import { INDEX_OF_PAGES, NOT_FOUND, STATUS_PAGE } from '../files/kinds/views.ts';
+import { INDEX_OF_PAGES, NOT_FOUND } from '../files/kinds/views.ts';
 import type { SiteFilesInput } from './site-release.ts';
 
 /** What other sites load to show a page's state; `docs/api.md` describes them. */
@@ -31,15 +30,13 @@ function scriptFile([path, written]: [string, (source: string) => string]): File
 }
 
 /** Every file of the site itself. */
-export function siteFilesOf({ site, pages, home }: SiteFilesInput): readonly FileEntry[] {
+export function siteFilesOf({ site, pages }: SiteFilesInput): readonly FileEntry[] {
   const url = `${site.url}/`;
   return [
-    home === null
-      ? htmlFile(INDEX_OF_PAGES, '', {
-          inputs: () =>
-            indexOfPagesView(pages, { locale: site.locale, timezone: site.timezone, siteTitle: site.name, url }),
-        })
-      : htmlFile(STATUS_PAGE, '', { inputs: () => statusPageView(home, { base: `${home.definition.slug}/` }) }),
+    htmlFile(INDEX_OF_PAGES, '', {
+      inputs: () =>
+        indexOfPagesView(pages, { locale: site.locale, timezone: site.timezone, siteTitle: site.name, url }),
+    }),
     fileEntry(NOT_FOUND, '404.html', {
       inputs: () => siteNotFoundView({ locale: site.locale, siteTitle: site.name, base: url }),
     }),

@@ -1,30 +1,22 @@
-/** The site's own files: the index of pages or a copy of the home page, 404, and what robots read. */
+/** The site's own files: the index of pages, 404, and what robots read. */
 
-import type { PageModel } from '../../model/page.ts';
-import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ListedPage } from '../../views/site/index-of-pages.ts';
-import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
 import { type FileEntry, PRIORITIES } from '../files/file-entry.ts';
 import { fingerprintOf } from '../fingerprint.ts';
-import { loadPageInputs, modelAsOf } from '../page/page-inputs.ts';
 import type { PagePublisher } from '../page/page-publisher.ts';
 import { type PageReleaseDeps, type PageSummary, type ReleaseData, releaseOf } from '../page/page-release.ts';
 import { type PageReport, pageReport } from '../publish-report.ts';
-import { currentNumber } from '../releases/folders.ts';
+import type { SiteReleaseData } from '../releases/close.ts';
+import { currentNumber, SITE_SLUG } from '../releases/folders.ts';
 import { readData } from '../releases/manifest.ts';
 import type { Fence } from '../releases/publish-lease.ts';
-
-/** The release that holds the site's own files. */
-export const SITE_SLUG = '_site';
 
 export interface SiteFilesInput {
   readonly site: SiteState['site'];
   /** Every published page with what its last release says of itself. */
   readonly pages: readonly ListedPage[];
-  /** The page shown at the root, when it is public; null: the root is the index of pages. */
-  readonly home: PageModel | null;
 }
 
 export type SiteFilesOf = (site: SiteFilesInput) => readonly FileEntry[];
@@ -44,48 +36,64 @@ export function createSitePublisher(
 ): SitePublisher {
   let lastKey: string | null = null;
   let dueAt = 0;
+  const isServed = (): boolean => currentNumber(deps.folders, SITE_SLUG) !== null;
+
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function publish(
+    state: SiteState,
+    fence: Fence,
+    summaryOf: (slug: string) => PageSummary | null,
+  ): Promise<PageReport | null> {
+    const started = performance.now();
+    const listed = state.resolved.pages.flatMap((page) => {
+      const summary = summaryOf(page.definition.slug) ?? publishedSummary(deps, page.definition.slug);
+      return summary === null ? [] : [{ ...page, ...summary }];
+    });
+    const key = fingerprintOf([state.site, listed.map(newsOf)]);
+    if (key === lastKey && state.now < dueAt && isServed()) return null;
+    const number = currentNumber(deps.folders, SITE_SLUG);
+    const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
+    const entries = deps.siteFilesOf({
+      site: state.site,
+      pages: listed,
+    });
+    const input = {
+      slug: SITE_SLUG,
+      access: 'public',
+      customDomain: null,
+      asOf: state.now,
+      eventKey: key,
+      entries,
+      data: () => JSON.stringify({ listed: openSlugs(listed) } satisfies SiteReleaseData),
+    } as const;
+    const { manifest, filesDrawn } = await releaseOf(deps, input, {
+      previous,
+      draw: { renderer: deps.renderer, priorities: PRIORITIES, isBulk: false },
+    });
+    if (manifest !== null) await pages.switchTo(manifest, { number, listed: openSlugs(listed) }, fence);
+    lastKey = key;
+    dueAt = heartbeatBefore(state.now, SITE_SLUG) + HEARTBEAT_MS;
+    return pageReport(SITE_SLUG, manifest === null ? 'unchanged' : 'published', {
+      release: manifest?.number ?? number,
+      filesDrawn,
+      filesTotal: entries.length,
+      durationMs: performance.now() - started,
+    });
+  }
 
   return {
-    publish: async (state, fence, summaryOf) => {
-      const started = performance.now();
-      const listed = state.resolved.pages.flatMap((page) => {
-        const summary = summaryOf(page.definition.slug) ?? publishedSummary(deps, page.definition.slug);
-        return summary === null ? [] : [{ ...page, ...summary }];
-      });
-      const home = listed.find(({ definition: { slug, access } }) => slug === state.site.home && access === 'public');
-      const key = fingerprintOf([state.site, home?.asOf ?? null, listed.map(newsOf)]);
-      if (key === lastKey && state.now < dueAt) return null;
-      const number = currentNumber(deps.folders, SITE_SLUG);
-      const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
-      const entries = deps.siteFilesOf({
-        site: state.site,
-        pages: listed,
-        home: home === undefined ? null : await homeModel(deps, { state, home, asOf: home.asOf }),
-      });
-      const input = {
-        slug: SITE_SLUG,
-        access: 'public',
-        customDomain: null,
-        asOf: home?.asOf ?? state.now,
-        eventKey: key,
-        entries,
-        data: () => '{}',
-      } as const;
-      const { manifest, filesDrawn } = await releaseOf(deps, input, {
-        previous,
-        draw: { renderer: deps.renderer, priorities: PRIORITIES, isBulk: false },
-      });
-      if (manifest !== null) await pages.switchTo(manifest, number, fence);
-      lastKey = key;
-      dueAt = heartbeatBefore(state.now, SITE_SLUG) + HEARTBEAT_MS;
-      return pageReport(SITE_SLUG, manifest === null ? 'unchanged' : 'published', {
-        release: manifest?.number ?? number,
-        filesDrawn,
-        filesTotal: entries.length,
-        durationMs: performance.now() - started,
-      });
+    publish: (...init) => {
+      const mine = last.then(() => publish(...init));
+      last = mine.catch(() => undefined);
+      return mine;
     },
   };
+}
+
+/** Pages that anybody may know of. */
+function openSlugs(pages: readonly ListedPage[]): readonly string[] {
+  return pages.flatMap(({ definition: { slug, access } }) => (access === 'public' ? [slug] : []));
 }
 
 /** What is news of a page to the site's own files; how old its data is waits for the next heartbeat. */
@@ -104,11 +112,4 @@ function publishedSummary({ folders }: PageReleaseDeps, slug: string): PageSumma
     // Unreadable: the index does without it until the page is published again.
     return null;
   }
-}
-
-async function homeModel(
-  { store }: PageReleaseDeps,
-  { state, home, asOf }: { state: SiteState; home: ResolvedPage; asOf: EpochMs },
-): Promise<PageModel> {
-  return modelAsOf(await loadPageInputs(store, state, home), toEpochMs(asOf));
 }

@@ -5,41 +5,79 @@
  */
 
 import pLimit from 'p-limit';
-import { SITE_SLUG } from '../site/site-release.ts';
-import { pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
+import { SITE_SLUG } from '../releases/folders.ts';
+import { numbersIn, pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
 import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
+import type { SiteKey } from './sealed-entries.ts';
+import { NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import type { Target, TargetReport, TargetStore } from './target.ts';
-import { faultText, type Tally, type TargetLedger, type TargetRun } from './target-run.ts';
+import {
+  faultText,
+  InterruptedError,
+  numberAfter,
+  type Tally,
+  type TargetLedger,
+  type TargetRun,
+} from './target-run.ts';
 import { uploadPage } from './upload-page.ts';
 
 export interface TargetOptions {
   readonly store: TargetStore;
   readonly listing: StaticListing;
+  /** Of what only we may read in the ledger. */
+  readonly key: SiteKey;
+  /** Told, by slug, which numbers of releases what is there has taken. */
+  readonly onNumbers: (numbers: ReadonlyMap<string, number>) => Promise<void>;
   readonly elapsed?: () => number;
 }
 
 /** Makes a target; its first run reads what the target holds. */
-export function createTarget({ store, listing, elapsed = () => performance.now() }: TargetOptions): Target {
+export function createTarget({
+  store,
+  listing,
+  key,
+  onNumbers,
+  elapsed = () => performance.now(),
+}: TargetOptions): Target {
   let memory: TargetLedger | null = null;
   let isFirstRun = true;
+  let isInterrupted = false;
+  const warningsOfOpening: string[] = [];
   const inTurn = pLimit(1);
+
+  async function remember(tally: Tally): Promise<TargetLedger> {
+    if (memory !== null) return memory;
+    const found = await readMemory({ store, key, tally });
+    await onNumbers(numbersIn(found.pages));
+    memory = found;
+    return found;
+  }
 
   async function update(): Promise<TargetReport> {
     const started = elapsed();
-    const tally: Tally = {
-      filesWritten: 0,
-      filesKept: 0,
-      filesRemoved: 0,
-      bytesWritten: 0,
-      warnings: [],
-      failures: [],
-    };
+    const tally: Tally = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
     try {
-      const site = listing.look();
-      memory ??= await readMemory(store, tally);
+      const ledger = await remember(tally);
       // A folder tells at no cost whether somebody removed files from it.
-      await updateFiles({ store, site, memory, tally, isThorough: isFirstRun && store.has !== undefined });
+      const isThorough = isFirstRun && store.has !== undefined;
+      do {
+        isInterrupted = false;
+        const run = {
+          store,
+          key,
+          site: listing.look(),
+          memory: ledger,
+          tally,
+          isThorough,
+          isInterrupted: () => isInterrupted,
+        };
+        await updateFiles(run).catch((error: unknown) => {
+          const isLeaving = error instanceof NoLongerPublicError;
+          if (!isLeaving && !(error instanceof InterruptedError)) throw error;
+          isInterrupted = true;
+        });
+      } while (isInterrupted);
       isFirstRun = false;
     } catch (error) {
       // What is there is not known for sure any more.
@@ -60,7 +98,16 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
   return {
     kind: store.kind,
     place: store.place,
+    // What keeps it from being read keeps the update from being made, which tells.
+    open: () =>
+      inTurn(() => remember({ ...emptyTally(), warnings: warningsOfOpening })).then(
+        () => undefined,
+        () => undefined,
+      ),
     update: () => inTurn(update),
+    interrupt: () => {
+      isInterrupted = true;
+    },
     probe: store.probe,
     close: async () => {
       await store.close();
@@ -69,17 +116,25 @@ export function createTarget({ store, listing, elapsed = () => performance.now()
   };
 }
 
-async function readMemory(store: TargetStore, tally: Tally): Promise<TargetLedger> {
+function emptyTally(): Tally {
+  return { filesWritten: 0, filesKept: 0, filesRemoved: 0, bytesWritten: 0, warnings: [], failures: [] };
+}
+
+async function readMemory({ store, key, tally }: Pick<TargetRun, 'store' | 'key' | 'tally'>): Promise<TargetLedger> {
   const found = await store.readLedger(SITE_LEDGER);
   if (found === null) return { pages: new Map(), version: null, doubts: 'missing' };
-  const ledger = parseSiteLedger(found.text);
+  const ledger = parseSiteLedger(found.text, key);
   if (ledger === null) {
     tally.warnings.push(`${SITE_LEDGER} there cannot be understood: everything is written again.`);
     return { pages: new Map(), version: found.version, doubts: 'unreadable' };
   }
   if (ledger.settings !== store.settings)
     for (const [slug, entry] of ledger.pages) ledger.pages.set(slug, { ...entry, mark: '' });
-  return { pages: ledger.pages, version: found.version, doubts: 'none' };
+  if (!ledger.isWhole)
+    tally.warnings.push(
+      `${SITE_LEDGER} there was written under another key, so it cannot be told which sealed pages are there. Set access.key to the same wherever this site is built.`,
+    );
+  return { pages: ledger.pages, version: found.version, doubts: ledger.isWhole ? 'none' : 'unreadable' };
 }
 
 async function updateFiles(run: TargetRun): Promise<void> {
@@ -106,14 +161,16 @@ async function updateFiles(run: TargetRun): Promise<void> {
 /** From here on the pages count as half written, whatever happens. */
 async function noteChanging(run: TargetRun, changed: readonly StaticPage[]): Promise<void> {
   const { memory } = run;
-  for (const { slug, isSealed } of changed) {
+  for (const page of changed) {
+    const { slug, isSealed } = page;
     const { files = 0, isWhole = false } = memory.pages.get(slug) ?? {};
-    memory.pages.set(slug, { mark: '', files, isSealed, isWhole });
+    memory.pages.set(slug, { mark: '', files, isSealed, isWhole, number: numberAfter(run, page) });
   }
   await writeSiteLedger(run);
   memory.doubts = 'none';
 }
 
-async function writeSiteLedger({ store, memory }: TargetRun): Promise<void> {
-  memory.version = await store.writeLedger(SITE_LEDGER, siteLedgerText(store.settings, memory.pages), memory.version);
+async function writeSiteLedger({ store, key, memory }: TargetRun): Promise<void> {
+  const text = siteLedgerText(store.settings, memory.pages, key);
+  memory.version = await store.writeLedger(SITE_LEDGER, text, memory.version);
 }

@@ -9,7 +9,7 @@
  *   read 2026-11
  */
 
-import { EVERY_ANSWER, frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../releases/answer-headers.ts';
+import { EVERY_ANSWER, frameAncestors, HSTS, INERT_CSP, PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { BADGE_CACHE } from './page-extras.ts';
 
 /** Folders with a document in them, below a page. */
@@ -28,7 +28,10 @@ const DOCUMENT_FOLDERS = [
 ];
 const FEEDS = ['feed.atom', 'feed.rss', 'feed.json', 'maintenance.ics'];
 const DATA = [
-  'api/*',
+  // Not api/*: at the root that would be a page called components and its component called api.
+  'api/v2/*',
+  'api/state.json',
+  'api/uptime.json',
   'build.json',
   'favicon.svg',
   'og.png',
@@ -46,8 +49,11 @@ const SITE_DATA = ['robots.txt', 'sitemap.xml', 'llms.txt', 'embed.js', 'embed-r
 
 type Headers = Readonly<Record<string, string>>;
 
-/** @param isHttps whether site.url is; then browsers are told to stay with it, as by our own server */
-export function headersFile(isHttps: boolean): string {
+/**
+ * @param isHttps  whether site.url is; then browsers are told to stay with it, as by our own server
+ * @param hasHome  whether the files of a page stand at the root too
+ */
+export function headersFile(isHttps: boolean, hasHome: boolean): string {
   const html = (path: string): Headers => ({
     'content-security-policy': frameAncestors(path),
     'cache-control': PUBLIC_CACHE,
@@ -55,11 +61,16 @@ export function headersFile(isHttps: boolean): string {
   const open = { 'access-control-allow-origin': '*', 'content-security-policy': INERT_CSP };
   const data: Headers = { ...open, 'cache-control': PUBLIC_CACHE };
   const badge: Headers = { ...open, 'cache-control': BADGE_CACHE };
+  // A folder right below the root is matched as if it were a page.
+  const homeRules = [
+    ...DOCUMENT_FOLDERS.filter((folder) => folder.includes('/:')).flatMap((folder) =>
+      ['', 'index.html'].map((file) => [`/${folder}${file}`, html(folder)] as const),
+    ),
+    ...DATA.filter((path) => !SITE_DATA.includes(path)).map((path) => [`/${path}`, data] as const),
+    ...BADGES.map((path) => [`/${path}`, badge] as const),
+  ];
   const rules: (readonly [string, Headers])[] = [
-    [
-      '/*',
-      { ...EVERY_ANSWER, ...(isHttps ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}) },
-    ],
+    ['/*', { ...EVERY_ANSWER, ...(isHttps ? { 'strict-transport-security': HSTS } : {}) }],
     ...DOCUMENT_FOLDERS.map((folder) => [`/:page/${folder}`, html(folder)] as const),
     // In the folder of badges that name is taken by the rule of badges.
     ...DOCUMENT_FOLDERS.filter((folder) => folder !== 'badges/').map(
@@ -71,6 +82,7 @@ export function headersFile(isHttps: boolean): string {
     // After the pages, whose addresses one host takes for the same with and without a slash.
     ...['', 'index.html', '404.html'].map((path) => [`/${path}`, html('')] as const),
     ...SITE_DATA.map((path) => [`/${path}`, data] as const),
+    ...(hasHome ? homeRules : []),
   ];
   return `${rules.map(([pattern, headers]) => [pattern, ...Object.entries(headers).map(([name, value]) => `  ${titled(name)}: ${value}`)].join('\n')).join('\n')}\n`;
 }

@@ -1,11 +1,13 @@
 /**
- * What a target holds of ours, kept in the target itself: `.pharos.json` lists the pages, `.pharos/<slug>.json` the files
- * of one. Only what is in them is ever overwritten knowingly, skipped or removed. A file whose stamp is empty may be there
+ * What a target holds of ours, kept in the target itself: `.pharos.json` lists the pages, those that are sealed for
+ * nobody else to read; `.pharos/<slug>.json` lists the files of one. Only what is in them is ever overwritten knowingly, skipped or removed. A file whose stamp is empty may be there
  * or not, in any version.
  */
 
 import { z } from 'zod';
 import { SLUG } from '../../model/scalars.ts';
+import { PAGE_FOLDERS, SITE_FILES } from '../../model/slugs.ts';
+import { openEntries, type SiteKey, sealEntries } from './sealed-entries.ts';
 import { isInside } from './static-file.ts';
 
 export const SITE_LEDGER = '.pharos.json';
@@ -17,17 +19,23 @@ const PageEntrySchema = z.object({
   isSealed: z.boolean(),
   /** Whether it ever was wholly there. */
   isWhole: z.boolean(),
+  /** Of the newest release of it that was ever put there: no other may have it. */
+  number: z.int().nonnegative().default(0),
 });
 export type PageEntry = z.output<typeof PageEntrySchema>;
 
+const PageEntriesSchema = z.record(
+  z.string().refine((slug) => slug === '_site' || slug === '_home' || SLUG.test(slug)),
+  PageEntrySchema,
+);
+
 const SiteLedgerSchema = z.object({
-  format: z.literal(2),
+  /** Of format 2 sealed pages are among the others. */
+  format: z.literal([2, 3]),
   /** How files are stored; with other settings everything is looked at again. */
   settings: z.string(),
-  pages: z.record(
-    z.string().refine((slug) => slug === '_site' || SLUG.test(slug)),
-    PageEntrySchema,
-  ),
+  pages: PageEntriesSchema,
+  sealed: z.string().optional(),
 });
 
 const PageLedgerSchema = z.object({ format: z.literal(2), files: z.record(z.string().refine(isInside), z.string()) });
@@ -40,14 +48,45 @@ export function pageLedgerPath(slug: string): string {
   return `.pharos/${slug}.json`;
 }
 
-/** Null: it cannot be understood. */
-export function parseSiteLedger(text: string): { readonly settings: string; readonly pages: PageEntries } | null {
-  const ledger = parsed(SiteLedgerSchema, text);
-  return ledger === null ? null : { settings: ledger.settings, pages: new Map(Object.entries(ledger.pages)) };
+export interface SiteLedger {
+  readonly settings: string;
+  readonly pages: PageEntries;
+  /** False: which sealed pages it lists cannot be told, since they were noted under another key. */
+  readonly isWhole: boolean;
 }
 
-export function siteLedgerText(settings: string, pages: PageEntries): string {
-  return JSON.stringify({ format: 2, settings, pages: Object.fromEntries(pages) });
+/** Null: it cannot be understood. */
+export function parseSiteLedger(text: string, key: SiteKey): SiteLedger | null {
+  const ledger = parsed(SiteLedgerSchema, text);
+  if (ledger === null) return null;
+  const { settings, sealed } = ledger;
+  const opened = sealed === undefined ? '{}' : openEntries(sealed, key);
+  const entries = opened === null ? null : parsed(PageEntriesSchema, opened);
+  const pages = new Map([...Object.entries(ledger.pages), ...Object.entries(entries ?? {})]);
+  return { settings, pages, isWhole: entries !== null };
+}
+
+export function siteLedgerText(settings: string, entries: PageEntries, key: SiteKey): string {
+  const [closed, pages] = [true, false].map((isSealed) =>
+    Object.fromEntries([...entries].filter(([, entry]) => entry.isSealed === isSealed)),
+  );
+  // Also where there is none, so that the ledger does not tell whether there is one.
+  return JSON.stringify({ format: 3, settings, pages, sealed: sealEntries(JSON.stringify(closed), key) });
+}
+
+/** Whether the home page may have such a file at the root: in one of its folders, which no page is called, or beside them. */
+function isOfHome(path: string): boolean {
+  const [first = '', ...rest] = path.split('/');
+  if (rest.length > 0) return FOLDERS_OF_PAGE.has(first);
+  return !/^[._]/.test(first) && !FILES_OF_SITE.has(first);
+}
+
+const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
+const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
+
+/** The numbers of releases that are taken by what is there, by slug. */
+export function numbersIn(pages: PageEntries): ReadonlyMap<string, number> {
+  return new Map([...pages].map(([slug, { number }]) => [slug, number]));
 }
 
 /** Null: it cannot be understood, or it lists what cannot be of that page. */
@@ -55,8 +94,10 @@ export function parsePageLedger(slug: string, text: string): PageFiles | null {
   const ledger = parsed(PageLedgerSchema, text);
   if (ledger === null) return null;
   const files = Object.entries(ledger.files);
-  const isOwn = (path: string): boolean =>
-    slug === '_site' ? path !== SITE_LEDGER && !path.startsWith('.pharos/') : path.startsWith(`${slug}/`);
+  const isOwn = (path: string): boolean => {
+    if (slug === '_home') return isOfHome(path);
+    return slug === '_site' ? path !== SITE_LEDGER && !path.startsWith('.pharos/') : path.startsWith(`${slug}/`);
+  };
   return files.every(([path]) => isOwn(path)) ? new Map(files) : null;
 }
 

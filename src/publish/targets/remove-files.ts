@@ -1,6 +1,6 @@
 /** Takes out of a target what is not public any more, before anything is put there. */
 
-import { SITE_SLUG } from '../site/site-release.ts';
+import { SITE_SLUG } from '../releases/folders.ts';
 import { pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
 import type { StaticPage } from './static-listing.ts';
 import { contentStamp, eachOf, type TargetRun } from './target-run.ts';
@@ -17,6 +17,12 @@ export function leavingPages({ site, memory }: TargetRun): string[] {
   });
 }
 
+/** What visitors come by goes first, then what it linked to. */
+function inOrderOfLeaving(paths: readonly string[]): readonly string[] {
+  const depth = (path: string): number => (path.endsWith('.html') ? path.split('/').length : Number.MAX_SAFE_INTEGER);
+  return paths.toSorted((a, b) => depth(a) - depth(b));
+}
+
 /** @returns whether a ledger of the page is there, empty by now */
 export async function removePage({ store, site, memory, tally }: TargetRun, slug: string): Promise<boolean> {
   const ledger = await store.readLedger(pageLedgerPath(slug));
@@ -29,7 +35,7 @@ export async function removePage({ store, site, memory, tally }: TargetRun, slug
     );
   // What its release has by now is the best guess at what was there.
   const guessed = isLost || memory.doubts === 'unreadable' ? site.pathsOf(slug) : [];
-  const paths = files === null ? guessed : [...files.keys()];
+  const paths = inOrderOfLeaving(files === null ? guessed : [...files.keys()]);
   await eachOf(paths, store.concurrency, async (path) => {
     await store.remove(path);
     tally.filesRemoved += 1;

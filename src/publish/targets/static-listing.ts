@@ -3,19 +3,28 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { SITE_FILES } from '../../model/slugs.ts';
 import type { VersionOf } from '../files/file-entry.ts';
 import { BADGES } from '../files/kinds/badges.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
-import { filesFolder, publishedSlugs, type ReleaseFolders, releaseFolder, servedRelease } from '../releases/folders.ts';
+import {
+  filesFolder,
+  publishedSlugs,
+  type ReleaseFolders,
+  releaseFolder,
+  SITE_SLUG,
+  servedRelease,
+} from '../releases/folders.ts';
 import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
-import { SITE_SLUG } from '../site/site-release.ts';
 import { headersFile, redirectsFile } from './host-files.ts';
 import { badgesOf, type PageLock, sealedPage } from './page-extras.ts';
 import { NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';
 
 export interface ListingOptions {
   readonly folders: ReleaseFolders;
+  /** Slug of the page that the root is an address of; null: the root is the index of pages. */
+  readonly home: () => string | null;
   /** What seals pages, by slug; other gated pages are left out. */
   readonly sealed: ReadonlyMap<string, PageLock>;
   /** `_headers` and `_redirects`; null: this host reads neither. */
@@ -25,11 +34,13 @@ export interface ListingOptions {
 }
 
 export interface StaticPage {
-  /** `_site` for the site's own files. */
+  /** `_site` for the site's own files, `_home` for the home page's at the root: a static host has no addresses, but copies. */
   readonly slug: string;
   /** As long as it stays, so does every file. */
   readonly mark: string;
   readonly isSealed: boolean;
+  /** Of its release. */
+  readonly number: number;
   /** Whole paths, each once. Nothing is drawn yet. */
   readonly files: () => readonly StaticFile[];
 }
@@ -41,6 +52,8 @@ export interface StaticSite {
   readonly unreadable: ReadonlySet<string>;
   /** On this disk and not for a static host. */
   readonly gated: readonly string[];
+  /** Whole paths of the copies at the root. */
+  readonly homePaths: () => ReadonlySet<string>;
   /** Whole paths that a page has or had, by its release; to be removed where no ledger tells. */
   readonly pathsOf: (slug: string) => readonly string[];
 }
@@ -61,7 +74,8 @@ interface KnownPage {
 }
 
 /** Makes the listing over a data folder. Between two looks it remembers a few words of each page. */
-export function createStaticListing({ folders, sealed, hostFiles, versionOf }: ListingOptions): StaticListing {
+export function createStaticListing(options: ListingOptions): StaticListing {
+  const { folders, home, sealed, hostFiles, versionOf } = options;
   const known = new Map<string, KnownPage>();
   const seals = new Map<string, { readonly from: string; readonly mark: string }>();
 
@@ -96,22 +110,49 @@ export function createStaticListing({ folders, sealed, hostFiles, versionOf }: L
   }
 
   function toPage(page: KnownPage): StaticPage {
-    const { slug, mark } = page;
-    return { slug, mark, isSealed: false, files: () => publicFiles({ folders, versionOf }, page) };
+    const { slug, mark, number } = page;
+    return { slug, mark, number, isSealed: false, files: () => publicFiles(options, page) };
   }
 
   function toSealedPage(page: KnownPage, lock: PageLock): StaticPage {
     const mark = sealedMark(page, lock);
-    return { slug: page.slug, mark, isSealed: true, files: () => [sealedFile(folders, page, { lock, mark })] };
+    return {
+      slug: page.slug,
+      mark,
+      number: page.number,
+      isSealed: true,
+      files: () => [sealedFile(folders, page, { lock, mark })],
+    };
   }
 
-  function toSitePage(site: KnownPage, others: readonly KnownPage[]): StaticPage {
-    const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others);
+  /** The same files once more, but for those that the site has of its own. */
+  function toHomePage(page: KnownPage): StaticPage {
+    const prefix = prefixOf(page.slug);
+    const files = (): StaticFile[] =>
+      publicFiles(options, page)
+        .map((file) => ({ ...file, path: file.path.slice(prefix.length) }))
+        .filter(({ path }) => !FILES_OF_SITE.has(path));
+    return {
+      slug: HOME_SLUG,
+      mark: fingerprintOf([HOME_SLUG, page.slug, page.mark]).slice(0, 32),
+      // It is no release of its own.
+      number: 0,
+      isSealed: false,
+      files,
+    };
+  }
+
+  function toSitePage(site: KnownPage, others: readonly KnownPage[], hasHome: boolean): StaticPage {
+    const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome);
     return {
       slug: SITE_SLUG,
-      mark: fingerprintOf([site.mark, texts]).slice(0, 32),
+      number: site.number,
+      mark: fingerprintOf([site.mark, texts, hasHome]).slice(0, 32),
       isSealed: false,
-      files: () => [...texts.map(textFile), ...publicFiles({ folders, versionOf }, site, others)],
+      files: () => [
+        ...texts.map(textFile),
+        ...publicFiles(options, site, others).filter(({ path }) => !hasHome || path !== 'index.html'),
+      ],
     };
   }
 
@@ -132,21 +173,29 @@ export function createStaticListing({ folders, sealed, hostFiles, versionOf }: L
         else gated.push(slug);
       }
       const others = open.filter(({ slug }) => slug !== SITE_SLUG);
-      const site = open.filter(({ slug }) => slug === SITE_SLUG).map((found) => toSitePage(found, others));
+      const homes = others.filter(({ slug }) => slug === home()).map(toHomePage);
+      const site = open
+        .filter(({ slug }) => slug === SITE_SLUG)
+        .map((found) => toSitePage(found, others, homes.length > 0));
       return {
-        pages: [...others.map(toPage), ...closed, ...site],
+        pages: [...others.map(toPage), ...closed, ...homes, ...site],
+        homePaths: () => new Set(homes.flatMap(({ files }) => files()).map(({ path }) => path)),
         unreadable,
         gated,
-        pathsOf: (slug) => pathsOnDisk({ folders, versionOf }, slug),
+        pathsOf: (slug) => pathsOnDisk(options, slug),
       };
     },
   };
 }
 
-/** Grows with what is listed of a release, so that hosts get what a newer version adds. */
-const LISTING_FORMAT = 1;
+/** What the home page's files at the root are called as a page. */
+const HOME_SLUG = '_home';
+const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
-/** Which manifest is there: numbers begin anew when a page is withdrawn and comes back. */
+/** Grows with what is listed of a release, so that hosts get what a newer version adds. */
+const LISTING_FORMAT = 2;
+
+/** Which manifest is there: a data folder that was put back may have another of the same number. */
 function releaseStamp(folders: ReleaseFolders, slug: string, number: number): string {
   const file = statSync(join(releaseFolder(folders, slug, number), 'manifest.json'), { throwIfNoEntry: false });
   return `${number} ${file?.ino ?? ''} ${file?.mtimeMs ?? ''} ${file?.size ?? ''}`;
@@ -203,12 +252,15 @@ function sealedFile(
   };
 }
 
-function hostTexts(isHttps: boolean, pages: readonly KnownPage[]): (readonly [string, string])[] {
+function hostTexts(isHttps: boolean, pages: readonly KnownPage[], hasHome: boolean): (readonly [string, string])[] {
   const domains = pages.flatMap(({ slug, customDomain }) =>
     customDomain === null ? [] : [{ slug, domain: customDomain }],
   );
   const redirects = redirectsFile(domains);
-  return [['_headers', headersFile(isHttps)], ...(redirects === null ? [] : [['_redirects', redirects] as const])];
+  return [
+    ['_headers', headersFile(isHttps, hasHome)],
+    ...(redirects === null ? [] : [['_redirects', redirects] as const]),
+  ];
 }
 
 function textFile([path, text]: readonly [string, string]): StaticFile {

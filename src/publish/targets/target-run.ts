@@ -3,8 +3,9 @@
 import pLimit from 'p-limit';
 import { messageOf } from '../../errors.ts';
 import type { PageEntries } from './ledger.ts';
+import type { SiteKey } from './sealed-entries.ts';
 import { NoLongerPublicError, ReleaseGoneError } from './static-file.ts';
-import type { StaticSite } from './static-listing.ts';
+import type { StaticPage, StaticSite } from './static-listing.ts';
 import type { TargetStore } from './target.ts';
 
 /** What is known of the target between two runs. */
@@ -27,16 +28,32 @@ export interface Tally {
 
 export interface TargetRun {
   readonly store: TargetStore;
+  readonly key: SiteKey;
   readonly site: StaticSite;
   readonly memory: TargetLedger;
   readonly tally: Tally;
   /** Every file is compared, also of pages that seem to be there. */
   readonly isThorough: boolean;
+  /** True: something has to leave at once, so nothing more is begun. */
+  readonly isInterrupted: () => boolean;
+}
+
+/** The update stops to begin anew. */
+export class InterruptedError extends Error {
+  constructor() {
+    super('a page is to be taken out first');
+    this.name = 'InterruptedError';
+  }
 }
 
 /** What the ledger says of a file: what it is, and how it is stored. */
 export function contentStamp({ store }: TargetRun, identity: string): string {
   return `${identity.slice(0, 40)}${store.settings}`;
+}
+
+/** What a page's entry says of numbers once this release of it is there: they only grow. */
+export function numberAfter({ memory }: TargetRun, { slug, number }: Pick<StaticPage, 'slug' | 'number'>): number {
+  return Math.max(memory.pages.get(slug)?.number ?? 0, number);
 }
 
 /** Several at a time. After the first failure nothing more is begun, and what is under way is waited for. */

@@ -51,8 +51,12 @@ export interface TargetReport {
 export interface Target {
   readonly kind: TargetStore['kind'];
   readonly place: string;
+  /** Reads what the target holds, ahead of the first update. */
+  readonly open: () => Promise<void>;
   /** Updates the target to what is published. Never throws: what went wrong is in the report. One at a time. */
   readonly update: () => Promise<TargetReport>;
+  /** Has the update that is under way begin anew, with what is to leave first. */
+  readonly interrupt: () => void;
   readonly probe: TargetStore['probe'];
   readonly close: () => Promise<void>;
 }

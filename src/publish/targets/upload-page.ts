@@ -1,17 +1,19 @@
 /** Writes one page to a target. Before a file is touched, the ledger says that it may be there in any version. */
 
 import { isStatusError } from '../../errors.ts';
+import { SITE_SLUG } from '../releases/folders.ts';
 import { type PageFiles, pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
 import { ReleaseGoneError, STAGES, type StaticFile } from './static-file.ts';
 import type { StaticPage } from './static-listing.ts';
-import { contentStamp, eachOf, faultText, type TargetRun } from './target-run.ts';
+import { contentStamp, eachOf, faultText, InterruptedError, numberAfter, type TargetRun } from './target-run.ts';
 
 /** One page with everything it has. What fails of it alone is told, and leaves the others their turn. */
 export async function uploadPage(run: TargetRun, page: StaticPage): Promise<void> {
   const { memory, tally } = run;
   try {
     const files = await uploadFiles(run, page);
-    memory.pages.set(page.slug, { mark: page.mark, files, isSealed: page.isSealed, isWhole: true });
+    const { slug, mark, isSealed } = page;
+    memory.pages.set(slug, { mark, files, isSealed, isWhole: true, number: numberAfter(run, page) });
   } catch (error) {
     const isOfPage = error instanceof ReleaseGoneError || (isStatusError(error) && error.context['isOfFile'] === true);
     if (!isOfPage) throw error;
@@ -40,10 +42,14 @@ async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): P
   await note();
   try {
     await putAll(run, missing, { there, note });
+    // What the home page has at the root by now was written before, and stays.
+    const homePaths = slug === SITE_SLUG ? run.site.homePaths() : new Set<string>();
     for (const path of gone) {
-      await store.remove(path);
+      if (!homePaths.has(path)) {
+        await store.remove(path);
+        tally.filesRemoved += 1;
+      }
       there.delete(path);
-      tally.filesRemoved += 1;
     }
   } catch (error) {
     // What was done so far need not be done again. Should this fail as well, the first failure is the one to tell.
@@ -65,6 +71,7 @@ async function putAll(
     for (let from = 0; from < files.length; from += store.checkpointFiles) {
       if (from > 0) await note();
       await eachOf(files.slice(from, from + store.checkpointFiles), store.concurrency, async (file) => {
+        if (run.isInterrupted()) throw new InterruptedError();
         tally.bytesWritten += await store.put(file);
         tally.filesWritten += 1;
         there.set(file.path, contentStamp(run, file.identity));

@@ -6,7 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
-import type { OwnRequest } from '../front-door.ts';
+import type { OwnRequest } from '../answer.ts';
 
 export interface Hook {
   readonly header: string;

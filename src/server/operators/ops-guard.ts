@@ -1,15 +1,11 @@
-/** The operator token: compared in constant time, and tries with a wrong one counted. */
+/** The operator token: each try counted before it is compared, in constant time, and taken back when it was right. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Attempts } from '../../access/attempts/attempts.ts';
 import { clientNetworkOf } from '../../access/attempts/client-address.ts';
+import type { Revealing } from '../../access/digest.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
-
-/** Something that reveals a secret. */
-export interface Revealing {
-  readonly reveal: () => string;
-}
 
 export type TokenVerdict =
   | { readonly kind: 'right' }
@@ -24,7 +20,7 @@ export interface OperatorGuard {
 export interface OperatorGuardOptions {
   /** Null: none is configured, so none is right. */
   readonly token: () => Revealing | null;
-  readonly attempts: Pick<Attempts, 'admit'>;
+  readonly attempts: Pick<Attempts, 'admit' | 'forgive'>;
 }
 
 /** Clients kept out at the same time; the oldest is let in again beyond that, and counted anew by the store. */
@@ -32,7 +28,10 @@ const BLOCKED_MAX = 10_000;
 /** No page can have this name, so nobody's tries at a page are counted with these. */
 const COUNTED_AS = '-';
 
-/** Makes the guard. Wrong tries are counted in the store, so that restarts and other processes share them. */
+/**
+ * Makes the guard. Tries are counted in the store, so that restarts and other processes share them, and before they are
+ * compared, so that many at the same time get no further than one after the other.
+ */
 export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): OperatorGuard {
   const blocked = new LRUCache<string, EpochMs>({ max: BLOCKED_MAX });
   return {
@@ -40,9 +39,12 @@ export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): 
       const network = clientNetworkOf(address);
       const until = blocked.get(network);
       if (until !== undefined && until > now) return { kind: 'limited', retryAfterMs: until - now };
-      if (isSame(given, token())) return { kind: 'right' };
       const admission = await attempts.admit({ kind: 'operator', slug: COUNTED_AS, clientAddress: address, now });
-      if (admission.isAdmitted) return { kind: 'wrong' };
+      if (admission.isAdmitted) {
+        if (!isSame(given, token())) return { kind: 'wrong' };
+        await attempts.forgive(admission.attempt);
+        return { kind: 'right' };
+      }
       blocked.set(network, toEpochMs(now + admission.retryAfterMs));
       return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
     },

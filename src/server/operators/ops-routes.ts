@@ -7,7 +7,7 @@ import type { EpochMs } from '../../model/time.ts';
 import { type OpsView, opsView } from '../../views/operators/ops.ts';
 import type { OpsFacts } from '../../views/operators/ops-facts.ts';
 import { type OpsSignInFault, type OpsSignInView, opsSignInView } from '../../views/operators/ops-sign-in.ts';
-import type { OwnAnswer, OwnRequest } from '../front-door.ts';
+import type { Answer, OwnRequest } from '../answer.ts';
 import type { OpsEvents } from './ops-events.ts';
 import type { OperatorGuard } from './ops-guard.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
@@ -60,7 +60,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 /** Makes the handler of `/-/ops` and what is below it; `rest` is the path behind `ops`. Null: there is no such address. */
 export function createOpsRoutes(
   options: OpsRoutesOptions,
-): (request: OwnRequest, rest: readonly string[]) => Promise<OwnAnswer | null> {
+): (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null> {
   return async (request, rest) => {
     if (!request.isSiteHost || !options.hasToken()) return null;
     try {
@@ -72,7 +72,7 @@ export function createOpsRoutes(
   };
 }
 
-async function answer(options: OpsRoutesOptions, request: OwnRequest, path: string): Promise<OwnAnswer | null> {
+async function answer(options: OpsRoutesOptions, request: OwnRequest, path: string): Promise<Answer | null> {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (path === '') return isRead ? show(options, request) : notAllowed('GET, HEAD');
   if (path === 'events') return isRead ? events(options, request) : notAllowed('GET, HEAD');
@@ -81,7 +81,7 @@ async function answer(options: OpsRoutesOptions, request: OwnRequest, path: stri
   return request.method === 'POST' ? act(options, request) : notAllowed('POST');
 }
 
-async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
   const session = await options.sessions.find(presented(options, request));
   if (session === null) return signInPage(options, request, { status: 401, fault: null });
   const facts = await options.facts(options.now());
@@ -89,7 +89,7 @@ async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<Own
   return page(options, 200, { kind: 'ops', view: opsView(facts, { formToken: session.formToken, notice }) });
 }
 
-async function events(options: OpsRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+async function events(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
   const isAllowed = async (): Promise<boolean> => (await options.sessions.find(presented(options, request))) !== null;
   if (!(await isAllowed())) return plain(401, 'Sign in first.');
   if (request.method === 'HEAD') return { ...plain(200, ''), body: '' };
@@ -103,7 +103,7 @@ async function events(options: OpsRoutesOptions, request: OwnRequest): Promise<O
   };
 }
 
-type Act = (options: OpsRoutesOptions, request: OwnRequest) => Promise<OwnAnswer>;
+type Act = (options: OpsRoutesOptions, request: OwnRequest) => Promise<Answer>;
 
 const POSTS: Readonly<Record<string, Act>> = {
   'sign-in': signIn,
@@ -133,7 +133,7 @@ const POSTS: Readonly<Record<string, Act>> = {
   }),
 };
 
-async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<OwnAnswer> {
+async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
   if (!isFromHere(request)) return signInPage(options, request, { status: 403, fault: 'refused' });
   const form = await formOf(request);
   const now = options.now();
@@ -157,7 +157,7 @@ async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<O
 
 /** Does what a form asks for if its session is alive, it carries that session's token, and no other site sent it. */
 function withForm(
-  act: (options: OpsRoutesOptions, request: OwnRequest, form: URLSearchParams) => Promise<OwnAnswer>,
+  act: (options: OpsRoutesOptions, request: OwnRequest, form: URLSearchParams) => Promise<Answer>,
 ): Act {
   return async (options, request) => {
     const session: OperatorSession | null = await options.sessions.find(presented(options, request));
@@ -192,12 +192,12 @@ function signInPage(
   options: OpsRoutesOptions,
   request: OwnRequest,
   { status, ...init }: { readonly status: number; readonly fault: OpsSignInFault | null; readonly minutes?: number },
-): Promise<OwnAnswer> {
+): Promise<Answer> {
   const up = request.path === 'ops' ? '' : '../';
   return page(options, status, { kind: 'ops-sign-in', view: opsSignInView({ ...init, up }) });
 }
 
-async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): Promise<OwnAnswer> {
+async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): Promise<Answer> {
   const { html, csp } = await options.render(drawn);
   return {
     status,
@@ -211,11 +211,11 @@ async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): 
   };
 }
 
-function goTo(location: string, headers: OutgoingHttpHeaders = {}): OwnAnswer {
+function goTo(location: string, headers: OutgoingHttpHeaders = {}): Answer {
   return { status: 303, headers: { ...NEVER_KEPT, location, 'content-length': 0, ...headers }, body: '' };
 }
 
-function plain(status: number, text: string): OwnAnswer {
+function plain(status: number, text: string): Answer {
   const body = `${text}\n`;
   return {
     status,
@@ -224,7 +224,7 @@ function plain(status: number, text: string): OwnAnswer {
   };
 }
 
-function notAllowed(allow: string): OwnAnswer {
+function notAllowed(allow: string): Answer {
   const answered = plain(405, `This address takes ${allow}.`);
   return { ...answered, headers: { ...answered.headers, allow } };
 }

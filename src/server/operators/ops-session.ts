@@ -1,10 +1,10 @@
 /** Sessions of operators: the token is shown once and exchanged for a cookie that lives a working day at most. */
 
 import { readCookie, setCookie } from '../../access/cookies.ts';
-import { digest, isToken, newToken, type RandomBytes } from '../../access/digest.ts';
+import { digest, isToken, newToken, type RandomBytes, type Revealing } from '../../access/digest.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import type { OperatorSessions } from '../../store/operator-sessions.ts';
-import { isSame, type Revealing } from './ops-guard.ts';
+import { isSame } from './ops-guard.ts';
 
 /** A session ends after this however busy it is, and after an hour in which nothing was asked. */
 const LIFE_MS = 8 * HOUR_MS;

@@ -31,7 +31,14 @@ export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnsw
   const head = answerHead(record, { path: request.path, isPublic: request.isPublic, encoding });
   const condition = { 'if-none-match': single(request.headers['if-none-match']) };
   if (head.etag !== null && fresh(condition, { etag: head.etag })) return head.notModified;
-  const body = release.read(request.path, encoding);
+  let body: Buffer;
+  try {
+    body = release.read(request.path, encoding);
+  } catch (error) {
+    // A variant that is damaged is not needed.
+    if (encoding === null) throw error;
+    return fileAnswer(release, { ...request, headers: { ...request.headers, 'accept-encoding': undefined } });
+  }
   if (range !== undefined) return rangeAnswer(range, body, head.headers);
   // A variant may be replaced by a smaller one meanwhile.
   if (head.whole['content-length'] !== body.length) head.whole = { ...head.headers, 'content-length': body.length };

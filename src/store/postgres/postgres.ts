@@ -109,6 +109,8 @@ export function openPostgres(url: string, { poolSize = POOL_SIZE }: PostgresOpti
       Promise.reject(
         new StatusError({ code: 'STORE_UNAVAILABLE', message: 'A Postgres database is copied with pg_dump.' }),
       ),
+    // Its log is the server's own.
+    truncateLog: async () => true,
     close: () => inTurn(() => pool.end()),
   };
 }

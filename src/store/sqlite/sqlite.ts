@@ -1,6 +1,6 @@
 /** SQLite through node:sqlite: one connection that writes, one that reads, WAL, every commit on disk. */
 
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import pLimit from 'p-limit';
@@ -12,6 +12,11 @@ import { migrationsAfter } from '../migrations.ts';
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 /** How long a writer of another process is waited for. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** The public site is in it too, and names in it are nobody else's business. */
+const FOLDER_MODE = 0o711;
+const OWN_MODE = 0o600;
+/** The version from which on deleted rows are overwritten; databases of before are written anew once. */
+const VERSION_OF_ERASURE = 10;
 
 export interface OpenedSqlite {
   readonly database: Database;
@@ -29,7 +34,8 @@ export interface OpenedSqlite {
  * @throws STORE_UNAVAILABLE when the file cannot be opened, locked or written
  */
 export function openSqlite(file: string, now: number): OpenedSqlite {
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+  makeOwn(file);
   try {
     return { database: connect(file), damagedFile: null };
   } catch (error) {
@@ -39,6 +45,7 @@ export function openSqlite(file: string, now: number): OpenedSqlite {
   for (const suffix of ['', '-wal', '-shm']) {
     if (existsSync(file + suffix)) renameSync(file + suffix, damagedFile + suffix);
   }
+  makeOwn(file);
   try {
     return { database: connect(file), damagedFile };
   } catch (error) {
@@ -51,7 +58,7 @@ export function openSqliteReader(file: string): Database {
   const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   const { all, close } = createDatabase(reading, reading);
   const refuse = () => Promise.reject(new Error('this connection only reads'));
-  return { all, transaction: refuse, backup: refuse, close };
+  return { all, transaction: refuse, backup: refuse, truncateLog: refuse, close };
 }
 
 /** What is wrong with a database file, in words; null when nothing is. It is only read. */
@@ -94,9 +101,21 @@ function connect(file: string): Database {
   }
 }
 
+/** Nobody else may read the database, nor what SQLite keeps beside it, which takes the mode of the file. */
+function makeOwn(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', OWN_MODE));
+    for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, OWN_MODE);
+  } catch (error) {
+    throw unavailable(file, error);
+  }
+}
+
 function prepare(connection: DatabaseSync): void {
   requireVersion(String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']));
-  connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
+  connection.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;',
+  );
   const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
   if (check !== 'ok') throw Object.assign(new Error(`quick_check: ${String(check)}`), { errcode: SQLITE_CORRUPT });
   migrate(connection);
@@ -118,12 +137,12 @@ function requireVersion(version: string): void {
 
 /** Applies each numbered file once, in order, each in a transaction of its own. Forward only. */
 function migrate(connection: DatabaseSync): void {
-  const current = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
+  const current = versionOf(connection);
   for (const { version, sql } of migrationsAfter(current)) {
     connection.exec('BEGIN IMMEDIATE');
     try {
       // Another process may have done it while this one waited for the lock.
-      if (Number(connection.prepare('PRAGMA user_version').get()?.['user_version']) < version) {
+      if (versionOf(connection) < version) {
         connection.exec(sql());
         connection.exec(`PRAGMA user_version = ${version}`);
       }
@@ -133,6 +152,11 @@ function migrate(connection: DatabaseSync): void {
       throw error;
     }
   }
+  if (current > 0 && current < VERSION_OF_ERASURE) connection.exec('VACUUM');
+}
+
+function versionOf(connection: DatabaseSync): number {
+  return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }
 
 function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database {
@@ -167,14 +191,27 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
     // The next one waits for this one whatever becomes of it.
     transaction: (task) => inTurn(() => transact(task)),
     backup: async (file) => {
+      // Never over a file that is there, and nobody else's to read while it is being written.
+      closeSync(openSync(file, 'wx', OWN_MODE));
       await backup(reading, file);
     },
+    truncateLog: () => inTurn(() => isLogTruncated(writing)),
     close: () =>
       inTurn(() => {
         reading.close();
         if (writing !== reading) writing.close();
       }),
   };
+}
+
+/** Readers and writers of other processes are not waited for. */
+function isLogTruncated(connection: DatabaseSync): boolean {
+  connection.exec('PRAGMA busy_timeout = 0');
+  try {
+    return connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0;
+  } finally {
+    connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  }
 }
 
 function prepared(connection: DatabaseSync, cache: Map<string, StatementSync>, sql: string): StatementSync {

@@ -1,7 +1,8 @@
 /** Questions that are answered from disk: state files and folders of posts that the operator named. */
 
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -20,7 +21,8 @@ export function isFileQuestion(question: HttpQuestion): boolean {
 /**
  * Answers a `file:` question with status 200.
  *
- * A folder gives its files, sorted by name, without sub-folders and names that begin with a dot.
+ * A folder gives its files, sorted by name, without sub-folders and names that begin with a dot; what is no file or
+ * leads out of the folder is named with its fault and not opened.
  *
  * @throws UPSTREAM_REFUSED when it is not there or may not be read, UPSTREAM_SHAPE when it is too large or unreadable
  */
@@ -40,30 +42,66 @@ export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Pr
 }
 
 async function readOne(path: string, reads: HttpQuestion['reads']): Promise<unknown> {
-  requireSize(path, (await stat(path)).size);
-  const bytes = await readFile(path);
+  const bytes = await readRegular(path, HTTP_LIMITS.bytesMax);
   if (reads === 'text') return plainText(new TextDecoder().decode(bytes));
   const parsed = parseJson(bytes);
   if (!parsed.isValid) throw unreadable(path, `it ${parsed.reason}`);
   return parsed.value;
 }
 
-async function readFolder(path: string): Promise<readonly { readonly name: string; readonly text: string }[]> {
-  const entries = await readdir(path, { withFileTypes: true });
-  const names = entries.filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
-  if (names.length > FILES_MAX) throw unreadable(path, `it holds more than ${FILES_MAX} files`);
-  let bytesTotal = 0;
-  const files: { name: string; text: string }[] = [];
-  for (const name of names.sort()) {
-    bytesTotal += (await stat(join(path, name))).size;
-    requireSize(path, bytesTotal);
-    files.push({ name, text: plainText(new TextDecoder().decode(await readFile(join(path, name)))) });
+/** A file of a folder; `fault` says why it was not opened, and then `text` is empty. */
+interface FolderFile {
+  readonly name: string;
+  readonly text: string;
+  readonly fault?: string;
+}
+
+/**
+ * Links may lead to other files of the folder, as they do in mounted volumes, and nowhere else: who may write a post must
+ * not be able to publish what only Pharos may read.
+ */
+async function readFolder(path: string): Promise<readonly FolderFile[]> {
+  const root = await realpath(path);
+  const entries = await readdir(root, { withFileTypes: true });
+  const visible = entries.filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'));
+  if (visible.length > FILES_MAX) throw unreadable(path, `it holds more than ${FILES_MAX} files`);
+  let bytesLeft = HTTP_LIMITS.bytesMax;
+  const files: FolderFile[] = [];
+  for (const { name } of visible.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const place = await placeWithin(root, name);
+    if ('fault' in place) {
+      files.push({ name, text: '', ...place });
+      continue;
+    }
+    const bytes = await readRegular(place.path, bytesLeft);
+    bytesLeft -= bytes.length;
+    files.push({ name, text: plainText(new TextDecoder().decode(bytes)) });
   }
   return files;
 }
 
-function requireSize(path: string, bytes: number): void {
-  if (bytes > HTTP_LIMITS.bytesMax) throw unreadable(path, `it is larger than ${HTTP_LIMITS.bytesMax} bytes`);
+async function placeWithin(
+  root: string,
+  name: string,
+): Promise<{ readonly path: string } | { readonly fault: string }> {
+  const path = await realpath(join(root, name)).catch(() => null);
+  if (path === null) return { fault: 'is a link that leads nowhere' };
+  if (!path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`))
+    return { fault: 'is a link that leads out of the folder: copy the file instead' };
+  return (await stat(path)).isFile() ? { path } : { fault: 'is no regular file' };
+}
+
+/** Nothing but a regular file is read: opening a named pipe would wait for whoever writes to it. */
+async function readRegular(path: string, bytesMax: number): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw unreadable(path, 'it is no regular file');
+    if (found.size > bytesMax) throw unreadable(path, `it is larger than ${HTTP_LIMITS.bytesMax} bytes`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
 }
 
 function unreadable(path: string, words: string): StatusError {

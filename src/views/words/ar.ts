@@ -168,6 +168,8 @@ export const ar: Words = {
   target: 'يفحص {target}',
   allPages: 'صفحات الحالة',
   noPages: 'لا توجد صفحات حالة عامة بعد.',
+  preparingTitle: 'يجري إعداد هذه الصفحة',
+  preparingBody: 'تُعيد التحميل تلقائيًا وستظهر بعد لحظات.',
   notFoundTitle: 'هذه الصفحة غير موجودة',
   notFoundBody: 'قد يكون العنوان خاطئًا، أو لم يعد محتواه محفوظًا.',
   goHome: 'إلى الحالة الحالية',

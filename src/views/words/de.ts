@@ -133,6 +133,8 @@ export const de: Words = {
   target: 'Geprüft wird {target}',
   allPages: 'Statusseiten',
   noPages: 'Es gibt noch keine öffentlichen Statusseiten.',
+  preparingTitle: 'Diese Seite wird vorbereitet',
+  preparingBody: 'Sie lädt sich von selbst neu und ist gleich da.',
   notFoundTitle: 'Diese Seite gibt es hier nicht',
   notFoundBody: 'Vielleicht stimmt die Adresse nicht, oder was dort stand, wird nicht mehr aufbewahrt.',
   goHome: 'Zum aktuellen Status',

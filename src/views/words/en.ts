@@ -131,6 +131,8 @@ export const en = {
   target: 'Checks {target}',
   allPages: 'Status pages',
   noPages: 'There are no public status pages yet.',
+  preparingTitle: 'This page is being prepared',
+  preparingBody: 'It reloads by itself and will be here in a moment.',
   notFoundTitle: 'This page is not here',
   notFoundBody: 'The address may be wrong, or what it led to is no longer kept.',
   goHome: 'Go to the current status',

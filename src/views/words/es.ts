@@ -137,6 +137,8 @@ export const es: Words = {
   target: 'Comprueba {target}',
   allPages: 'Páginas de estado',
   noPages: 'Todavía no hay páginas de estado públicas.',
+  preparingTitle: 'Esta página se está preparando',
+  preparingBody: 'Se recarga sola y estará aquí en un momento.',
   notFoundTitle: 'Esta página no está aquí',
   notFoundBody: 'Puede que la dirección sea incorrecta o que su contenido ya no se conserve.',
   goHome: 'Ir al estado actual',

@@ -137,6 +137,8 @@ export const fr: Words = {
   target: 'Contrôle {target}',
   allPages: 'Pages d’état',
   noPages: 'Il n’y a pas encore de pages d’état publiques.',
+  preparingTitle: 'Cette page est en préparation',
+  preparingBody: 'Elle se recharge d’elle-même et sera là dans un instant.',
   notFoundTitle: 'Cette page n’existe pas ici',
   notFoundBody: 'L’adresse est peut-être fausse, ou son contenu n’est plus conservé.',
   goHome: 'Aller à l’état actuel',

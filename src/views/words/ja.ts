@@ -134,6 +134,8 @@ export const ja: Words = {
   target: '監視対象：{target}',
   allPages: 'ステータスページ一覧',
   noPages: '公開されているステータスページはまだありません。',
+  preparingTitle: 'このページを準備しています',
+  preparingBody: '自動的に再読み込みされ、まもなく表示されます。',
   notFoundTitle: 'ページが見つかりません',
   notFoundBody: 'アドレスが間違っているか、内容の保存期間が過ぎています。',
   goHome: '現在の状態を見る',

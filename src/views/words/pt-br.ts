@@ -137,6 +137,8 @@ export const ptBr: Words = {
   target: 'Verifica {target}',
   allPages: 'Páginas de estado',
   noPages: 'Ainda não há páginas de estado públicas.',
+  preparingTitle: 'Esta página está sendo preparada',
+  preparingBody: 'Ela recarrega sozinha e estará aqui em instantes.',
   notFoundTitle: 'Esta página não está aqui',
   notFoundBody: 'O endereço pode estar errado, ou o que havia nele não é mais guardado.',
   goHome: 'Ir para o estado atual',

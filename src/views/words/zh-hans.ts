@@ -133,6 +133,8 @@ export const zhHans: Words = {
   target: '检查 {target}',
   allPages: '状态页',
   noPages: '还没有公开的状态页。',
+  preparingTitle: '正在准备此页面',
+  preparingBody: '页面会自动重新加载，稍后即可显示。',
   notFoundTitle: '此页不存在',
   notFoundBody: '地址可能有误，或其内容已不再保存。',
   goHome: '查看当前状态',

@@ -69,6 +69,7 @@ function rig({ fails = false, isNew = [] as readonly string[] } = {}): Rig {
         published.push(request?.slug ?? null);
         return { pages: [pageReport(`release ${published.length}`, 'published')], problems: [], durationMs: 1 };
       },
+      publishSite: async () => undefined,
       settled: async () => undefined,
       close: async () => undefined,
     }),

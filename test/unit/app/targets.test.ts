@@ -22,7 +22,9 @@ function slowTarget() {
   const target: Target = {
     kind: 's3',
     place: REPORT.place,
+    open: async () => undefined,
     update: () => new Promise((done) => pending.push(done)),
+    interrupt: () => undefined,
     probe: async () => undefined,
     close: async () => {
       isClosed = true;

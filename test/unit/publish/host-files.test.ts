@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BADGE_HEADERS } from '../../../src/badges/files.ts';
+import { SITE_FILES } from '../../../src/model/slugs.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
 import { siteFilesOf } from '../../../src/publish/site/site-files.ts';
 import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
@@ -74,20 +75,26 @@ function expected(path: string, contentType: string): Record<string, string | un
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cross-origin-resource-policy': 'cross-origin',
-    'strict-transport-security': 'max-age=31536000; includeSubDomains',
+    'strict-transport-security': 'max-age=31536000',
   };
 }
 
+const FILES_OF_SITE: readonly string[] = SITE_FILES;
+
 describe('_headers', () => {
-  const text = headersFile(true);
+  const text = headersFile(true, true);
   const rules = parse(text);
   const page = outage();
   const files = pageFiles(page, { badges: true });
   const site = { url: 'https://status.example', name: 'Example', home: null, timezone: 'UTC', locale: 'en' };
-  const siteFiles = siteFilesOf({ site, pages: [], home: null });
+  const siteFiles = siteFilesOf({ site, pages: [] });
   const addresses = [
     ...files.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/acme/${path}` })),
     ...siteFiles.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/${path}` })),
+    // The copy of the home page; it is framed by the page's own address.
+    ...files
+      .filter(({ path }) => !FILES_OF_SITE.includes(path) && !path.startsWith('embed/') && path !== 'index.html')
+      .map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/${path}` })),
   ].flatMap((file) => {
     const folder = { ...file, address: file.address.replace(/index\.html$/, '') };
     // Where the gallery is, a rule for every file of the folder is meant for badges.
@@ -123,7 +130,7 @@ describe('_headers', () => {
   });
 
   it('tell browsers to stay with https only where the site is there', () => {
-    expect(headersFile(false)).not.toContain('Strict-Transport-Security');
+    expect(headersFile(false, false)).not.toContain('Strict-Transport-Security');
   });
 });
 

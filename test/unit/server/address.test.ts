@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SITE_FILES } from '../../../src/model/slugs.ts';
 import { resolveAddress, type SiteAddresses } from '../../../src/server/address.ts';
 
 const SITE: SiteAddresses = {
@@ -15,11 +16,44 @@ describe('an address', () => {
     expect(at('/acme/')).toEqual({ kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/' });
     expect(at('/acme/history/2026-11/?x=1')).toMatchObject({ slug: 'acme', path: 'history/2026-11/index.html' });
     expect(at('/acme/api/v2/summary.json')).toMatchObject({ path: 'api/v2/summary.json' });
-    expect(at('/')).toEqual({ kind: 'site', path: 'index.html' });
+    expect(at('/', undefined, { ...SITE, home: null })).toEqual({ kind: 'site', path: 'index.html' });
     expect(at('/robots.txt')).toEqual({ kind: 'site', path: 'robots.txt' });
     expect(at('/-/health')).toEqual({ kind: 'own', path: 'health', isSite: true });
     expect(at('/-/health', 'status.acme.test')).toMatchObject({ kind: 'own', isSite: false });
     expect(at('/acme')).toEqual({ kind: 'redirect', location: '/acme/' });
+  });
+
+  it('at the root is one of the home page, but for what the site has of its own and what other pages are called', () => {
+    for (const [target, path] of [
+      ['/', 'index.html'],
+      ['/api/v2/summary.json', 'api/v2/summary.json'],
+      ['/history/', 'history/index.html'],
+      ['/history/2026-11/', 'history/2026-11/index.html'],
+      ['/components/api/feed.atom', 'components/api/feed.atom'],
+      ['/badges/status.svg', 'badges/status.svg'],
+      ['/feed.atom', 'feed.atom'],
+      ['/favicon.svg', 'favicon.svg'],
+      ['/login/', 'login/index.html'],
+      ['/logout', 'logout'],
+    ] as const)
+      expect(at(target)).toEqual({ kind: 'page', slug: 'acme', path, base: '/' });
+    for (const path of SITE_FILES) expect(at(`/${path}`)).toEqual({ kind: 'site', path });
+    expect(at('/staff/')).toMatchObject({ kind: 'page', slug: 'staff', base: '/staff/' });
+    expect(at('/feed.atom', undefined, { ...SITE, home: null })).toEqual({ kind: 'site', path: 'feed.atom' });
+    expect(at('/history/', undefined, { ...SITE, home: null })).toMatchObject({ slug: 'history' });
+  });
+
+  it('of the site is nobody’s domain, whatever a page claims', () => {
+    const claimed = {
+      ...SITE,
+      customDomains: new Map([
+        ['status.example.com', 'evil'],
+        ['127.0.0.1', 'evil'],
+      ]),
+    };
+    expect(at('/x/', 'status.example.com', claimed)).toMatchObject({ slug: 'x' });
+    expect(at('/x/', '127.0.0.1:4321', claimed)).toMatchObject({ slug: 'x' });
+    expect(at('/-/ops', 'status.example.com', claimed)).toMatchObject({ kind: 'own', isSite: true });
   });
 
   it('is answered for the site, its custom domains and this machine only, whatever their case, port or last dot', () => {
@@ -95,6 +129,11 @@ describe('an address', () => {
       path: 'index.html',
       base: '/status/acme/',
     });
-    expect(at('/status/', 'status.example.com', below)).toEqual({ kind: 'site', path: 'index.html' });
+    expect(at('/status/', 'status.example.com', below)).toEqual({
+      kind: 'page',
+      slug: 'acme',
+      path: 'index.html',
+      base: '/status/',
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
-import type { OwnRequest } from '../../../src/server/front-door.ts';
+import type { OwnRequest } from '../../../src/server/answer.ts';
 import { createOwnRoutes } from '../../../src/server/own-routes.ts';
 
 /** What a rebuild is answered when its run ends like this. */

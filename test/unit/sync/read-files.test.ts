@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -50,5 +51,36 @@ describe('a question to the disk', () => {
     writeFileSync(join(folder, 'x.txt'), Buffer.alloc(17 * 1024 * 1024));
     await expect(read('x.txt', 'text')).rejects.toMatchObject({ code: 'UPSTREAM_SHAPE' });
     await expect(read('.', 'folder')).rejects.toMatchObject({ code: 'UPSTREAM_SHAPE' });
+  });
+
+  it('follows links within its folder, and opens nothing else', async () => {
+    const posts = join(folder, 'posts');
+    mkdirSync(join(posts, '..data'), { recursive: true });
+    mkdirSync(join(folder, 'posts-of-others'));
+    writeFileSync(join(posts, '..data', 'a.md'), 'mounted');
+    writeFileSync(join(folder, 'secret'), 'root:x');
+    writeFileSync(join(folder, 'posts-of-others', 'x.md'), 'root:x');
+    symlinkSync('..data/a.md', join(posts, 'a.md'));
+    symlinkSync('../secret', join(posts, 'b.md'));
+    symlinkSync('../posts-of-others/x.md', join(posts, 'c.md'));
+    symlinkSync('..data', join(posts, 'd.md'));
+    symlinkSync('nowhere', join(posts, 'e.md'));
+    execFileSync('mkfifo', [join(posts, 'f.md')]);
+    const out = 'is a link that leads out of the folder: copy the file instead';
+    expect((await read('posts', 'folder')).payload).toEqual([
+      { name: 'a.md', text: 'mounted' },
+      { name: 'b.md', text: '', fault: out },
+      { name: 'c.md', text: '', fault: out },
+      { name: 'd.md', text: '', fault: 'is no regular file' },
+      { name: 'e.md', text: '', fault: 'is a link that leads nowhere' },
+      { name: 'f.md', text: '', fault: 'is no regular file' },
+    ]);
+    // A folder that is itself a link is what the operator named.
+    symlinkSync('posts', join(folder, 'current'));
+    expect((await read('current', 'folder')).payload).toHaveLength(6);
+    await expect(read('posts/f.md', 'text')).rejects.toMatchObject({
+      code: 'UPSTREAM_SHAPE',
+      message: expect.stringContaining('no regular file'),
+    });
   });
 });

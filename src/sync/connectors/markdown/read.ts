@@ -39,6 +39,7 @@ const UPDATE = /^##[ \t]+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)(?:[ \t]+([a-z]+))?[ \
 
 /** The post in a file, or every fault in it. */
 export function readPost(file: PostFile, zone: string): ReadPost | readonly PostFault[] {
+  if (file.fault !== undefined) return [{ field: '', message: file.fault, type: null }];
   const text = file.text.replace(/^\uFEFF/, '');
   const fence = FENCE.exec(text);
   if (fence === null)

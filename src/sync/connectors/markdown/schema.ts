@@ -132,5 +132,6 @@ export function postJsonSchema(): unknown {
 }
 
 /** A folder as the runner reads it. */
-export const FolderSchema = z.array(z.object({ name: z.string(), text: z.string() }));
+/** `fault`: why the file was not opened. */
+export const FolderSchema = z.array(z.object({ name: z.string(), text: z.string(), fault: z.string().optional() }));
 export type PostFile = z.output<typeof FolderSchema>[number];

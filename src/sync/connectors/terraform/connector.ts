@@ -86,6 +86,7 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
 }
 
 export const terraform: Connector<Options> = {
+  definesPages: true,
   kind: 'terraform',
   optionsSchema: OptionsSchema,
   limits: { perMinute: null, perHour: null },

@@ -1,6 +1,7 @@
 /** What resources mean: monitors, and status pages with their groups and components. */
 
 import type { z } from 'zod';
+import { statedAccess } from '../../../model/access.ts';
 import {
   type AccessType,
   type ComponentDefinition,
@@ -250,15 +251,20 @@ function projectPage(
 }
 
 /**
- * Who may see a page. One that does not say is public unless it has a password or domains; a word or an expression that
+ * Who may see a page: the most private of what is written. One that says nothing is public; a word or an expression that
  * we do not know closes it.
  */
 function resourceAccess({ values, hidden }: Resource): AccessType {
-  const has = (field: string): boolean => hidden.has(field) || values[field] !== undefined;
-  if (hidden.has('access_type')) return 'closed';
   const word = values['access_type'];
-  if (word !== undefined) return lookUp(ACCESS_WORDS, word) ?? 'closed';
-  return has('password') ? 'password' : has('auth_email_domains') ? 'email-domain' : 'public';
+  const isHidden = hidden.has('access_type');
+  const domains = values['auth_email_domains'];
+  const stated = statedAccess({
+    type: word === undefined && !isHidden ? null : (lookUp(ACCESS_WORDS, word) ?? 'closed'),
+    hasPassword: hidden.has('password') || (values['password'] !== undefined && values['password'] !== ''),
+    hasEmailDomains:
+      hidden.has('auth_email_domains') || (Array.isArray(domains) ? domains.length > 0 : domains !== undefined),
+  });
+  return stated ?? 'public';
 }
 
 function projectComponent(component: Resource, resources: readonly Resource[], origin: Origin): ComponentDefinition {

@@ -25,7 +25,11 @@ const ShownResourceSchema = z
   .transform(({ values = {}, sensitive_values: sensitive, ...resource }): Resource => {
     const known = withoutNulls(values);
     const marked = typeof sensitive === 'object' ? Object.keys(sensitive).filter((key) => sensitive[key] === true) : [];
-    return { ...resource, values: known, hidden: new Set(marked.filter((key) => !(key in known))) };
+    return {
+      ...resource,
+      values: known,
+      hidden: new Set(marked.filter((key) => !(key in known) && values[key] !== null)),
+    };
   });
 
 const ShownModuleSchema: z.ZodType<ShownModule> = z.object({

@@ -203,6 +203,7 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const uptimeService: Connector<Options> = {
+  definesPages: true,
   kind: 'uptime-service',
   optionsSchema: OptionsSchema,
   limits: { perMinute: null, perHour: null },

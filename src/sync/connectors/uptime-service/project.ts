@@ -1,5 +1,6 @@
 /** What monitors, pages and figures of the uptime service mean. */
 
+import { statedAccess } from '../../../model/access.ts';
 import {
   type ComponentDefinition,
   type MonitorDetail,
@@ -160,12 +161,18 @@ function projectAccess(
   const domains = page.authEmailDomains ?? [];
   const isList = Array.isArray(domains) && domains.every((domain) => typeof domain === 'string');
   if (!isList) problems.push({ kind: 'gate', place: `${place}.authEmailDomains`, message: 'not a list of domains' });
+  const emailDomains = isList ? (domains as string[]).map((domain) => domain.toLowerCase()).toSorted() : [];
+  const stated = statedAccess({
+    type: access ?? 'closed',
+    hasPassword: page.hasPassword,
+    hasEmailDomains: emailDomains.length > 0,
+  });
   const published = FlagSchema.nullish().safeParse(page.published);
   if (!published.success) problems.push({ kind: 'gate', place: `${place}.published`, message: 'not a yes or no' });
   return {
     access: {
-      access: access ?? 'closed',
-      emailDomains: isList ? (domains as string[]).map((domain) => domain.toLowerCase()).toSorted() : [],
+      access: stated ?? 'closed',
+      emailDomains,
       published: published.success && published.data === true,
     },
     problems,

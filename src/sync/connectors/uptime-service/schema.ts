@@ -81,20 +81,24 @@ export const PageSummarySchema = z.object({ id: IdSchema });
 
 const LinkSchema = z.unknown().optional().transform(toLink);
 
-export const PageSchema = z.object({
-  id: IdSchema,
-  slug: z.string(),
-  title: NameSchema,
-  description: TextSchema,
-  homepageUrl: LinkSchema,
-  contactUrl: LinkSchema,
-  icon: LinkSchema,
-  customDomain: z.unknown().optional().transform(toHost),
-  accessType: z.unknown().optional(),
-  authEmailDomains: z.unknown().optional(),
-  published: z.unknown().optional(),
-  theme: z.unknown().optional(),
-});
+export const PageSchema = z
+  .object({
+    id: IdSchema,
+    slug: z.string(),
+    title: NameSchema,
+    description: TextSchema,
+    homepageUrl: LinkSchema,
+    contactUrl: LinkSchema,
+    icon: LinkSchema,
+    customDomain: z.unknown().optional().transform(toHost),
+    accessType: z.unknown().optional(),
+    password: z.unknown().optional(),
+    authEmailDomains: z.unknown().optional(),
+    published: z.unknown().optional(),
+    theme: z.unknown().optional(),
+  })
+  // Only whether there is a password is looked at; it is never kept.
+  .transform(({ password, ...page }) => ({ ...page, hasPassword: typeof password === 'string' && password !== '' }));
 export type Page = z.output<typeof PageSchema>;
 
 export const PageAnswerSchema = z.object({ statusPage: PageSchema });

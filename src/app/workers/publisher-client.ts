@@ -1,0 +1,98 @@
+/** The publisher in a thread of its own, so that whoever serves never waits for drawing, compressing or walking folders. */
+
+import { Worker } from 'node:worker_threads';
+import { StatusError } from '../../errors.ts';
+import type { Rendered, Renderer } from '../../publish/draw/renderer.ts';
+import type { PublishControl } from '../../publish/publish-control.ts';
+import type { Publisher, PublishReport } from '../../publish/publisher.ts';
+import type { ReleaseFolders } from '../../publish/releases/folders.ts';
+import type { ViewKind } from '../../views/html.ts';
+import type { StorePlace } from '../open-store.ts';
+import { type ControlHandlers, createControlHost } from './remote-control.ts';
+import { createRpc } from './rpc.ts';
+import { createStateSender, type SentState } from './state-transfer.ts';
+
+/** What the thread is begun with. */
+export interface PublisherThreadData {
+  readonly store: StorePlace;
+  readonly folders: ReleaseFolders;
+}
+
+/** What the thread answers. */
+export interface PublisherHandlers {
+  readonly ready: () => Promise<void>;
+  readonly publish: (order: {
+    readonly state: SentState;
+    readonly touched: readonly string[];
+    readonly slug: string | null;
+  }) => Promise<PublishReport>;
+  readonly publishSite: (state: SentState) => Promise<void>;
+  readonly settled: () => Promise<void>;
+  readonly close: () => Promise<void>;
+  readonly render: (kind: ViewKind, view: unknown) => Promise<Rendered>;
+  readonly [name: string]: (...args: never[]) => unknown;
+}
+
+/** What the thread asks. */
+export interface PublisherHost extends ControlHandlers {
+  readonly onError: (message: string) => void;
+}
+
+export interface PublisherClientOptions extends PublisherThreadData {
+  readonly control: PublishControl;
+  /** Slugs of pages that something happened to since the last call. */
+  readonly takeTouched: () => ReadonlySet<string>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Of the other thread: what is published by it, and pages of no release drawn by it. */
+export interface PublisherClient extends Publisher {
+  readonly render: Renderer['render'];
+}
+
+/**
+ * Begins the thread.
+ *
+ * @throws PUBLISH_FAILED when it cannot draw
+ */
+export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
+  const { store, folders, control, takeTouched, onError } = options;
+  const worker = new Worker(new URL('./publisher-thread.ts', import.meta.url), {
+    workerData: { store, folders } satisfies PublisherThreadData,
+  });
+  const host = createControlHost(control);
+  const rpc = createRpc<PublisherHandlers>(worker, {
+    ...host.handlers,
+    onError: (message: string) => onError(new Error(message)),
+  });
+  let isClosing = false;
+  const end = (error: Error): void => {
+    rpc.end(error);
+    host.end();
+    if (!isClosing) onError(error);
+  };
+  worker.on('error', end);
+  worker.on('exit', (status) =>
+    end(new StatusError({ code: 'PUBLISH_FAILED', message: `The thread that publishes ended with ${status}.` })),
+  );
+  const send = createStateSender();
+  try {
+    await rpc.call('ready');
+  } catch (error) {
+    isClosing = true;
+    await worker.terminate();
+    throw error;
+  }
+  return {
+    publish: (state, { slug } = {}) =>
+      rpc.call('publish', { state: send(state), touched: [...takeTouched()], slug: slug ?? null }),
+    publishSite: (state) => rpc.call('publishSite', send(state)),
+    settled: () => rpc.call('settled'),
+    close: async () => {
+      isClosing = true;
+      await rpc.call('close').catch(onError);
+      await worker.terminate();
+    },
+    render: (kind, view) => rpc.call('render', kind, view),
+  };
+}

@@ -1,0 +1,63 @@
+/** The thread that publishes: it draws, compresses and writes releases, and asks the one with the database to switch. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../errors.ts';
+import { loadRenderer } from '../../publish/draw/load-renderer.ts';
+import { createPublisher } from '../../publish/publisher.ts';
+import { createStore } from '../../store/create-store.ts';
+import { openStoreReader } from '../open-store.ts';
+import { drawingWith } from './drawing.ts';
+import type { PublisherHandlers, PublisherHost, PublisherThreadData } from './publisher-client.ts';
+import { createRemoteControl } from './remote-control.ts';
+import { createRpc } from './rpc.ts';
+import { createStateReceiver } from './state-transfer.ts';
+import { createWorkerPool } from './worker-pool.ts';
+
+if (parentPort === null) throw new Error('this module is the beginning of a thread');
+const { store, folders } = workerData as PublisherThreadData;
+const receive = createStateReceiver();
+const touched = new Set<string>();
+
+const handlers: PublisherHandlers = {
+  ready: async () => void (await publisher),
+  publish: async ({ state: sent, touched: more, slug }) => {
+    const state = receive(sent);
+    for (const one of more) touched.add(one);
+    return (await publisher).publish(state, slug === null ? {} : { slug });
+  },
+  publishSite: async (sent) => {
+    const state = receive(sent);
+    return (await publisher).publishSite(state);
+  },
+  settled: async () => (await publisher).settled(),
+  close: async () => {
+    await (await publisher).close();
+    await reader.close();
+  },
+  render: async (kind, view) => (await renderer).render(kind, view as never),
+};
+
+const host = createRpc<PublisherHost>(parentPort, handlers);
+const reader = createStore(openStoreReader(store));
+const renderer = loadRenderer();
+const control = createRemoteControl(host);
+
+async function start() {
+  return createPublisher({
+    store: reader,
+    folders,
+    ...drawingWith(await renderer),
+    control,
+    takeTouched: () => {
+      const taken = new Set(touched);
+      touched.clear();
+      return taken;
+    },
+    workers: createWorkerPool({ store, folders }, control.nextNumber),
+    onError: (error) => void host.call('onError', messageOf(error)),
+  });
+}
+
+const publisher = start();
+// Told to whoever asks for it.
+publisher.catch(() => undefined);

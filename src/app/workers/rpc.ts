@@ -1,0 +1,83 @@
+/**
+ * Calls between threads, in both directions: a name, arguments, a result or an error. Small by hand, since what a caller
+ * must never do is to wait for a thread that has ended, which libraries for browsers leave open.
+ */
+
+import { messageOf } from '../../errors.ts';
+
+/** What a `Worker` and a `MessagePort` have in common. */
+export interface RpcPort {
+  readonly postMessage: (message: unknown) => void;
+  readonly on: (event: 'message', listener: (message: RpcMessage) => void) => unknown;
+}
+
+/** Plain data in, plain data out. */
+export type RpcHandlers = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+interface RpcCall {
+  readonly call: number;
+  readonly name: string;
+  readonly args: readonly never[];
+}
+
+type RpcMessage =
+  | RpcCall
+  | { readonly answer: number; readonly value: unknown }
+  | { readonly answer: number; readonly message: string };
+
+export interface RpcPeer<Theirs extends RpcHandlers> {
+  readonly call: <Name extends keyof Theirs & string>(
+    name: Name,
+    ...args: Parameters<Theirs[Name]>
+  ) => Promise<Awaited<ReturnType<Theirs[Name]>>>;
+  /** Calls that have no answer yet. */
+  readonly pending: () => number;
+  /** The other thread ended: whoever waits for it is told, and so is whoever calls from now on. */
+  readonly end: (error: Error) => void;
+}
+
+/** Answers calls of the other thread with `own`, and calls it. */
+export function createRpc<Theirs extends RpcHandlers>(port: RpcPort, own: RpcHandlers): RpcPeer<Theirs> {
+  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  let lastCall = 0;
+  let ended: Error | null = null;
+
+  async function answer({ call, name, args }: RpcCall): Promise<void> {
+    try {
+      const handler = own[name];
+      if (handler === undefined) throw new Error(`no thread answers to ${name}`);
+      port.postMessage({ answer: call, value: await handler(...args) });
+    } catch (error) {
+      port.postMessage({ answer: call, message: messageOf(error) });
+    }
+  }
+
+  port.on('message', (message) => {
+    if ('call' in message) {
+      void answer(message);
+      return;
+    }
+    const caller = waiting.get(message.answer);
+    waiting.delete(message.answer);
+    if ('message' in message) caller?.reject(new Error(message.message));
+    else caller?.resolve(message.value as never);
+  });
+
+  return {
+    call: (name, ...args) => {
+      if (ended !== null) return Promise.reject(ended);
+      lastCall += 1;
+      const call = lastCall;
+      return new Promise((resolve, reject) => {
+        waiting.set(call, { resolve, reject });
+        port.postMessage({ call, name, args });
+      });
+    },
+    pending: () => waiting.size,
+    end: (error) => {
+      ended = error;
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    },
+  };
+}

@@ -1,0 +1,25 @@
+/** Looks at who else on this machine may read what is nobody else's. */
+
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { releaseFolders } from '../../publish/releases/folders.ts';
+import { openGated } from '../../publish/releases/modes.ts';
+import { type Finding, ok, warning } from './finding.ts';
+
+const OWN_FILES = ['pharos.db', 'pharos.db-wal', 'secret.key'];
+
+export function permissionFinding(data: string): Finding {
+  const name = 'permissions';
+  const open = [...OWN_FILES.map((file) => join(data, file)).filter(isOpen), ...openGated(releaseFolders(data))];
+  const [first] = open;
+  if (first === undefined) return ok(name, 'the database and gated pages are for this user only');
+  return warning(
+    name,
+    `other users of this machine may read ${first}${open.length === 1 ? '' : ` and ${open.length - 1} more`}`,
+    'Start Pharos, which takes that away, or chmod -R go= it.',
+  );
+}
+
+function isOpen(path: string): boolean {
+  return ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
+}

@@ -1,0 +1,115 @@
+/** The pages that are asked for, before anything is looked at but who defines them: each from one place, or from two that say so. */
+
+import type { PageConfig } from '../../config/schema.ts';
+import { type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
+import { isSlug } from '../../model/slugs.ts';
+import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
+import { overlay, pageOfEverything } from './overlay.ts';
+
+/** A page by what defines it. */
+export interface Draft {
+  readonly definition: PageDefinition;
+  /** Null: it stands in no configuration. */
+  readonly config: PageConfig | null;
+}
+
+export interface CollectedDrafts {
+  readonly drafts: readonly Draft[];
+  readonly problems: readonly DefinitionProblem[];
+  /** Slugs that are claimed and that nobody is to see. */
+  readonly withheld: readonly string[];
+  /** Slugs of configured pages that an upstream may turn out to define too. */
+  readonly undecided: readonly string[];
+}
+
+/** Pages of the configuration with what they build on, and the pages of upstreams that nobody builds on. */
+export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
+  const problems: DefinitionProblem[] = [];
+  const withheld: string[] = [];
+  const undecided: string[] = [];
+  const drafts: Draft[] = [];
+  const upstreamPages = safePages(inputs.upstreamDefinitions, problems);
+  const bySlug = Map.groupBy(upstreamPages, ({ slug }) => slug);
+  const configs = new Map(inputs.pages.map((config) => [config.slug, config]));
+  const taken = new Set<PageDefinition>();
+  const withhold = (slug: string, message: string): void => {
+    problems.push({ slug, message });
+    withheld.push(slug);
+  };
+  for (const config of inputs.pages) {
+    const { slug } = config;
+    if (config.from !== undefined) {
+      const base = findBase(config, upstreamPages);
+      if (base === null) withhold(slug, missingBase(config, upstreamPages, inputs.undecidedUpstreams));
+      else {
+        taken.add(base);
+        drafts.push({ definition: overlay(config, base, inputs), config });
+      }
+      continue;
+    }
+    const [claim] = bySlug.get(slug) ?? [];
+    if (claim !== undefined) withhold(slug, conflictText(slug, claim));
+    else if (inputs.undecidedUpstreams.size > 0) undecided.push(slug);
+    else drafts.push({ definition: overlay(config, null, inputs), config });
+  }
+  for (const [slug, pages] of bySlug) {
+    const free = pages.filter((page) => !taken.has(page));
+    const [only] = free;
+    const names = free.map(({ id }) => id).join(', ');
+    const config = configs.get(slug);
+    if (only === undefined || (config !== undefined && config.from === undefined)) continue;
+    if (config !== undefined)
+      problems.push({ slug, message: `${names} is not published: the configuration gives this slug to another page.` });
+    else if (free.length === 1) drafts.push({ definition: only, config: null });
+    else withhold(slug, `${names} have the same slug. None of them is published until all but one are renamed.`);
+  }
+  const isEmpty = drafts.length + withheld.length + undecided.length + inputs.undecidedUpstreams.size === 0;
+  if (isEmpty && problems.length === 0) drafts.push({ definition: pageOfEverything(inputs), config: null });
+  return { drafts, problems, withheld, undecided };
+}
+
+/** Pages of upstreams whose slug can be part of an address. */
+function safePages(definitions: readonly PageDefinition[], problems: DefinitionProblem[]): PageDefinition[] {
+  return definitions.flatMap((definition) => {
+    const slug = definition.slug.toLowerCase();
+    if (isSlug(slug)) return [{ ...definition, slug }];
+    problems.push({
+      slug,
+      message: `The slug of ${definition.id} is reserved or cannot be part of an address. Rename the page.`,
+    });
+    return [];
+  });
+}
+
+/** What `from` names: the page of an upstream, by its slug there. */
+function fromOf({ slug, from = '' }: PageConfig): { readonly upstream: string; readonly slug: string } {
+  const [upstream = '', other = slug] = from.split('/');
+  return { upstream, slug: other };
+}
+
+function findBase(config: PageConfig, pages: readonly PageDefinition[]): PageDefinition | null {
+  const { upstream, slug } = fromOf(config);
+  return pages.find((page) => page.slug === slug && upstreamOfPage(page) === upstream) ?? null;
+}
+
+function missingBase(
+  config: PageConfig,
+  pages: readonly PageDefinition[],
+  undecidedUpstreams: ReadonlySet<string>,
+): string {
+  const { upstream, slug } = fromOf(config);
+  if (undecidedUpstreams.has(upstream))
+    return `Waiting for ${upstream} to list its pages. Until then nobody sees this page.`;
+  const others = pages.filter((page) => upstreamOfPage(page) === upstream).map((page) => page.slug);
+  const known = others.length === 0 ? 'It has none.' : `It has ${others.toSorted().join(', ')}.`;
+  return `${upstream} has no page "${slug}" (from: ${config.from}). Nobody sees this page until it does. ${known}`;
+}
+
+function conflictText(slug: string, claim: PageDefinition): string {
+  const upstream = upstreamOfPage(claim);
+  return `${claim.id} has this slug too, so neither page is published. To build on that page, add from: ${upstream}; to keep both, give this one another slug than ${slug}.`;
+}
+
+function upstreamOfPage({ id }: PageDefinition): string {
+  return upstreamOf(id as MonitorId);
+}

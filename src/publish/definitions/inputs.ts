@@ -1,0 +1,30 @@
+/** What status pages are defined from. */
+
+import type { PageConfig } from '../../config/schema.ts';
+import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
+
+export interface SiteSettings {
+  /** Public address of the site, without a trailing slash. */
+  readonly url: string;
+  readonly name: string;
+  readonly home: string | null;
+  readonly timezone: string;
+  readonly locale: string;
+}
+
+/** What definitions look at of a monitor. */
+export type KnownMonitor = Pick<MonitorObservation, 'id' | 'name' | 'isPublic'>;
+
+export interface DefinitionInputs {
+  readonly site: SiteSettings;
+  readonly pages: readonly PageConfig[];
+  readonly upstreamDefinitions: readonly PageDefinition[];
+  /** Upstreams that may define pages and have not told yet which. */
+  readonly undecidedUpstreams: ReadonlySet<string>;
+  readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
+}
+
+export interface DefinitionProblem {
+  readonly slug: string;
+  readonly message: string;
+}

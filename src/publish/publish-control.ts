@@ -1,0 +1,35 @@
+/** What publishing asks of whoever owns the database: in this thread, or in another that serves meanwhile. */
+
+import { nextReleaseNumber } from '../store/release-numbers.ts';
+import type { ReleaseAccess } from './releases/manifest.ts';
+import { type Fence, type PublishLeaseDeps, withPublishLease } from './releases/publish-lease.ts';
+
+/** A release that is about to be served, as far as gates care. */
+export interface NextRelease {
+  readonly slug: string;
+  readonly access: ReleaseAccess;
+  /** Other pages that its files tell of. */
+  readonly listed: readonly string[];
+}
+
+export interface PublishControl {
+  /** Runs a task while this process alone publishes into the data folder. @throws PUBLISH_FAILED */
+  readonly withLease: <Result>(task: (fence: Fence) => Promise<Result>) => Promise<Result>;
+  /** The number of a page's next release, above what is known to be taken here; nobody else gets it. */
+  readonly nextNumber: (slug: string, above: number) => Promise<number>;
+  /** Whether a release may be served by what is known of gates at this moment, whatever was known when it was drawn. */
+  readonly mayServe: (release: NextRelease) => Promise<boolean>;
+}
+
+export interface PublishControlDeps extends PublishLeaseDeps {
+  readonly mayServe: PublishControl['mayServe'];
+}
+
+/** Publishing is controlled over the database of this thread. */
+export function createPublishControl(deps: PublishControlDeps): PublishControl {
+  return {
+    withLease: (task) => withPublishLease(deps, task),
+    nextNumber: (slug, above) => nextReleaseNumber(deps.database, slug, above),
+    mayServe: deps.mayServe,
+  };
+}

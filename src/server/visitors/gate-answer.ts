@@ -1,0 +1,75 @@
+/** The addresses by which visitors sign in and out. */
+
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Access, GateRequest, GateResponse } from '../../access/access.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { SignInResult } from '../../store/audit.ts';
+import type { Address } from '../address.ts';
+import type { Answer } from '../answer.ts';
+import { readBody } from '../request-body.ts';
+
+export interface GateDeps {
+  readonly access: Access;
+  /** Whether site.url is https: cookies and HSTS follow it, never a header a client can send. */
+  readonly isHttpsSite: boolean;
+  readonly now: () => EpochMs;
+  /** Every try to get into a page, whether there is such a page or not. */
+  readonly onSignIn?: (slug: string, result: SignInResult) => void;
+}
+
+/** Whether a path below a page is one of its gate's. */
+export function isGatePath(path: string): boolean {
+  return path === 'logout' || path === 'logout/index.html' || path === 'login' || path.startsWith('login/');
+}
+
+export interface GateQuestion {
+  readonly address: Address & { readonly kind: 'page' };
+  readonly query: URLSearchParams;
+  readonly method: GateRequest['method'];
+  readonly clientAddress: string;
+}
+
+/** Signs visitors in and out; null: no page of this site has a gate. */
+export async function gateAnswer(
+  deps: GateDeps,
+  request: IncomingMessage,
+  { address, query, method, clientAddress }: GateQuestion,
+): Promise<Answer | null> {
+  const isForm = (request.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
+  const body = method === 'POST' ? await readBody(request) : null;
+  const fetchSite = request.headers['sec-fetch-site'];
+  const result = await deps.access.handle({
+    method,
+    path: address.path.replace(/index\.html$/, ''),
+    slug: address.slug,
+    query,
+    form: new URLSearchParams(isForm && body !== null ? body.toString('utf8') : ''),
+    cookie: request.headers.cookie ?? null,
+    origin: request.headers.origin ?? null,
+    fetchSite: typeof fetchSite === 'string' ? fetchSite : null,
+    ownOrigin: `${deps.isHttpsSite ? 'https' : 'http'}://${request.headers.host ?? ''}`,
+    base: address.base,
+    isSecure: deps.isHttpsSite,
+    clientAddress,
+    now: deps.now(),
+  });
+  if (result === null) return null;
+  const signedIn = method === 'POST' ? signInResultOf(address.path, result) : null;
+  if (signedIn !== null) deps.onSignIn?.(address.slug, signedIn);
+  return gateReply(result);
+}
+
+/** How a try to get in ended, by what it is answered; null: no try, or none that is decided yet. */
+function signInResultOf(path: string, { status, headers }: GateResponse): SignInResult | null {
+  if (!path.startsWith('login')) return null;
+  if (status === 429) return 'limited';
+  if (status === 403) return 'refused';
+  const isIn = status === 303 && [headers['set-cookie'] ?? []].flat().some((cookie) => SESSION_COOKIE.test(cookie));
+  return isIn ? 'signed_in' : null;
+}
+
+const SESSION_COOKIE = /^(__Host-)?pharos=./;
+
+export function gateReply({ status, headers, body }: GateResponse): Answer {
+  return { status, headers: { 'content-length': Buffer.byteLength(body), ...headers } as OutgoingHttpHeaders, body };
+}

@@ -1,0 +1,108 @@
+/** Which file of which release an address gets, and what stands in where there is none to be seen. */
+
+import type { IncomingMessage } from 'node:http';
+import { type Access, canView, NOBODY } from '../../access/access.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { SITE_SLUG } from '../../publish/releases/folders.ts';
+import type { Address } from '../address.ts';
+import { type Answer, plain } from '../answer.ts';
+import { type BadgeService, badgeAddressOf } from './badge-service.ts';
+import { type FileAnswer, fileAnswer } from './file-answer.ts';
+import { gateReply } from './gate-answer.ts';
+import { preparing } from './preparing.ts';
+import type { OpenRelease, ReleaseReader } from './release-reader.ts';
+
+export interface PageDeps {
+  readonly reader: ReleaseReader;
+  readonly access: Access;
+  /** Draws badges from the data of a release. */
+  readonly badges: BadgeService;
+  /** Of the site. */
+  readonly locale: () => string;
+  readonly now: () => EpochMs;
+}
+
+/** Answers with a file of a page or of the site, whoever asks and whatever they may see. */
+export async function pageAnswer(
+  deps: PageDeps,
+  request: IncomingMessage,
+  { address, query }: { address: Address & { kind: 'page' | 'site' }; query: URLSearchParams },
+): Promise<Answer> {
+  if (address.kind === 'site') {
+    const release = deps.reader.open(SITE_SLUG);
+    if (release === null) return preparing(address.path, deps.locale());
+    return (
+      fileAnswer(release, { path: address.path, isPublic: true, headers: request.headers }) ?? missing(deps, request)
+    );
+  }
+  const page = deps.access.pageOf(address.slug);
+  const isPublic = page?.gate.kind === 'public';
+  const badge = badgeAddressOf(address.path);
+  // Asked for pages that do not exist too, so that the time it takes tells nothing.
+  const principal = isPublic ? NOBODY : await deps.access.principalOf(request.headers.cookie ?? null, deps.now());
+  const isSeen = canView(principal, page) || (badge !== null && (await hasBadgeToken(deps, address.slug, query)));
+  const release = isSeen ? openSeen(deps.reader, address.slug, isPublic) : null;
+  if (badge !== null) {
+    if (release === null) return deps.badges.missing();
+    return deps.badges.draw(release, {
+      address: badge,
+      query,
+      now: deps.now(),
+      isPublic,
+      ifNoneMatch: request.headers['if-none-match'],
+    });
+  }
+  // One that was never published is no secret for whoever may see it.
+  if (release === null && isSeen && deps.reader.open(address.slug) === null)
+    return preparing(address.path, deps.locale());
+  if (release === null) return denied(deps, request, address);
+  const found =
+    fileAnswer(release, { path: address.path, isPublic, headers: request.headers }) ??
+    directoryRedirect(release.manifest.files, address);
+  return found ?? missing(deps, request);
+}
+
+/** A release that went behind a gate in another process is not shown while this one still takes the page for public. */
+function openSeen(reader: ReleaseReader, slug: string, isPublic: boolean): OpenRelease | null {
+  const release = reader.open(slug);
+  return isPublic && release?.manifest.access !== 'public' ? null : release;
+}
+
+/** Badges of a gated page also open for a token that the operator gave out; asked for every page, so that it tells nothing. */
+async function hasBadgeToken(deps: PageDeps, slug: string, query: URLSearchParams): Promise<boolean> {
+  const token = query.get('token');
+  return token !== null && deps.access.allowsBadge(slug, token);
+}
+
+/** `/acme/history` is the folder `/acme/history/`, as static hosts have it. */
+function directoryRedirect(
+  files: Readonly<Record<string, unknown>>,
+  { path, base }: Address & { kind: 'page' },
+): FileAnswer | null {
+  if (!Object.hasOwn(files, `${path}/index.html`)) return null;
+  return { status: 301, headers: { location: `${base}${path}/`, 'cache-control': 'no-store' }, body: null };
+}
+
+/** The one answer for a page that does not exist and for one that is not for whoever asks. */
+async function denied(
+  deps: PageDeps,
+  request: IncomingMessage,
+  { base, path }: Address & { kind: 'page' },
+): Promise<Answer> {
+  const answered = await deps.access.denied({ base, path: path.replace(/(^|\/)index\.html$/, '$1') });
+  return answered === null ? missing(deps, request) : gateReply(answered);
+}
+
+/** What is not there, on the site or on a page that whoever asks may see. */
+export function missing(deps: PageDeps, request: IncomingMessage): Answer {
+  const release = deps.reader.open(SITE_SLUG);
+  const page =
+    release === null
+      ? null
+      : fileAnswer(release, {
+          path: '404.html',
+          isPublic: false,
+          headers: { 'accept-encoding': request.headers['accept-encoding'] },
+        });
+  return page === null ? plain(404, 'Not found.') : { ...page, status: 404 };
+}

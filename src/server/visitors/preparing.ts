@@ -1,0 +1,31 @@
+/** What stands in for a page that was never published: it says so, and loads itself again until it is there. */
+
+import { hash } from 'node:crypto';
+import { escapeMarkup } from '../../model/markup.ts';
+import { localeDirection, wordsOf } from '../../views/words/index.ts';
+import { type Answer, NEVER_CACHED, plain } from '../answer.ts';
+
+const RETRY_SECONDS = 2;
+const STYLE =
+  'body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}h1{font-size:1.25rem}';
+const CSP = `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** @param path below the page: only a document reloads itself */
+export function preparing(path: string, locale: string): Answer {
+  const words = wordsOf(locale);
+  const headers = { 'retry-after': String(RETRY_SECONDS) };
+  if (!path.endsWith('.html')) return plain(503, 'This is being prepared. Please try again in two seconds.', headers);
+  const [title, text] = [words.preparingTitle, words.preparingBody].map(escapeMarkup);
+  const body = `<!doctype html><html lang="${escapeMarkup(locale)}" dir="${localeDirection(locale)}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><meta http-equiv="refresh" content="${RETRY_SECONDS}"><title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>\n`;
+  return {
+    status: 503,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'content-security-policy': CSP,
+      'cache-control': NEVER_CACHED,
+      ...headers,
+    },
+    body,
+  };
+}
