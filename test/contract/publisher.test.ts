@@ -86,7 +86,9 @@ describe('publishing what changed', () => {
   });
 
   it('shows at once what is no news, and publishes nothing where no file shows what changed', async () => {
-    const { site, run } = await published({ configured: [{ ...CONFIGURED, slug: 'acme', show_targets: true }] });
+    const { site, run } = await published({
+      configured: [{ ...CONFIGURED, slug: 'acme', from: 'acme', show_targets: true }],
+    });
     await passingBy(site, run);
     const world = site.upstream('acme');
     const number = currentNumber(site.folders, 'acme');
