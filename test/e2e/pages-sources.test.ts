@@ -1,26 +1,16 @@
 /** What the compiled pages are made of follows from what the build read, and from nothing that anybody lists. */
 
 import { execFile } from 'node:child_process';
-import {
-  appendFileSync,
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compilePages } from '../../src/publish/draw/compile-pages.ts';
 import { astroPages, type RecordedSources, SOURCES_FILE } from '../../src/publish/draw/record-sources.ts';
+import { copyTree, ROOT, reachedFrom } from '../helpers/copied-tree.ts';
 import { randomOf } from '../helpers/page-model.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
-const ROOT = resolve(import.meta.dirname, '../..');
 const PAGES = astroPages(ROOT);
 const run = promisify(execFile);
 let buildFolder: string;
@@ -33,40 +23,19 @@ beforeAll(async () => {
 
 const isOurs = (path: string): boolean => !path.includes('node_modules/');
 
-/** What a file of ours names, types left out; by its text alone, whatever the compiler makes of it. */
-function named(path: string): string[] {
-  const text = readFileSync(join(ROOT, path), 'utf8');
-  if (!/\.(astro|ts|mjs)$/.test(path)) return [];
-  const found = text.matchAll(
-    /\b(?:import|export)\s+(?!type\b)(?:[^'"`;()]*?\bfrom\s*)?['"](\.[^'"]+)['"]|<script src="(\.[^"]+)"/g,
-  );
-  return [...found].map(([, module = '', script = module]) => relative(ROOT, resolve(ROOT, dirname(path), script)));
-}
-
-function reached(start: string): string[] {
-  const seen = new Set<string>();
-  const waiting = [start];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop())
-    if (!seen.has(path)) {
-      seen.add(path);
-      waiting.push(...named(path));
-    }
-  return [...seen].toSorted();
-}
-
 const pagesOf = (path: string): string[] =>
-  PAGES.filter((kind) => reached(`src/pages/${kind}.astro`).includes(path)).toSorted();
+  PAGES.filter((kind) => reachedFrom(`src/pages/${kind}.astro`).includes(path)).toSorted();
 
 describe('the sources that a build records', () => {
   it('are those that each page imports, and what builds them all', () => {
     expect(Object.keys(record.pages)).toEqual([...PAGES]);
     const ofAll = record.ofAll.filter(isOurs);
-    const builders = [...reached('astro.config.mjs'), 'tsconfig.json', 'src/publish/draw/renderer-entry.ts'];
+    const builders = [...reachedFrom('astro.config.mjs'), 'tsconfig.json', 'src/publish/draw/renderer-entry.ts'];
     expect(ofAll).toEqual(expect.arrayContaining(builders));
     for (const kind of PAGES)
       expect([kind, record.pages[kind]?.filter(isOurs)]).toEqual([
         kind,
-        reached(`src/pages/${kind}.astro`).filter((path) => !ofAll.includes(path)),
+        reachedFrom(`src/pages/${kind}.astro`).filter((path) => !ofAll.includes(path)),
       ]);
   });
 
@@ -93,11 +62,7 @@ interface Drawn {
 describe('a copy of the tree', () => {
   let copy: string;
   beforeAll(() => {
-    copy = mkdtempSync(join(tmpdir(), 'pharos-tree-'));
-    for (const name of ['src', 'test/helpers', 'package.json', 'astro.config.mjs', 'tsconfig.json'])
-      cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    cpSync(buildFolder, join(copy, relative(ROOT, buildFolder)), { recursive: true });
+    copy = copyTree(buildFolder);
   });
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 

@@ -19,10 +19,13 @@ export interface Published {
 
 export interface Verdict {
   readonly after: Published;
+  readonly written: readonly string[];
   /** Paths with other bytes than before that were left as they were: what must never be. */
   readonly stale: readonly string[];
   /** Paths with the same bytes as before that were written all the same. */
   readonly needless: readonly string[];
+  /** Paths that were drawn for nothing: they came out as they were, and nothing was written. */
+  readonly drawnInVain: readonly string[];
 }
 
 /** Lists the entries of a page anew: what one list has computed is no part of the next. */
@@ -32,7 +35,7 @@ export interface Redrawing {
   readonly options: DrawOptions;
   readonly publish: (list: ListEntries) => Promise<Published>;
   /** Draws what has another key than `before`, and compares with everything drawn whatever its key. */
-  readonly redraw: (before: Published, list: ListEntries) => Promise<Verdict>;
+  readonly redraw: (before: Published | null, list: ListEntries) => Promise<Verdict>;
 }
 
 /** Over the real pages; the same view, and the same picture, is drawn once for all. */
@@ -59,9 +62,14 @@ export async function createRedrawing(): Promise<Redrawing> {
   };
   const redraw = async (before: Published | null, list: ListEntries): Promise<Verdict> => {
     const truth = await drawAll(list());
-    const entries = list().map(
-      (entry): FileEntry => ({ ...entry, draw: async () => truth.get(entry.path) ?? entry.draw(options.renderer) }),
-    );
+    const drawnPaths: string[] = [];
+    const entries = list().map((entry): FileEntry => {
+      const draw = async (): Promise<Drawn> => {
+        drawnPaths.push(entry.path);
+        return truth.get(entry.path) ?? entry.draw(options.renderer);
+      };
+      return { ...entry, draw };
+    });
     const { files, filesDrawn } = await drawFiles(entries, before?.manifest ?? null, options);
     const written = files.filter(({ drawn }) => drawn !== null).map(({ path }) => path);
     if (filesDrawn !== written.length) throw new Error(`${filesDrawn} files are said to be drawn of ${written.length}`);
@@ -69,8 +77,10 @@ export async function createRedrawing(): Promise<Redrawing> {
     const differing = [...bytes].flatMap(([path, digest]) => (before?.bytes.get(path) === digest ? [] : [path]));
     return {
       after: { bytes, manifest: manifestOf(files, before?.manifest ?? null) },
+      written,
       stale: differing.filter((path) => !written.includes(path)),
       needless: written.filter((path) => !differing.includes(path)),
+      drawnInVain: drawnPaths.filter((path) => !differing.includes(path)),
     };
   };
   return { options, redraw, publish: async (list) => (await redraw(null, list)).after };

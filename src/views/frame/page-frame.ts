@@ -3,12 +3,26 @@
  * digest of the part says whether the view is still what it was.
  */
 
-import type { ComponentDefinition, ComponentModel, EpochMs, PageModel, SourceFreshness } from '../../model/index.ts';
+import type {
+  ComponentDefinition,
+  ComponentModel,
+  EpochMs,
+  PageDefinition,
+  PageModel,
+  SourceFreshness,
+} from '../../model/index.ts';
 
 /** What every file may show of its page, whatever the file is about. */
-export interface PageFrame extends Pick<PageModel, 'definition' | 'settings' | 'groups'> {
+export interface PageFrame extends Pick<PageModel, 'settings' | 'groups'> {
+  readonly definition: FrameDefinition;
   readonly components: readonly FrameComponent[];
 }
+
+/** Who it is, how it looks and whether everybody may see it; not what is on it. */
+export type FrameDefinition = Pick<
+  PageDefinition,
+  'id' | 'title' | 'homepageUrl' | 'contactUrl' | 'icon' | 'access' | 'theme'
+>;
 
 export interface FrameComponent extends Pick<ComponentModel, 'name'> {
   readonly definition: Pick<ComponentDefinition, 'id' | 'groupId'>;
@@ -29,8 +43,9 @@ export interface Settled {
 export type DatedPage = PageFrame & Pick<PageModel, 'asOf'>;
 
 export function frameOf({ definition, settings, groups, components }: PageModel): PageFrame {
+  const { id, title, homepageUrl, contactUrl, icon, access, theme } = definition;
   return {
-    definition,
+    definition: { id, title, homepageUrl, contactUrl, icon, access, theme },
     settings,
     groups,
     components: components.map(({ definition: { id, groupId }, name }) => ({ definition: { id, groupId }, name })),
