@@ -1,10 +1,8 @@
-/** Writes docs/configuration.md from the schema of pharos.yaml. A test compares the two. */
+/** The text of docs/configuration.md, made from the schema of pharos.yaml. */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { stringify } from 'yaml';
 import { configJsonSchema } from '../src/config/json-schema.ts';
-import { CONNECTORS } from '../src/sync/connectors/index.ts';
+import { CONNECTORS, connectorOf } from '../src/sync/connectors/index.ts';
 
 /** The part of JSON Schema that ours uses. */
 interface Node {
@@ -95,15 +93,26 @@ function upstreamSections(upstreams: Node | undefined) {
   return [
     {
       title: '`upstreams`',
-      note: 'Every upstream has an `id` and a `kind`; the rest depends on the kind. Their documents are in [upstreams/](upstreams/).',
+      note: 'Every upstream has an `id` and a `kind`; the rest depends on the kind.',
       rows: first === undefined ? [] : rowsBelow('upstreams[]', only(first, true)),
     },
-    ...kinds.map((node) => ({
-      title: `\`upstreams\`, kind \`${String(node.properties?.['kind']?.const)}\``,
-      note: '',
-      rows: rowsBelow('upstreams[]', only(node, false)),
-    })),
+    ...kinds.map((node) => {
+      const kind = String(node.properties?.['kind']?.const);
+      return {
+        title: `\`upstreams\`, kind \`${kind}\``,
+        note: introductionOf(kind),
+        rows: rowsBelow('upstreams[]', only(node, false)),
+      };
+    }),
   ];
+}
+
+/** What a kind is, where its document is, and an entry to begin with. */
+function introductionOf(kind: string): string {
+  const { title, example } = connectorOf(kind);
+  const document = `upstreams/${kind}.md`;
+  const entry = stringify({ upstreams: [example] }, { lineWidth: 0 }).trimEnd();
+  return `${title.replace(/^./, (letter) => letter.toUpperCase())}: [${document}](${document}).\n\n\`\`\`yaml\n${entry}\n\`\`\``;
 }
 
 /** Described in full where they belong: docs/badges.md. */
@@ -169,6 +178,3 @@ export function configReference(): string {
     });
   return `${[INTRODUCTION.trimEnd(), ...sections].join('\n\n')}\n`;
 }
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  writeFileSync(join(import.meta.dirname, '..', 'docs', 'configuration.md'), configReference());

@@ -33,6 +33,7 @@ import type { UpstreamReport } from '../sync/pass/report.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login/login.ts';
 import { loginMail } from '../views/login/login-mail.ts';
+import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { openStore, storePlace } from './open-store.ts';
@@ -140,6 +141,11 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
+  const icons = createIcons(database, {
+    now,
+    signal: stopping.signal,
+    onError: (error) => log.error(messageOf(error)),
+  });
   const beginSite = async (): Promise<Site> => {
     const memory = createSiteMemory(store);
     if (!options.isPublishing) return { memory, publisher: null };
@@ -163,7 +169,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     folders,
     access,
     config: live.config,
-    inputs: live.siteInputs,
+    inputs: async () => ({ ...live.siteInputs(), icons: await icons.known() }),
     siteUrl: live.siteUrl,
     memory: () => site.memory,
     isPublishing: options.isPublishing,
@@ -195,6 +201,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
     beforePublish: async (at) => {
+      const { resolved } = await keeper.refresh(at);
+      await icons.refresh(resolved.pages, at);
       const state = await keeper.refresh(at);
       options.progress?.publishing(state.resolved.pages.length);
       return state;
@@ -284,6 +292,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await access.close();
       await audit.close();
       await http.close();
+      await icons.close();
       await store.close();
     },
   };

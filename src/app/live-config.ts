@@ -44,6 +44,7 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
         home: config.site.home ?? null,
         timezone: config.site.timezone,
         locale: config.site.locale,
+        historyDays: config.retentionDays,
       },
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),
@@ -94,10 +95,11 @@ function bindUpstreams(config: Config, before: readonly Bound[]): readonly Bound
     const key = JSON.stringify([entry.id, entry.kind, entry.options, entry.limits, schedule]);
     const same = before.find((other) => other.key === key);
     if (same !== undefined) return same;
-    const connector = connectorOf(entry.kind);
-    if (connector === undefined) throw new Error(`the configuration let the unknown kind ${entry.kind} pass`);
-    const { id, options, limits } = entry;
-    return { key, upstream: bindUpstream(connector, { id, options, limits, intervalMs: intervalMsOf(schedule) }) };
+    const { id, kind, options, limits } = entry;
+    return {
+      key,
+      upstream: bindUpstream(connectorOf(kind), { id, options, limits, intervalMs: intervalMsOf(schedule) }),
+    };
   });
 }
 

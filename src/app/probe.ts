@@ -2,7 +2,8 @@
 
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
-import { createRunner } from '../sync/pass/runner.ts';
+import { createRunner, type Runner } from '../sync/pass/runner.ts';
+import { fastestSchedule, hasRoom, type PassSize } from '../sync/quota/fastest.ts';
 import { createQuota } from '../sync/quota/quota.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
 import type { Upstream } from '../sync/upstream.ts';
@@ -16,7 +17,7 @@ export interface ProbeRow {
   readonly code: string | null;
   readonly warnings: readonly string[];
   readonly monitorsTotal: number | null;
-  /** How old the details of a monitor get at most within the quota, in ms; null: not known or no limit. */
+  /** How old the details of a monitor get at most within the quota, in ms; null: not known, no limit, or they never come. */
   readonly detailAgeMaxMs: number | null;
   /** How far its clock is ahead of ours, to a second; null: it does not tell. */
   readonly clockSkewMs: number | null;
@@ -29,37 +30,30 @@ export async function probeUpstream(
 ): Promise<ProbeRow> {
   // A probe asks less than a pass; how much a pass asks is known from the last one.
   const { listCalls: known } = await readControl(store.database, upstream.id);
-  const runner = createRunner(
-    {
-      upstreamId: upstream.id,
-      limits: upstream.limits,
-      intervalMs: upstream.intervalMs,
-      listCalls: 1,
-      isHalfOpen: true,
-    },
-    { http, quota: createQuota(store.database, Math.random), now, random: Math.random, sleep },
-  );
+  const runner = runnerFor({ http, store }, upstream);
   const base = { upstream: upstream.id, kind: upstream.kind };
-  const memory = { detailFetchedAt: new Map(), openIncidents: new Set<string>(), isBackfilled: true };
+  const memory = {
+    detailFetchedAt: new Map(),
+    openIncidents: new Set<string>(),
+    incidentsReadAt: new Map(),
+    isBackfilled: true,
+  };
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory }));
     const tally = runner.tally();
-    const listCalls = Math.max(known, tally.listCalls);
+    const size: PassSize = {
+      listCallsPerPass: Math.max(known, probe.listCalls ?? 0, tally.listCalls),
+      monitorsTotal: probe.monitorsTotal ?? 1,
+    };
+    const ageMs = detailAgeMaxMs(upstream.limits, { ...size, intervalMs: upstream.intervalMs });
     return {
       ...base,
       isOk: true,
       summary: probe.summary,
       code: null,
-      warnings: [...probe.warnings, ...scheduleWarnings(upstream, listCalls)],
+      warnings: [...probe.warnings, ...scheduleWarnings(upstream, size)],
       monitorsTotal: probe.monitorsTotal,
-      detailAgeMaxMs:
-        probe.monitorsTotal === null
-          ? null
-          : detailAgeMaxMs(upstream.limits, {
-              listCallsPerPass: listCalls,
-              intervalMs: upstream.intervalMs,
-              monitorsTotal: probe.monitorsTotal,
-            }),
+      detailAgeMaxMs: probe.monitorsTotal === null || ageMs === Number.POSITIVE_INFINITY ? null : ageMs,
       clockSkewMs: tally.clockSkewMs,
     };
   } catch (error) {
@@ -76,8 +70,25 @@ export async function probeUpstream(
   }
 }
 
-function scheduleWarnings({ limits, intervalMs }: Upstream, listCalls: number): string[] {
-  const leastMs = intervalMinMs(limits, listCalls);
-  if (intervalMs >= leastMs) return [];
-  return [`its schedule runs more often than its quota allows: every ${Math.ceil(leastMs / 1_000)} s is the most`];
+/** Asks an upstream outside of a pass, within its quota. */
+export function runnerFor({ http, store }: Pick<Pharos, 'http' | 'store'>, upstream: Upstream): Runner {
+  const { id: upstreamId, limits, intervalMs } = upstream;
+  return createRunner(
+    { upstreamId, limits, intervalMs, listCalls: 1, isHalfOpen: true },
+    { http, quota: createQuota(store.database, Math.random), now, random: Math.random, sleep },
+  );
+}
+
+function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): string[] {
+  if (hasRoom(limits, { ...size, intervalMs })) return [];
+  const isTooOften = intervalMs < intervalMinMs(limits, size.listCallsPerPass);
+  const fault = isTooOften
+    ? 'its schedule asks more often than its quota allows, so that passes are left out'
+    : 'at its schedule the lists use up the quota, so that details and history come late or never';
+  const fastest = fastestSchedule(limits, size);
+  const remedy =
+    fastest === null
+      ? 'no schedule leaves enough for details and history: raise its limits if it has higher ones'
+      : `the fastest that also gets details and history is every ${fastest.intervalMs / 1_000} s, schedule: "${fastest.cron}"`;
+  return [`${fault}; ${remedy}`];
 }

@@ -21,7 +21,7 @@ export interface SiteKeeperDeps {
   readonly access: Pick<Access, 'setPages' | 'showPublic'>;
   /** In force by now. */
   readonly config: () => Config;
-  readonly inputs: () => SiteStateInputs;
+  readonly inputs: () => Promise<SiteStateInputs>;
   readonly siteUrl: () => string;
   readonly memory: () => SiteMemory;
   /** False: a command that only looks, so links on disk stay as they are. */
@@ -68,7 +68,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   }
 
   async function refresh(at: EpochMs): Promise<SiteState> {
-    const state = await deps.memory().refresh(deps.inputs(), at);
+    const state = await deps.memory().refresh(await deps.inputs(), at);
     if (state.resolved !== known) {
       try {
         await adopt(state);

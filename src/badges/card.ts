@@ -46,7 +46,7 @@ function cardContent(subject: BadgeSubject, options: BadgeOptions): CardContent 
   // A label of the operator's own is that of the card, not of the figures on it.
   const { label: _, ...others } = options;
   // Once on a card is enough for the word `stale`.
-  const figures = { ...subject, isStale: false };
+  const figures = { ...subject, isStale: false, isExpired: false };
   return {
     status: badgeFields(subject, 'card', options),
     uptime: badgeFields(figures, 'uptime-90d', others),

@@ -1,8 +1,8 @@
 /** Badges as files: every format, with the headers they are to be served with. */
 
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { badgeFields, type KindFields } from './kinds.ts';
-import type { BadgeFormat, BadgeKind, BadgeScheme } from './names.ts';
+import { type BadgeKind, badgeFields, isCard, type KindFields } from './kinds.ts';
+import type { BadgeFormat, BadgeScheme } from './names.ts';
 import type { BadgeOptions } from './options.ts';
 import { renderBadge } from './render.ts';
 import { shieldsEndpoint } from './shields.ts';
@@ -37,16 +37,16 @@ export function badgeFile(
 /** What a badge is drawn from in every format: its fields, or for a card, which says several things, its whole subject. */
 export type BadgeInputs =
   | { readonly fields: KindFields }
-  | { readonly subject: BadgeSubject; readonly options: BadgeOptions };
+  | { readonly kind: BadgeKind; readonly subject: BadgeSubject; readonly options: BadgeOptions };
 
 export function badgeInputs(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): BadgeInputs {
-  return kind === 'card' ? { subject, options } : { fields: badgeFields(subject, kind, options) };
+  return isCard(kind) ? { kind, subject, options } : { fields: badgeFields(subject, kind, options) };
 }
 
 /** A badge from its inputs and nothing else. */
 export async function drawBadge(inputs: BadgeInputs, format: BadgeFormat): Promise<BadgeFile> {
   if (format === '.json') {
-    const fields = 'fields' in inputs ? inputs.fields : badgeFields(inputs.subject, 'card', inputs.options);
+    const fields = 'fields' in inputs ? inputs.fields : badgeFields(inputs.subject, inputs.kind, inputs.options);
     return { body: `${JSON.stringify(shieldsEndpoint(fields))}\n`, contentType: 'application/json; charset=utf-8' };
   }
   const { scheme } = 'fields' in inputs ? inputs.fields : inputs.options;

@@ -1,12 +1,19 @@
 /** What each kind of badge says of a page, a group or a component. Pure; the present is `subject.now`. */
 
-import { formatUptime } from '../model/percent.ts';
-import type { State } from '../model/state.ts';
-import { DAY_MS } from '../model/time.ts';
-import type { UptimePeriod } from '../model/uptime.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { formatCount, formatDuration, formatInstant } from './figures.ts';
-import type { BadgeKind } from './names.ts';
+import {
+  type BadgeContent,
+  type ContentMaker,
+  daysSinceIncidentContent,
+  maintenanceContent,
+  openIncidentsContent,
+  recentIncidentsContent,
+  responseTimeContent,
+  type Said,
+  statusContent,
+  uptimeContent,
+} from './content.ts';
+import type { BadgeStyle } from './names.ts';
 import type { BadgeOptions } from './options.ts';
 import type { BadgeFields } from './render.ts';
 import { type BadgeWords, ENGLISH } from './words.ts';
@@ -18,34 +25,132 @@ export interface KindFields extends BadgeFields {
   readonly isUnknown: boolean;
 }
 
-/** What a kind says before colours and styles: the colour is a state's, or `info` for what is neither good nor bad. */
-interface BadgeContent {
-  readonly message: string;
-  readonly tone: State | 'info';
-  readonly days?: readonly State[];
-  readonly series?: readonly (number | null)[];
+/** One kind of badge. A new one is an entry of `KINDS`; names, files, galleries, the guide and the tests follow from it. */
+interface KindEntry {
+  /** Left side; `{name}` is the name of the page, group or component. */
+  readonly label: string;
+  readonly content: ContentMaker;
+  /** What the guide says that it says. */
+  readonly meaning: string;
+  /** Default: flat. */
+  readonly style?: BadgeStyle;
+  /** Whether groups and components have it as files too; drawn on demand they have every kind. */
+  readonly isForParts?: boolean;
+  /** Whether it is a picture of several figures, which takes milliseconds to draw where others take microseconds. */
+  readonly isCard?: boolean;
 }
 
-interface BadgeContext {
-  readonly words: BadgeWords;
-  readonly options: BadgeOptions;
-  readonly locale: string;
-  readonly timezone: string;
+const KINDS = {
+  status: {
+    label: '{name}',
+    content: statusContent,
+    meaning: 'the state, in a word and a colour',
+    isForParts: true,
+  },
+  'uptime-24h': { label: 'uptime 24h', content: uptimeContent('24h'), meaning: 'uptime of the last 24 hours' },
+  'uptime-7d': { label: 'uptime 7d', content: uptimeContent('7d'), meaning: '… 7 days' },
+  'uptime-30d': { label: 'uptime 30d', content: uptimeContent('30d'), meaning: '… 30 days' },
+  'uptime-90d': { label: 'uptime 90d', content: uptimeContent('90d'), meaning: '… 90 days', isForParts: true },
+  'uptime-1y': { label: 'uptime 1y', content: uptimeContent('365d'), meaning: '… 365 days' },
+  'response-time': {
+    label: 'response time',
+    content: responseTimeContent('averageMs'),
+    meaning: 'average response time of the last 24 hours; without samples, the average that the upstream gives',
+  },
+  'response-time-p95': {
+    label: 'response time p95',
+    content: responseTimeContent('p95Ms'),
+    meaning: 'the 95th percentile of the same',
+  },
+  incidents: { label: 'incidents', content: openIncidentsContent, meaning: 'how many are open' },
+  'incidents-30d': {
+    label: 'incidents 30d',
+    content: recentIncidentsContent,
+    meaning: 'how many began in the last 30 days',
+  },
+  'days-since-incident': {
+    label: 'since last incident',
+    content: daysSinceIncidentContent,
+    meaning: 'whole days since the last one ended',
+  },
+  maintenance: {
+    label: 'maintenance',
+    content: maintenanceContent,
+    meaning: 'when the next one begins, or that one is on',
+  },
+  'history-90d': {
+    label: '90 days',
+    content: (subject, context) => ({
+      ...uptimeContent('90d')(subject, context),
+      days: subject.days.map((day) => (day.coverageRatio > 0 ? day.state : 'unknown')),
+    }),
+    meaning: 'a bar for each of 90 days, and their uptime',
+    style: 'bars',
+  },
+  'response-spark': {
+    label: 'response time',
+    content: (subject, context) => ({
+      ...responseTimeContent('averageMs')(subject, context),
+      series: subject.responseSeries,
+    }),
+    meaning: 'response time of the last 24 hours as a line, and its average',
+    style: 'spark',
+  },
+  dot: {
+    label: '{name}',
+    content: statusContent,
+    meaning: 'the state as its coloured shape with a sign',
+    style: 'dot',
+  },
+  card: {
+    label: '{name}',
+    content: statusContent,
+    meaning: 'name, state, uptime, response time and 90 days; 400 × 132',
+    isCard: true,
+  },
+} as const satisfies Readonly<Record<string, KindEntry>>;
+
+/** What a badge tells. */
+export type BadgeKind = keyof typeof KINDS;
+
+/** In the order of the guide and the gallery. */
+export const BADGE_KINDS = Object.keys(KINDS) as readonly BadgeKind[];
+
+/** Kinds that groups and components have as files. */
+export const PART_KINDS = BADGE_KINDS.filter((kind) => entryOf(kind).isForParts === true);
+
+export function isBadgeKind(name: string): name is BadgeKind {
+  return Object.hasOwn(KINDS, name);
+}
+
+/** Whether a badge of this kind is drawn as a card. */
+export function isCard(kind: BadgeKind): boolean {
+  return entryOf(kind).isCard === true;
+}
+
+/** What the guide says of a kind. */
+export function meaningOf(kind: BadgeKind): string {
+  return entryOf(kind).meaning;
+}
+
+function entryOf(kind: BadgeKind): KindEntry {
+  return KINDS[kind];
 }
 
 /** The fields of a badge of the subject; what is unknown or stale is grey and says so. */
 export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): KindFields {
   const words = badgeWordsFor(options);
   const context = { words, options, locale: options.locale ?? 'en', timezone: subject.timezone };
-  const said = CONTENT[kind](subject, context);
-  const { message, tone, ...drawn } = subject.isStale ? stale(said, words) : said;
+  const { content, style } = entryOf(kind);
+  const said = content(subject, context);
+  const { message, tone, ...drawn } = claimed(said, subject, words);
   const isGrey = tone === 'unknown';
   return {
     label: labelOf(subject, kind, options),
     message,
     color: isGrey ? 'unknown' : (options.colors?.[tone] ?? tone),
     labelColor: options.labelColor,
-    style: options.style ?? STYLES[kind],
+    style: options.style ?? style,
     scheme: options.scheme,
     logo: options.logo,
     stateColors: options.colors,
@@ -55,145 +160,27 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
   };
 }
 
-/** A figure of the past stays, with the word; whatever was said of the present is only the word. */
-function stale(said: BadgeContent & { readonly isPast?: boolean }, words: BadgeWords): BadgeContent {
-  const isFigure = said.isPast === true && said.tone !== 'unknown';
-  return { ...said, message: isFigure ? `${said.message} (${words.stale})` : words.stale, tone: 'unknown' };
+/**
+ * What is said as far as it may be claimed. Of stale data a figure of the past stays, with the word, and so does trouble
+ * that is known, in its colour: that something else is not heard from makes it no better. The rest is only the word.
+ */
+function claimed(
+  { isPast = false, isTrouble = false, ...said }: Said,
+  { isStale, isExpired = false }: BadgeSubject,
+  words: BadgeWords,
+): BadgeContent {
+  if (!isStale && !isExpired) return said;
+  const isClaimed = isTrouble && !isExpired;
+  const isKept = isClaimed || (isPast && said.tone !== 'unknown');
+  return {
+    ...said,
+    message: isKept ? `${said.message} (${words.stale})` : words.stale,
+    tone: isClaimed ? said.tone : 'unknown',
+  };
 }
 
 function labelOf(subject: BadgeSubject, kind: BadgeKind, { label }: BadgeOptions): string {
-  return (label ?? LABELS[kind]).replaceAll('{name}', () => subject.name);
-}
-
-const LABELS: Readonly<Record<BadgeKind, string>> = {
-  status: '{name}',
-  'uptime-24h': 'uptime 24h',
-  'uptime-7d': 'uptime 7d',
-  'uptime-30d': 'uptime 30d',
-  'uptime-90d': 'uptime 90d',
-  'uptime-1y': 'uptime 1y',
-  'response-time': 'response time',
-  'response-time-p95': 'response time p95',
-  incidents: 'incidents',
-  'incidents-30d': 'incidents 30d',
-  'days-since-incident': 'since last incident',
-  maintenance: 'maintenance',
-  'history-90d': '90 days',
-  'response-spark': 'response time',
-  dot: '{name}',
-  card: '{name}',
-};
-
-const STYLES: Readonly<Partial<Record<BadgeKind, BadgeFields['style']>>> = {
-  'history-90d': 'bars',
-  'response-spark': 'spark',
-  dot: 'dot',
-};
-
-type ContentMaker = (subject: BadgeSubject, context: BadgeContext) => BadgeContent & { readonly isPast?: boolean };
-
-const CONTENT: Readonly<Record<BadgeKind, ContentMaker>> = {
-  status: statusContent,
-  'uptime-24h': uptimeContent('24h'),
-  'uptime-7d': uptimeContent('7d'),
-  'uptime-30d': uptimeContent('30d'),
-  'uptime-90d': uptimeContent('90d'),
-  'uptime-1y': uptimeContent('365d'),
-  'response-time': responseTimeContent('averageMs'),
-  'response-time-p95': responseTimeContent('p95Ms'),
-  incidents: openIncidentsContent,
-  'incidents-30d': recentIncidentsContent,
-  'days-since-incident': daysSinceIncidentContent,
-  maintenance: maintenanceContent,
-  'history-90d': (subject, context) => ({
-    ...uptimeContent('90d')(subject, context),
-    days: subject.days.map((day) => (day.coverageRatio > 0 ? day.state : 'unknown')),
-  }),
-  'response-spark': (subject, context) => ({
-    ...responseTimeContent('averageMs')(subject, context),
-    series: subject.responseSeries,
-  }),
-  dot: statusContent,
-  card: statusContent,
-};
-
-function statusContent({ state }: BadgeSubject, { words }: BadgeContext): BadgeContent {
-  return { message: words[state], tone: state };
-}
-
-function uptimeContent(period: UptimePeriod): ContentMaker {
-  return ({ uptime }, { words, options, locale }) => {
-    const ratio = uptime[period];
-    if (ratio === null || !(ratio >= 0 && ratio <= 1)) return { message: words.unknown, tone: 'unknown', isPast: true };
-    const steps = options.thresholds?.uptime ?? { good: 0.999, fair: 0.99, poor: 0.95 };
-    return { message: formatUptime(ratio, options.decimals ?? 2, locale), tone: atLeast(ratio, steps), isPast: true };
-  };
-}
-
-function responseTimeContent(figure: 'averageMs' | 'p95Ms'): ContentMaker {
-  return ({ responseTime }, { words, options, locale }) => {
-    const ms = responseTime?.[figure] ?? Number.NaN;
-    if (!(ms >= 0)) return { message: words.unknown, tone: 'unknown', isPast: true };
-    const steps = options.thresholds?.responseTimeMs ?? { good: 300, fair: 800, poor: 2_000 };
-    return { message: formatDuration(ms, locale), tone: atMost(ms, steps), isPast: true };
-  };
-}
-
-function openIncidentsContent({ openIncidents, state }: BadgeSubject, { words, locale }: BadgeContext): BadgeContent {
-  if (openIncidents > 0) {
-    const isOutage = state === 'major_outage' || state === 'partial_outage';
-    return { message: fillIn(words.open, openIncidents, locale), tone: isOutage ? state : 'degraded' };
-  }
-  // Silence of what we do not see is not good news.
-  if (state === 'unknown') return { message: words.unknown, tone: 'unknown' };
-  return { message: words.noneOpen, tone: 'operational' };
-}
-
-function recentIncidentsContent(
-  { incidents30d, state }: BadgeSubject,
-  { words, options, locale }: BadgeContext,
-): BadgeContent {
-  if (incidents30d === 0 && state === 'unknown') return { message: words.unknown, tone: 'unknown' };
-  const steps = options.thresholds?.incidents30d ?? { good: 0, fair: 2, poor: 5 };
-  return { message: formatCount(incidents30d, locale), tone: atMost(incidents30d, steps) };
-}
-
-function daysSinceIncidentContent(subject: BadgeSubject, { words, options, locale }: BadgeContext): BadgeContent {
-  const { openIncidents, state, lastIncidentEndedAt, now } = subject;
-  if (openIncidents > 0) return { message: words.ongoing, tone: state === 'major_outage' ? state : 'partial_outage' };
-  if (state === 'unknown') return { message: words.unknown, tone: 'unknown' };
-  if (lastIncidentEndedAt === null) return { message: words.noneRecorded, tone: 'info' };
-  const days = Math.max(0, Math.floor((now - lastIncidentEndedAt) / DAY_MS));
-  const steps = options.thresholds?.daysSinceIncident ?? { good: 7, fair: 2, poor: 1 };
-  return { message: days === 1 ? words.oneDay : fillIn(words.days, days, locale), tone: atLeast(days, steps) };
-}
-
-function maintenanceContent({ state, nextMaintenanceAt }: BadgeSubject, context: BadgeContext): BadgeContent {
-  if (state === 'maintenance') return { message: context.words.inProgress, tone: 'maintenance' };
-  if (nextMaintenanceAt === null) return { message: context.words.nonePlanned, tone: 'info' };
-  return { message: formatInstant(nextMaintenanceAt, context), tone: 'maintenance' };
-}
-
-interface Steps {
-  readonly good: number;
-  readonly fair: number;
-  readonly poor: number;
-}
-
-function atLeast(value: number, { good, fair, poor }: Steps): State {
-  if (value >= good) return 'operational';
-  if (value >= fair) return 'degraded';
-  return value >= poor ? 'partial_outage' : 'major_outage';
-}
-
-function atMost(value: number, { good, fair, poor }: Steps): State {
-  if (value <= good) return 'operational';
-  if (value <= fair) return 'degraded';
-  return value <= poor ? 'partial_outage' : 'major_outage';
-}
-
-function fillIn(words: string, count: number, locale: string): string {
-  return words.replaceAll('{n}', () => formatCount(count, locale));
+  return (label ?? entryOf(kind).label).replaceAll('{name}', () => subject.name);
 }
 
 function badgeWordsFor({ words }: BadgeOptions): BadgeWords {

@@ -1,25 +1,4 @@
-/** What badges are called: kinds, styles, schemes, formats, and their file names. */
-
-export const BADGE_KINDS = [
-  'status',
-  'uptime-24h',
-  'uptime-7d',
-  'uptime-30d',
-  'uptime-90d',
-  'uptime-1y',
-  'response-time',
-  'response-time-p95',
-  'incidents',
-  'incidents-30d',
-  'days-since-incident',
-  'maintenance',
-  'history-90d',
-  'response-spark',
-  'dot',
-  'card',
-] as const;
-/** What a badge tells. `card` tells several things at once and takes milliseconds to draw, the others microseconds. */
-export type BadgeKind = (typeof BADGE_KINDS)[number];
+/** What badges are called: styles, schemes, formats, and their file names. */
 
 /** `bars` and `spark` are flat badges with a drawing; without anything to draw they are flat. */
 export const BADGE_STYLES = ['flat', 'square', 'pill', 'tall', 'dot', 'bars', 'spark'] as const;
@@ -38,10 +17,6 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 /** Whether a badge may be called so: 1 to 64 of `a-z`, `0-9` and `-`, such that no file name means two badges. */
 export function isBadgeName(name: string): boolean {
   return NAME.test(name) && !name.endsWith('-light') && !name.endsWith('-dark');
-}
-
-export function isBadgeKind(name: string): name is BadgeKind {
-  return (BADGE_KINDS as readonly string[]).includes(name);
 }
 
 /** `uptime-90d-dark.svg` for `uptime-90d` and `-dark.svg`. */

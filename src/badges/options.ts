@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { LocaleSchema } from '../schema/scalars.ts';
 import { parsePathData } from './lettering/path-data.ts';
 import { parseColour } from './named-colours.ts';
-import { BADGE_KINDS, BADGE_SCHEMES, BADGE_STYLES, type BadgeKind, isBadgeKind, isBadgeName } from './names.ts';
+import { BADGE_SCHEMES, BADGE_STYLES } from './names.ts';
 
 const LABEL_LENGTH_MAX = 64;
 
@@ -97,21 +97,6 @@ export const BadgeOptionsSchema = z.strictObject({
 });
 export type BadgeOptions = z.output<typeof BadgeOptionsSchema>;
 
-/** A badge of the operator's own beside the standard ones, under `badges/<name>.svg`. */
-export const NamedBadgeSchema = BadgeOptionsSchema.extend({
-  name: z
-    .string()
-    .refine(isBadgeName, 'expected at most 64 small letters, digits and -, not ending in -light or -dark'),
-  kind: z.enum(BADGE_KINDS),
-});
-export type NamedBadge = z.output<typeof NamedBadgeSchema>;
-
-/** All of a page's own badges. */
-export const NamedBadgesSchema = z
-  .array(NamedBadgeSchema)
-  .max(200)
-  .refine((badges) => new Set(badges.map(({ name }) => name)).size === badges.length, 'two badges have the same name');
-
 /**
  * What visitors may ask for behind the `?`: never the message, its words or its colour, so that nobody can make our
  * address say what is not so.
@@ -148,18 +133,4 @@ export function mergeBadgeOptions(below: BadgeOptions, above: BadgeOptions): Bad
     colors: { ...below.colors, ...above.colors },
     thresholds: { ...below.thresholds, ...above.thresholds },
   };
-}
-
-/** The badge that a name stands for: one of the operator's, else a standard one; null: there is none. */
-export function resolveBadge(
-  name: string,
-  named: readonly NamedBadge[],
-  page: BadgeOptions = {},
-): { readonly kind: BadgeKind; readonly options: BadgeOptions } | null {
-  const own = named.find((badge) => badge.name === name);
-  if (own) {
-    const { name: _, kind, ...options } = own;
-    return { kind, options: mergeBadgeOptions(page, options) };
-  }
-  return isBadgeKind(name) ? { kind: name, options: page } : null;
 }

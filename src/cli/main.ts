@@ -149,8 +149,9 @@ export function programOf(done: (status: number) => void): Command {
     );
   program
     .command('exports')
-    .description('list what is queued, sent and rejected of what Pharos sends out')
+    .description('list what is queued, sent, rejected and parked of what Pharos sends out')
     .option('--send', 'queue and send what is due now')
+    .option('--retry', 'queue again what is parked')
     .option('--dry-run', 'show what would be queued, and touch nothing')
     .option(...CONFIG)
     .option(...JSON_FLAG)

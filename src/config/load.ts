@@ -81,7 +81,11 @@ export function parseConfig(
     },
     upstreams: config.upstreams.map((upstream) => ({
       ...upstream,
-      options: withPath(upstream.options, source.folder),
+      options: withPath(
+        upstream.options,
+        connectors.find(({ kind }) => kind === upstream.kind)?.fileOption,
+        source.folder,
+      ),
     })),
     file: source.file,
     secrets,
@@ -89,10 +93,11 @@ export function parseConfig(
 }
 
 /** Paths of upstreams that are files are relative to the configuration, wherever Pharos is started. */
-function withPath(options: unknown, folder: string): unknown {
-  if (typeof options !== 'object' || options === null || !('path' in options) || typeof options.path !== 'string')
-    return options;
-  return { ...options, path: resolve(folder, options.path) };
+function withPath(options: unknown, option: string | undefined, folder: string): unknown {
+  if (option === undefined) return options;
+  const known = options as Readonly<Record<string, unknown>>;
+  const path = known[option];
+  return typeof path === 'string' ? { ...known, [option]: resolve(folder, path) } : options;
 }
 
 function invalid(source: ConfigSource, issues: readonly ConfigIssue[]): StatusError {

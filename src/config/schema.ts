@@ -5,7 +5,8 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { BadgeOptionsSchema, NamedBadgesSchema } from '../badges/options.ts';
+import { NamedBadgesSchema } from '../badges/named.ts';
+import { BadgeOptionsSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
 import {
@@ -27,6 +28,15 @@ import { StoreUrlSchema } from './store-url.ts';
 const ScheduleSchema = z
   .string()
   .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+/** A length of time in milliseconds, or `off`. */
+const AfterSchema = z.union([
+  z.literal('off'),
+  z
+    .string()
+    .regex(/^\d{1,4}\s*[smh]$/, 'expected a length of time such as 90s, 3m or 1h, or off')
+    .transform((text) => Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? 0)),
+]);
 export const LimitsSchema = z.strictObject({
   perMinute: z.int().positive().nullable().default(null).describe('Requests in any 60 seconds; null: no limit.'),
   perHour: z.int().positive().nullable().default(null).describe('Requests in any 3,600 seconds; null: no limit.'),
@@ -35,7 +45,18 @@ export const LimitsSchema = z.strictObject({
 const GroupSchema = z.strictObject({
   id: IdSchema.describe('Named by components in group_id.'),
   name: z.string().min(1).max(256).describe('Shown as the heading of the group.'),
-  order: z.number().optional().describe('Place among the groups; default: as listed.'),
+  order: z
+    .number()
+    .optional()
+    .describe(
+      'Place among groups and components without one; default: that of its first component, in the order of the list.',
+    ),
+  default_open: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether it is unfolded at first; one in which something is wrong always is. Default: on pages of up to 60 components.',
+    ),
 });
 
 const ComponentSchema = z
@@ -49,6 +70,10 @@ const ComponentSchema = z
       .describe('<upstream id>/<external id>.'),
     name: z.string().max(256).optional().describe("Default: the monitor's name."),
     description: z.string().max(1024).optional().describe('A sentence below its name.'),
+    show_details: z
+      .boolean()
+      .default(false)
+      .describe('Publish what the upstream says of its monitor: the description, and words about outages.'),
     group_id: z.string().optional().describe('Id of one of the groups.'),
     order: z.number().optional().describe('Place on the page; default: as listed.'),
     group_order: z.number().optional().describe('Place inside its group.'),
@@ -76,10 +101,16 @@ const PageSchema = z
         'The page of an upstream that it builds on: svc, or svc/other-slug where the slugs differ. Never more open than that page, and withheld while it is not there.',
       ),
     title: z.string().min(1).max(256).optional().describe('Its heading. Default: the slug.'),
-    description: z.string().max(1024).optional().describe('A sentence below the heading and in search results.'),
-    homepage_url: LinkSchema.optional().describe('Where its name leads to.'),
-    contact_url: LinkSchema.optional().describe('Address of a form, or mailto:.'),
-    icon: HttpUrlSchema.optional().describe('Address of the icon; linked, never fetched.'),
+    description: z
+      .string()
+      .max(1024)
+      .nullish()
+      .describe('A sentence below the heading and in search results; null: none, whatever its upstream says.'),
+    homepage_url: LinkSchema.nullish().describe('Where its name leads to; null: nowhere.'),
+    contact_url: LinkSchema.nullish().describe('Address of a form, or mailto:; null: none.'),
+    icon: HttpUrlSchema.nullish().describe(
+      'Address of the icon: PNG, JPEG, GIF, WebP or SVG. It is fetched once a day, checked, and served with the page; null: none.',
+    ),
     custom_domain: HostSchema.nullable()
       .optional()
       .describe('Host name that serves this page at its root; null: none, also where the upstream has one.'),
@@ -112,7 +143,22 @@ const PageSchema = z
       .record(z.string(), z.string())
       .default({})
       .describe('Checked custom properties of the theme; docs/theme.md lists them.'),
-    allow_index: z.boolean().default(true).describe('False: search engines are asked to leave it out.'),
+    allow_index: z
+      .boolean()
+      .optional()
+      .describe('False: search engines are asked to leave it out. Default: as its upstream says, else true.'),
+    show_uptime: z
+      .boolean()
+      .optional()
+      .describe('False: no figure of uptime is shown. Default: as its upstream says, else true.'),
+    incidents: z
+      .strictObject({
+        after: AfterSchema.optional().describe(
+          'How long a monitor is down before an incident opens by itself: 90s, 3m (default), 1h; off: none does.',
+        ),
+      })
+      .optional()
+      .describe('Outages that monitors see, as incidents.'),
     badge: BadgeOptionsSchema.optional().describe('How all badges of the page are drawn.'),
     badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
   })
@@ -176,6 +222,8 @@ export interface ConnectorOptions {
   readonly kind: string;
   /** Of everything beside `id`, `kind`, `schedule` and `limits`. */
   readonly optionsSchema: z.ZodType<unknown>;
+  /** The option that is a path relative to the configuration. */
+  readonly fileOption?: string;
 }
 
 function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {
@@ -236,7 +284,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         })
         .optional(),
       schedule: ScheduleSchema.default('* * * * *').describe('When upstreams are asked: cron in UTC.'),
-      retentionDays: z.int().min(91).default(400).describe('How long history is kept.'),
+      retentionDays: z.int().min(91).default(400).describe('How long history is kept, and how far back pages go.'),
       upstreams: z.array(upstreamSchema(connectors)).default([]),
       exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),

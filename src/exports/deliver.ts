@@ -27,6 +27,8 @@ export interface DeliveryReport {
   readonly queued: number;
   readonly sent: number;
   readonly rejected: number;
+  /** Events of a batch that can never be taken as it is. */
+  readonly parked: number;
   /** Why the last batch was not taken; null: nothing failed. */
   readonly error: string | null;
 }
@@ -39,6 +41,8 @@ const AcceptedSchema = z.object({
     .transform((errors) => errors ?? []),
 });
 
+/** The receiver understood the request and says that its structure is wrong: the same again gives the same answer. */
+const FINAL_STATUSES: ReadonlySet<unknown> = new Set([400, 413, 415, 422]);
 const BACKOFF_FIRST_MS = 30 * SECOND_MS;
 const BACKOFF_MAX_MS = HOUR_MS;
 /** Batches in one go; the rest waits for the next. */
@@ -72,18 +76,19 @@ export async function deliver(options: PayrollOptions, deps: DeliveryDeps): Prom
     const batch = await deps.outbox.nextBatch(options.id, options.batchSize, deps.now());
     if (batch === null) break;
     const result = await sendBatch(options, batch, deps);
-    if (result.error !== null) return { exportId: options.id, queued, sent, rejected, error: result.error };
+    if (result.error !== null)
+      return { exportId: options.id, queued, sent, rejected, parked: result.parked, error: result.error };
     sent += batch.events.length - result.rejected;
     rejected += result.rejected;
   }
-  return { exportId: options.id, queued, sent, rejected, error: await deps.outbox.lastError(options.id) };
+  return { exportId: options.id, queued, sent, rejected, parked: 0, error: await deps.outbox.lastError(options.id) };
 }
 
 async function sendBatch(
   options: PayrollOptions,
   batch: OutboxBatch,
   deps: DeliveryDeps,
-): Promise<{ rejected: number; error: string | null }> {
+): Promise<{ rejected: number; parked: number; error: string | null }> {
   try {
     const { payload, status } = await deps.post({
       url: `${options.tenantBaseUrl.replace(/\/+$/, '')}/api/v1/payroll/time-events`,
@@ -102,15 +107,19 @@ async function sendBatch(
     }
     const rejections = accepted.data.errors.filter((error) => error.index < batch.events.length);
     await deps.outbox.settle(batch.key, rejections, deps.now());
-    return { rejected: new Set(rejections.map((rejection) => rejection.index)).size, error: null };
+    return { rejected: new Set(rejections.map((rejection) => rejection.index)).size, parked: 0, error: null };
   } catch (error) {
+    if (isStatusError(error) && FINAL_STATUSES.has(error.context['status'])) {
+      await deps.outbox.park(batch.key, messageOf(error), deps.now());
+      return { rejected: 0, parked: batch.events.length, error: messageOf(error) };
+    }
     // The same batch under the same key goes out again: whether it arrived or not, it counts once.
     await deps.outbox.postpone(
       batch.key,
       messageOf(error),
       toEpochMs(deps.now() + waitMs(error, batch.attempts, deps.now())),
     );
-    return { rejected: 0, error: messageOf(error) };
+    return { rejected: 0, parked: 0, error: messageOf(error) };
   }
 }
 

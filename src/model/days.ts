@@ -4,7 +4,7 @@ import { PROVENANCES, type Provenance, type TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
 import { type Day, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_MS } from './time.ts';
 import { cutTimeline } from './timeline.ts';
-import { type MsByState, msByStateOf } from './uptime.ts';
+import { countedMsOf, type MsByState, msByStateOf } from './uptime.ts';
 
 /** A day is green or blue only if it is known to have been operational or in maintenance for this share of what elapsed. */
 export const MIN_GOOD_RATIO = 0.5;
@@ -28,6 +28,8 @@ export interface DayCell {
   readonly elapsedMs: number;
   /** Milliseconds of the elapsed part in each state; they add up to it. */
   readonly msByState: MsByState;
+  /** The same as uptime counts it; the very same object where nothing differs. */
+  readonly countedMsByState: MsByState;
   /** Share of the elapsed part with a known state, 0 to 1; 0 for a day to come. */
   readonly coverageRatio: number;
   /** The colour. `unknown` is hatched. */
@@ -75,6 +77,7 @@ function dayCell(
     interval,
     elapsedMs,
     msByState,
+    countedMsByState: countedMsOf(pieces, msByState),
     coverageRatio: elapsedMs > 0 ? (elapsedMs - msByState.unknown) / elapsedMs : 0,
     state,
     hadBlip: msByState.major_outage + msByState.partial_outage > 0 && !isOutage(state),

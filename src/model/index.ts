@@ -1,6 +1,11 @@
 /** The vocabulary and the uptime arithmetic, importable as `pharos/model`. */
 export * from './access.ts';
 export * from './days.ts';
+export * from './entries/entries.ts';
+export * from './entries/entry.ts';
+export * from './entries/falls.ts';
+export * from './entries/impact.ts';
+export * from './impacts.ts';
 export * from './observation.ts';
 export * from './page.ts';
 export * from './percent.ts';

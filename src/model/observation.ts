@@ -2,7 +2,7 @@
 
 import type { ReportedDay, Span } from './span.ts';
 import type { State } from './state.ts';
-import type { EpochMs } from './time.ts';
+import type { EpochMs, Interval } from './time.ts';
 
 declare const monitorId: unique symbol;
 /** `<upstream id>/<external id>`, the name of a monitor everywhere. */
@@ -74,6 +74,8 @@ export interface Update {
   readonly status: string | null;
   /** Upstream text, hostile: Markdown, drawn through the sanitiser only. */
   readonly body: string;
+  /** What it declares of components, for as long as no later update declares something else. Absent: it names none. */
+  readonly impacts?: readonly AffectedComponent[];
 }
 
 export interface Incident {
@@ -89,7 +91,10 @@ export interface Incident {
   readonly monitors: readonly MonitorId[];
   /** Components it is about, where the upstream defines pages. */
   readonly components: readonly AffectedComponent[];
-  /** Pages it is published on, by definition id; null: on every page that shows one of its monitors. */
+  /**
+   * Pages it is published on, by definition id; null: on every page that shows one of its monitors. An empty list: the
+   * upstream does not say this time, and what it said before stays.
+   */
   readonly pages: readonly string[] | null;
   /** The state its monitors are in while it is open; null: it does not say. */
   readonly affectedState: State | null;
@@ -97,27 +102,56 @@ export interface Incident {
   readonly isOutage: boolean;
   /** Oldest first. */
   readonly updates: readonly Update[];
+  /** False: what it declares shows and does not count in uptime. Absent: it counts. */
+  readonly affectsUptime?: boolean;
+  /**
+   * When it came into being there, as far as that never changes: it tells one story from another that was given the same
+   * id later. Absent: the id alone tells.
+   */
+  readonly bornAt?: EpochMs;
 }
 
 /** A component as an upstream's incident names it. */
 export interface AffectedComponent {
   /** Id of the component in its page's definition, with the definition's id before it: `<definition id>/<component id>`. */
   readonly id: string;
-  /** The state it is said to be in while the incident is open; null: it does not say. */
+  /** The state it is said to be in, where no update says otherwise; null: it does not say. */
   readonly state: State | null;
 }
 
 export interface Maintenance {
   readonly id: string;
   readonly title: string;
+  /** The window; of one that repeats the one that runs or comes next, else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
   readonly monitors: readonly MonitorId[];
   /** `<definition id>/<component id>`, as in `AffectedComponent`. */
   readonly components: readonly string[];
   readonly pages: readonly string[] | null;
-  /** Oldest first. */
+  /** Oldest first; what is said of it without a time of its own is its `body`. */
   readonly updates: readonly Update[];
+  /** Markdown, hostile. Absent: nothing is said. */
+  readonly body?: string;
+  /** Absent: it takes place once. */
+  readonly repeats?: Recurrence;
+  /** As of an incident. */
+  readonly bornAt?: EpochMs;
+}
+
+export const FREQUENCIES = ['day', 'week', 'month', 'year'] as const;
+
+/** How a maintenance comes back. */
+export interface Recurrence {
+  /** As RFC 5545 writes it. */
+  readonly rule: string;
+  /** What of the rule can be said in a few words: every so many of these … */
+  readonly every: (typeof FREQUENCIES)[number];
+  readonly interval: number;
+  /** … on these days of the week, 1 for Monday to 7; empty: the rule does not say, or says more than that. */
+  readonly weekdays: readonly number[];
+  /** Sorted: those of the past that are known, and those to come as far as they are told. */
+  readonly windows: readonly Interval[];
 }
 
 export const ANNOUNCEMENT_LEVELS = ['info', 'warning', 'success'] as const;
@@ -141,6 +175,18 @@ export type AccessType = (typeof ACCESS_TYPES)[number];
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
+/** How the service of a page draws it, as far as it says. */
+export interface PagePresentation {
+  /** False: search engines are asked to leave it out. */
+  readonly allowIndex?: boolean | undefined;
+  /** Language of the page, a tag. */
+  readonly locale?: string | undefined;
+  /** False: no uptime figure is shown. */
+  readonly showUptime?: boolean | undefined;
+  /** True: what the page places shows whatever `isPublic` of its monitor says. */
+  readonly showsAllPlaced?: boolean | undefined;
+}
+
 /** A status page as an upstream or the configuration defines it. Field names as in the status-page resource, in our case. */
 export interface PageDefinition {
   /** `<upstream id>/<page id there>`, or `config/<slug>`. */
@@ -158,12 +204,15 @@ export interface PageDefinition {
   readonly theme: Theme;
   readonly groups: readonly GroupDefinition[];
   readonly components: readonly ComponentDefinition[];
+  readonly presentation?: PagePresentation | undefined;
 }
 
 export interface GroupDefinition {
   readonly id: string;
   readonly name: string;
   readonly order: number;
+  /** Whether it is unfolded at first; absent: it is not said. */
+  readonly defaultOpen?: boolean | undefined;
 }
 
 export interface ComponentDefinition {
@@ -175,12 +224,28 @@ export interface ComponentDefinition {
   /** Null: the monitor's name. */
   readonly name: string | null;
   readonly description: string | null;
+  /** True: what its upstream says of the monitor, and of its outages, may be published. Absent: it is nobody's business. */
+  readonly showsDetails?: boolean;
   readonly groupId: string | null;
   readonly order: number;
   readonly groupOrder: number;
 }
 
-/** What one pull learned. Lists are complete; `details` holds only what was asked this time. */
+/** Where an upstream sends its own notifications. Addresses and keys in it are never kept. */
+export interface NotificationChannel {
+  /** `<upstream id>/<external id>`. */
+  readonly id: string;
+  readonly name: string;
+  /** The upstream's word: `slack`, `webhook` … */
+  readonly kind: string;
+  /** What triggers it; null: it is not said. */
+  readonly monitors: readonly MonitorId[] | null;
+}
+
+/**
+ * What one pull learned. Monitors and pages are complete, unless they are stale; of incidents and maintenances `complete`
+ * says how far they are; `details` holds only what was asked this time.
+ */
 export interface Learned {
   readonly monitors: readonly MonitorObservation[];
   readonly incidents: readonly Incident[];
@@ -188,13 +253,32 @@ export interface Learned {
   readonly announcements: readonly Announcement[];
   readonly pages: readonly PageDefinition[];
   readonly details: readonly MonitorDetail[];
+  /** Absent: not asked for this time. */
+  readonly channels?: readonly NotificationChannel[];
   readonly problems: readonly Problem[];
   /** Items looked at, so that the share of bad ones can be judged. */
   readonly itemsTotal: number;
   /** Parts that could not be read this time and keep their last value, stale by themselves. */
   readonly stale: readonly SnapshotPart[];
+  /** Lists that are known to be whole, so that what they lack was taken back there; what no list covers stays. */
+  readonly complete: readonly CompleteList[];
+  /** Ids of incidents that the upstream itself says are no more. */
+  readonly gone: readonly string[];
+  /** Ids of incidents whose own text was asked for, so that old ones are read again in turn. */
+  readonly readAgain: readonly string[];
   /** True once the past has been asked for. */
   readonly isBackfilled: boolean;
+}
+
+/** A list of incidents or maintenances that an upstream gave as a whole. */
+export interface CompleteList {
+  readonly part: 'incidents' | 'maintenances';
+  /** What ids begin with that the list is about; an upstream may have several lists. */
+  readonly prefix: string;
+  /** It holds every incident that begins, or maintenance that ends, at this instant or later; null: every one there is. */
+  readonly since: EpochMs | null;
+  /** Ids of all that it holds, also of those whose item could not be read or was not asked for. */
+  readonly ids: readonly string[];
 }
 
 export const SNAPSHOT_PARTS = ['monitors', 'incidents', 'maintenances', 'pages'] as const;
@@ -220,5 +304,8 @@ export const NOTHING_LEARNED: Learned = Object.freeze({
   problems: [],
   itemsTotal: 0,
   stale: [],
+  complete: [],
+  gone: [],
+  readAgain: [],
   isBackfilled: true,
 });

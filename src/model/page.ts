@@ -4,15 +4,16 @@ import type {
   Announcement,
   ComponentDefinition,
   GroupDefinition,
-  Incident,
-  Maintenance,
+  IncidentImpact,
+  IncidentStatus,
   PageDefinition,
+  Recurrence,
   ResponseTime,
   UpstreamUptime,
 } from './observation.ts';
 import type { TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
-import type { EpochMs } from './time.ts';
+import type { EpochMs, Interval } from './time.ts';
 
 /** How a page is drawn: the operator's choices, complete with defaults. */
 export interface PageSettings {
@@ -32,6 +33,12 @@ export interface PageSettings {
   /** Checked custom properties, `--pharos-…` to value. */
   readonly cssVariables: Readonly<Record<string, string>>;
   readonly allowIndex: boolean;
+  /** How far history goes. */
+  readonly historyDays: number;
+  /** An outage that lasts this long becomes an incident by itself; null: none does. */
+  readonly entriesAfterMs: number | null;
+  /** False: days have their colours, and no figure says how much of the time all was well. */
+  readonly showUptime: boolean;
 }
 
 /** How old the data of one upstream is. */
@@ -52,44 +59,114 @@ export interface ComponentModel {
   readonly description: string | null;
   /** Only when `showTargets`. */
   readonly target: string | null;
-  /** Now: stale is `unknown`; a running maintenance of it is `maintenance`; an open incident about it counts. */
+  /** Now: the state that its time line ends in. */
   readonly state: State;
+  /** When its time line came into that state; null: nothing was known of it before. */
+  readonly since: EpochMs | null;
   /** True: its upstream has not been heard from in time. */
   readonly isStale: boolean;
-  /** Sorted, gapless, from the start of recorded history (or 400 days ago) to `asOf`; `unknown` where nothing is known. */
+  /**
+   * What every surface that says anything of its state reads: sorted, gapless, from the start of what is known (or of
+   * history) to `asOf` and including that instant; `unknown` where nothing is known.
+   */
   readonly timeline: readonly TimelineSpan[];
+  /** When it was first defined, or heard of if that was before. */
+  readonly knownSince: EpochMs;
   /** Oldest first. */
   readonly responseTimes: readonly ResponseTime[];
   /** What its upstream says itself, shown beside ours. */
   readonly upstreamUptime: UpstreamUptime | null;
 }
 
-/** An incident as one page shows it: its components resolved to those of the page. */
-export interface PageIncident extends Incident {
+/** Something said of an incident or a maintenance, with the status that it left it in. */
+export interface PageUpdate<Status extends string> {
+  /** Unique within its story and stable. */
+  readonly id: string;
+  /** Never after `asOf`. */
+  readonly at: EpochMs;
+  readonly status: Status;
+  /** Markdown, hostile; empty where only the status changed. */
+  readonly body: string;
+}
+
+/** A component of the page that a story is about. */
+export interface StoryComponent {
+  /** As in addresses. */
+  readonly id: string;
+  /** By its time line: now, or of a story that is over the worst while it lasted. */
+  readonly state: State;
+}
+
+/** One story as the page tells it: what people declared, an outage that monitors saw, or both as one. */
+export interface PageIncident {
+  /** Unique on the page and stable: what ids for the outside are made from. */
+  readonly id: string;
   /** Safe in a path, unique on the page and stable. */
   readonly slug: string;
+  /** Other addresses under which it was published, or would have been. */
+  readonly aliases: readonly string[];
+  readonly title: string;
+  readonly status: IncidentStatus;
+  readonly impact: IncidentImpact;
+  readonly startedAt: EpochMs;
+  /** Null, or after `asOf`: it is open. */
+  readonly endedAt: EpochMs | null;
+  /** Nobody wrote it: an outage that monitors saw. */
+  readonly isAutomatic: boolean;
+  /** In the order of the page. */
+  readonly components: readonly StoryComponent[];
   readonly componentIds: readonly string[];
+  /** Oldest first, at least one; the last one leaves it in its status. */
+  readonly updates: readonly PageUpdate<IncidentStatus>[];
 }
 
 export const MAINTENANCE_STATUSES = ['scheduled', 'in_progress', 'verifying', 'completed'] as const;
 export type MaintenanceStatus = (typeof MAINTENANCE_STATUSES)[number];
 
-export interface PageMaintenance extends Maintenance {
+export interface PageMaintenance {
+  readonly id: string;
   readonly slug: string;
-  readonly componentIds: readonly string[];
+  readonly title: string;
+  /** The window; of one that repeats the one that runs or comes next, else the last. */
+  readonly startsAt: EpochMs;
+  readonly endsAt: EpochMs;
+  /** All that are known, sorted. */
+  readonly windows: readonly Interval[];
+  /** Null: it takes place once. */
+  readonly repeats: Recurrence | null;
   /** By `asOf` and its window. */
   readonly status: MaintenanceStatus;
-  /** Grows with every recorded change; absent: none was recorded. */
-  readonly sequence?: number;
-  /** When it was first seen as it is; absent: not recorded. */
-  readonly changedAt?: EpochMs;
+  /** When it was first told of, at the latest when it began; never after `asOf`, and always the same. */
+  readonly announcedAt: EpochMs;
+  /** When it last changed, or its window began or ended; never after `asOf`, and never earlier than it was. */
+  readonly changedAt: EpochMs;
+  /** When words or windows of it last changed. */
+  readonly editedAt: EpochMs;
+  /** Grows with every recorded change. */
+  readonly sequence: number;
+  readonly componentIds: readonly string[];
+  /** Of the window that runs or comes next, oldest first, at least one; the last one leaves it in its status. */
+  readonly updates: readonly PageUpdate<MaintenanceStatus>[];
+  /** What is written of it, oldest first: Markdown, hostile. */
+  readonly texts: readonly string[];
+}
+
+/** An entry that is shown and that nothing remembers so far. */
+export interface NewEntry {
+  readonly id: string;
+  readonly componentId: string;
+  readonly fellAt: EpochMs;
 }
 
 export interface PageModel {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
   readonly state: State;
-  /** Sorted by order, then name. */
+  /** When it came into that state; null: nothing was known of it before. */
+  readonly since: EpochMs | null;
+  /** When it was first defined. */
+  readonly knownSince: EpochMs;
+  /** In the order of the page. */
   readonly groups: readonly GroupDefinition[];
   /** Sorted as drawn. */
   readonly components: readonly ComponentModel[];
@@ -110,4 +187,8 @@ export interface PageModel {
   /** The oldest `monitorsAt` of its sources; null when one never answered. */
   readonly dataFrom: EpochMs | null;
   readonly isStale: boolean;
+  /** To be remembered when this is published. */
+  readonly newEntries: readonly NewEntry[];
+  /** The first instant after `asOf` at which an outage that goes on becomes an incident, or a worse one; null: none. */
+  readonly nextEntryAt: EpochMs | null;
 }

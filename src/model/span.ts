@@ -1,4 +1,4 @@
-/** A monitor's past as spans, and how what was observed, reported and announced becomes one time line. */
+/** The past of a monitor or a component as spans, and what becomes one time line. */
 
 import type { State } from './state.ts';
 import type { Day, Interval } from './time.ts';
@@ -9,14 +9,26 @@ export interface Span extends Interval {
 }
 
 /**
- * Where a piece of the time line comes from: our own passes, an incident of the upstream, what the upstream
- * says of the time before our first pass, a maintenance window, or nowhere (always `unknown`).
+ * Where a piece of the time line comes from: our own passes, an outage that the upstream recorded, what the upstream
+ * says of the time before our first pass, what people declared (of a component without a monitor also that nothing is
+ * wrong), a maintenance window, or nowhere (always `unknown`).
  */
-export const PROVENANCES = ['observed', 'incident', 'reported', 'maintenance', 'none'] as const;
+export const PROVENANCES = ['observed', 'incident', 'reported', 'declared', 'maintenance', 'none'] as const;
 export type Provenance = (typeof PROVENANCES)[number];
 
 export interface TimelineSpan extends Span {
   readonly provenance: Provenance;
+  /**
+   * The state that uptime counts, where it is another: an impact was declared that is not to count. Absent: `state`.
+   * Both stand in one piece, so that no two readings of a time line can disagree.
+   */
+  readonly counted?: State;
+}
+
+/** A state that people declared a component to be in. */
+export interface DeclaredSpan extends Span {
+  /** False: it shows and does not count in uptime. */
+  readonly isCounted: boolean;
 }
 
 /** One UTC day as an upstream counted its own checks; the shares of the day are in proportion. */
@@ -28,7 +40,7 @@ export interface ReportedDay {
 }
 
 /**
- * Everything known of one monitor's past. All lists are sorted by `from`. `observed` and `reported` are disjoint inside,
+ * Everything known of one component's past. All lists are sorted by `from`. `observed` and `reported` are disjoint inside,
  * but where our clock once went back; `timelineOf` then believes the worse.
  */
 export interface History {
@@ -36,8 +48,12 @@ export interface History {
   readonly observed: readonly Span[];
   /** What the upstream says of times we did not see. */
   readonly reported: readonly Span[];
-  /** Incidents of the upstream about this monitor: down even where sampling missed it. May overlap. */
+  /** Outages that the upstream recorded of this monitor: down even where sampling missed it. May overlap. */
   readonly outages: readonly Interval[];
   /** Maintenance windows of this monitor or component. May overlap. */
   readonly maintenances: readonly Interval[];
+  /** What people declared. May overlap. Absent: nothing. */
+  readonly declared?: readonly DeclaredSpan[];
+  /** When people would have said it if something was wrong: the time of a component without a monitor. Absent: never. */
+  readonly watched?: readonly Interval[];
 }

@@ -1,36 +1,49 @@
 /**
- * One time line out of everything known of a monitor: complete, sorted, disjoint.
+ * One time line out of everything known of a component: complete, sorted, disjoint.
  *
- * Precedence at each instant: the monitor's own maintenance window, then an outage incident, then what we observed,
- * then what the upstream reported, then `unknown`. A maintenance window was announced and is not counted, so it stands
- * whatever was seen inside it, also where nothing was heard or the checks were paused. An observed `unknown` or
- * `paused` is an answer and is not replaced by a report.
+ * Layers, from below, at each instant:
+ *
+ * 1. What our passes saw, else what the upstream reported, else `unknown`. An observed `unknown` or `paused` is an answer
+ *    and is not replaced by a report. A component without a monitor is operational while it is watched.
+ * 2. Outages that the upstream recorded: down, also where sampling missed it.
+ * 3. A maintenance window: whatever is below was to be expected, and nothing below counts, heard or not.
+ * 4. What people declared: it holds where it is worse than all below, also inside a window, since somebody says so.
  */
 
 import { disjointIntervals, disjointSpans, firstEndingAfter } from './overlap.ts';
 import type { History, Provenance, Span, TimelineSpan } from './span.ts';
+import { isWorse, type State, worse } from './state.ts';
 import { type EpochMs, earlier, type Interval, later } from './time.ts';
 
 /**
  * The time line of `history` over `window`: spans that touch each other and cover the window wholly, neighbours that
- * agree in state and provenance merged. Empty when the window is.
+ * agree in everything merged. Empty when the window is.
  *
  * The lists may come in any order and may overlap; where spans of one list overlap, the worse state stands.
  * Linear in the spans that meet the window when the lists are sorted and disjoint, as `History` promises.
  */
 export function timelineOf(history: History, window: Interval): TimelineSpan[] {
-  const layers: readonly Layer[] = [
-    layerOf(disjointIntervals(history.maintenances, 'maintenance'), 'maintenance', window.from),
-    layerOf(disjointIntervals(history.outages, 'major_outage'), 'incident', window.from),
-    layerOf(disjointSpans(history.observed), 'observed', window.from),
-    layerOf(disjointSpans(history.reported), 'reported', window.from),
-  ];
+  const { declared = [], watched = [] } = history;
+  const isAllCounted = declared.every(({ isCounted }) => isCounted);
+  const layers: Layers = {
+    below: [
+      layerOf(disjointSpans(history.observed), 'observed', window.from),
+      layerOf(disjointSpans(history.reported), 'reported', window.from),
+      layerOf(disjointIntervals(watched, 'operational'), 'declared', window.from),
+    ].filter(hasSpans),
+    outages: layerOf(disjointIntervals(history.outages, 'major_outage'), 'incident', window.from),
+    maintenances: layerOf(disjointIntervals(history.maintenances, 'maintenance'), 'maintenance', window.from),
+    declared: layerOf(disjointSpans(declared), 'declared', window.from),
+    counted: isAllCounted
+      ? null
+      : layerOf(disjointSpans(declared.filter(({ isCounted }) => isCounted)), 'declared', window.from),
+  };
   const timeline: TimelineSpan[] = [];
   let from = window.from;
   while (from < window.to) {
     const piece = pieceAt(layers, from, window.to);
     const previous = timeline.at(-1);
-    if (previous?.state === piece.state && previous.provenance === piece.provenance)
+    if (previous !== undefined && isAlike(previous, piece))
       timeline[timeline.length - 1] = { ...previous, to: piece.to };
     else timeline.push(piece);
     from = piece.to;
@@ -45,24 +58,71 @@ interface Layer {
   next: number;
 }
 
+interface Layers {
+  /** The first that says anything holds. */
+  readonly below: readonly Layer[];
+  readonly outages: Layer;
+  readonly maintenances: Layer;
+  readonly declared: Layer;
+  /** Of what is declared the part that counts; null: all of it. */
+  readonly counted: Layer | null;
+}
+
 function layerOf(spans: readonly Span[], provenance: Provenance, from: EpochMs): Layer {
   return { spans, provenance, next: firstEndingAfter(spans, from) };
 }
 
-/** What holds from `from` on: the highest layer with something there, until that ends or a higher one begins. */
-function pieceAt(layers: readonly Layer[], from: EpochMs, until: EpochMs): TimelineSpan {
+function hasSpans({ spans }: Layer): boolean {
+  return spans.length > 0;
+}
+
+function isAlike(a: TimelineSpan, b: TimelineSpan): boolean {
+  return a.state === b.state && a.provenance === b.provenance && a.counted === b.counted;
+}
+
+/** What holds from `from` on, until anything that could change it begins or ends. */
+function pieceAt(layers: Layers, from: EpochMs, until: EpochMs): TimelineSpan {
   let to = until;
-  for (const layer of layers) {
-    let span = layer.spans[layer.next];
-    while (span !== undefined && span.to <= from) {
-      layer.next += 1;
-      span = layer.spans[layer.next];
-    }
-    if (span === undefined) continue;
-    if (span.from <= from) return { state: span.state, from, to: earlier(span.to, to), provenance: layer.provenance };
-    if (span.from < to) to = span.from;
+  const read = (layer: Layer): State | null => {
+    const span = upcoming(layer, from);
+    if (span === undefined) return null;
+    const isOn = span.from <= from;
+    to = earlier(to, isOn ? span.to : span.from);
+    return isOn ? span.state : null;
+  };
+  const declared = read(layers.declared);
+  const counted = layers.counted === null ? declared : read(layers.counted);
+  const seen = readSeen(layers, read);
+  const state = declared === null ? seen.state : worse(seen.state, declared);
+  const isDeclared = declared !== null && isWorse(declared, seen.state);
+  const piece = { state, from, to, provenance: isDeclared ? 'declared' : seen.provenance } as const;
+  if (counted === declared) return piece;
+  const counting = counted === null ? seen.state : worse(seen.state, counted);
+  return counting === state ? piece : { ...piece, counted: counting };
+}
+
+/** The layers below what people declared; those that a higher one hides are not looked at, so that they cut nothing. */
+function readSeen(
+  { below, outages, maintenances }: Layers,
+  read: (layer: Layer) => State | null,
+): { readonly state: State; readonly provenance: Provenance } {
+  if (read(maintenances) !== null) return { state: 'maintenance', provenance: 'maintenance' };
+  if (read(outages) !== null) return { state: 'major_outage', provenance: 'incident' };
+  for (const layer of below) {
+    const state = read(layer);
+    if (state !== null) return { state, provenance: layer.provenance };
   }
-  return { state: 'unknown', from, to, provenance: 'none' };
+  return { state: 'unknown', provenance: 'none' };
+}
+
+/** The first span of a layer that is not over at `at`, be it on or still to come. */
+function upcoming(layer: Layer, at: EpochMs): Span | undefined {
+  let span = layer.spans[layer.next];
+  while (span !== undefined && span.to <= at) {
+    layer.next += 1;
+    span = layer.spans[layer.next];
+  }
+  return span;
 }
 
 /** The part of a sorted, disjoint time line that lies inside `window`, cut at its edges; none when the window is empty. */
@@ -75,4 +135,28 @@ export function cutTimeline(timeline: readonly TimelineSpan[], window: Interval)
     pieces.push({ ...span, from: later(span.from, window.from), to: earlier(span.to, window.to) });
   }
   return pieces;
+}
+
+/** The state at an instant; `unknown` before the time line and after it. */
+export function stateAt(timeline: readonly TimelineSpan[], at: EpochMs): State {
+  const span = timeline[firstEndingAfter(timeline, at)];
+  return span !== undefined && span.from <= at ? span.state : 'unknown';
+}
+
+/** When the time line came into the state it ends in; null when nothing was ever known before that. */
+export function lastRunFrom(timeline: readonly TimelineSpan[]): EpochMs | null {
+  const state = timeline.at(-1)?.state;
+  let from: EpochMs | null = null;
+  for (let index = timeline.length - 1; index >= 0; index -= 1) {
+    const span = timeline[index];
+    if (span === undefined || span.state !== state) return from;
+    // A time line begins with silence where there is no history yet; how far back it reaches says nothing.
+    from = index === 0 && span.provenance === 'none' ? null : span.from;
+  }
+  return from;
+}
+
+/** The first instant at which anything is known; null: nothing ever was. */
+export function firstKnownAt(timeline: readonly TimelineSpan[]): EpochMs | null {
+  return timeline.find(({ provenance }) => provenance !== 'none')?.from ?? null;
 }

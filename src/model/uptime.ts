@@ -3,16 +3,17 @@
  *
  * `operational` and `degraded` are up, `major_outage` is down, and `partial_outage` is 30 % down, the weight that
  * Statuspage and Instatus use, so that figures can be compared. Maintenance, paused and unknown time counts neither
- * way; how much was observed at all stands beside the figure as its coverage.
+ * way; how much was observed at all stands beside the figure as its coverage. An impact that people declared counts,
+ * unless they said that it does not: then the state below it does.
  */
 
 import type { TimelineSpan } from './span.ts';
-import type { State } from './state.ts';
+import { STATES, type State } from './state.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from './time.ts';
 import { cutTimeline } from './timeline.ts';
 
 /** Names the formula above; changes whenever the same time line would give another figure. */
-export const FORMULA_VERSION = 1;
+export const FORMULA_VERSION = 2;
 
 /** Milliseconds in each state; whole numbers. */
 export type MsByState = Readonly<Record<State, number>>;
@@ -20,15 +21,18 @@ export type MsByState = Readonly<Record<State, number>>;
 export interface Uptime {
   /** Length of the window. */
   readonly windowMs: number;
-  /** What the figures are made from; the part of the window that no span covers is `unknown`. */
+  /** What was shown; the part of the window that no span covers is `unknown`. */
   readonly msByState: MsByState;
+  /** What the figures are made from: another only where an impact was declared that does not count. */
+  readonly countedMsByState: MsByState;
   /** Up and down time by weight; together they are the time that counts. */
   readonly upMs: number;
   readonly downMs: number;
-  /** Time with a known state: up, down, maintenance and paused. */
+  /** Time that shows a known state. */
   readonly observedMs: number;
   readonly maintenanceMs: number;
   readonly pausedMs: number;
+  /** Time that shows as unknown. */
   readonly unknownMs: number;
   /** 0 to 1; null when no time counts. Exactly 1 only when nothing was down. */
   readonly ratio: number | null;
@@ -38,15 +42,13 @@ export interface Uptime {
 
 /** Uptime over `window` of a sorted, disjoint time line. Future time is `unknown` like all that no span covers. */
 export function uptimeOf(timeline: readonly TimelineSpan[], window: Interval): Uptime {
-  return uptimeOfMs(msByStateIn(timeline, window));
+  const pieces = cutTimeline(timeline, window);
+  const windowMs = Math.max(0, window.to - window.from);
+  const shown = msByStateOf(pieces, windowMs);
+  return uptimeOfMs(shown, countedMsOf(pieces, shown));
 }
 
-/** Milliseconds of `window` in each state; they add up to its length. */
-export function msByStateIn(timeline: readonly TimelineSpan[], window: Interval): MsByState {
-  return msByStateOf(cutTimeline(timeline, window), Math.max(0, window.to - window.from));
-}
-
-/** The same of the pieces that a time line has in a window of some length; what they do not cover is `unknown`. */
+/** Milliseconds in each state of the pieces that a time line has in a window of some length; what they do not cover is `unknown`. */
 export function msByStateOf(pieces: readonly TimelineSpan[], windowMs: number): MsByState {
   const ms = emptyMsByState();
   ms.unknown = windowMs;
@@ -55,6 +57,18 @@ export function msByStateOf(pieces: readonly TimelineSpan[], windowMs: number): 
     ms[state] += to - from;
   }
   return ms;
+}
+
+/** The milliseconds that uptime counts, from those that show; the very same where they do not differ. */
+export function countedMsOf(pieces: readonly TimelineSpan[], shown: MsByState): MsByState {
+  let ms: Record<State, number> | null = null;
+  for (const { state, counted, from, to } of pieces) {
+    if (counted === undefined) continue;
+    ms ??= { ...shown };
+    ms[state] -= to - from;
+    ms[counted] += to - from;
+  }
+  return ms ?? shown;
 }
 
 /** No time in any state. */
@@ -70,22 +84,23 @@ export function emptyMsByState(): Record<State, number> {
   };
 }
 
-/** The figures that follow from the time in each state. */
-export function uptimeOfMs(ms: MsByState): Uptime {
+/** The figures that follow from the time in each state: as it shows, and as it counts. */
+export function uptimeOfMs(shown: MsByState, ms: MsByState = shown): Uptime {
   const countedMs = ms.operational + ms.degraded + ms.partial_outage + ms.major_outage;
   const downMs = ms.major_outage + (ms.partial_outage * 3) / 10;
   const upMs = countedMs - downMs;
-  const observedMs = countedMs + ms.maintenance + ms.paused;
-  const windowMs = observedMs + ms.unknown;
+  const windowMs = countedMs + ms.maintenance + ms.paused + ms.unknown;
+  const observedMs = windowMs - shown.unknown;
   return {
     windowMs,
-    msByState: ms,
+    msByState: shown,
+    countedMsByState: ms,
     upMs,
     downMs,
     observedMs,
     maintenanceMs: ms.maintenance,
     pausedMs: ms.paused,
-    unknownMs: ms.unknown,
+    unknownMs: shown.unknown,
     ratio: countedMs > 0 ? upMs / countedMs : null,
     coverageRatio: windowMs > 0 ? observedMs / windowMs : 0,
   };
@@ -96,9 +111,14 @@ export function uptimeOfMs(ms: MsByState): Uptime {
  * so that a component added yesterday does not speak for ninety days. Times are sums over the components.
  */
 export function combinedUptime(uptimes: readonly Uptime[]): Uptime {
-  const ms = emptyMsByState();
-  for (const { msByState } of uptimes) for (const state of Object.keys(ms) as State[]) ms[state] += msByState[state];
-  return uptimeOfMs(ms);
+  const shown = emptyMsByState();
+  const counted = emptyMsByState();
+  for (const { msByState, countedMsByState } of uptimes)
+    for (const state of STATES) {
+      shown[state] += msByState[state];
+      counted[state] += countedMsByState[state];
+    }
+  return uptimeOfMs(shown, counted);
 }
 
 /** The windows that uptime is given for, in days of 24 hours that end now. */

@@ -1,5 +1,6 @@
 /** What publishing asks of whoever owns the database: in this thread, or in another that serves meanwhile. */
 
+import { type PageFirsts, rememberFirsts } from '../store/identities.ts';
 import { nextReleaseNumber } from '../store/release-numbers.ts';
 import type { ReleaseAccess } from './releases/manifest.ts';
 import { type Fence, type PublishLeaseDeps, withPublishLease } from './releases/publish-lease.ts';
@@ -17,9 +18,14 @@ export interface PublishControl {
   readonly withLease: <Result>(task: (fence: Fence) => Promise<Result>) => Promise<Result>;
   /** The number of a page's next release, above what is known to be taken here; nobody else gets it. */
   readonly nextNumber: (slug: string, above: number) => Promise<number>;
+  /** Remembers what of a page is published for the first time. */
+  readonly rememberFirsts: (firsts: PageFirsts) => Promise<void>;
   /** Whether a release may be served by what is known of gates at this moment, whatever was known when it was drawn. */
   readonly mayServe: (release: NextRelease) => Promise<boolean>;
 }
+
+/** What the thread asks that prepares a page. */
+export type PrepareControl = Pick<PublishControl, 'nextNumber' | 'rememberFirsts'>;
 
 export interface PublishControlDeps extends PublishLeaseDeps {
   readonly mayServe: PublishControl['mayServe'];
@@ -30,6 +36,7 @@ export function createPublishControl(deps: PublishControlDeps): PublishControl {
   return {
     withLease: (task) => withPublishLease(deps, task),
     nextNumber: (slug, above) => nextReleaseNumber(deps.database, slug, above),
+    rememberFirsts: (firsts) => rememberFirsts(deps.database, firsts),
     mayServe: deps.mayServe,
   };
 }

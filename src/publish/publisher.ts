@@ -31,7 +31,7 @@ import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './sit
 export type { WorkerPool } from './page/page-publisher.ts';
 export type { PublishReport } from './publish-report.ts';
 
-export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'mayServe' | 'nextNumber'> {
+export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | keyof PublishControl> {
   readonly control: PublishControl;
   /** Default: the real one. */
   readonly disk?: Disk;

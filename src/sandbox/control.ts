@@ -1,9 +1,9 @@
 /** The sandbox's own addresses, below `/-/`: look at the world, break an upstream, push a service over. */
 
 import { isStatusError } from '../errors.ts';
-import { isObject, json, objectOf, type Reply, type Request, UPSTREAM_NAMES, type UpstreamName } from './exchange.ts';
+import { isObject, json, objectOf, type Reply, type Request } from './exchange.ts';
 import { FAULT_NAMES, type Fault, type FaultName, type Faults } from './faults.ts';
-import { SERVICE_STATUSES, type ServiceStatus, type World } from './world.ts';
+import { SERVICE_STATUSES, type ServiceStatus, type World } from './world/world.ts';
 
 /** Answers a request below `/-/`; its path begins with `/-/`. */
 export function control(request: Request, world: World, faults: Faults): Reply {
@@ -33,10 +33,14 @@ function worldView(world: World, { now }: Request): unknown {
 }
 
 function setFault({ upstream, fault }: Readonly<Record<string, unknown>>, faults: Faults): Reply {
-  if (!isUpstream(upstream)) return json(400, { error: `upstream must be one of ${UPSTREAM_NAMES.join(', ')}` });
   const parsed = parseFault(fault);
   if (parsed === undefined) return json(400, { error: `fault must be null or one of ${FAULT_NAMES.join(', ')}` });
-  faults.set(upstream, parsed);
+  try {
+    faults.set(String(upstream), parsed);
+  } catch (error) {
+    if (isStatusError(error)) return json(400, { error: error.message });
+    throw error;
+  }
   return json(200, { upstream, fault: parsed });
 }
 
@@ -57,10 +61,6 @@ function force({ monitor, status }: Readonly<Record<string, unknown>>, world: Wo
     if (isStatusError(error)) return json(404, { error: error.message });
     throw error;
   }
-}
-
-function isUpstream(value: unknown): value is UpstreamName {
-  return (UPSTREAM_NAMES as readonly unknown[]).includes(value);
 }
 
 function isFaultName(value: unknown): value is FaultName {

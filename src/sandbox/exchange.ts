@@ -3,18 +3,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EpochMs } from '../model/time.ts';
 
-export const UPSTREAM_NAMES = [
-  'server-monitor',
-  'uptime',
-  'openstatus',
-  'backup',
-  'journeys',
-  'payroll',
-  'terraform',
-] as const;
-/** The first part of the path names the upstream. */
-export type UpstreamName = (typeof UPSTREAM_NAMES)[number];
-
 /** Records that appear (newest first lists grow at the top) or vanish between two requests of a reader. */
 export interface PagingShift {
   readonly direction: 'insert' | 'delete';

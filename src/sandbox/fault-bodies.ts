@@ -2,16 +2,19 @@
 
 import { isObject, json, type Reply } from './exchange.ts';
 import type { Fault } from './faults.ts';
+import type { SandboxKind } from './kind.ts';
 
-type Mutation = (reply: Reply, fault: Fault) => Reply;
+/** Where ids and words stand in the answers of an upstream. */
+export type AnswerFields = Pick<SandboxKind['connector'], 'idField' | 'words'>;
+type Mutation = (reply: Reply, fault: Fault, fields: AnswerFields) => Reply;
 
 const RETRY_AFTER_DEFAULT = '30';
 
 /** The reply with its fault in it; faults of the connection leave it as it is. */
-export function spoil(reply: Reply, fault: Fault): Reply {
+export function spoil(reply: Reply, fault: Fault, fields: AnswerFields): Reply {
   return /^\d{3}$/.test(fault.name)
     ? refusal(Number(fault.name), fault)
-    : (MUTATIONS.get(fault.name)?.(reply, fault) ?? reply);
+    : (MUTATIONS.get(fault.name)?.(reply, fault, fields) ?? reply);
 }
 
 /** A status with a body that fits every upstream's way of telling errors. */
@@ -29,10 +32,10 @@ const MUTATIONS: ReadonlyMap<string, Mutation> = new Map<string, Mutation>([
   ['wrong-content-type', (reply) => ({ ...reply, headers: { ...reply.headers, 'content-type': 'text/plain' } })],
   ['missing-arrays', (reply) => rewritten(reply, withoutArrays)],
   ['empty-lists', (reply) => rewritten(reply, (value) => (Array.isArray(value) ? [] : value))],
-  ['duplicate-ids', (reply, { isConflicting = true }) => rewritten(reply, (value) => duplicated(value, isConflicting))],
+  ['duplicate-ids', (reply, fault, fields) => rewritten(reply, (value) => duplicated(value, fault, fields))],
   ['wrong-types', (reply, fault) => rewritten(reply, everyItem(fault, mistyped))],
   ['numbers-as-strings', (reply, fault) => rewritten(reply, everyItem(fault, stringified))],
-  ['unknown-words', (reply, fault) => unknownWords(reply, fault)],
+  ['unknown-words', unknownWords],
 ]);
 
 function htmlPage(reply: Reply): Reply {
@@ -60,9 +63,9 @@ function withoutArrays(value: unknown): unknown {
     : value;
 }
 
-function duplicated(value: unknown, isConflicting: boolean): unknown {
+function duplicated(value: unknown, { isConflicting = true }: Fault, { idField }: AnswerFields): unknown {
   const [first] = Array.isArray(value) ? value : [];
-  if (!Array.isArray(value) || !isObject(first) || !('id' in first)) return value;
+  if (!Array.isArray(value) || !isObject(first) || !(idField in first)) return value;
   return [...value, isConflicting ? { ...first, name: 'Somebody else', title: 'Something else' } : first];
 }
 
@@ -94,20 +97,18 @@ function stringified(item: Record<string, unknown>): unknown {
   );
 }
 
-/** Fields whose words are a closed set. */
-const WORD_FIELDS: ReadonlySet<string> = new Set(['status', 'accessType', 'access_type', 'type', 'overall_status']);
-
-function unknownWords(reply: Reply, fault: Fault): Reply {
+/** Another word in every object, or, of the records of lists, only in every so many-th. */
+function unknownWords(reply: Reply, fault: Fault, { words }: AnswerFields): Reply {
   const strange = (item: Record<string, unknown>): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(item).map(([key, value]) => [
         key,
-        typeof value === 'string' && WORD_FIELDS.has(key) ? 'frobnicated' : value,
+        typeof value === 'string' && Object.hasOwn(words, key) ? 'frobnicated' : value,
       ]),
     );
-  // Every list item counts for `every`; a page of its own is no list item, but its gate word matters.
-  return rewritten(reply, (value) => {
-    if (isObject(value) && ('accessType' in value || 'access_type' in value)) return strange(value);
-    return everyItem(fault, strange)(value);
-  });
+  const { every = 1 } = fault;
+  return rewritten(
+    reply,
+    every === 1 ? (value) => (isObject(value) ? strange(value) : value) : everyItem(fault, strange),
+  );
 }

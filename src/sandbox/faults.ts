@@ -1,6 +1,7 @@
 /** What can be made to go wrong, per upstream. Tests and `POST /-/faults` use the same words. */
 
-import type { PagingShift, UpstreamName } from './exchange.ts';
+import { StatusError } from '../errors.ts';
+import type { PagingShift } from './exchange.ts';
 
 /** Faults that need no figures. */
 export const FAULT_NAMES = [
@@ -60,22 +61,28 @@ export interface Fault {
 }
 
 export interface Faults {
-  /** Sets the fault of one upstream; null takes it back. */
-  set(upstream: UpstreamName, fault: FaultName | Fault | null): void;
+  /**
+   * Sets the fault of one upstream; null takes it back.
+   *
+   * @throws NOT_FOUND when there is no such upstream
+   */
+  set(upstream: string, fault: FaultName | Fault | null): void;
   clear(): void;
-  get(upstream: UpstreamName): Fault | null;
+  get(upstream: string): Fault | null;
 }
 
 /** Faults as the server uses them: taking one counts. */
 export interface FaultBook extends Faults {
   /** The fault that this request meets, and how many met it before. */
-  take(upstream: UpstreamName, path: string): { readonly fault: Fault; readonly step: number } | null;
+  take(upstream: string, path: string): { readonly fault: Fault; readonly step: number } | null;
 }
 
-export function createFaults(): FaultBook {
-  const book = new Map<UpstreamName, { readonly fault: Fault; step: number }>();
+/** @param upstreams  names of those there are */
+export function createFaults(upstreams: readonly string[]): FaultBook {
+  const book = new Map<string, { readonly fault: Fault; step: number }>();
   return {
     set(upstream, fault) {
+      if (!upstreams.includes(upstream)) throw noUpstream(upstream, upstreams);
       if (fault === null) book.delete(upstream);
       else book.set(upstream, { fault: typeof fault === 'string' ? { name: fault } : fault, step: 0 });
     },
@@ -90,6 +97,12 @@ export function createFaults(): FaultBook {
       return { fault: entry.fault, step };
     },
   };
+}
+
+/** The error of a name that no upstream has. */
+export function noUpstream(name: string, upstreams: readonly string[]): StatusError {
+  const message = `There is no upstream "${name}" in the sandbox; there are: ${upstreams.join(', ')}.`;
+  return new StatusError({ code: 'NOT_FOUND', message });
 }
 
 /** Records held back at first, so that they can appear one by one. */

@@ -1,7 +1,6 @@
 /** Which requests came in. Never holds headers or bodies: secrets travel there. */
 
 import type { EpochMs } from '../model/time.ts';
-import type { UpstreamName } from './exchange.ts';
 
 export interface RequestRecord {
   readonly at: EpochMs;
@@ -16,18 +15,18 @@ export interface RequestRecord {
 
 export interface RequestLog {
   /** The newest ten thousand, oldest first. */
-  of(upstream: UpstreamName): readonly RequestRecord[];
+  of(upstream: string): readonly RequestRecord[];
   /** All since the start or the last `clear`. */
-  count(upstream: UpstreamName): number;
+  count(upstream: string): number;
   clear(): void;
 }
 
 /** A sandbox may run for weeks; what tests look at is far less. */
 const RECORDS_MAX = 10_000;
 
-export function createRequestLog(): RequestLog & { add(upstream: UpstreamName, record: RequestRecord): void } {
-  const records = new Map<UpstreamName, RequestRecord[]>();
-  const counts = new Map<UpstreamName, number>();
+export function createRequestLog(): RequestLog & { add(upstream: string, record: RequestRecord): void } {
+  const records = new Map<string, RequestRecord[]>();
+  const counts = new Map<string, number>();
   return {
     of: (upstream) => records.get(upstream)?.slice(-RECORDS_MAX) ?? [],
     count: (upstream) => counts.get(upstream) ?? 0,

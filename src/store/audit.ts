@@ -6,9 +6,9 @@ import type { Database, Row, Writer } from './database.ts';
 
 export interface AuditEntry {
   readonly at: EpochMs;
-  /** `operator`, `hook:svc`, `command:alice`, `signal`; never an address or a secret. */
+  /** `operator`, `hook:svc`, `upstream:svc`, `command:alice`, `signal`; never an address or a secret. */
   readonly actor: string;
-  /** `rebuild`, `pull`, `rollback`, `reload`, `sign-in` … */
+  /** `rebuild`, `pull`, `rollback`, `reload`, `withdraw`, `sign-in` … */
   readonly action: string;
   /** The page or upstream it was about; null: all of them. */
   readonly subject: string | null;
@@ -50,7 +50,7 @@ export interface Audit {
 export function createAudit(database: Database): Audit {
   return {
     record: async (entry) => {
-      await database.transaction((tx) => insert(tx, entry));
+      await database.transaction((tx) => insertAudit(tx, entry));
     },
     settle: async (run, outcome) => {
       await database.transaction((tx) =>
@@ -88,7 +88,8 @@ export function utcDayOf(at: EpochMs): string {
   return toIso(toEpochMs(Math.floor(at / DAY_MS) * DAY_MS)).slice(0, 'YYYY-MM-DD'.length);
 }
 
-async function insert(tx: Writer, entry: AuditEntry): Promise<void> {
+/** Writes an entry inside the caller's transaction. */
+export async function insertAudit(tx: Writer, entry: AuditEntry): Promise<void> {
   const { at, actor, action, subject, client, run, outcome } = entry;
   await tx.run(
     'INSERT INTO audit (id, at, actor, action, subject, client, run, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',

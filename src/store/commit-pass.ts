@@ -1,11 +1,12 @@
 /** The one write of a pass: a validated snapshot of one upstream becomes what is remembered, or nothing does. */
 
-import type { Incident, Maintenance, MonitorDetail, MonitorId, SnapshotPart } from '../model/observation.ts';
+import type { MonitorDetail, MonitorId, SnapshotPart } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Writer } from './database.ts';
 import { recordChanges } from './revisions.ts';
-import { parseIncident, parseInstant } from './rows.ts';
+import { parseInstant } from './rows.ts';
 import type { CommitResult, PassCommit } from './store.ts';
+import { writeIncidents, writeMaintenances } from './write-events.ts';
 
 /**
  * Commits inside the caller's transaction. Writing the same snapshot twice changes nothing but the instant of the last
@@ -26,7 +27,7 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
 
   const monitors = isStale('monitors') ? [] : await writeMonitors(tx, commit, lastAt);
   const incidents = await writeIncidents(tx, commit);
-  const maintenances = await writeMaintenances(tx, commit);
+  const maintenances = isStale('maintenances') ? [] : await writeMaintenances(tx, commit);
   for (const detail of learned.details) await writeDetail(tx, detail);
 
   const definitions = isStale('pages') ? String(before?.['definitions']) : JSON.stringify(learned.pages);
@@ -35,7 +36,8 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
   await tx.run(
     `UPDATE upstream SET monitors_at = COALESCE(?, monitors_at), incidents_at = COALESCE(?, incidents_at),
        maintenances_at = COALESCE(?, maintenances_at), pages_at = COALESCE(?, pages_at),
-       is_backfilled = CASE WHEN ? = 1 THEN 1 ELSE is_backfilled END, definitions = ?, announcements = ?, held_hash = NULL WHERE id = ?`,
+       is_backfilled = CASE WHEN ? = 1 THEN 1 ELSE is_backfilled END, definitions = ?, announcements = ?,
+       channels = COALESCE(?, channels), channels_at = COALESCE(?, channels_at), held_hash = NULL WHERE id = ?`,
     [
       at('monitors'),
       at('incidents'),
@@ -44,6 +46,8 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
       learned.isBackfilled ? 1 : 0,
       definitions,
       announcements,
+      learned.channels === undefined ? null : JSON.stringify(learned.channels),
+      learned.channels === undefined ? null : observedAt,
       upstreamId,
     ],
   );
@@ -114,76 +118,6 @@ async function writeSpans(
     open,
     spanChanges.flatMap((change) => (change.state === null ? [] : [[change.monitor, change.at, change.state]])),
   );
-}
-
-async function writeIncidents(tx: Writer, { upstreamId, observedAt, learned }: PassCommit): Promise<readonly string[]> {
-  const known = new Map<string, unknown>();
-  for (const incident of learned.incidents) {
-    const [row] = await tx.all('SELECT document FROM incident WHERE id = ?', [incident.id]);
-    if (row !== undefined) known.set(incident.id, row['document']);
-  }
-  const changed = learned.incidents.filter((incident) => known.get(incident.id) !== JSON.stringify(incident));
-  const listed = new Set(learned.incidents.map((incident) => incident.id));
-  if (!learned.stale.includes('incidents'))
-    changed.push(...(await endedUnseen(tx, { upstreamId, observedAt, listed })));
-  await tx.runMany(
-    `INSERT INTO incident (id, upstream, started_at, ended_at, document, changed_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, ended_at = excluded.ended_at,
-       document = excluded.document, changed_at = excluded.changed_at`,
-    changed.map((incident) => [
-      incident.id,
-      upstreamId,
-      incident.startedAt,
-      incident.endedAt,
-      JSON.stringify(incident),
-      observedAt,
-    ]),
-  );
-  return changed.map((incident) => incident.id);
-}
-
-/** Open incidents that a complete list of open ones does not hold any more: they ended, at the latest now. */
-async function endedUnseen(
-  tx: Writer,
-  { upstreamId, observedAt, listed }: { upstreamId: string; observedAt: EpochMs; listed: ReadonlySet<string> },
-): Promise<readonly Incident[]> {
-  const rows = await tx.all('SELECT id, document FROM incident WHERE upstream = ? AND ended_at IS NULL', [upstreamId]);
-  return rows
-    .filter((row) => !listed.has(String(row['id'])))
-    .map((row) => ({ ...parseIncident(row['document']), status: 'resolved', endedAt: observedAt }));
-}
-
-async function writeMaintenances(
-  tx: Writer,
-  { upstreamId, observedAt, learned }: PassCommit,
-): Promise<readonly string[]> {
-  if (learned.stale.includes('maintenances')) return [];
-  const rows = await tx.all('SELECT id, document, starts_at, gone_at FROM maintenance WHERE upstream = ?', [
-    upstreamId,
-  ]);
-  const known = new Map(rows.map((row) => [String(row['id']), row]));
-  const changed: Maintenance[] = [];
-  for (const maintenance of learned.maintenances) {
-    const row = known.get(maintenance.id);
-    known.delete(maintenance.id);
-    if (row === undefined || row['document'] !== JSON.stringify(maintenance) || row['gone_at'] !== null)
-      changed.push(maintenance);
-  }
-  await tx.runMany(
-    `INSERT INTO maintenance (id, upstream, starts_at, ends_at, document, changed_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET starts_at = excluded.starts_at, ends_at = excluded.ends_at, document = excluded.document,
-       changed_at = excluded.changed_at, sequence = maintenance.sequence + 1, gone_at = NULL`,
-    changed.map((item) => [item.id, upstreamId, item.startsAt, item.endsAt, JSON.stringify(item), observedAt]),
-  );
-  // A window that has begun is part of the past; only one still to come can be taken back.
-  const takenBack = [...known.values()].filter(
-    (row) => row['gone_at'] === null && Number(row['starts_at']) > observedAt,
-  );
-  await tx.runMany(
-    'UPDATE maintenance SET gone_at = ?, changed_at = ? WHERE id = ?',
-    takenBack.map((row) => [observedAt, observedAt, String(row['id'])]),
-  );
-  return [...changed.map((item) => item.id), ...takenBack.map((row) => String(row['id']))];
 }
 
 async function writeDetail(tx: Writer, detail: MonitorDetail): Promise<void> {

@@ -5,10 +5,12 @@ import type { EpochMs } from '../model/time.ts';
 import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
 import { type Database, type Row, readIn } from './database.ts';
+import { readEntries, readFirstSeen } from './identities.ts';
 import { readPasts } from './pasts.ts';
 import { forgetSubjects, readChanges } from './revisions.ts';
 import {
   parseAnnouncements,
+  parseChannels,
   parseDefinitions,
   parseIncident,
   parseInstant,
@@ -70,6 +72,31 @@ export function createStore(database: Database): Store {
         rows.map((row) => [String(row['monitor']).slice(upstreamId.length + 1), Number(row['fetched_at']) as EpochMs]),
       );
     },
+    openIncidents: async (upstreamId) => {
+      const rows = await database.all(
+        'SELECT external_id FROM incident WHERE upstream = ? AND ended_at IS NULL AND withdrawn_at IS NULL',
+        [upstreamId],
+      );
+      return rows.map((row) => String(row['external_id']).slice(upstreamId.length + 1));
+    },
+    openSubjects: async (upstreamId) => {
+      const rows = await database.all(
+        `SELECT DISTINCT subject FROM event_subject WHERE event IN
+           (SELECT id FROM incident WHERE upstream = ? AND ended_at IS NULL AND withdrawn_at IS NULL)`,
+        [upstreamId],
+      );
+      return rows.map((row) => String(row['subject']) as Subject);
+    },
+    incidentsReadAt: async (upstreamId, limit) => {
+      const rows = await database.all(
+        `SELECT external_id, read_at FROM incident
+         WHERE upstream = ? AND read_at IS NOT NULL AND withdrawn_at IS NULL ORDER BY read_at, id LIMIT ?`,
+        [upstreamId, limit],
+      );
+      return new Map(
+        rows.map((row) => [String(row['external_id']).slice(upstreamId.length + 1), Number(row['read_at']) as EpochMs]),
+      );
+    },
     pasts: (ids: readonly MonitorId[], from: EpochMs) => readPasts(database, ids, from),
     incidents: async (from) =>
       (await database.all(`${INCIDENTS} ORDER BY started_at DESC, id`, [from])).map(toIncident),
@@ -83,6 +110,8 @@ export function createStore(database: Database): Store {
       (await readAbout(database, about, { sql: MAINTENANCES, from }))
         .map(toMaintenance)
         .sort((a, b) => b.startsAt - a.startsAt || byId(a, b)),
+    firstSeenAt: (about) => readFirstSeen(database, about),
+    entries: (page) => readEntries(database, page),
     changesSince: (revision) => readChanges(database, revision),
     recordRun: (run) =>
       database.transaction(async (tx) => {
@@ -109,8 +138,10 @@ export function createStore(database: Database): Store {
   };
 }
 
-const INCIDENTS = 'SELECT id, document, changed_at FROM incident WHERE (ended_at IS NULL OR ended_at > ?)';
-const MAINTENANCES = 'SELECT id, document, sequence, changed_at FROM maintenance WHERE gone_at IS NULL AND ends_at > ?';
+const INCIDENTS = `SELECT id, document, changed_at, first_seen_at FROM incident
+  WHERE withdrawn_at IS NULL AND (ended_at IS NULL OR ended_at > ?)`;
+const MAINTENANCES = `SELECT id, document, sequence, changed_at, first_seen_at FROM maintenance
+  WHERE withdrawn_at IS NULL AND ends_at > ?`;
 
 /** Rows of `sql` that are about any of some subjects, each once. */
 async function readAbout(
@@ -126,7 +157,11 @@ async function readAbout(
 }
 
 function toIncident(row: Row): StoredIncident {
-  return { ...parseIncident(row['document']), changedAt: Number(row['changed_at']) as EpochMs };
+  return {
+    ...parseIncident(row['document']),
+    changedAt: Number(row['changed_at']) as EpochMs,
+    firstSeenAt: Number(row['first_seen_at']) as EpochMs,
+  };
 }
 
 function toMaintenance(row: Row): StoredMaintenance {
@@ -134,6 +169,7 @@ function toMaintenance(row: Row): StoredMaintenance {
     ...parseMaintenance(row['document']),
     sequence: Number(row['sequence']),
     changedAt: Number(row['changed_at']) as EpochMs,
+    firstSeenAt: Number(row['first_seen_at']) as EpochMs,
   };
 }
 
@@ -146,7 +182,9 @@ const RETAINED: readonly { readonly table: string; readonly column: string; read
   { table: 'reported_span', column: 'to_at', key: ['monitor', 'from_at'] },
   { table: 'response_time', column: 'at', key: ['monitor', 'at'] },
   { table: 'incident', column: 'ended_at', key: ['id'] },
+  { table: 'incident', column: 'withdrawn_at', key: ['id'] },
   { table: 'maintenance', column: 'ends_at', key: ['id'] },
+  { table: 'entry', column: 'fell_at', key: ['page', 'id'] },
   { table: 'run', column: 'started_at', key: ['id'] },
 ];
 
@@ -176,6 +214,8 @@ function toUpstream(row: Row): UpstreamRecord {
     isBackfilled: Number(row['is_backfilled']) === 1,
     definitions: parseDefinitions(row['definitions']),
     announcements: parseAnnouncements(row['announcements']),
+    channels: parseChannels(row['channels']),
+    channelsAt: parseInstant(row['channels_at']),
     heldHash: row['held_hash'] === null ? null : String(row['held_hash']),
   };
 }

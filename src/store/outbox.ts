@@ -1,10 +1,10 @@
-/** What is sent out: queued, sent, rejected. An event enters once and leaves once. */
+/** What is sent out: queued, sent, rejected, or parked since it cannot be taken as it is. An event enters once and leaves once. */
 
 import { createHash } from 'node:crypto';
 import type { EpochMs } from '../model/time.ts';
 import type { Database, Row } from './database.ts';
 
-export const OUTBOX_STATES = ['queued', 'sent', 'rejected'] as const;
+export const OUTBOX_STATES = ['queued', 'sent', 'rejected', 'parked'] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];
 
 export interface OutboxEvent {
@@ -14,7 +14,7 @@ export interface OutboxEvent {
   readonly state: OutboxState;
   /** JSON as it is sent. */
   readonly document: string;
-  /** Of a rejection. */
+  /** Of a rejection, or why it is parked. */
   readonly reason: string | null;
   readonly queuedAt: EpochMs;
   readonly endedAt: EpochMs | null;
@@ -50,6 +50,10 @@ export interface Outbox {
   readonly settle: (key: string, rejections: readonly Rejection[], now: EpochMs) => Promise<void>;
   /** The batch was not taken, or nobody knows; the same batch goes out again at `nextAt`. */
   readonly postpone: (key: string, error: string, nextAt: EpochMs) => Promise<void>;
+  /** The batch as it is can never be taken: its events wait for an operator, and the next ones go on. */
+  readonly park: (key: string, error: string, now: EpochMs) => Promise<void>;
+  /** Queues what is parked again, for a new batch; how many events. */
+  readonly unpark: (exportId: string) => Promise<number>;
   readonly events: (exportId: string, limit: number) => Promise<readonly OutboxEvent[]>;
   readonly counts: (exportId: string) => Promise<Readonly<Record<OutboxState, number>>>;
   /** Words of the last failed attempt of batches still waiting; null: none failed. */
@@ -138,6 +142,31 @@ export function createOutbox(database: Database): Outbox {
           key,
         ]);
       }),
+    park: (key, error, now) =>
+      database.transaction(async (tx) => {
+        await tx.run(`UPDATE export_event SET state = 'parked', reason = ?, ended_at = ? WHERE batch = ?`, [
+          error,
+          now,
+          key,
+        ]);
+        await tx.run('UPDATE export_batch SET done_at = ?, attempts = attempts + 1, last_error = ? WHERE key = ?', [
+          now,
+          error,
+          key,
+        ]);
+      }),
+    unpark: (exportId) =>
+      database.transaction(async (tx) => {
+        // The same events make the same key again.
+        await tx.run(
+          `DELETE FROM export_batch WHERE export = ? AND key IN (SELECT batch FROM export_event WHERE export = ? AND state = 'parked')`,
+          [exportId, exportId],
+        );
+        return tx.run(
+          `UPDATE export_event SET state = 'queued', reason = NULL, ended_at = NULL, batch = NULL, position = NULL WHERE export = ? AND state = 'parked'`,
+          [exportId],
+        );
+      }),
     events: async (exportId, limit) =>
       (
         await database.all('SELECT * FROM export_event WHERE export = ? ORDER BY queued_at DESC, id LIMIT ?', [
@@ -150,7 +179,7 @@ export function createOutbox(database: Database): Outbox {
         'SELECT state, COUNT(*) AS total FROM export_event WHERE export = ? GROUP BY state',
         [exportId],
       );
-      const counts = { queued: 0, sent: 0, rejected: 0 };
+      const counts = { queued: 0, sent: 0, rejected: 0, parked: 0 };
       for (const row of rows) counts[String(row['state']) as OutboxState] = Number(row['total']);
       return counts;
     },

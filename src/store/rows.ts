@@ -6,12 +6,14 @@ import {
   ACCESS_TYPES,
   ANNOUNCEMENT_LEVELS,
   type Announcement,
+  FREQUENCIES,
   INCIDENT_IMPACTS,
   INCIDENT_STATUSES,
   type Incident,
   type Maintenance,
   type MonitorId,
   type MonitorObservation,
+  type NotificationChannel,
   type PageDefinition,
   THEMES,
   type UpstreamUptime,
@@ -22,7 +24,14 @@ import type { EpochMs } from '../model/time.ts';
 const InstantSchema = z.number().int() as unknown as z.ZodType<EpochMs>;
 const MonitorIdSchema = z.string() as unknown as z.ZodType<MonitorId>;
 const StateSchema = z.enum(STATES);
-const UpdateSchema = z.object({ id: z.string(), at: InstantSchema, status: z.string().nullable(), body: z.string() });
+const AffectedSchema = z.object({ id: z.string(), state: StateSchema.nullable() });
+const UpdateSchema = z.object({
+  id: z.string(),
+  at: InstantSchema,
+  status: z.string().nullable(),
+  body: z.string(),
+  impacts: z.array(AffectedSchema).exactOptional(),
+});
 
 const MonitorSchema: z.ZodType<MonitorObservation> = z.object({
   id: MonitorIdSchema,
@@ -43,11 +52,21 @@ const IncidentSchema: z.ZodType<Incident> = z.object({
   startedAt: InstantSchema,
   endedAt: InstantSchema.nullable(),
   monitors: z.array(MonitorIdSchema),
-  components: z.array(z.object({ id: z.string(), state: StateSchema.nullable() })),
+  components: z.array(AffectedSchema),
   pages: z.array(z.string()).nullable(),
   affectedState: StateSchema.nullable(),
   isOutage: z.boolean(),
   updates: z.array(UpdateSchema),
+  affectsUptime: z.boolean().exactOptional(),
+  bornAt: InstantSchema.exactOptional(),
+});
+
+const RecurrenceSchema = z.object({
+  rule: z.string(),
+  every: z.enum(FREQUENCIES),
+  interval: z.number(),
+  weekdays: z.array(z.number()),
+  windows: z.array(z.object({ from: InstantSchema, to: InstantSchema })),
 });
 
 const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
@@ -59,6 +78,9 @@ const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
   components: z.array(z.string()),
   pages: z.array(z.string()).nullable(),
   updates: z.array(UpdateSchema),
+  body: z.string().exactOptional(),
+  repeats: RecurrenceSchema.exactOptional(),
+  bornAt: InstantSchema.exactOptional(),
 });
 
 const AnnouncementSchema: z.ZodType<Announcement> = z.object({
@@ -84,7 +106,9 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
   emailDomains: z.array(z.string()),
   published: z.boolean(),
   theme: z.enum(THEMES),
-  groups: z.array(z.object({ id: z.string(), name: z.string(), order: z.number() })),
+  groups: z.array(
+    z.object({ id: z.string(), name: z.string(), order: z.number(), defaultOpen: z.boolean().optional() }),
+  ),
   components: z.array(
     z.object({
       id: z.string(),
@@ -92,11 +116,27 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
       monitor: MonitorIdSchema.nullable(),
       name: z.string().nullable(),
       description: z.string().nullable(),
+      showsDetails: z.boolean().exactOptional(),
       groupId: z.string().nullable(),
       order: z.number(),
       groupOrder: z.number(),
     }),
   ),
+  presentation: z
+    .object({
+      allowIndex: z.boolean().optional(),
+      locale: z.string().optional(),
+      showUptime: z.boolean().optional(),
+      showsAllPlaced: z.boolean().optional(),
+    })
+    .optional(),
+});
+
+const ChannelSchema: z.ZodType<NotificationChannel> = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.string(),
+  monitors: z.array(MonitorIdSchema).nullable(),
 });
 
 const UpstreamUptimeSchema: z.ZodType<UpstreamUptime> = z.object({
@@ -112,6 +152,7 @@ export const parseIncident = documentParser('incident', IncidentSchema);
 export const parseMaintenance = documentParser('maintenance', MaintenanceSchema);
 export const parseAnnouncements = documentParser('announcements', z.array(AnnouncementSchema));
 export const parseDefinitions = documentParser('page definitions', z.array(PageDefinitionSchema));
+export const parseChannels = documentParser('notification channels', z.array(ChannelSchema));
 export const parseUpstreamUptime = documentParser('uptime', UpstreamUptimeSchema.nullable());
 
 /** An instant column; null stays null. */

@@ -7,6 +7,7 @@ import type {
   Maintenance,
   MonitorId,
   MonitorObservation,
+  NotificationChannel,
   PageDefinition,
 } from '../model/observation.ts';
 import type { SpanChange } from '../model/record.ts';
@@ -24,6 +25,10 @@ export interface UpstreamRecord {
   readonly isBackfilled: boolean;
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
+  /** Where it sends its own notifications. */
+  readonly channels: readonly NotificationChannel[];
+  /** When it was asked for them last; null: never. */
+  readonly channelsAt: EpochMs | null;
   readonly heldHash: string | null;
 }
 
@@ -82,10 +87,22 @@ export interface StoredMaintenance extends Maintenance {
   /** Grows by one with every change. */
   readonly sequence: number;
   readonly changedAt: EpochMs;
+  readonly firstSeenAt: EpochMs;
 }
 
 export interface StoredIncident extends Incident {
   readonly changedAt: EpochMs;
+  readonly firstSeenAt: EpochMs;
+}
+
+/** An entry that was made of an outage and published: what it is found by again. */
+export interface StoredEntry {
+  /** Unique on its page. */
+  readonly id: string;
+  /** Whose fall opened it. */
+  readonly componentId: string;
+  readonly fellAt: EpochMs;
+  readonly firstSeenAt: EpochMs;
 }
 
 export interface RunRecord {
@@ -112,18 +129,28 @@ export interface Store {
   readonly commitPass: (commit: PassCommit) => Promise<CommitResult>;
   /** Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed. */
   readonly holdVanished: (upstreamId: string, hash: string | null) => Promise<void>;
+  /** Ids there of the incidents of an upstream that are open. */
+  readonly openIncidents: (upstreamId: string) => Promise<readonly string[]>;
+  /** What the open incidents of an upstream are about. */
+  readonly openSubjects: (upstreamId: string) => Promise<readonly Subject[]>;
+  /** Incidents of an upstream whose own text is asked for, those not asked for longest first, by the id there. */
+  readonly incidentsReadAt: (upstreamId: string, limit: number) => Promise<ReadonlyMap<string, EpochMs>>;
   /** When each monitor's detail was last fetched, by the id there. */
   readonly detailFetchedAt: (upstreamId: string) => Promise<ReadonlyMap<string, EpochMs>>;
   /** Everything about these monitors since `from`; one entry for each id asked. */
   readonly pasts: (ids: readonly MonitorId[], from: EpochMs) => Promise<ReadonlyMap<MonitorId, MonitorPast>>;
-  /** Incidents that are open or ended after `from`, newest start first. */
+  /** Incidents that are open or ended after `from`, newest start first; those taken back are left out here and below. */
   readonly incidents: (from: EpochMs) => Promise<readonly StoredIncident[]>;
-  /** Maintenances that end after `from`, newest start first; those taken back are left out. */
+  /** Maintenances that end after `from`, newest start first. */
   readonly maintenances: (from: EpochMs) => Promise<readonly StoredMaintenance[]>;
   /** Of those incidents, the ones about any of `subjects`. */
   readonly incidentsAbout: (subjects: readonly Subject[], from: EpochMs) => Promise<readonly StoredIncident[]>;
   /** Of those maintenances, the ones about any of `subjects`. */
   readonly maintenancesAbout: (subjects: readonly Subject[], from: EpochMs) => Promise<readonly StoredMaintenance[]>;
+  /** When pages and components of pages were first defined, for those that are known. */
+  readonly firstSeenAt: (about: readonly Subject[]) => Promise<ReadonlyMap<Subject, EpochMs>>;
+  /** Entries of a page, by its definition's id. */
+  readonly entries: (page: string) => Promise<readonly StoredEntry[]>;
   readonly recordRun: (run: RunRecord) => Promise<void>;
   readonly runs: (limit: number) => Promise<readonly RunRecord[]>;
   /**

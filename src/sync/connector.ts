@@ -9,14 +9,8 @@
 
 import type { z } from 'zod';
 import type { StatusError } from '../errors.ts';
-import type { Learned, Problem } from '../model/observation.ts';
+import type { Learned } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
-
-export {
-  type Learned,
-  NOTHING_LEARNED,
-  type Problem,
-} from '../model/observation.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
 export const PRIORITIES = ['list', 'incident', 'detail', 'backfill'] as const;
@@ -84,12 +78,30 @@ export function* attempt<T>(questions: readonly Question<T>[]): Pull<readonly An
   return (yield { questions, tolerant: true }) as readonly Answer<T>[];
 }
 
+/** Asks one question that may fail or be skipped for lack of quota. */
+export function* attemptOne<T>(question: Question<T>): Pull<Answer<T>> {
+  const [answer] = yield* attempt([question]);
+  return answer ?? { kind: 'skipped' };
+}
+
+/** Why a question has no answer, in a few words. */
+export function whyMissing(answer: Exclude<Answer<unknown>, { readonly kind: 'ok' }>): string {
+  return answer.kind === 'failed' ? answer.error.message : 'waits for quota';
+}
+
 /** What the runner remembers of an upstream and hands to its connector. */
 export interface PullMemory {
   /** When each monitor's detail was last fetched, by id there; absent: never. */
   readonly detailFetchedAt: ReadonlyMap<string, EpochMs>;
   /** Incident ids of the last good snapshot that were open, by id there. */
   readonly openIncidents: ReadonlySet<string>;
+  /**
+   * When incidents whose own text is asked for (`Learned.readAgain`) were read last, by id there: those not asked for
+   * longest, oldest first.
+   */
+  readonly incidentsReadAt: ReadonlyMap<string, EpochMs>;
+  /** When notification channels were asked for last (`Learned.channels`); null or absent: never. */
+  readonly channelsAt?: EpochMs | null;
   /** Whether the past before our first pass has been asked for and recorded. */
   readonly isBackfilled: boolean;
 }
@@ -107,6 +119,10 @@ export interface Probe {
   readonly warnings: readonly string[];
   /** How many monitors there are, where a probe can tell; for the freshness estimate. */
   readonly monitorsTotal: number | null;
+  /** List requests of a quiet pass, where a pass asks more than the probe did. */
+  readonly listCalls?: number;
+  /** What it saw of status pages and monitors, where it defines pages: what of it stays hidden is told. */
+  readonly learned?: Pick<Learned, 'monitors' | 'pages'>;
 }
 
 export interface Limits {
@@ -114,39 +130,48 @@ export interface Limits {
   readonly perHour: number | null;
 }
 
+export const NO_LIMITS: Limits = { perMinute: null, perHour: null };
+
+/** One question of `pharos init`. */
+export interface InitQuestion {
+  /** The option, as in the example; `headers.Authorization` is nested. Where the example has `${NAME}`, a variable is asked for. */
+  readonly key: string;
+  readonly words: string;
+  /** Taken when nothing is answered; `''` leaves the option out. Absent: there must be an answer, or the example's variable. */
+  readonly suggestion?: string;
+}
+
+/** How a kind is met before it is used: in `pharos init`, in the documents and in tests. */
+export interface Introduction {
+  /** What it is, in a few words: `sources and storage targets of a backup service`. */
+  readonly title: string;
+  /** An entry of `upstreams` with the usual options; every secret as `${NAME}`. */
+  readonly example: Readonly<Record<string, unknown>> & { readonly id: string; readonly kind: string };
+  /** In the order asked. */
+  readonly questions: readonly InitQuestion[];
+}
+
 /**
- * One kind of upstream.
+ * One kind of upstream. `docs/upstreams/<kind>.md` says what it is asked, what that costs and what its words mean.
  *
  * `options` is what stands in the configuration beside `id` and `kind`; secrets in it are plain strings here and are
  * only ever put into `Question.headers` or a log-in body.
  */
-export interface Connector<Options> {
+export interface Connector<Options> extends Introduction {
   readonly kind: string;
   readonly optionsSchema: z.ZodType<Options>;
-  /** The documented limits; null where the document gives none. */
+  /** The documented limits, or `NO_LIMITS`. */
   readonly limits: Limits;
   /** True: it may define status pages. Until it has told which, no page is published that one of them could take over or close. */
   readonly definesPages?: boolean;
+  /** The field that identifies an item in its lists; by it an item is salvaged that cannot be read otherwise. */
+  readonly idField: string;
+  /** Fields whose words are a closed set, with the words we know. Any other word must never look well. */
+  readonly words: Readonly<Record<string, readonly string[]>>;
+  /** The option that names a file or folder of this machine, relative to the configuration; such upstreams cost nobody anything. */
+  readonly fileOption?: string;
+  /** Options that `pharos preview` lays over those of the configuration. */
+  readonly previewOptions?: Readonly<Record<string, unknown>>;
   readonly pull: (options: Options, context: PullContext) => Pull<Learned>;
   readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
-}
-
-/** Parses a list item by item: bad ones are left out and told as problems; never throws. */
-export function parseItems<T>(
-  schema: z.ZodType<T>,
-  items: readonly unknown[],
-  place: string,
-): { readonly items: readonly T[]; readonly problems: readonly Problem[] } {
-  const parsed: T[] = [];
-  const problems: Problem[] = [];
-  for (const [index, item] of items.entries()) {
-    const result = schema.safeParse(item);
-    if (result.success) parsed.push(result.data);
-    else {
-      const issue = result.error.issues[0];
-      const path = issue === undefined ? '' : issue.path.map((part) => `.${String(part)}`).join('');
-      problems.push({ kind: 'dropped', place: `${place}[${index}]${path}`, message: issue?.message ?? 'unreadable' });
-    }
-  }
-  return { items: parsed, problems };
 }

@@ -1,7 +1,8 @@
 /** A configured upstream, bound to its connector. */
 
 import { scryptSync } from 'node:crypto';
-import type { Connector, Learned, Limits, Probe, Pull, PullContext } from './connector.ts';
+import type { Learned } from '../model/observation.ts';
+import type { Connector, Limits, Probe, Pull, PullContext } from './connector.ts';
 import { type BackfillMemory, createBackfillMemory } from './pass/backfill.ts';
 
 export interface Upstream {
@@ -29,11 +30,11 @@ export interface UpstreamSettings {
   readonly intervalMs: number;
 }
 
-/** A connector of the registry, whatever its options. */
-type AnyConnector = Pick<Connector<never>, 'kind' | 'limits' | 'definesPages' | 'pull' | 'probe'>;
-
 /** Binds a connector to options that its own schema has parsed. */
-export function bindUpstream(connector: AnyConnector, settings: UpstreamSettings): Upstream {
+export function bindUpstream(
+  connector: Pick<Connector<never>, 'kind' | 'limits' | 'definesPages' | 'pull' | 'probe'>,
+  settings: UpstreamSettings,
+): Upstream {
   const { id, options, intervalMs } = settings;
   // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
   const parsed = options as never;

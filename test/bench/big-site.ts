@@ -70,7 +70,14 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
   const states = new Map<string, State>();
   for (let upstream = 0; upstream < upstreams; upstream += 1) await fill(store, upstream, init);
   const inputs: SiteStateInputs = {
-    site: { url: 'https://status.example', name: 'Example', home: null, timezone: 'Europe/Berlin', locale: 'en' },
+    site: {
+      url: 'https://status.example',
+      name: 'Example',
+      home: null,
+      timezone: 'Europe/Berlin',
+      locale: 'en',
+      historyDays: 400,
+    },
     pages: [],
     definesPages: new Set<string>(),
     intervalMs: new Map(Array.from({ length: upstreams }, (_, index) => [`u${index}`, MINUTE_MS])),
@@ -96,7 +103,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
         throw error;
       },
       ...(init.isTeamed === true
-        ? { workers: createWorkerPool({ store: { file: databaseFile }, folders }, control.nextNumber) }
+        ? { workers: createWorkerPool({ store: { file: databaseFile }, folders }, control) }
         : {}),
       ...overrides,
     });

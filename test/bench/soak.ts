@@ -8,8 +8,11 @@
 
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { FAULT_NAMES, type Sandbox, type ServiceStatus, startSandbox } from '../../src/sandbox/index.ts';
+import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
+import type { ServiceStatus } from '../../src/sandbox/world/world.ts';
+import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
@@ -59,7 +62,7 @@ export async function run(): Promise<void> {
     port: 0,
     now: () => toEpochMs(Date.now()),
     isCalm: true,
-    serverMonitor: { limits: null },
+    kinds: [serverMonitorSandbox({ limits: null })],
   });
   const env: Readonly<Record<string, string>> = { ...sandbox.environment(), HOOK: 'hook-secret-000000000000' };
   const file = join(folder.path, 'pharos.yaml');

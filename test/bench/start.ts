@@ -2,9 +2,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
+import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { judge, number } from './budget.ts';
 
@@ -58,7 +59,7 @@ async function idleMemory(pages: number): Promise<{ idleMb: number; peakMb: numb
     now: () => toEpochMs(Date.now()),
     services: MONITORS,
     isCalm: true,
-    serverMonitor: { limits: null },
+    kinds: [serverMonitorSandbox({ limits: null })],
   });
   const config = sandbox.configText({ include: ['server-monitor'], hasPages: false });
   writeFileSync(join(folder.path, 'pharos.yaml'), `${config}${pagesText(pages)}`);

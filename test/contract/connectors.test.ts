@@ -15,28 +15,17 @@ import {
   withValueAt,
 } from '../helpers/upstream-cases.ts';
 
-/** Fields whose words are a closed set, in any spelling; `type` of a post decides what it is, so a post has none left. */
-const WORD_FIELDS = new Set([
-  'status',
-  'accessType',
-  'access_type',
-  'type',
-  'impact',
-  'record',
-  'theme',
-  'periodicity',
-]);
-
 /** A list that says it holds more than it does is asked for more, which a case refuses with 404. */
 const UNREADABLE = new Set(['UPSTREAM_SHAPE', 'UPSTREAM_REFUSED']);
 
 const cases = loadCases();
 /** Cases whose answers are data rather than files that an operator wrote. */
-const dataCases = cases.filter(({ answers }) => !Array.isArray(answers['FILE']));
+const dataCases = cases.filter(
+  ({ answers }) => !Object.entries(answers).some(([key, is]) => key.startsWith('FILE') && Array.isArray(is)),
+);
 
 async function learn(one: UpstreamCase, respond: Respond = respondWith(one.answers)) {
   const connector = connectorOf(one.kind);
-  if (connector === undefined) throw new Error(`no connector ${one.kind}`);
   return drive(connector.pull(connector.optionsSchema.parse(one.options), contextOf()), respond);
 }
 
@@ -191,8 +180,9 @@ describe.each(cases.map((one) => [`${one.kind}/${one.name}`, one] as const))('%s
 describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))('%s, item by item', (_, one) => {
   it('shows a word that nobody knows as unknown, never as well, and never throws', async () => {
     const { result: base } = await learn(one);
+    const { words } = connectorOf(one.kind);
     const variants = variantsOf(one.answers, (value, path) =>
-      typeof value === 'string' && WORD_FIELDS.has(String(path.at(-1))) ? ['frobnicated'] : [],
+      typeof value === 'string' && Object.hasOwn(words, String(path.at(-1))) ? ['frobnicated'] : [],
     );
     const wrong: string[] = [];
     for (const variant of variants) {
@@ -214,9 +204,10 @@ describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))
 
   it('takes every wrong type for what it is: unknown, left out, or refused; never better, never a crash', async () => {
     const { result: base } = await learn(one);
+    const { idField } = connectorOf(one.kind);
     const wrongly = (value: unknown, path: readonly (string | number)[]): unknown[] => {
       // A number is an id as good as a text.
-      if (path.at(-1) === 'id') return [{ not: 'an id' }, null, ''];
+      if (path.at(-1) === idField) return [{ not: 'an id' }, null, ''];
       if (typeof value === 'string') return [{ not: 'text' }, 12, null];
       if (typeof value === 'number') return ['not a number', null, -1.5, 1e300];
       if (typeof value === 'boolean') return ['perhaps', null];
@@ -234,12 +225,13 @@ describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))
 
   it('survives a list that is missing, and items that come twice', async () => {
     const { result: base } = await learn(one);
+    const { idField } = connectorOf(one.kind);
     const wrong: string[] = [];
     const variants = [
       ...variantsOf(one.answers, (value) => (Array.isArray(value) ? [undefined] : [])),
       ...variantsOf(one.answers, (value) => {
         const [first] = Array.isArray(value) ? value : [];
-        if (!Array.isArray(value) || typeof first !== 'object' || first === null || !('id' in first)) return [];
+        if (!Array.isArray(value) || typeof first !== 'object' || first === null || !(idField in first)) return [];
         return [
           [...value, first],
           [...value, { ...first, name: 'Somebody else', title: 'Something else', status: 'active' }],
@@ -263,6 +255,31 @@ describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))
         wrong.push(`${variant.name}: an id twice`);
     }
     expect(wrong).toEqual([]);
+  });
+
+  it('keeps a monitor of which nothing but its id can be read, as unknown', async () => {
+    const { result: base } = await learn(one);
+    const { idField } = connectorOf(one.kind);
+    const items = [...walk(one.answers)].filter(({ value }) => value !== null && Object.hasOwn(Object(value), idField));
+    const wrong: string[] = [];
+    const kept = new Set<string>();
+    for (const { path, value } of items) {
+      const { [idField]: id, ...others } = value as Readonly<Record<string, unknown>>;
+      const nonsense = Object.fromEntries(Object.keys(others).map((key) => [key, { not: 'it' }]));
+      const result = await outcome(one, withValueAt(one.answers, path, { [idField]: id, ...nonsense }) as Answers);
+      if (typeof result === 'string') continue;
+      const isTold = result.problems.some(({ kind }) => kind === 'dropped');
+      for (const was of base.monitors) {
+        const is = result.monitors.find((monitor) => monitor.id === was.id)?.state;
+        if (is === 'unknown' && was.state !== 'unknown') kept.add(was.id);
+        // What held other monitors is told, and the snapshot refused.
+        const isOther = is === undefined && isTold && was.id !== `up/${id}`;
+        if (is !== was.state && is !== 'unknown' && !isOther) wrong.push(`${path.join('.')}: ${was.id} is ${is}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    const known = base.monitors.filter(({ state }) => state !== 'unknown').map(({ id }) => id);
+    expect(known.filter((id) => !kept.has(id))).toEqual([]);
   });
 
   it('never takes an instant that cannot be', async () => {

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { type DeliveryDeps, deliver, pendingEvents } from '../../src/exports/deliver.ts';
 import { PayrollOptionsSchema } from '../../src/exports/options.ts';
 import { timeEventsOf } from '../../src/exports/time-events.ts';
 import { type Incident, toMonitorId } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createOutbox } from '../../src/store/outbox.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
@@ -62,7 +62,7 @@ describe('the payroll export', () => {
       id: 'payroll',
       kind: 'payroll-time-events',
       tenantBaseUrl: `${sandbox.url}/payroll`,
-      headers: { Authorization: `Bearer ${sandbox.credentials.payrollToken}` },
+      headers: { Authorization: `Bearer ${sandbox.environment()['PAYROLL_TOKEN']}` },
       rota: { rotation: { employees: [17], startsAt: '2026-01-05T09:00' } },
       ...over,
     });
@@ -84,6 +84,7 @@ describe('the payroll export', () => {
       queued: 1,
       sent: 1,
       rejected: 0,
+      parked: 0,
       error: null,
     });
     expect(sandbox.payrollEvents()).toEqual([
@@ -169,17 +170,50 @@ describe('the payroll export', () => {
     };
     expect(await deliver(options(), rejecting)).toMatchObject({ sent: 1, rejected: 1 });
     const outbox = createOutbox(store.database);
-    expect(await outbox.counts('payroll')).toEqual({ queued: 0, sent: 1, rejected: 1 });
+    expect(await outbox.counts('payroll')).toEqual({ queued: 0, sent: 1, rejected: 1, parked: 0 });
     expect(
       (await outbox.events('payroll', 9)).filter((event) => event.state === 'rejected').map((event) => event.reason),
     ).toEqual(['employee unknown']);
   });
 
-  it('tries a 422 and a failing receiver again, waiting longer each time', async () => {
+  it('parks what can never be taken, sends what comes after it, and queues it again when told to', async () => {
+    await deliver(options(), deps());
+    incidents = [incident(1), incident(2)];
+    now += 4 * HOUR_MS;
+    sandbox.faults.set('payroll', '422');
+    let posts = 0;
+    const counting = (): DeliveryDeps => ({
+      ...deps(),
+      post: (request) => {
+        posts += 1;
+        return deps().post(request);
+      },
+    });
+    const report = await deliver(options(), counting());
+    expect(report).toMatchObject({ sent: 0, parked: 2 });
+    expect(report.error).toContain('422');
+    sandbox.faults.set('payroll', null);
+    incidents.push(incident(3));
+    for (let hour = 0; hour < 48; hour += 1) {
+      now += HOUR_MS;
+      expect((await deliver(options(), counting())).error).toBeNull();
+    }
+    expect(posts).toBe(2);
+    const outbox = createOutbox(store.database);
+    expect(await outbox.counts('payroll')).toEqual({ queued: 0, sent: 1, rejected: 0, parked: 2 });
+    const parked = (await outbox.events('payroll', 9)).filter((event) => event.state === 'parked');
+    expect(parked.map((event) => event.reason)).toEqual([report.error, report.error]);
+    expect(await outbox.unpark('payroll')).toBe(2);
+    expect(await deliver(options(), deps())).toMatchObject({ sent: 2, parked: 0, error: null });
+    expect(await outbox.counts('payroll')).toEqual({ queued: 0, sent: 3, rejected: 0, parked: 0 });
+    expect(new Set(ids()).size).toBe(3);
+  });
+
+  it('tries a failing receiver again, waiting longer each time', async () => {
     await deliver(options(), deps());
     incidents = [incident(1)];
     now += 2 * HOUR_MS;
-    for (const fault of ['422', '500', 'html', 'truncated'] as const) {
+    for (const fault of ['500', 'html', 'truncated'] as const) {
       sandbox.faults.set('payroll', fault);
       expect((await deliver(options(), deps())).error).not.toBeNull();
       now += HOUR_MS;

@@ -305,6 +305,38 @@ describe('what is sent and told', () => {
     expect((await ask(client(), server.origin)).clockSkewMs).toBe(90_000);
   });
 
+  it('how many more requests the upstream says that it takes', async () => {
+    const server = await serve((socket) => socket.write(reply('{}', { fields: { 'X-RateLimit-Remaining': '17' } })));
+    expect((await ask(client(), server.origin)).remaining).toBe(17);
+    const silent = await serve((socket) => socket.write(reply('{}')));
+    expect((await ask(client(), silent.origin)).remaining).toBe(null);
+  });
+
+  it('bytes come as they are, of whatever type', async () => {
+    const server = await serve((socket) => socket.write(reply('a\0b', { fields: { 'content-type': 'image/png' } })));
+    expect((await ask(client(), server.origin, { reads: 'bytes' })).payload).toEqual(Buffer.from('a\0b'));
+  });
+
+  it('only public addresses are asked where the operator did not write them', async () => {
+    const server = await serve((socket) => socket.write(reply('{}')));
+    const http = createHttp({ limits: {}, isPublicOnly: true });
+    clients.push(http);
+    const { port } = new URL(server.origin);
+    for (const host of [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '0.0.0.0',
+      '169.254.169.254',
+      '10.1.2.3',
+    ]) {
+      const fault = await faultOf(ask(http, `http://${host}:${port}/`));
+      expect([host, fault.code, fault.context['fault']]).toEqual([host, 'UPSTREAM_UNREACHABLE', 'address']);
+    }
+    expect(server.requests).toHaveLength(0);
+  });
+
   it('without a permit nothing leaves, and its error comes out as it is', async () => {
     const server = await serve((socket) => socket.write(reply('{}')));
     const refusal = new Error('no');

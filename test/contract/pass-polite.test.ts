@@ -5,19 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { NOTHING_LEARNED } from '../../src/model/observation.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { takeLease } from '../../src/store/lease.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
-import {
-  ask,
-  attempt,
-  NOTHING_LEARNED,
-  type Priority,
-  type PullContext,
-  type Question,
-} from '../../src/sync/connector.ts';
+import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
 import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { createQuota } from '../../src/sync/quota/quota.ts';
 import { windowsOf } from '../../src/sync/quota/windows.ts';
@@ -28,6 +22,7 @@ import {
   type SentRequest,
   sound,
   ToyClock,
+  ToyRemaining,
   ToyStatus,
   toyHttp,
   toyMonitors,
@@ -60,12 +55,12 @@ async function restart(): Promise<void> {
 }
 
 async function pass(upstream: Upstream, say: Say, more: Partial<PassDeps> & PassOptions = {}): Promise<UpstreamReport> {
-  const { isManual = false, ...deps } = more;
+  const { isManual = false, isHinted = false, ...deps } = more;
   const http = toyHttp(clock, say);
   const { upstreams } = await runPass(
     [upstream],
     { store, http, now: clock.now, sleep: clock.sleep, random: () => 0.5, ...deps },
-    { isManual },
+    { isManual, isHinted },
   );
   sent.push(...http.sent);
   const [report] = upstreams;
@@ -176,6 +171,15 @@ describe('an upstream that is down', () => {
     expect(await pass(edge, fine, { isManual: true })).toMatchObject({ kind: 'ok' });
   });
 
+  it('is asked at once when it says itself that something changed, but for what it told us to wait for', async () => {
+    await pass(edge, sound(noAnswer()));
+    await pass(edge, sound(noAnswer()));
+    expect(await pass(edge, sound(noAnswer()), { isHinted: true })).toMatchObject({ kind: 'failed', requestsUsed: 1 });
+    expect(await pass(edge, fine, { isHinted: true })).toMatchObject({ kind: 'ok' });
+    await pass(edge, sound(new ToyStatus(429, 10 * MINUTE_MS)));
+    expect(await pass(edge, fine, { isHinted: true })).toMatchObject({ kind: 'skipped', cause: 'waiting' });
+  });
+
   it('is counted by the failures of its lists in a row: answers between and failing details do not add up', async () => {
     let failures = 2;
     const say: Say = (path) => {
@@ -208,11 +212,11 @@ describe('an upstream that is down', () => {
 });
 
 describe('an upstream that refuses the key', () => {
-  it('is asked once an hour, over restarts, until the options change or an operator asks', async () => {
+  it('is asked one thing in half a minute, over restarts, until the options change or an operator asks', async () => {
     await pass(edge, sound(new ToyStatus(401)));
     await restart();
-    for (let turn = 0; turn < 5; turn += 1) {
-      clock.advance(11 * MINUTE_MS);
+    for (let turn = 0; turn < 29; turn += 1) {
+      clock.advance(SECOND_MS);
       expect(await pass(toyUpstream('edge'), fine)).toMatchObject({ kind: 'skipped', cause: 'refused' });
     }
     expect(sent).toHaveLength(1);
@@ -220,6 +224,19 @@ describe('an upstream that refuses the key', () => {
       kind: 'failed',
     });
     expect(await pass(toyUpstream('edge', { key: 'NEW' }), fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('is noticed at the next pass once the key is taken again, at the cost of one request a pass until then', async () => {
+    for (let turn = 0; turn < 60; turn += 1) {
+      expect(await pass(edge, sound(new ToyStatus(401)))).toMatchObject({ kind: 'failed', requestsUsed: 1 });
+      clock.advance(MINUTE_MS);
+    }
+    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('is tried at once when it calls itself: who sends a notification lives', async () => {
+    await pass(edge, sound(new ToyStatus(401)));
+    expect(await pass(edge, fine, { isHinted: true })).toMatchObject({ kind: 'ok' });
   });
 
   it('leaves no trace of the key in the database', async () => {
@@ -289,6 +306,43 @@ describe('an upstream that says "too many"', () => {
     clock.advance(4 * MINUTE_MS);
     expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'waiting' });
     expect(sent).toHaveLength(1);
+  });
+});
+
+describe('an upstream that says how many more requests it takes', () => {
+  const details = (left: () => number): Say => {
+    const say = sound(toyMonitors(20));
+    return (path, question) => new ToyRemaining(say(path, question), left());
+  };
+
+  it('is asked for no details once it takes only what the lists of another pass need', async () => {
+    let left = 12;
+    const report = await pass(
+      edge,
+      details(() => (left -= 1)),
+    );
+    // The two lists of this pass, and details down to the two of the next.
+    expect(left).toBeLessThanOrEqual(2);
+    expect(left).toBeGreaterThanOrEqual(0);
+    expect(report).toMatchObject({ kind: 'ok', requestsUsed: 12 - left });
+    expect(report.detailsWaiting).toBe(20 - (10 - left));
+  });
+
+  it('that takes none is left alone for a minute, lists and all', async () => {
+    const start = clock.now();
+    const report = await pass(
+      edge,
+      details(() => 0),
+    );
+    expect(report).toMatchObject({ kind: 'ok', detailsWaiting: 20 });
+    expect(sent.map(({ at, path }) => [path, at - start])).toEqual([
+      ['/monitors', 0],
+      ['/incidents', 60_000],
+    ]);
+    clock.advance(59_000);
+    expect((await pass(edge, fine)).kind).toBe('skipped');
+    clock.advance(1_000);
+    expect((await pass(edge, sound(toyMonitors(20)))).kind).toBe('ok');
   });
 });
 

@@ -360,7 +360,7 @@ describe('figures over long periods', () => {
 
   it('do not wait when something is taken away, so that nothing of it is served any more', async () => {
     const site = createSmallSite({ pages: ['acme'] });
-    const secret = incidentOf('acme', { id: 'i1', title: 'Codename Zebra', startedAt: SITE_START });
+    const secret = incidentOf('acme', { id: 'acme/i1', title: 'Codename Zebra', startedAt: SITE_START });
     site.upstream('acme').incidents = [secret];
     await site.pass();
     const { run, publisher } = site.publisher();

@@ -4,19 +4,14 @@ import type { Learned, PageDefinition } from '../../src/model/observation.ts';
 import { dayOf } from '../../src/model/time.ts';
 import type { Probe } from '../../src/sync/connector.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
+import { projectDays, projectDetail, projectMonitors } from '../../src/sync/connectors/uptime-service/project.ts';
+import { projectPage } from '../../src/sync/connectors/uptime-service/project-page.ts';
+import { projectMaintenances, projectOutages } from '../../src/sync/connectors/uptime-service/project-posts.ts';
+import { componentPlaces, projectReports } from '../../src/sync/connectors/uptime-service/project-reports.ts';
 import {
-  projectDays,
-  projectDetail,
-  projectMonitors,
-  projectPage,
-} from '../../src/sync/connectors/uptime-service/project.ts';
-import {
-  componentPlaces,
-  projectMaintenances,
-  projectOutages,
-  projectReports,
-} from '../../src/sync/connectors/uptime-service/project-posts.ts';
-import {
+  ChannelAnswerSchema,
+  ChannelSchema,
+  ChannelsAnswerSchema,
   DailySummarySchema,
   MonitorSummarySchema,
   OutagesAnswerSchema,
@@ -27,6 +22,7 @@ import {
   RecordedMonitorsSchema,
   ReportAnswerSchema,
   ReportsAnswerSchema,
+  wordOf,
 } from '../../src/sync/connectors/uptime-service/schema.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
@@ -46,16 +42,17 @@ const monitor: Makes = (payload) => {
 };
 const pageIds: Makes = (payload) =>
   PagesAnswerSchema.parse(payload).statusPages.map((item) => PageSummarySchema.parse(item).id);
+const ORIGIN = { upstreamId: 'up', isRecorded: true };
 const shown = (page: PageDefinition | null) =>
   page === null ? null : [page.slug, page.access, page.published, page.components.length, page.groups.length];
 const page: Makes = (payload) => {
   const { statusPage } = PageAnswerSchema.parse(payload);
-  const nothing = { components: [], groups: [], statusReports: [], maintenances: [] };
-  return shown(projectPage({ statusPage, ...nothing }, 'up').page);
+  const nothing = { components: [], groups: [], statusReports: [], maintenances: [], configuration: null };
+  return shown(projectPage({ statusPage, ...nothing }, ORIGIN).page);
 };
 const overview: Makes = (payload) => {
   const content = OverviewSchema.parse(payload);
-  const { page: definition } = projectPage(content, 'up');
+  const { page: definition } = projectPage(content, ORIGIN);
   const places = componentPlaces(definition === null ? [] : [definition], 'up');
   const items = content.statusReports.map((item) => ({ item, pageId: '1' }));
   const { incidents } = projectReports(items, { upstreamId: 'up', places });
@@ -67,6 +64,17 @@ const reports = (items: readonly unknown[]) =>
     items.map((item) => ({ item, pageId: null })),
     { upstreamId: 'up', places: new Map() },
   ).incidents.map(({ id, status, updates }) => `${id} ${status} ${updates.length}`);
+/** Of a channel neither its address nor its headers are read. */
+const channels: Makes = (payload) => {
+  const one = ChannelAnswerSchema.safeParse(payload).data?.notification;
+  const items = one === undefined ? ChannelsAnswerSchema.parse(payload).notifications : [one];
+  return items
+    .map((item) => ChannelSchema.parse(item))
+    .map(
+      ({ id, name, provider, monitorIds = null }) =>
+        `${id} ${name} ${wordOf(provider, 'NOTIFICATION_PROVIDER_')} ${monitorIds}`,
+    );
+};
 const whoami = async (payload: unknown): Promise<readonly string[]> => {
   const options = uptimeService.optionsSchema.parse({
     rpcUrl: 'https://up.test/rpc',
@@ -89,9 +97,15 @@ const MAY_WRITE = 'this key may write; a read-only key is enough';
 
 /** Each recorded exchange, and what is made of it. */
 const TABLE: Readonly<Record<string, typeof REFUSED | typeof NOT_ASKED | readonly [Makes, unknown]>> = {
-  '001-whoami-write': [whoami, ['workspace "Acme Ops", plan scale, key 1 with write scope', MAY_WRITE]],
+  '001-whoami-write': [
+    whoami,
+    ['workspace "Acme Ops", plan scale, key 1 with write scope; 0 status pages; no notification channels', MAY_WRITE],
+  ],
   '002-listmonitors-write': [monitors, []],
-  '003-whoami-read': [whoami, ['workspace "Acme Ops", plan scale, key 2 with read scope']],
+  '003-whoami-read': [
+    whoami,
+    ['workspace "Acme Ops", plan scale, key 2 with read scope; 0 status pages; no notification channels'],
+  ],
   '004-listmonitors-read': [monitors, []],
   '005-whoami-None': REFUSED,
   '006-listmonitors-None': REFUSED,
@@ -111,8 +125,8 @@ const TABLE: Readonly<Record<string, typeof REFUSED | typeof NOT_ASKED | readonl
   '033-listmonitors-connect-get': [monitors, FULL],
   '053-list-pages': [pageIds, ['5', '4', '3', '2', '1']],
   '054-list-pages-paged': [pageIds, ['4']],
-  '055-get-page': [page, ['acme-status', 'public', false, 0, 0]],
-  '056-get-page-password-readkey': [page, ['acme-partners', 'password', false, 0, 0]],
+  '055-get-page': [page, ['acme-status', 'public', true, 0, 0]],
+  '056-get-page-password-readkey': [page, ['acme-partners', 'password', true, 0, 0]],
   '057-get-page-404': REFUSED,
   '060-get-page-other-workspace': REFUSED,
   '064-get-report': [
@@ -129,7 +143,7 @@ const TABLE: Readonly<Record<string, typeof REFUSED | typeof NOT_ASKED | readonl
   ],
   '072-list-maintenances': NOT_ASKED,
   '073-get-maintenance': NOT_ASKED,
-  '074-content-by-id': [overview, [['acme-status', 'public', false, 3, 2], ...ON_ACME]],
+  '074-content-by-id': [overview, [['acme-status', 'public', true, 3, 2], ...ON_ACME]],
   '075-content-by-slug-unpublished': REFUSED,
   '077-content-by-slug-published': [overview, [ACME, ...ON_ACME]],
   '078-content-by-slug-other-workspace-key': [overview, [ACME, ...ON_ACME]],
@@ -159,8 +173,8 @@ const TABLE: Readonly<Record<string, typeof REFUSED | typeof NOT_ASKED | readonl
     },
     { periodDays: 7, checksTotal: 288, checksUp: 285, uptimeRatio: null, responseTimeAverageMs: null },
   ],
-  '103-list-notifications': NOT_ASKED,
-  '104-get-notification': NOT_ASKED,
+  '103-list-notifications': [channels, ['1 Ops hook webhook null']],
+  '104-get-notification': [channels, ['1 Ops hook webhook 1,3']],
   '115-v1-monitor_1': NOT_ASKED,
   '120-v1-monitor_1_summary': NOT_ASKED,
   '121-v1-page': REFUSED,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/load.ts';
-import { UPSTREAM_NAMES } from '../../src/sandbox/index.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
+import { SANDBOXES } from '../../src/sync/connectors/sandboxes.ts';
 import { startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
 
 let sandbox: TestSandbox;
@@ -35,8 +35,10 @@ describe('the configuration that the sandbox prints', () => {
   });
 
   it('is accepted with every upstream in it, and with none of the pages', () => {
-    const { upstreams, pages } = parsed({ include: UPSTREAM_NAMES, hasPages: false });
-    expect(new Set(upstreams.map(({ id }) => id))).toEqual(new Set(['edge', 'svc', 'real', 'backups', 'crm', 'iac']));
+    const { upstreams, pages } = parsed({ include: sandbox.upstreams, hasPages: false });
+    const ids = SANDBOXES.flatMap((kind) => kind.upstreams.flatMap((upstream) => upstream.ids));
+    expect(new Set(upstreams.map(({ id }) => id))).toEqual(new Set(ids));
+    expect(ids).toEqual(expect.arrayContaining(['svc', 'real']));
     expect(pages).toEqual([]);
   });
 
@@ -51,7 +53,7 @@ describe('the configuration that the sandbox prints', () => {
   });
 
   it('holds no secret, and the environment holds each', () => {
-    const text = sandbox.configText({ include: UPSTREAM_NAMES });
+    const text = sandbox.configText({ include: sandbox.upstreams });
     for (const [name, value] of Object.entries(sandbox.environment())) {
       expect(text).not.toContain(value);
       expect(name).toMatch(/^[A-Z_]+$/);

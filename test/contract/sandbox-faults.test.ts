@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FAULT_NAMES, type Fault, type FaultName, UPSTREAM_NAMES } from '../../src/sandbox/index.ts';
+import { FAULT_NAMES, type Fault, type FaultName } from '../../src/sandbox/faults.ts';
 import { type Asked, startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
 
 let sandbox: TestSandbox;
@@ -113,7 +113,7 @@ describe('faults of the answer', () => {
   it.each(['400', '401', '403', '404', '405', '415', '422', '429', '500', '503'] as const)(
     '%s: is the status, for every upstream',
     async (name) => {
-      for (const upstream of UPSTREAM_NAMES) {
+      for (const upstream of sandbox.upstreams) {
         sandbox.faults.set(upstream, name);
         expect((await sandbox.ask(`/${upstream}/`)).status).toBe(Number(name));
       }

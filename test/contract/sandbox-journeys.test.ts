@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/model/time.ts';
+import { customerJourneysSandbox } from '../../src/sync/connectors/customer-journeys/sandbox.ts';
 import { type Asked, startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
 
 interface Journey {
@@ -63,7 +64,9 @@ describe('the listing of journeys', () => {
   });
 
   it('may repeat its last page for ever instead', async () => {
-    const endless = await startTestSandbox({ journeys: { count: 7, pageSize: 5, pastEnd: 'repeat' } });
+    const endless = await startTestSandbox({
+      kinds: [customerJourneysSandbox({ count: 7, pageSize: 5, pastEnd: 'repeat' })],
+    });
     const pages = await Promise.all(
       [2, 3, 99].map(async (page) => journeysOf(await ask(`?page=${page}`, { from: endless }))),
     );

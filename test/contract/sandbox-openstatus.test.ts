@@ -243,7 +243,7 @@ describe('status pages', () => {
 
   it('show a read key the password of a page in clear', async () => {
     const { json } = await call(`${PAGES}/GetStatusPage`, { id: '2' });
-    expect(json).toMatchObject({ statusPage: { password: sandbox.credentials.pagePassword } });
+    expect(json).toMatchObject({ statusPage: { password: sandbox.pagePassword } });
   });
 
   it('hold open reports only, and all maintenances, past ones too', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
+import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { type Asked, startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
 
 const NAIVE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/;
@@ -295,7 +296,7 @@ describe('GET /incidents', () => {
 
 describe('the limits of the server monitor', () => {
   it('allow sixty a minute, then refuse with when to come back, and tell what remains with every answer', async () => {
-    const limited = await startTestSandbox({ serverMonitor: {} });
+    const limited = await startTestSandbox({ kinds: [serverMonitorSandbox({})] });
     const ask = (headers = keyOf(limited)): Promise<Asked> => limited.ask('/server-monitor/test', { headers });
     const answers: Asked[] = [];
     for (let times = 0; times < 60; times += 1) answers.push(await ask());
@@ -319,7 +320,9 @@ describe('the limits of the server monitor', () => {
   });
 
   it('allow a thousand an hour, however they are spread', async () => {
-    const limited = await startTestSandbox({ serverMonitor: { limits: { perMinute: 60, perHour: 100 } } });
+    const limited = await startTestSandbox({
+      kinds: [serverMonitorSandbox({ limits: { perMinute: 60, perHour: 100 } })],
+    });
     const ask = (): Promise<Asked> => limited.ask('/server-monitor/test', { headers: keyOf(limited) });
     for (let times = 0; times < 100; times += 1) {
       await ask();
@@ -336,7 +339,7 @@ describe('the limits of the server monitor', () => {
 
 describe('the clock and the future of the server monitor', () => {
   it('can stand in another zone', async () => {
-    const elsewhere = await startTestSandbox({ serverMonitor: { limits: null, offsetMinutes: -210 } });
+    const elsewhere = await startTestSandbox({ kinds: [serverMonitorSandbox({ limits: null, offsetMinutes: -210 })] });
     elsewhere.world.force('edge/1', 'down');
     const { json } = await elsewhere.ask('/server-monitor/status', { headers: keyOf(elsewhere) });
     await elsewhere.stop();
@@ -346,7 +349,7 @@ describe('the clock and the future of the server monitor', () => {
   });
 
   it('may one day have maintenance and metrics', async () => {
-    const later = await startTestSandbox({ serverMonitor: { limits: null, hasFutureEndpoints: true } });
+    const later = await startTestSandbox({ kinds: [serverMonitorSandbox({ limits: null, hasFutureEndpoints: true })] });
     const [maintenance, metrics] = await Promise.all(
       ['maintenance', 'metrics'].map((path) => later.ask(`/server-monitor/${path}`, { headers: keyOf(later) })),
     );

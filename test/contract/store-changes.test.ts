@@ -136,8 +136,10 @@ describe.each(DATABASES)('what changed in the store over %s', (kind) => {
 
   it('names what a maintenance was about that is taken back', async () => {
     await learn({ maintenances: [WINDOW] });
+    const nothing = { complete: [{ part: 'maintenances', prefix: 'edge/', since: null, ids: [] }] } as const;
+    await learn(nothing);
     const before = await revision();
-    await learn({ maintenances: [] });
+    await learn(nothing);
     expect((await store.changesSince(before)).subjects.toSorted()).toEqual([
       subjects.component('edge/p1/web'),
       subjects.monitor(WEB),

@@ -144,40 +144,11 @@ describe.each(DATABASES)('the store over %s', (kind) => {
     expect((await store.upstreams()).get('edge')?.monitorsAt).toBe(at(0));
   });
 
-  it('says an open incident ended when the list of open ones no longer holds it, and never forgets it', async () => {
-    await store.commitPass(commit(0, { incidents: [incident({})] }));
-    const result = await store.commitPass(commit(4, {}));
-    expect(result.incidents).toEqual(['edge/i1']);
-    const [ended] = await store.incidents(at(-10));
-    expect(ended).toMatchObject({ id: 'edge/i1', status: 'resolved', endedAt: at(4) });
-  });
-
   it('keeps an open incident open while its list could not be read', async () => {
     await store.commitPass(commit(0, { incidents: [incident({})] }));
     await store.commitPass(commit(4, { stale: ['incidents'] }));
     expect((await store.incidents(at(-10)))[0]?.endedAt).toBeNull();
     expect((await store.upstreams()).get('edge')).toMatchObject({ incidentsAt: at(0), monitorsAt: at(4) });
-  });
-
-  it('counts the changes of a maintenance and drops only one that had not begun', async () => {
-    const window = {
-      id: 'edge/m1',
-      title: 'Upgrade',
-      startsAt: at(60),
-      endsAt: at(90),
-      monitors: [API],
-      components: [],
-      pages: null,
-      updates: [],
-    };
-    await store.commitPass(commit(0, { maintenances: [window] }));
-    await store.commitPass(commit(1, { maintenances: [{ ...window, endsAt: at(120) }] }));
-    expect((await store.maintenances(at(0)))[0]).toMatchObject({ sequence: 1, endsAt: at(120) });
-    await store.commitPass(commit(2, {}));
-    expect(await store.maintenances(at(0))).toEqual([]);
-    await store.commitPass(commit(3, { maintenances: [window] }));
-    await store.commitPass(commit(70, {}));
-    expect(await store.maintenances(at(0))).toHaveLength(1);
   });
 
   it('changes nothing when a transaction fails half way', async () => {

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
 import { createWorkerPool } from '../../src/app/workers/worker-pool.ts';
+import { toEpochMs } from '../../src/model/time.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { POOL_PAGES_MIN } from '../../src/publish/page/page-publisher.ts';
+import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { SITE_SLUG } from '../../src/publish/releases/folders.ts';
-import { nextReleaseNumber } from '../../src/store/release-numbers.ts';
 import { closeSmallSites, createSmallSite, type SmallSite } from '../helpers/small-site.ts';
 
 const PAGES = Array.from({ length: POOL_PAGES_MIN + 1 }, (_, index) => `page-${index + 10}`);
@@ -20,8 +21,15 @@ describe('pages that are prepared on threads', () => {
     pages.flatMap(({ slug, kind, message }) => (slug === SITE_SLUG ? [] : [[slug, kind, message]]));
 
   const poolOf = ({ folder, folders, store }: SmallSite, file = 'pharos.db') =>
-    createWorkerPool({ store: { file: join(folder, file) }, folders }, (slug, above) =>
-      nextReleaseNumber(store.database, slug, above),
+    createWorkerPool(
+      { store: { file: join(folder, file) }, folders },
+      createPublishControl({
+        database: store.database,
+        folders,
+        now: () => toEpochMs(0),
+        sleep: async () => undefined,
+        mayServe: async () => true,
+      }),
     );
 
   it('are those that this thread would have made, byte for byte', async () => {

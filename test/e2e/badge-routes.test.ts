@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BADGE_KINDS } from '../../src/badges/names.ts';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
+import { BADGE_KINDS } from '../../src/badges/kinds.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 /** GitHub's image proxy gives up on anything larger. */

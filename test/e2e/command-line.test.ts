@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 describe('the command line', () => {
@@ -94,7 +94,21 @@ describe('the command line', () => {
     configure(`${sandbox.configText().replace('auth: x-api-key', limited)}data: ./data-probed\n`);
     const guessed = await ages();
     expect((await run('sync')).status).toBe(0);
-    expect(await ages()).toBeGreaterThan(guessed);
+    expect(await ages()).toBeGreaterThanOrEqual(guessed);
+    configure(sandbox.configText());
+  });
+
+  it('names the fastest schedule that also gets details and history where the one there is asks too often', async () => {
+    const upstream = sandbox.configText().replace('auth: x-api-key', 'auth: x-api-key\n    schedule: "*/5 * * * * *"');
+    configure(`${upstream}data: ./data-hasty\n`);
+    const hasty = (await run('check')).stdout;
+    expect(hasty).toMatch(/asks more often than its quota allows.*every 15 s, schedule: "\*\/15 \* \* \* \* \*"/);
+    expect(hasty).not.toMatch(/Infinity|NaN/);
+    const limited = 'auth: x-api-key\n    limits: { perMinute: 60, perHour: 246 }';
+    configure(`${sandbox.configText().replace('auth: x-api-key', limited)}data: ./data-tight\n`);
+    const tight = (await run('check')).stdout;
+    expect(tight).toMatch(/the lists use up the quota.*every 120 s, schedule: "\*\/2 \* \* \* \*"/);
+    expect(tight).not.toMatch(/Infinity|NaN/);
     configure(sandbox.configText());
   });
 

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { credentialsOf } from '../helpers/sandbox.ts';
 
 describe('commands beside the main job', () => {
   const folder = temporaryFolder();
@@ -13,7 +14,7 @@ describe('commands beside the main job', () => {
 
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
-    env = { ...sandbox.environment(), WRITE_KEY: sandbox.credentials.uptime.write.token };
+    env = { ...sandbox.environment(), WRITE_KEY: credentialsOf(sandbox).uptime.write.token };
     const text = sandbox.configText({ include: ['server-monitor', 'uptime'] });
     const write =
       /kind: uptime-service[\s\S]*?(?=\n {2}- |\npages)/.exec(text)?.[0]?.replace('${SVC_KEY}', '${WRITE_KEY}') ?? '';
@@ -79,7 +80,7 @@ describe('commands beside the main job', () => {
   });
 
   it('revokes keys as far as the key may, and explains where it may not', async () => {
-    const { read, write } = sandbox.credentials.uptime;
+    const { read, write } = credentialsOf(sandbox).uptime;
     const refused = await run('keys', 'revoke', write.id, '--upstream', 'svc');
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain('such a key may revoke only itself');

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
-import { configReference, referenceSections } from '../../scripts/config-reference.ts';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { referenceSections } from '../../scripts/config-reference.ts';
+import { references } from '../../scripts/reference.ts';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
+import { programOf } from '../../src/cli/main.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { createMetrics } from '../../src/server/operators/metrics.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { faultOf } from '../helpers/command-fault.ts';
@@ -22,11 +23,8 @@ const BLOCKS = DOCUMENTS.flatMap(codeBlocks);
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 describe('references', () => {
-  it('describe the configuration as its schema is by now', () => {
-    expect(read('docs/configuration.md')).toBe(configReference());
-    expect(JSON.parse(read('docs/pharos.schema.json'))).toEqual(
-      JSON.parse(JSON.stringify(configJsonSchema(CONNECTORS))),
-    );
+  it.each(Object.entries(references()))('%s is as the code is by now', (path, text) => {
+    expect(read(path), 'run: npm run reference').toBe(text);
   });
 
   it('say of every key what it is for', () => {
@@ -148,6 +146,23 @@ describe('commands in sentences and tables', () => {
       return faultOf(words, true);
     });
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  it('are all of those that there are, in the table of README', () => {
+    const names = programOf(() => undefined).commands.flatMap((command) =>
+      command.commands.length === 0
+        ? [command.name()]
+        : command.commands.map((inner) => `${command.name()} ${inner.name()}`),
+    );
+    const table = read('README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `pharos '))
+      .map((line) => line.split(' | ')[0] ?? '');
+    const isListed = (name: string): boolean =>
+      table.some((cell) => new RegExp(`\`(?:pharos )?${name}[\` ]`).test(cell));
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => !isListed(name))).toEqual([]);
+    expect(isListed('frobnicate')).toBe(false);
   });
 
   it('are found out when they are not', () => {

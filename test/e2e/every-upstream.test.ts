@@ -1,12 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
-
-const ALL = ['server-monitor', 'uptime', 'openstatus', 'backup', 'journeys', 'terraform'] as const;
 
 describe('every documented upstream at once', () => {
   const folder = temporaryFolder();
@@ -20,7 +18,7 @@ describe('every documented upstream at once', () => {
       join(folder.path, 'posts', 'moved.md'),
       '---\ntype: announcement\ntitle: We moved house\nfrom: 2026-01-01T00:00:00Z\npages: [all]\n---\n\nSee you there.\n',
     );
-    const text = sandbox.configText({ include: ALL, hasPages: false });
+    const text = sandbox.configText({ include: sandbox.upstreams, hasPages: false });
     writeFileSync(
       join(folder.path, 'pharos.yaml'),
       `${text.replace('operators:', '  - { id: posts, kind: markdown, path: ./posts }\noperators:').replace('home: acme', 'home: all')}pages: [{ slug: all, title: Everything }]\n`,

@@ -9,8 +9,8 @@ import { dirname, join, resolve } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { SMTPServer } from 'smtp-server';
 import { stringify } from 'yaml';
+import { startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 /** Slugs of one length, so that answers about them can be compared byte for byte. */

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PART_KINDS } from '../../src/badges/kinds.ts';
 import { DAY_MS, HOUR_MS, type PageModel } from '../../src/model/index.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import type { Renderer } from '../../src/publish/draw/renderer.ts';
@@ -36,7 +37,9 @@ function pageOf(texts: readonly string[]): PageModel {
     description: texts[index * 3 + 1] ?? texts[0] ?? '',
     target: texts[index * 3 + 2] ?? texts[0] ?? '',
   }));
-  const updates = (text: string) => [{ id: text, at: ago(1), status: text, body: text }];
+  const updates = <Status extends string>(text: string, status: Status) => [
+    { id: text, at: ago(1), status, body: text },
+  ];
   return pageModel({
     components,
     definition: { groups: texts.slice(0, 50).map((text, order) => ({ id: `g${order}`, name: text, order })) },
@@ -47,11 +50,11 @@ function pageOf(texts: readonly string[]): PageModel {
         title: text,
         componentIds: [`c${index}`],
         startedAt: ago((index + 1) * HOUR_MS),
-        updates: updates(text),
+        updates: updates(text, 'investigating'),
       }),
     ),
     maintenances: texts.map((text, index) =>
-      maintenance({ slug: `m${index}`, title: text, startsAt: ago(-DAY_MS), updates: updates(text) }),
+      maintenance({ slug: `m${index}`, title: text, startsAt: ago(-DAY_MS), updates: updates(text, 'scheduled') }),
     ),
   });
 }
@@ -207,7 +210,7 @@ function ownPages(text: string) {
   if (component === undefined || one === undefined || planned === undefined) return [];
   return [
     renderer.render('status-page', statusPageView(model)),
-    renderer.render('component', componentView(model, component)),
+    renderer.render('component', componentView(model, component, { badges: PART_KINDS })),
     renderer.render('incident', incidentView(model, one)),
     renderer.render('maintenance', maintenanceView(model, planned)),
   ];

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
@@ -15,7 +16,12 @@ let env: Record<string, string>;
 beforeAll(async () => {
   [server, sandbox] = await Promise.all([
     startPglite(),
-    startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true, serverMonitor: { limits: null } }),
+    startSandbox({
+      port: 0,
+      now: () => toEpochMs(Date.now()),
+      isCalm: true,
+      kinds: [serverMonitorSandbox({ limits: null })],
+    }),
   ]);
   env = { ...sandbox.environment(), DATABASE_URL: server.url };
 }, 60_000);

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
@@ -27,7 +28,7 @@ describe('triggers of a running server', () => {
       now: () => toEpochMs(Date.now()),
       isCalm: true,
       // Hundreds of rebuilds: none is to wait for a quota.
-      serverMonitor: { limits: null },
+      kinds: [serverMonitorSandbox({ limits: null })],
     });
     const env: Record<string, string> = { ...sandbox.environment(), ...HOOKS };
     token = env['PHAROS_TOKEN'] ?? '';

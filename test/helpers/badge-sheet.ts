@@ -2,8 +2,8 @@
 
 import { cardSvg } from '../../src/badges/card.ts';
 import { type BadgeFields, renderBadge } from '../../src/badges/index.ts';
-import { badgeFields } from '../../src/badges/kinds.ts';
-import { BADGE_KINDS, BADGE_STYLES, type BadgeScheme } from '../../src/badges/names.ts';
+import { BADGE_KINDS, badgeFields, isCard } from '../../src/badges/kinds.ts';
+import { BADGE_STYLES, type BadgeScheme } from '../../src/badges/names.ts';
 import { STATES } from '../../src/model/state.ts';
 import { badgeSubject } from './badge-subject.ts';
 
@@ -18,7 +18,7 @@ const SHAPES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spa
 /** Every style in every state, every kind, drawings in other shapes, letters and logos; outlines only. A row each. */
 function outlinedRows(): BadgeFields[][] {
   const subject = badgeSubject();
-  const figures = BADGE_KINDS.filter((kind) => kind !== 'card' && kind !== 'history-90d' && kind !== 'response-spark');
+  const figures = BADGE_KINDS.filter((kind) => !isCard(kind) && kind !== 'history-90d' && kind !== 'response-spark');
   const names = ['Größe Łódź', 'Ελληνικά', 'Кириллица', 'Tiếng Việt', 'Brașov'];
   return [
     ...STATES.map((state) => SHAPES.map((style) => badgeFields(badgeSubject({ state }), 'status', { style }))),

@@ -31,7 +31,13 @@ export function contextOf(memory: Partial<PullMemory> = {}, upstreamId = 'up'): 
   return {
     upstreamId,
     now: NOW,
-    memory: { detailFetchedAt: new Map(), openIncidents: new Set(), isBackfilled: false, ...memory },
+    memory: {
+      detailFetchedAt: new Map(),
+      openIncidents: new Set(),
+      incidentsReadAt: new Map(),
+      isBackfilled: false,
+      ...memory,
+    },
   };
 }
 

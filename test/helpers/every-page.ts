@@ -2,6 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PART_KINDS } from '../../src/badges/kinds.ts';
 import type { PageModel } from '../../src/model/index.ts';
 import { LOGIN_STEPS } from '../../src/model/login.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
@@ -56,7 +57,7 @@ export function pagesOf(model: PageModel): PageUnderTest[] {
       (one): PageUnderTest => ({
         path: `components/${one.definition.id}/`,
         kind: 'component',
-        view: componentView(model, one),
+        view: componentView(model, one, { badges: PART_KINDS }),
       }),
     ),
     { path: 'uptime/', kind: 'uptime-calendar', view: uptimeCalendarView(model) },

@@ -1,6 +1,7 @@
 /** Changes of single fields of a page as a publisher has it. */
 
-import { BADGE_KINDS, BADGE_STYLES } from '../../src/badges/names.ts';
+import { BADGE_KINDS } from '../../src/badges/kinds.ts';
+import { BADGE_STYLES } from '../../src/badges/names.ts';
 import {
   ANNOUNCEMENT_LEVELS,
   INCIDENT_IMPACTS,
@@ -30,7 +31,6 @@ export function sceneOf(model: PageModel): Scene {
 /** Fields whose values are words, or that have bounds. */
 const WORDS: FieldChangesInit['words'] = {
   state: STATES,
-  affectedState: [...STATES, null],
   provenance: PROVENANCES,
   impact: INCIDENT_IMPACTS,
   'model.incidents.*.status': INCIDENT_STATUSES,

@@ -6,7 +6,10 @@ import {
   combinedState,
   DAY_MS,
   type EpochMs,
+  firstKnownAt,
   HOUR_MS,
+  INCIDENT_STATUSES,
+  lastRunFrom,
   MINUTE_MS,
   type PageDefinition,
   type PageIncident,
@@ -107,8 +110,10 @@ export function componentModel(init: ComponentInit = {}): ComponentModel {
     description: init.description ?? null,
     target: init.target ?? null,
     state: init.state ?? timeline.at(-1)?.state ?? 'unknown',
+    since: lastRunFrom(timeline),
     isStale: init.isStale ?? false,
     timeline,
+    knownSince: firstKnownAt(timeline) ?? AS_OF,
     responseTimes: init.responseTimes ?? [],
     upstreamUptime: init.upstreamUptime ?? null,
   };
@@ -132,25 +137,23 @@ export function incident(init: IncidentInit = {}): PageIncident {
   const startedAt = init.startedAt ?? ago(2 * HOUR_MS);
   const endedAt = init.endedAt === undefined ? null : init.endedAt;
   const bodies = init.updateBodies ?? ['We are looking into it.'];
-  const words = ['investigating', 'identified', 'monitoring', 'resolved'];
+  const componentIds = init.componentIds ?? ['api'];
   return {
     id: `edge/${slug}`,
     slug,
+    aliases: [],
     title: 'Requests are failing',
     status: endedAt === null ? 'investigating' : 'resolved',
     impact: 'major',
     startedAt,
     endedAt,
-    monitors: [],
-    components: [],
-    componentIds: ['api'],
-    pages: null,
-    affectedState: null,
-    isOutage: false,
+    isAutomatic: false,
+    components: componentIds.map((id) => ({ id, state: 'partial_outage' })),
+    componentIds,
     updates: bodies.map((body, index) => ({
       id: `${slug}-u${index}`,
       at: toEpochMs(startedAt + index * 20 * MINUTE_MS),
-      status: words[Math.min(index, 3)] ?? null,
+      status: INCIDENT_STATUSES[Math.min(index, 3)] ?? 'resolved',
       body,
     })),
     ...init,
@@ -159,20 +162,26 @@ export function incident(init: IncidentInit = {}): PageIncident {
 
 export function maintenance(init: Partial<PageMaintenance> = {}): PageMaintenance {
   const slug = init.slug ?? 'mnt-1';
+  const startsAt = init.startsAt ?? ago(-3 * DAY_MS);
+  const endsAt = init.endsAt ?? toEpochMs(startsAt + 2 * HOUR_MS);
+  const announcedAt = init.announcedAt ?? toEpochMs(Math.min(ago(DAY_MS), startsAt));
+  const body = 'Reads keep working. Writes **pause** for a moment.';
   return {
     id: `edge/${slug}`,
     slug,
     title: 'Database upgrade',
-    startsAt: ago(-3 * DAY_MS),
-    endsAt: ago(-3 * DAY_MS - 2 * HOUR_MS),
-    monitors: [],
-    components: [],
+    startsAt,
+    endsAt,
+    windows: [{ from: startsAt, to: endsAt }],
+    repeats: null,
     componentIds: ['api'],
-    pages: null,
     status: 'scheduled',
-    updates: [
-      { id: `${slug}-u0`, at: ago(DAY_MS), status: null, body: 'Reads keep working. Writes **pause** for a moment.' },
-    ],
+    announcedAt,
+    editedAt: announcedAt,
+    changedAt: announcedAt,
+    sequence: 0,
+    updates: [{ id: `${slug}-u0`, at: announcedAt, status: init.status ?? 'scheduled', body }],
+    texts: [body],
     ...init,
   };
 }
@@ -213,6 +222,10 @@ export function pageModel(init: PageInit = {}): PageModel {
     dataFrom: ago(20 * SECOND_MS),
     isStale: false,
     state: combinedState(components.map((one) => one.state)),
+    since: components[0]?.since ?? null,
+    knownSince: ago(HISTORY_DAYS * DAY_MS),
+    newEntries: [],
+    nextEntryAt: null,
     ...init,
     components,
     definition,
@@ -230,6 +243,9 @@ const SETTINGS: PageSettings = {
   accentColor: null,
   cssVariables: {},
   allowIndex: true,
+  historyDays: HISTORY_DAYS,
+  entriesAfterMs: 3 * MINUTE_MS,
+  showUptime: true,
 };
 
 function source(): PageModel['sources'][number] {

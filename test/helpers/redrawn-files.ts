@@ -27,7 +27,7 @@ export interface RedrawnFiles {
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const SITE = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC', locale: 'en' };
+const SITE = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC', locale: 'en', historyDays: 90 };
 
 function list(): FileEntry[] {
   const { model, badge } = sceneOf(eventful());

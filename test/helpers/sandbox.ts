@@ -1,7 +1,10 @@
 /** A sandbox on a free port with a clock that the test moves, and a plain way to ask it. */
 
+import { type Sandbox, type StartOptions, startSandbox } from '../../src/app/sandbox.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+import { backupCredentials } from '../../src/sync/connectors/backup-control-plane/sandbox.ts';
+import { serverMonitorKeys, serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
+import { uptimeKeys } from '../../src/sync/connectors/uptime-service/sandbox.ts';
 
 /** Saturday morning in the middle of a minute. */
 const SANDBOX_START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13, 27));
@@ -21,7 +24,30 @@ export interface AskOptions {
   readonly body?: unknown;
 }
 
+/** Every secret of a sandbox, by what takes it. */
+export interface Credentials {
+  readonly serverMonitor: ReturnType<typeof serverMonitorKeys>;
+  readonly uptime: ReturnType<typeof uptimeKeys>;
+  readonly backup: ReturnType<typeof backupCredentials>;
+  /** Of the `Authorization` header, after `Bearer `. */
+  readonly journeysToken: string;
+  readonly payrollToken: string;
+  readonly terraformToken: string;
+}
+
+export function credentialsOf(sandbox: Pick<Sandbox, 'world' | 'secret'>): Credentials {
+  return {
+    serverMonitor: serverMonitorKeys(sandbox),
+    uptime: uptimeKeys(sandbox),
+    backup: backupCredentials(sandbox),
+    journeysToken: sandbox.secret('journeys'),
+    payrollToken: sandbox.secret('payroll'),
+    terraformToken: sandbox.secret('terraform'),
+  };
+}
+
 export interface TestSandbox extends Sandbox {
+  readonly credentials: Credentials;
   now(): EpochMs;
   /** Moves the clock. */
   pass(ms: number): void;
@@ -29,17 +55,18 @@ export interface TestSandbox extends Sandbox {
 }
 
 /** Calm and without request limits unless told otherwise; stop it when done. */
-export async function startTestSandbox(options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
+export async function startTestSandbox(options: Partial<StartOptions> = {}): Promise<TestSandbox> {
   let now = SANDBOX_START;
   const sandbox = await startSandbox({
     port: 0,
     now: () => now,
     isCalm: true,
-    serverMonitor: { limits: null },
+    kinds: [serverMonitorSandbox({ limits: null })],
     ...options,
   });
   return {
     ...sandbox,
+    credentials: credentialsOf(sandbox),
     now: () => now,
     pass(ms) {
       now = toEpochMs(now + ms);

@@ -113,7 +113,14 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
   const lastPass = new Map<string, EpochMs>();
   const publishers: Publisher[] = [];
   const inputs: SiteStateInputs = {
-    site: { url: 'https://status.example', name: 'Example', home: init.home ?? null, timezone: 'UTC', locale: 'en' },
+    site: {
+      url: 'https://status.example',
+      name: 'Example',
+      home: init.home ?? null,
+      timezone: 'UTC',
+      locale: 'en',
+      historyDays: 400,
+    },
     pages: init.configured ?? [],
     intervalMs: new Map(slugs.map((slug) => [slug, MINUTE_MS])),
     definesPages: new Set(slugs),

@@ -2,20 +2,20 @@
 
 import { z } from 'zod';
 import { StatusError } from '../../src/errors.ts';
-import { toMonitorId } from '../../src/model/observation.ts';
+import { NOTHING_LEARNED, toMonitorId } from '../../src/model/observation.ts';
 import { STATES } from '../../src/model/state.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import {
   ask,
   attempt,
   type Connector,
-  NOTHING_LEARNED,
+  NO_LIMITS,
   type Priority,
   type Pull,
   type PullContext,
-  parseItems,
   type Question,
 } from '../../src/sync/connector.ts';
+import { parseItems } from '../../src/sync/connectors/items.ts';
 import type { Http } from '../../src/sync/http/http.ts';
 import { errorForStatus } from '../../src/sync/http/http-faults.ts';
 import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
@@ -108,14 +108,14 @@ function* pull(options: ToyOptions, context: PullContext): Pull<typeof NOTHING_L
   };
 }
 
-const toyConnector: Connector<ToyOptions> = {
+export const toyConnector: Pick<Connector<ToyOptions>, 'kind' | 'optionsSchema' | 'limits' | 'pull' | 'probe'> = {
   kind: 'toy',
   optionsSchema: z.object({
     baseUrl: z.string(),
     key: z.string(),
     pastPages: z.int().optional(),
   }) as z.ZodType<ToyOptions>,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
   pull,
   probe: function* (options) {
     const listed = yield* ask(toyQuestion(options, '/monitors', ['list monitors', 'list', ListSchema]));
@@ -150,6 +150,16 @@ export class ToyClock {
 
 /** What the network says to a question: a payload, a status that is no answer, or an error. */
 export type Say = (path: string, question: HttpQuestion) => unknown;
+
+/** An answer that also says how many more requests are taken. */
+export class ToyRemaining {
+  readonly payload: unknown;
+  readonly remaining: number;
+  constructor(payload: unknown, remaining: number) {
+    this.payload = payload;
+    this.remaining = remaining;
+  }
+}
 
 export class ToyStatus {
   readonly status: number;
@@ -186,7 +196,9 @@ export function toyHttp(
         const retryAt = said.waitMs === null ? null : toEpochMs(at + said.waitMs);
         throw errorForStatus(`GET ${pathname}`, { status: said.status, retryAt });
       }
-      return { status: 200, payload: said, at, clockSkewMs };
+      if (said instanceof ToyRemaining)
+        return { status: 200, payload: said.payload, at, clockSkewMs, remaining: said.remaining };
+      return { status: 200, payload: said, at, clockSkewMs, remaining: null };
     },
     close: async () => undefined,
   };

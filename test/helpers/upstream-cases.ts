@@ -9,7 +9,7 @@ import { parseExchange } from './replay.ts';
 const FOLDER = join(import.meta.dirname, '../fixtures/upstream');
 const RECORDED = join(import.meta.dirname, '../fixtures/uptime-service');
 
-/** `METHOD /path?query body` or less of it, to the answer. `FILE` is what a file or folder holds. */
+/** `METHOD /path?query body` or less of it, to the answer. `FILE` is what a file or folder holds, `FILE /path` that one. */
 export type Answers = Readonly<Record<string, unknown>>;
 
 export interface UpstreamCase {
@@ -50,7 +50,8 @@ function withRecorded(value: unknown): unknown {
 /** The most precise key of the answers that fits a question; null: none does. */
 export function keyOf(question: Question<unknown>, answers: Answers): string | null {
   const url = new URL(question.url);
-  if (url.protocol === 'file:') return 'FILE' in answers ? 'FILE' : null;
+  if (url.protocol === 'file:')
+    return [`FILE ${url.pathname}`, 'FILE'].find((key) => Object.hasOwn(answers, key)) ?? null;
   const line = `${question.method} ${url.pathname}`;
   const keys = [`${line}${url.search} ${JSON.stringify(question.body)}`, `${line}${url.search}`, line];
   return keys.find((key) => Object.hasOwn(answers, key)) ?? null;

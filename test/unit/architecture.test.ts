@@ -16,8 +16,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   components: ['model', 'looks', 'views'],
   layouts: ['model', 'looks', 'views'],
   pages: ['components', 'layouts', 'views'],
-  config: ['model', 'schema', 'errors', 'badges/options', 'views/frame/theme', 'sync/connector', 'exports/options'],
+  config: [
+    'model',
+    'schema',
+    'errors',
+    'badges/named',
+    'badges/options',
+    'views/frame/theme',
+    'sync/connector',
+    'exports/options',
+  ],
   'sync/connectors': ['model', 'schema', 'errors', 'sync/connector'],
+  'the sandbox of connectors': ['model', 'sync/connectors', 'sandbox'],
   sync: ['model', 'errors', 'store'],
   store: ['model', 'errors'],
   access: ['model', 'errors', 'store'],
@@ -69,7 +79,11 @@ function importsOf({ text }: Source): string[] {
   ].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
 }
 
+/** What a kind brings to the sandbox: beside its connector, which knows nothing of it. */
+const SANDBOX_OF_CONNECTORS = /^sync\/connectors\/(?:sandboxes\.ts|[^/]+\/sandbox(?:\.ts$|\/))/;
+
 function folderOf(path: string): string {
+  if (SANDBOX_OF_CONNECTORS.test(path)) return 'the sandbox of connectors';
   if (path.startsWith('sync/connectors/')) return 'sync/connectors';
   const [first = ''] = path.split('/');
   return first.replace(/\.(d\.)?ts$/, '');
@@ -162,6 +176,18 @@ describe('the structure of src', () => {
         importsOf(source).some((specifier) => internalTarget(source, specifier)?.startsWith(`${folder}/`)),
     );
     expect(faults.map((source) => source.path)).toEqual([]);
+  });
+
+  it('loads the sandbox only where it runs', () => {
+    const isSandbox = (path: string): boolean =>
+      ['sandbox', 'the sandbox of connectors'].includes(folderOf(path)) || path === 'app/sandbox.ts';
+    const loaders = all
+      .filter((source) => !isSandbox(source.path))
+      .filter((source) => {
+        const loaded = source.text.matchAll(/(?:^|\n)(?:import|export) (?!type )[^;]*?from '([^']+)'/g);
+        return [...loaded].some(([, specifier = '']) => isSandbox(internalTarget(source, specifier) ?? ''));
+      });
+    expect(loaders.map(({ path }) => path)).toEqual(['cli/commands/sandbox.ts']);
   });
 
   it('imports bounded packages in their one place only', () => {

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 import type { RunDeps, RunOrder } from './order.ts';
 import { type ActiveRun, beginRun, type RunOutcome } from './run.ts';
 
-export interface RunRequest extends Omit<RunOrder, 'isManual' | 'onTrouble'> {
+export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'onTrouble'> {
   /** What began it: `schedule`, `command`, `rebuild`, `hook`, `start`. */
   readonly trigger: string;
   /** True: before everything that waits, since somebody says that something just changed. */
@@ -181,7 +181,7 @@ export function createEngine(deps: EngineDeps): Engine {
     const start = async (): Promise<void> => {
       try {
         const { trigger } = item.request;
-        const order = { ...item.request, isManual: isManual(item.request), onTrouble: tell };
+        const order = { ...item.request, ...askerOf(item.request), onTrouble: tell };
         current = { id, trigger, startedAt: deps.now(), run: beginRun(deps, order), report: promise };
         deps.onStarted?.(id);
         resolve(await execute(current));
@@ -202,7 +202,7 @@ export function createEngine(deps: EngineDeps): Engine {
     const isUrgent = request.isUrgent === true;
     const isFitting = page === undefined && request.isPublishing !== false && (isUrgent || trigger === 'schedule');
     if (current === null || upstreams === undefined || upstreams.length === 0 || !isFitting) return null;
-    if (!current.run.ask({ upstreams, isManual: isManual(request), isUrgent })) return null;
+    if (!current.run.ask({ upstreams, ...askerOf(request), isUrgent })) return null;
     current.trigger = moreDeliberate(current.trigger, trigger);
     return current;
   }
@@ -256,6 +256,7 @@ function moreDeliberate(first: string, second: string): string {
   return TRIGGERS.indexOf(second) > TRIGGERS.indexOf(first) ? second : first;
 }
 
-function isManual({ trigger }: RunRequest): boolean {
-  return MANUAL_TRIGGERS.has(trigger);
+/** Whose wish a run is: an operator's, or that of an upstream which proves by it that it lives. */
+function askerOf({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted'> {
+  return { isManual: MANUAL_TRIGGERS.has(trigger), isHinted: trigger === 'hook' };
 }

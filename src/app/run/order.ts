@@ -27,6 +27,8 @@ export interface RunOrder {
   readonly isPublishing?: boolean;
   /** An operator asks, so an upstream that is being left alone is tried all the same. */
   readonly isManual: boolean;
+  /** The upstream itself says that it changed, so that it is tried although it failed or refused before. */
+  readonly isHinted: boolean;
   /** What was answered could not be published before the others answered; it is tried again with theirs. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -35,6 +37,7 @@ export interface RunOrder {
 export interface MoreAsking {
   readonly upstreams: readonly string[];
   readonly isManual: boolean;
+  readonly isHinted: boolean;
   /**
    * True: what is being asked at this moment is asked once more, since that answer may be of before, and what comes of it
    * is published at once. False: what is being asked is left out.

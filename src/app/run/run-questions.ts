@@ -2,15 +2,18 @@
 
 import { MINUTE_MS } from '../../model/time.ts';
 import type { PassReport, UpstreamReport } from '../../sync/pass/pass.ts';
-import type { MoreAsking, RunDeps } from './order.ts';
+import type { MoreAsking, RunDeps, RunOrder } from './order.ts';
 import type { News } from './run-publishing.ts';
 
 /** While it still waits for its own upstreams, or is this young, a run asks on schedule what has answered. */
 const SCHEDULED_MS_MAX = MINUTE_MS;
 /** Urgent questions keep a run going that waits anyway; an older one ends, and they wait for that. */
 const URGENT_MS_MAX = 5 * MINUTE_MS;
+/** Whose wish it is. */
+type Asker = Pick<RunOrder, 'isManual' | 'isHinted'>;
+
 export interface Questions {
-  readonly askAll: (isManual: boolean, isTelling: boolean) => Promise<PassReport>;
+  readonly askAll: (asker: Asker, isTelling: boolean) => Promise<PassReport>;
   readonly askMore: (more: MoreAsking) => boolean;
 }
 
@@ -18,7 +21,7 @@ export interface Questions {
 export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Questions {
   const answers = new Map([...waitedFor].map((id) => [id, Promise.withResolvers<void>()]));
   /** Asked once more when their answer is in. */
-  const queued = new Map<string, { isManual: boolean; isUrgent: boolean }>();
+  const queued = new Map<string, { isManual: boolean; isHinted: boolean; isUrgent: boolean }>();
   const added: UpstreamReport[] = [];
   const tasks = createTasks();
   const startedAt = deps.now();
@@ -29,29 +32,30 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
     answers.delete(id);
   }
 
-  async function askOnce(id: string, wanted: { isManual: boolean; isUrgent: boolean }): Promise<void> {
-    queued.set(id, wanted);
+  async function askOnce(id: string, wanted: Asker & { readonly isUrgent: boolean }): Promise<void> {
+    const mine = { ...wanted };
+    queued.set(id, mine);
     // Whoever was asked meanwhile is waited for too.
     for (let answer = answers.get(id); answer !== undefined; answer = answers.get(id)) await answer.promise;
     queued.delete(id);
     answers.set(id, Promise.withResolvers());
     try {
-      const { upstreams } = await deps.pass([id], { isManual: wanted.isManual });
+      const { upstreams } = await deps.pass([id], { isManual: mine.isManual, isHinted: mine.isHinted });
       added.push(...upstreams);
     } finally {
       answered(id);
     }
-    if (wanted.isUrgent) news.now();
+    if (mine.isUrgent) news.now();
     else news.soon();
   }
 
   return {
-    askAll: async (isManual, isTelling) => {
+    askAll: async ({ isManual, isHinted }, isTelling) => {
       const onReport = ({ upstreamId }: UpstreamReport): void => {
         answered(upstreamId);
         if (isTelling && waitedFor.size > 0) news.soon();
       };
-      const own = deps.pass([...waitedFor], { isManual, onReport }).finally(() => {
+      const own = deps.pass([...waitedFor], { isManual, isHinted, onReport }).finally(() => {
         for (const id of [...waitedFor]) answered(id);
       });
       // However it ends, nothing of it goes on beside the next run.
@@ -62,7 +66,7 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
         ? report
         : { ...report, endedAt: deps.now(), upstreams: [...report.upstreams, ...added] };
     },
-    askMore: ({ upstreams, isManual, isUrgent }) => {
+    askMore: ({ upstreams, isManual, isHinted, isUrgent }) => {
       const ageMs = deps.now() - startedAt;
       const isWaiting = waitedFor.size > 0 || tasks.areUnderWay();
       if (!isWaiting || (isUrgent && ageMs >= URGENT_MS_MAX)) return false;
@@ -71,8 +75,9 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
         const waiting = queued.get(id);
         if (waiting !== undefined) {
           waiting.isManual ||= isManual;
+          waiting.isHinted ||= isHinted;
           waiting.isUrgent ||= isUrgent;
-        } else if (isUrgent || !answers.has(id)) tasks.add(askOnce(id, { isManual, isUrgent }));
+        } else if (isUrgent || !answers.has(id)) tasks.add(askOnce(id, { isManual, isHinted, isUrgent }));
       }
       // What is not heard from turns stale meanwhile, and the page has to say so.
       news.soon();

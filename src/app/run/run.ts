@@ -28,7 +28,7 @@ export function beginRun(deps: RunDeps, order: RunOrder): ActiveRun {
   const questions = createQuestions(deps, waitedFor, news);
 
   async function execute(): Promise<RunOutcome> {
-    const pass = isAsking ? await questions.askAll(order.isManual, order.page === undefined) : null;
+    const pass = isAsking ? await questions.askAll(order, order.page === undefined) : null;
     return { pass, publish: await news.last() };
   }
   return { ask: (more) => order.isPublishing !== false && questions.askMore(more), outcome: execute() };

@@ -30,7 +30,7 @@ export function drawingWith(
         return { body: html, csp };
       },
     },
-    filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page) }),
+    filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page), icon: page.icon }),
     dataOf: badgeData,
     siteFilesOf,
   };

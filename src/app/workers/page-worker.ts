@@ -5,6 +5,7 @@ import { loadRenderer } from '../../publish/draw/load-renderer.ts';
 import { preparePage } from '../../publish/page/page-release.ts';
 import { DISK } from '../../publish/releases/disk.ts';
 import { createStore } from '../../store/create-store.ts';
+import type { PageFirsts } from '../../store/identities.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith } from './drawing.ts';
 import { createRpc } from './rpc.ts';
@@ -19,6 +20,7 @@ async function start() {
     folders,
     disk: DISK,
     nextNumber: (slug: string, above: number) => host.call('nextNumber', slug, above),
+    rememberFirsts: (firsts: PageFirsts) => host.call('rememberFirsts', firsts),
     ...drawingWith(await loadRenderer()),
   };
 }

@@ -53,7 +53,7 @@ async function start() {
       touched.clear();
       return taken;
     },
-    workers: createWorkerPool({ store, folders }, control.nextNumber),
+    workers: createWorkerPool({ store, folders }, control),
     onError: (error) => void host.call('onError', messageOf(error)),
   });
 }

@@ -18,6 +18,7 @@ export interface ControlHandlers {
   /** Ends the transaction; `fault`: what was to be done failed. */
   readonly endPass: (pass: number, fault: string | null) => Promise<void>;
   readonly nextNumber: PublishControl['nextNumber'];
+  readonly rememberFirsts: PublishControl['rememberFirsts'];
   readonly mayServe: PublishControl['mayServe'];
   readonly [name: string]: (...args: never[]) => unknown;
 }
@@ -46,6 +47,7 @@ export function createRemoteControl({ call }: RpcPeer<ControlHandlers>): Publish
       }
     },
     nextNumber: (slug, above) => call('nextNumber', slug, above),
+    rememberFirsts: (firsts) => call('rememberFirsts', firsts),
     mayServe: (release) => call('mayServe', release),
   };
 }
@@ -108,6 +110,7 @@ export function createControlHost(control: PublishControl): ControlHost {
       },
       endPass: (pass, fault) => letGo(passes, pass, fault),
       nextNumber: control.nextNumber,
+      rememberFirsts: control.rememberFirsts,
       mayServe: control.mayServe,
     },
     end: () => {

@@ -39,6 +39,6 @@ export function createStateReceiver(): (sent: SentState) => SiteState {
 }
 
 /** A page as it may leave the thread that checks its password. */
-function withoutSecrets({ definition, settings, config }: ResolvedPage): ResolvedPage {
-  return { definition, settings, password: null, config: config === null ? null : { ...config, password: undefined } };
+function withoutSecrets({ config, ...page }: ResolvedPage): ResolvedPage {
+  return { ...page, password: null, config: config === null ? null : { ...config, password: undefined } };
 }

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
 import type { PageTask, PreparedPage } from '../../publish/page/page-release.ts';
-import type { PublishControl } from '../../publish/publish-control.ts';
+import type { PrepareControl } from '../../publish/publish-control.ts';
 import type { WorkerPool } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { StorePlace } from '../open-store.ts';
@@ -26,8 +26,7 @@ export interface PageWorkerHandlers {
 }
 
 /** What a thread asks. */
-export interface PageWorkerHost {
-  readonly nextNumber: PublishControl['nextNumber'];
+export interface PageWorkerHost extends PrepareControl {
   readonly [name: string]: (...args: never[]) => unknown;
 }
 
@@ -40,13 +39,13 @@ interface Member {
 }
 
 /** Makes a pool of as many threads as there are cores. */
-export function createWorkerPool(data: PageWorkerData, nextNumber: PublishControl['nextNumber']): WorkerPool {
+export function createWorkerPool(data: PageWorkerData, { nextNumber, rememberFirsts }: PrepareControl): WorkerPool {
   const size = Math.min(SIZE_MAX, availableParallelism());
   let members: Member[] = [];
 
   function begin(): Member {
     const worker = new Worker(new URL('./page-worker.ts', import.meta.url), { workerData: data });
-    const member: Member = { worker, rpc: createRpc<PageWorkerHandlers>(worker, { nextNumber }) };
+    const member: Member = { worker, rpc: createRpc<PageWorkerHandlers>(worker, { nextNumber, rememberFirsts }) };
     const end = (error: Error): void => {
       members = members.filter((other) => other !== member);
       member.rpc.end(error);

@@ -2,6 +2,7 @@ import { now } from '../../app/compose.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { configuredTargets } from '../../app/targets.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
+import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { Target } from '../../publish/targets/target.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
@@ -71,6 +72,12 @@ function problemText({ slug, message }: DefinitionProblem): string {
   return `${paint('middling', '!')} page ${slug}: ${plain(message)}`;
 }
 
+/** Minutes, or hours once there are many. */
+function durationWords(ms: number): string {
+  const minutes = Math.ceil(ms / MINUTE_MS);
+  return minutes <= 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+}
+
 function rowsText(rows: readonly ProbeRow[]): string {
   if (rows.length === 0) return 'No upstream is configured.';
   const lines = table(
@@ -80,7 +87,7 @@ function rowsText(rows: readonly ProbeRow[]): string {
       row.upstream,
       row.kind,
       row.monitorsTotal === null ? '–' : String(row.monitorsTotal),
-      row.detailAgeMaxMs === null ? '–' : `${Math.ceil(row.detailAgeMaxMs / 60_000)} min`,
+      row.detailAgeMaxMs === null ? '–' : durationWords(row.detailAgeMaxMs),
       plain(row.isOk ? row.summary : `${row.code}: ${row.summary}`),
     ]),
   );

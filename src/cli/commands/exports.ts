@@ -11,6 +11,8 @@ export interface ExportsOptions {
   readonly config?: string;
   /** Queue and send what is due now. */
   readonly send?: boolean;
+  /** Queue what is parked again, before anything is sent. */
+  readonly retry?: boolean;
   /** Show what would be queued, and touch nothing. */
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -18,13 +20,14 @@ export interface ExportsOptions {
 
 const EVENTS_SHOWN = 50;
 
-/** Lists what is queued, sent and rejected; sends when asked. */
+/** Lists what is queued, sent, rejected and parked; sends when asked. */
 export async function exportsCommand(options: ExportsOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
   if (options.dryRun === true) return await dryRun(pharos, options.json === true);
-  const reports = options.send === true ? await deliverAll(pharos) : [];
   const outbox = createOutbox(pharos.store.database);
+  if (options.retry === true) for (const { id } of config.exports) await outbox.unpark(id);
+  const reports = options.send === true ? await deliverAll(pharos) : [];
   const listed = await Promise.all(
     config.exports.map(async ({ id }) => ({
       export: id,

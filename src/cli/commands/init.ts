@@ -7,15 +7,10 @@ import { compose } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { probeUpstream } from '../../app/probe.ts';
 import { type Config, parseConfig } from '../../config/load.ts';
+import type { InitQuestion, Introduction } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
-import { type Answers, draftOf, variablesOf } from '../init/draft.ts';
-import {
-  type Asker,
-  createTerminalAsker,
-  KIND_QUESTIONS,
-  type KindQuestions,
-  type OptionQuestion,
-} from '../init/questions.ts';
+import { type Asker, createSilentAsker, createTerminalAsker } from '../init/asker.ts';
+import { type Answers, draftOf, variableOf, variablesOf } from '../init/draft.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { plain } from '../terminal/paint.ts';
 
@@ -53,60 +48,49 @@ export async function init(options: InitOptions): Promise<number> {
   }
 }
 
-/** With nobody to ask, a question without a suggestion is a fault of the command line. */
-function createSilentAsker(): Asker {
-  return {
-    ask: async (words, suggestion) => {
-      if (suggestion !== null) return suggestion;
-      throw new UsageError(
-        `There is no answer to "${words}", and nobody to ask. Give it with --set, or run pharos init on a terminal.`,
-      );
-    },
-    close: () => undefined,
-  };
-}
-
 async function gather(options: InitOptions, asker: Asker): Promise<Answers> {
   const siteName = options.name ?? (await asker.ask('Name of the site', 'Status'));
   const siteUrl = options.url ?? (await asker.ask('Public address', 'http://127.0.0.1:4321'));
-  const kinds = KIND_QUESTIONS.map(({ kind }) => kind);
-  const offered = KIND_QUESTIONS.map(({ kind, words }) => `  ${kind}: ${words}`).join('\n');
+  const kinds = CONNECTORS.map(({ kind }) => kind);
+  const offered = CONNECTORS.map(({ kind, title }) => `  ${kind}: ${title}`).join('\n');
   const asked = `What shall be asked?\n${offered}\n  ${NONE}: nothing yet\nKind`;
-  const name =
-    options.kind ??
-    (await asker.ask(asked, options.yes === true || process.stdin.isTTY !== true ? NONE : 'server-monitor'));
-  const kind = KIND_QUESTIONS.find((known) => known.kind === name);
-  if (kind === undefined && name !== NONE)
+  const isSilent = options.yes === true || process.stdin.isTTY !== true;
+  const name = options.kind ?? (await asker.ask(asked, (isSilent ? null : kinds[0]) ?? NONE));
+  const found = CONNECTORS.find((known) => known.kind === name);
+  if (found === undefined && name !== NONE)
     throw new UsageError(`There is no kind ${name}; there are: ${[...kinds, NONE].join(', ')}.`);
   return {
     siteName,
     siteUrl,
-    upstream: kind === undefined ? null : await gatherUpstream(kind, options, asker),
+    upstream: found === undefined ? null : await gatherUpstream(found, options, asker),
     tokenVariable: 'PHAROS_TOKEN',
   };
 }
 
 async function gatherUpstream(
-  kind: KindQuestions,
+  introduction: Introduction,
   options: InitOptions,
   asker: Asker,
 ): Promise<NonNullable<Answers['upstream']>> {
+  const { example, questions } = introduction;
   const given = new Map((options.set ?? []).map(parsePair));
-  const unknown = [...given.keys()].find((key) => !kind.options.some((question) => question.key === key));
+  const unknown = [...given.keys()].find((key) => !questions.some((question) => question.key === key));
   if (unknown !== undefined)
     throw new UsageError(
-      `${kind.kind} has no ${unknown}; --set takes: ${kind.options.map(({ key }) => key).join(', ')}.`,
+      `${example.kind} has no ${unknown}; --set takes: ${questions.map(({ key }) => key).join(', ')}.`,
     );
-  const id = options.id ?? (await asker.ask('Name it (part of the names of its monitors)', kind.id));
+  const id = options.id ?? (await asker.ask('Name it (part of the names of its monitors)', example.id));
   const answers = new Map<string, string>();
-  for (const question of kind.options)
-    answers.set(question.key, given.get(question.key) ?? (await askOption(question, asker)));
-  return { id, kind, options: answers };
+  for (const question of questions)
+    answers.set(question.key, given.get(question.key) ?? (await askOption(introduction, question, asker)));
+  return { id, introduction, options: answers };
 }
 
-async function askOption({ words, takes, suggestion }: OptionQuestion, asker: Asker): Promise<string> {
-  const answer = await asker.ask(words, suggestion);
-  if (takes === 'secret' && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(answer))
+async function askOption(introduction: Introduction, question: InitQuestion, asker: Asker): Promise<string> {
+  const { words, suggestion = null } = question;
+  const variable = variableOf(introduction, question);
+  const answer = await asker.ask(words, variable ?? suggestion);
+  if (variable !== null && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(answer))
     throw new UsageError(`"${words}" takes the name of a variable (letters, digits and _), not the secret itself.`);
   return answer;
 }

@@ -1,9 +1,8 @@
-import { compose, now, sleep } from '../../app/compose.ts';
+import { compose } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
+import { runnerFor } from '../../app/probe.ts';
 import type { Options } from '../../sync/connectors/uptime-service/calls.ts';
 import { revokeKey } from '../../sync/connectors/uptime-service/revoke.ts';
-import { createRunner } from '../../sync/pass/runner.ts';
-import { createQuota } from '../../sync/quota/quota.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { requireConfig } from './common.ts';
 
@@ -26,18 +25,9 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
   });
   try {
     const upstream = pharos.upstreams.find((candidate) => candidate.id === entry.id);
-    const runner = createRunner(
-      {
-        upstreamId: entry.id,
-        limits: upstream?.limits ?? { perMinute: null, perHour: null },
-        intervalMs: upstream?.intervalMs ?? 60_000,
-        listCalls: 1,
-        isHalfOpen: true,
-      },
-      { http: pharos.http, quota: createQuota(pharos.store.database, Math.random), now, random: Math.random, sleep },
-    );
+    if (upstream === undefined) throw new UsageError(`There is no upstream ${entry.id}.`);
     // The configuration parsed these by this kind's own schema.
-    process.stdout.write(`${await runner.run(revokeKey(entry.options as Options, keyId))}\n`);
+    process.stdout.write(`${await runnerFor(pharos, upstream).run(revokeKey(entry.options as Options, keyId))}\n`);
     return EXIT_DONE;
   } finally {
     await pharos.close();

@@ -5,10 +5,12 @@ import { compose, now, type Pharos } from '../../app/compose.ts';
 import { listen } from '../../app/listen.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import type { Config } from '../../config/load.ts';
+import type { UpstreamConfig } from '../../config/schema.ts';
 import { messageOf } from '../../errors.ts';
 import { copyTables } from '../../store/copy.ts';
 import { openPostgres } from '../../store/postgres/postgres.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
+import { connectorOf } from '../../sync/connectors/index.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { untilStopped } from '../terminal/signals.ts';
@@ -20,8 +22,6 @@ export interface PreviewOptions {
   readonly quiet?: boolean;
 }
 
-/** Upstreams that are files of this machine: reading them costs nobody anything. */
-const LOCAL_KINDS: ReadonlySet<string> = new Set(['markdown', 'terraform']);
 const LOOK_EVERY_MS = 1_000;
 /** The copy is not kept up to date, and still is not to be shown as stale. */
 const NEVER = '0 0 1 1 *';
@@ -92,19 +92,19 @@ function previewConfig(config: Config, data: string): Config {
       ...upstream,
       schedule: null,
       hook: null,
-      options: upstream.kind === 'markdown' ? { ...(upstream.options as object), drafts: true } : upstream.options,
+      options: { ...(upstream.options as object), ...connectorOf(upstream.kind).previewOptions },
     })),
   };
 }
 
 function localRun({ config }: Pharos): { readonly trigger: string; readonly upstreams: readonly string[] } {
-  const local = config.upstreams.filter(({ kind, options }) => LOCAL_KINDS.has(kind) && localPath(options) !== null);
+  const local = config.upstreams.filter((upstream) => localPath(upstream) !== null);
   return { trigger: 'command', upstreams: local.map(({ id }) => id) };
 }
 
 /** Publishes anew when a file changes. Looked at and not waited for: watchers miss changes on some file systems. */
 function watchFolders(pharos: Pharos, log: Log): NodeJS.Timeout {
-  const folders = pharos.config.upstreams.flatMap(({ options }) => localPath(options) ?? []);
+  const folders = pharos.config.upstreams.flatMap((upstream) => localPath(upstream) ?? []);
   let seen = foldersFingerprint(folders);
   return setInterval(() => {
     const fingerprint = foldersFingerprint(folders);
@@ -114,8 +114,9 @@ function watchFolders(pharos: Pharos, log: Log): NodeJS.Timeout {
   }, LOOK_EVERY_MS);
 }
 
-function localPath(options: unknown): string | null {
-  const path = (options as { readonly path?: unknown } | null)?.path;
+/** The file or folder of this machine that an upstream is; null: it is somewhere else. */
+function localPath({ kind, options }: UpstreamConfig): string | null {
+  const path = (options as Readonly<Record<string, unknown>>)[connectorOf(kind).fileOption ?? ''];
   return typeof path === 'string' ? path : null;
 }
 

@@ -9,7 +9,7 @@ import { createReload, onHangUp } from '../../app/reload.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import { compileRenderer } from '../../publish/draw/load-renderer.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule/schedule.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
@@ -27,6 +27,8 @@ export interface StartOptions {
 export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
+  // Loaded only now: a configured server needs none of it.
+  const { startSandbox } = await import('../../app/sandbox.ts');
   const sandbox = await startSandbox({ port: 0, now });
   try {
     return await run(sandboxConfig(sandbox), { ...options, sandbox });

@@ -1,7 +1,7 @@
 /** The text of a first configuration. */
 
 import { stringify } from 'yaml';
-import type { KindQuestions } from './questions.ts';
+import type { InitQuestion, Introduction } from '../../sync/connector.ts';
 
 export interface Answers {
   readonly siteName: string;
@@ -9,7 +9,7 @@ export interface Answers {
   /** Null: no upstream yet. */
   readonly upstream: {
     readonly id: string;
-    readonly kind: KindQuestions;
+    readonly introduction: Introduction;
     /** By the key of its question; empty: left out. For secrets the name of the variable. */
     readonly options: ReadonlyMap<string, string>;
   } | null;
@@ -47,17 +47,35 @@ export function draftOf(answers: Answers, schema: string): string {
 
 /** Names of the environment variables that it takes its secrets from. */
 export function variablesOf({ upstream, tokenVariable }: Answers): string[] {
-  const secrets = upstream?.kind.options.filter(({ takes }) => takes === 'secret') ?? [];
-  return [...secrets.map(({ key }) => upstream?.options.get(key) ?? ''), tokenVariable];
+  if (upstream === null) return [tokenVariable];
+  const { introduction, options } = upstream;
+  const secrets = introduction.questions.filter((question) => variableOf(introduction, question) !== null);
+  return [...secrets.map(({ key }) => options.get(key) ?? ''), tokenVariable];
 }
 
-function upstreamDraft({ id, kind, options }: NonNullable<Answers['upstream']>): Record<string, unknown> {
-  const made: Record<string, unknown> = { id, kind: kind.kind };
-  for (const { key, takes, template = (reference: string) => reference } of kind.options) {
-    const answer = options.get(key) ?? '';
+/** The variable that the example takes this option from; null: the option is no secret. */
+export function variableOf({ example }: Introduction, { key }: InitQuestion): string | null {
+  return VARIABLE.exec(exampleOf(example, key))?.[1] ?? null;
+}
+
+const VARIABLE = /\$\{(\w+)\}/;
+
+/** What the example has for an option, as text; `headers.Authorization` is nested. */
+export function exampleOf(example: Introduction['example'], key: string): string {
+  const [outer = '', inner] = key.split('.');
+  const value = example[outer];
+  return String(inner === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[inner]);
+}
+
+function upstreamDraft({ id, introduction, options }: NonNullable<Answers['upstream']>): Record<string, unknown> {
+  const { example, questions } = introduction;
+  const made: Record<string, unknown> = { id, kind: example.kind };
+  for (const question of questions) {
+    const answer = options.get(question.key) ?? '';
     if (answer === '') continue;
-    const value = takes === 'secret' ? template(referenceTo(answer)) : answer;
-    const [outer = key, inner] = key.split('.');
+    const isSecret = variableOf(introduction, question) !== null;
+    const value = isSecret ? exampleOf(example, question.key).replace(VARIABLE, () => referenceTo(answer)) : answer;
+    const [outer = '', inner] = question.key.split('.');
     made[outer] = inner === undefined ? value : { [inner]: value };
   }
   return made;

@@ -5,9 +5,11 @@ import type { Secret } from '../../config/secret.ts';
 import type { ComponentDefinition, PageDefinition } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { safeLink } from '../../model/scalars.ts';
+import { MINUTE_MS } from '../../model/time.ts';
 import { settleDomains } from './domains.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
+import { iconOf, isForeign, type PageIcon, presentationOf, shownComponents } from './presentation.ts';
 
 export interface ResolvedPage {
   readonly definition: PageDefinition;
@@ -16,6 +18,10 @@ export interface ResolvedPage {
   readonly password: Secret | null;
   /** Null: it stands in no configuration. */
   readonly config: PageConfig | null;
+  /** Served with the page; null: it has none, or links one of its own origin. */
+  readonly icon: PageIcon | null;
+  /** Address of a picture that it wants and that is not its own; null: none. */
+  readonly iconAddress: string | null;
 }
 
 export interface ResolvedSite {
@@ -33,6 +39,9 @@ export interface ResolvedSite {
   readonly home: string | null;
 }
 
+/** Longer than what a restart or one failed check takes. */
+const DEFAULT_ENTRIES_AFTER_MS = 3 * MINUTE_MS;
+
 /**
  * The pages to publish: those of the configuration, and those of upstreams that no page of the configuration builds on.
  *
@@ -45,7 +54,7 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
   const problems = [...collected.problems];
   const drafts = settleDomains(collected.drafts, inputs.site, problems);
   const pages = drafts
-    .map((draft) => finish(draft, inputs))
+    .map((draft) => finish(draft, inputs, problems))
     .filter((page) => isPublishable(page, problems))
     .toSorted((a, b) => (a.definition.slug < b.definition.slug ? -1 : 1));
   const shown = new Set(pages.map(({ definition }) => definition.slug));
@@ -98,33 +107,50 @@ function isPublishable({ definition, password }: ResolvedPage, problems: Definit
   return true;
 }
 
-function finish({ definition, config }: Draft, { site, monitors }: DefinitionInputs): ResolvedPage {
-  const { customDomain } = definition;
-  // `public: false` is the upstream's word that a monitor is nobody's business; behind a gate the page decides.
-  const isHidden = (component: ComponentDefinition): boolean =>
-    definition.access === 'public' && component.monitor !== null && monitors.get(component.monitor)?.isPublic === false;
+function finish(
+  { definition, config }: Draft,
+  { site, monitors, icons = new Map() }: DefinitionInputs,
+  problems: DefinitionProblem[],
+): ResolvedPage {
+  const { slug, customDomain } = definition;
+  const url = customDomain === null ? `${site.url}/${slug}/` : `https://${customDomain}/`;
+  const shown = shownComponents(definition, monitors);
+  const presentation = presentationOf(definition, config, site.locale);
+  const wantedIcon = safeLink(definition.icon);
+  const icon = iconOf(wantedIcon, url, icons);
+  if (definition.published)
+    problems.push(...[...shown.told, ...presentation.told, ...icon.told].map((message) => ({ slug, message })));
   return {
     definition: {
       ...definition,
       homepageUrl: safeLink(definition.homepageUrl),
       contactUrl: safeLink(definition.contactUrl),
-      icon: safeLink(definition.icon),
-      components: uniqueIds(definition.components.filter((component) => !isHidden(component))),
+      icon: icon.address,
+      components: uniqueIds(shown.components),
     },
     settings: {
-      url: customDomain === null ? `${site.url}/${definition.slug}/` : `https://${customDomain}/`,
+      url,
       timezone: config?.timezone ?? site.timezone,
-      locale: config?.locale ?? site.locale,
       showTargets: config?.show_targets ?? false,
       blipFloorMs: (config?.blip_floor_seconds ?? 60) * 1_000,
       uptimeDecimals: config?.uptime_decimals ?? 2,
       accentColor: config?.accent_color ?? null,
       cssVariables: config?.css_variables ?? {},
-      allowIndex: config?.allow_index ?? true,
+      historyDays: site.historyDays,
+      entriesAfterMs: entriesAfterMs(config),
+      ...presentation.settings,
     },
     password: config?.password ?? null,
     config,
+    icon: icon.icon,
+    iconAddress: wantedIcon !== null && isForeign(wantedIcon, url) ? wantedIcon : null,
   };
+}
+
+/** How long a monitor is down before that is an incident; null: it never is by itself. */
+function entriesAfterMs(config: PageConfig | null): number | null {
+  const after = config?.incidents?.after ?? DEFAULT_ENTRIES_AFTER_MS;
+  return after === 'off' ? null : after;
 }
 
 /** Component ids are parts of addresses: what an upstream sends is made safe and unique. */

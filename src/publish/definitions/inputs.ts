@@ -2,6 +2,7 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
+import type { IconPicture } from './presentation.ts';
 
 export interface SiteSettings {
   /** Public address of the site, without a trailing slash. */
@@ -10,6 +11,8 @@ export interface SiteSettings {
   readonly home: string | null;
   readonly timezone: string;
   readonly locale: string;
+  /** How far back pages look. */
+  readonly historyDays: number;
 }
 
 /** What definitions look at of a monitor. */
@@ -22,6 +25,8 @@ export interface DefinitionInputs {
   /** Upstreams that may define pages and have not told yet which. */
   readonly undecidedUpstreams: ReadonlySet<string>;
   readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
+  /** What became of the pictures that icons lead to, by address; default: none was asked for. */
+  readonly icons?: ReadonlyMap<string, IconPicture> | undefined;
 }
 
 export interface DefinitionProblem {

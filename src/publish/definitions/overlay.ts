@@ -2,42 +2,41 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate, statedAccess } from '../../model/access.ts';
-import type {
-  AccessType,
-  ComponentDefinition,
-  GroupDefinition,
-  MonitorId,
-  PageDefinition,
-} from '../../model/observation.ts';
+import type { AccessType, ComponentDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
+import { placedGroups } from './group-order.ts';
 import type { DefinitionInputs } from './inputs.ts';
 
 /** The configuration over what it builds on, field by field; but never more open than either of the two. */
 export function overlay(config: PageConfig, base: PageDefinition | null, inputs: DefinitionInputs): PageDefinition {
   const { access, emailDomains } = effectiveGate(config, base);
+  const components =
+    config.components === undefined
+      ? (base?.components ?? allMonitors(inputs.monitors))
+      : componentsOf(config.components);
   return {
     id: base?.id ?? `config/${config.slug}`,
     slug: config.slug,
     title: config.title ?? base?.title ?? config.slug,
-    description: config.description ?? base?.description ?? null,
-    homepageUrl: config.homepage_url ?? base?.homepageUrl ?? null,
-    contactUrl: config.contact_url ?? base?.contactUrl ?? null,
-    icon: config.icon ?? base?.icon ?? null,
-    customDomain: config.custom_domain === undefined ? (base?.customDomain ?? null) : config.custom_domain,
+    description: stated(config.description, base?.description),
+    homepageUrl: stated(config.homepage_url, base?.homepageUrl),
+    contactUrl: stated(config.contact_url, base?.contactUrl),
+    icon: stated(config.icon, base?.icon),
+    customDomain: stated(config.custom_domain, base?.customDomain),
     access,
     emailDomains,
     published: (config.published ?? true) && (base?.published ?? true),
     theme: config.theme ?? base?.theme ?? 'system',
-    groups:
-      config.groups?.map(
-        (group, index): GroupDefinition => ({ id: group.id, name: group.name, order: group.order ?? index }),
-      ) ??
-      base?.groups ??
-      [],
-    components:
-      config.components === undefined
-        ? (base?.components ?? allMonitors(inputs.monitors))
-        : componentsOf(config.components),
+    groups: config.groups === undefined ? (base?.groups ?? []) : placedGroups(config.groups, components),
+    components,
+    // That its service shows all that is placed says nothing of what the configuration places.
+    presentation:
+      config.components === undefined ? base?.presentation : { ...base?.presentation, showsAllPlaced: undefined },
   };
+}
+
+/** Null in the configuration takes away what an upstream says. */
+function stated(own: string | null | undefined, upstream: string | null | undefined): string | null {
+  return own === undefined ? (upstream ?? null) : own;
 }
 
 /** The most private gate that either states. Two lists of domains let in who is on both. */
@@ -46,12 +45,12 @@ function effectiveGate(
   base: PageDefinition | null,
 ): { readonly access: AccessType; readonly emailDomains: readonly string[] } {
   const own = config.auth_email_domains?.map((domain) => domain.toLowerCase());
-  const stated = statedAccess({
+  const ownAccess = statedAccess({
     type: config.access_type ?? null,
     hasPassword: config.password !== undefined,
     hasEmailDomains: own !== undefined,
   });
-  const access = mostPrivate([...(base === null ? [] : [base.access]), ...(stated === null ? [] : [stated])]);
+  const access = mostPrivate([...(base === null ? [] : [base.access]), ...(ownAccess === null ? [] : [ownAccess])]);
   const theirs = base !== null && base.emailDomains.length > 0 ? base.emailDomains : null;
   if (own === undefined || theirs === null) return { access, emailDomains: own ?? theirs ?? [] };
   return { access, emailDomains: own.filter((domain) => theirs.includes(domain)) };
@@ -69,6 +68,7 @@ function componentsOf(components: NonNullable<PageConfig['components']>): readon
       monitor: component.type === 'monitor' ? ((component.monitor ?? null) as MonitorId | null) : null,
       name: component.name ?? null,
       description: component.description ?? null,
+      ...(component.show_details ? { showsDetails: true } : {}),
       groupId: component.group_id ?? null,
       order: component.order ?? index,
       groupOrder: component.group_order ?? component.order ?? index,

@@ -65,7 +65,8 @@ export function createSiteMemory(store: Store): SiteMemory {
     for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
     for (const slug of redefined(before, current)) touched.add(slug);
     for (const source of sources)
-      if (hasTurned(source)) for (const slug of current.index.drawingOn(source.upstreamId)) touched.add(slug);
+      if (hasTurned(source))
+        for (const slug of await pagesDependingOn(source.upstreamId, current.index)) touched.add(slug);
     known = current;
     hasOtherMonitors = false;
     revision = changes.revision;
@@ -85,6 +86,12 @@ export function createSiteMemory(store: Store): SiteMemory {
     }
   }
 
+  /** Pages that draw on an upstream, and those that an open story of it is about. */
+  async function pagesDependingOn(upstreamId: string, index: PageIndex): Promise<readonly string[]> {
+    const about = await store.openSubjects(upstreamId);
+    return [...index.drawingOn(upstreamId), ...about.flatMap(index.showing)];
+  }
+
   async function define(
     before: KnownSite | null,
     { changes, inputs, undecided }: { changes: Changes; inputs: SiteStateInputs; undecided: ReadonlySet<string> },
@@ -100,12 +107,13 @@ export function createSiteMemory(store: Store): SiteMemory {
       pages: inputs.pages,
       upstreamDefinitions: definitions,
       undecidedUpstreams: undecided,
+      icons: inputs.icons,
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
     const pageKeys = new Map(
       resolved.pages.map((page) => [
         page.definition.slug,
-        fingerprintOf([page.definition, page.settings, page.config]),
+        fingerprintOf([page.definition, page.settings, page.config, page.icon]),
       ]),
     );
     const pages = keepUnchanged(before, resolved.pages, pageKeys);
@@ -159,6 +167,7 @@ function keepUnchanged(
 function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
   return (
     before.pages !== inputs.pages ||
+    before.icons !== inputs.icons ||
     !isDeepStrictEqual(
       [before.site, before.intervalMs, before.definesPages],
       [inputs.site, inputs.intervalMs, inputs.definesPages],

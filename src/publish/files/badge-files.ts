@@ -1,8 +1,10 @@
 /** Badges as files, for targets with no server that draws them on demand. */
 
 import { badgeInputs } from '../../badges/files.ts';
-import { BADGE_FORMATS, BADGE_KINDS, type BadgeFormat, type BadgeKind, badgeFileName } from '../../badges/names.ts';
-import { type BadgeOptions, mergeBadgeOptions, type NamedBadge } from '../../badges/options.ts';
+import { BADGE_KINDS, type BadgeKind, isCard, PART_KINDS } from '../../badges/kinds.ts';
+import type { NamedBadge } from '../../badges/named.ts';
+import { BADGE_FORMATS, type BadgeFormat, badgeFileName } from '../../badges/names.ts';
+import { type BadgeOptions, mergeBadgeOptions } from '../../badges/options.ts';
 import type { PageModel } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
@@ -18,10 +20,7 @@ export interface PageBadges {
   readonly named: readonly NamedBadge[];
 }
 
-/** Of each group and each component; the page has every kind. */
-const PART_KINDS = ['status', 'uptime-90d'] as const satisfies readonly BadgeKind[];
-
-/** Every kind for the page with the operator's own, and the usual two for each group and component; in every format. */
+/** Every kind for the page with the operator's own, and a few for each group and component; in every format. */
 export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
   const groups = model.groups.filter(({ id }) => model.components.some(({ definition }) => definition.groupId === id));
   return filesOfBadges(badges, {
@@ -70,7 +69,7 @@ interface Badge {
 
 function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, options }: Badge): FileEntry {
   return fileEntry(BADGES[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
-    priority: format === '.png' || kind === 'card' ? 'background' : 'immediate',
+    priority: format === '.png' || isCard(kind) ? 'background' : 'immediate',
     inputs: () => badgeInputs(subject(), kind, options),
   });
 }

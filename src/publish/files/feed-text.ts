@@ -3,17 +3,17 @@
 import { Feed, type Item } from 'feed';
 import type { FeedItemView, FeedView } from '../../views/feeds/feeds.ts';
 import { cleanMarkup, cleanText } from '../../views/text/plain-text.ts';
-import { safeHtmlOfMarkdown } from '../../views/text/safe-html.ts';
+import { safeHtmlOfMarkdown, textOfHtml } from '../../views/text/safe-html.ts';
 import { jsonText } from './serialise.ts';
 
 /** An Atom 1.0 feed. */
 export function atomText(view: FeedView): string {
-  return feedOf(view).atom1();
+  return feedOf(view, (item) => ({ content: contentHtml(item) })).atom1();
 }
 
-/** An RSS 2.0 feed. */
+/** An RSS 2.0 feed. What an item says is its description, which every reader shows. */
 export function rssText(view: FeedView): string {
-  return feedOf(view).rss2();
+  return feedOf(view, (item) => ({ description: contentHtml(item) })).rss2();
 }
 
 /** A JSON Feed 1.1. Titles are plain text there, so nothing in them is escaped. */
@@ -22,7 +22,7 @@ export function jsonFeedText(view: FeedView): string {
     version: 'https://jsonfeed.org/version/1.1',
     title: view.title,
     home_page_url: view.pageUrl,
-    feed_url: view.jsonUrl,
+    feed_url: view.jsonUrl ?? undefined,
     ...(view.description === '' ? {} : { description: view.description }),
     language: view.language,
     authors: [{ name: view.author, url: view.pageUrl }],
@@ -40,7 +40,7 @@ export function jsonFeedText(view: FeedView): string {
 }
 
 /** The library pastes titles as HTML into CDATA sections, so they are escaped before; what it writes as text it escapes itself. */
-function feedOf(view: FeedView): Feed {
+function feedOf(view: FeedView, wordsOf: (item: FeedItemView) => Pick<Item, 'content' | 'description'>): Feed {
   const feed = new Feed({
     id: view.id,
     title: view.title,
@@ -52,27 +52,26 @@ function feedOf(view: FeedView): Feed {
     author: { name: view.author, link: view.pageUrl },
     generator: 'Pharos',
   });
-  for (const item of view.items) feed.addItem(itemOf(item));
+  for (const item of view.items) feed.addItem({ ...itemHead(item), ...wordsOf(item) });
   return feed;
 }
 
-function itemOf(item: FeedItemView): Item {
+function itemHead(item: FeedItemView): Item {
   return {
     id: item.id,
     link: item.url,
     title: cleanMarkup(item.title),
-    description: cleanMarkup(summaryText(item)),
-    content: contentHtml(item),
     date: new Date(item.updatedAt),
     published: new Date(item.publishedAt),
     category: tagsOf(item).map((tag) => ({ name: tag, term: tag })),
   };
 }
 
-/** The newest word on it. */
-function summaryText({ updates, statusText, title }: FeedItemView): string {
-  const newest = updates[0]?.body.trim() ?? '';
-  return `${statusText}: ${newest === '' ? title : newest}`;
+/** The newest word on it, without its markup. */
+function summaryText({ updates, title }: FeedItemView): string {
+  const [newest] = updates;
+  const words = newest === undefined || newest.body.trim() === '' ? title : textOfHtml(safeHtmlOfMarkdown(newest.body));
+  return newest === undefined ? words : `${newest.statusText}: ${words}`;
 }
 
 /** Markdown is dear; three formats say the same. */
@@ -82,7 +81,7 @@ function contentHtml(item: FeedItemView): string {
   return contents.getOrInsertComputed(item, makeContent);
 }
 
-/** All updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */
+/** Its updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */
 function makeContent({ updates, components, windowText }: FeedItemView): string {
   const lines = [windowText, components.join(', ')].filter((line) => line !== '');
   const told = updates.map(

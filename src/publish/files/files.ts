@@ -1,9 +1,11 @@
 /** Every file of one status page. */
 
 import type { PageModel } from '../../model/index.ts';
+import { ICON_PATH, type PageIcon } from '../definitions/presentation.ts';
 import { badgeFiles, type PageBadges } from './badge-files.ts';
-import type { FileEntry } from './file-entry.ts';
+import { type FileEntry, fileEntry } from './file-entry.ts';
 import { htmlFiles } from './html-files.ts';
+import { ICON } from './kinds/icon.ts';
 import { machineFiles } from './machine-files.ts';
 import { pageFacts } from './page-facts.ts';
 
@@ -12,6 +14,8 @@ export interface FilesOptions {
   readonly badges: boolean;
   /** How badges are drawn; default: as they come, with none of the operator's own. */
   readonly badge?: PageBadges;
+  /** A picture that the page serves; default: none. */
+  readonly icon?: PageIcon | null;
 }
 
 /** All files of a page, each path once. Cheap: views, keys and bytes are made only when an entry is asked for them. */
@@ -25,5 +29,11 @@ export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] 
     ),
     ...machineFiles(facts),
     ...(options.badges ? badgeFiles(model, badge) : []),
+    ...iconFiles(options.icon ?? null),
   ];
+}
+
+function iconFiles(icon: PageIcon | null): FileEntry[] {
+  if (icon === null) return [];
+  return [fileEntry(ICON, ICON_PATH, { inputs: () => icon })];
 }

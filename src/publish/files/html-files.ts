@@ -3,7 +3,7 @@
  * that only grow older follow the heartbeat; the rest follow the present.
  */
 
-import { BADGE_KINDS } from '../../badges/names.ts';
+import { BADGE_KINDS } from '../../badges/kinds.ts';
 import { embedView } from '../../views/page/embed.ts';
 import { notFoundView } from '../../views/page/not-found.ts';
 import { statusPageView } from '../../views/page/status-page.ts';
@@ -41,7 +41,12 @@ export function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): File
     htmlFile(EMBED, EMBED_PATH, { inputs: () => embedView(model) }),
     htmlFile(HISTORY, HISTORY_PATH, { inputs: () => facts.history(null) }),
     ...facts.months().map((month) => htmlFile(HISTORY, historyPath(month), { inputs: () => facts.history(month) })),
-    ...model.incidents.map((one) => htmlFile(INCIDENT, incidentPath(one.slug), { inputs: () => facts.incident(one) })),
+    // At its address, and at every other that it was ever known under: the page itself names the one.
+    ...model.incidents.flatMap((one) =>
+      [one.slug, ...one.aliases].map((slug) =>
+        htmlFile(INCIDENT, incidentPath(slug), { inputs: () => facts.incident(one) }),
+      ),
+    ),
     ...model.maintenances.map((one) =>
       htmlFile(MAINTENANCE, maintenancePath(one.slug), { inputs: () => facts.maintenance(one) }),
     ),

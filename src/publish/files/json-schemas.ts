@@ -14,6 +14,7 @@ const InstantSchema = z.iso.datetime({ precision: 3 });
 const RatioSchema = z.number().min(0).max(1);
 const SecondsSchema = z.number().min(0);
 const StateSchema = z.enum(STATES).describe('unknown: not heard from, or not in time.');
+const SinceSchema = InstantSchema.nullable().describe('When it came into that state; null: nothing was known before.');
 const PageSchema = z.strictObject({ id: V2IdSchema, name: z.string(), url: z.url() });
 const ComponentIdSchema = z.string().describe('As in the addresses of the page.');
 /** What `views/json/heads.ts` gives. */
@@ -26,10 +27,15 @@ const EVENT_HEAD = {
 };
 
 const FiguresSchema = z.strictObject({
-  uptime_ratio: RatioSchema.nullable().describe('Rounded down; 1 only when nothing was down; null: no time counts.'),
+  uptime_ratio: RatioSchema.nullable().describe(
+    'Rounded down; 1 only when nothing was down; null: no time counts, or the page shows no uptime.',
+  ),
   uptime_ratio_with_maintenance: RatioSchema.nullable().describe('The same with maintenance counted as up.'),
   coverage_ratio: RatioSchema.describe('Share of the window with a known state.'),
   seconds: z.record(z.enum(STATES), SecondsSchema).describe('In each state; together the length of the window.'),
+  counted_seconds: z
+    .record(z.enum(STATES), SecondsSchema)
+    .describe('What the ratios are made from: other than seconds only where an impact was declared not to count.'),
 });
 const PeriodsSchema = z.strictObject({
   '24h': FiguresSchema,
@@ -49,6 +55,7 @@ export const StateDocumentSchema = z
   .strictObject({
     page: PageSchema,
     state: StateSchema,
+    since: SinceSchema,
     sentence: z.string().describe('The sentence at the top of the page, in its language.'),
     locale: z.string(),
     as_of: InstantSchema,
@@ -58,6 +65,7 @@ export const StateDocumentSchema = z
       z.strictObject({
         ...COMPONENT_HEAD,
         state: StateSchema,
+        since: SinceSchema,
         state_text: z.string().describe('The state in the language of the page.'),
         stale: z.boolean(),
       }),
@@ -83,13 +91,21 @@ const UptimeComponentSchema = z.strictObject({
   source_id: V2IdSchema.nullable().describe('Which of sources; null: a component with no monitor.'),
   periods: PeriodsSchema,
   upstream: z
-    .strictObject({ period_days: z.number(), uptime_ratio: z.number().nullable() })
+    .strictObject({
+      period_days: z.number(),
+      uptime_ratio: z.number().nullable(),
+      response_time_average_ms: z.number().nullable(),
+    })
     .nullable()
     .describe('What the monitoring service says itself.'),
   days: z
     .strictObject({
       state: z.array(StateSchema).describe('The state that gives the day its colour.'),
       seconds: z.record(z.enum(STATES), z.array(SecondsSchema)).describe('In each state; together day_seconds.'),
+      counted_seconds: z
+        .record(z.enum(STATES), z.array(SecondsSchema))
+        .nullable()
+        .describe('The same as uptime counts it; null: no day differs.'),
       coverage: z.array(RatioSchema),
       provenance: z.array(z.array(z.enum(PROVENANCES))).describe('Where the known time of the day comes from.'),
     })

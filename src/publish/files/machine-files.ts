@@ -5,7 +5,7 @@ import type { ComponentModel, PageModel } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import { faviconView, socialView } from '../../views/badges/social.ts';
 import { calendarView } from '../../views/feeds/calendar.ts';
-import { feedInputs } from '../../views/feeds/feeds.ts';
+import { feedInputs, type PageFeeds } from '../../views/feeds/feeds.ts';
 import { buildDocument } from '../../views/json/build-json.ts';
 import { stateDocument } from '../../views/json/state-json.ts';
 import { uptimeDocument } from '../../views/json/uptime-json.ts';
@@ -87,7 +87,7 @@ function feedFiles(model: PageModel): FileEntry[] {
   const feeds = once(() => feedInputs(model));
   const filesFor = (component?: ComponentModel): FileEntry[] => {
     const folder = component === undefined ? '' : componentPath(component.definition.id);
-    const feed = { inputs: once(() => feeds()(component)) };
+    const feed = { inputs: once(() => feeds().of(component)) };
     return [
       fileEntry(ATOM, `${folder}feed.atom`, feed),
       fileEntry(RSS, `${folder}feed.rss`, feed),
@@ -95,5 +95,11 @@ function feedFiles(model: PageModel): FileEntry[] {
       fileEntry(CALENDAR, `${folder}maintenance.ics`, { inputs: () => calendarView(model, component) }),
     ];
   };
-  return [filesFor(), ...model.components.map(filesFor)].flat();
+  return [filesFor(), historyFeeds(feeds), ...model.components.map(filesFor)].flat();
+}
+
+/** Under the addresses that Statuspage has them at, for programs that know those. */
+function historyFeeds(feeds: () => PageFeeds): FileEntry[] {
+  const feed = { inputs: once(() => feeds().history()) };
+  return [fileEntry(ATOM, 'history.atom', feed), fileEntry(RSS, 'history.rss', feed)];
 }

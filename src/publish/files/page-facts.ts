@@ -3,14 +3,15 @@
  * files and computed once, when they are first asked for.
  */
 
+import { PART_KINDS } from '../../badges/kinds.ts';
 import {
   type ComponentModel,
   cutTimeline,
   type EpochMs,
+  later,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
-  toEpochMs,
 } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import { intervalOfMonth, monthOf, monthsOf } from '../../views/days/months.ts';
@@ -59,7 +60,7 @@ export function pageFacts(model: PageModel): PageFacts {
     reportDocument: (month) => reports.getOrInsertComputed(month, () => reportDocument(atHeartbeat(), month)),
     incident: (incident) => ({
       frame: frame(),
-      ...(isOpen(incident, model.asOf) ? age() : settled(settledAt([incident], model.asOf))),
+      ...(isOpen(incident, model.asOf) ? age() : settled(settledAt(model.asOf, [incident]))),
       incident,
     }),
     maintenance: (maintenance) => ({
@@ -70,9 +71,9 @@ export function pageFacts(model: PageModel): PageFacts {
     ...componentFacts(model, { heartbeat, atHeartbeat, frame, age, heartbeatAge }),
     ...historyFacts(model, frame),
     uptimeCalendar: () => {
-      const { state, components, incidents } = atHeartbeat();
+      const { state, since, components, incidents } = atHeartbeat();
       const heads = incidents.map(({ title, startedAt, endedAt }) => ({ title, startedAt, endedAt }));
-      return { frame: frame(), age: heartbeatAge(), state, components, incidents: heads };
+      return { frame: frame(), age: heartbeatAge(), state, since, components, incidents: heads };
     },
     report: (month) => ({ frame: frame(), months: reportMonths(), ...monthOfReport(atHeartbeat(), month) }),
   };
@@ -97,8 +98,8 @@ function componentFacts(
 ): Pick<PageFacts, 'component'> {
   const withNews = once(() => componentsWithNews(model, heartbeat));
   const before = once(() => new Map(atHeartbeat().components.map((one) => [one.definition.id, one])));
-  const incidents = once(() => groupedByComponent(model.incidents));
-  const maintenances = once(() => groupedByComponent(model.maintenances));
+  const incidents = once(() => groupedBy(model.incidents, ({ componentIds }) => componentIds));
+  const maintenances = once(() => groupedBy(model.maintenances, ({ componentIds }) => componentIds));
   return {
     component: (component) => {
       const { id } = component.definition;
@@ -109,6 +110,7 @@ function componentFacts(
         component: hasNews ? component : (before().get(id) ?? component),
         incidents: incidents().get(id) ?? [],
         maintenances: maintenances().get(id) ?? [],
+        badges: PART_KINDS,
       };
     },
   };
@@ -118,7 +120,9 @@ function historyFacts(model: PageModel, frame: () => PageFrame): Pick<PageFacts,
   const months = once(() => monthsOf(model));
   const monthIn = (at: EpochMs): string => monthOf(at, model.settings.timezone);
   const incidents = once(() => Map.groupBy(model.incidents, ({ startedAt }) => monthIn(startedAt)));
-  const maintenances = once(() => Map.groupBy(model.maintenances, ({ startsAt }) => monthIn(startsAt)));
+  const maintenances = once(() =>
+    groupedBy(model.maintenances, ({ windows }) => windows.map(({ from }) => monthIn(from))),
+  );
   const incidentCounts = once(() =>
     Object.fromEntries([...incidents()].map(([month, { length }]): [string, number] => [month, length])),
   );
@@ -126,14 +130,19 @@ function historyFacts(model: PageModel, frame: () => PageFrame): Pick<PageFacts,
     history: (month) => {
       const shown = month ?? months()[0] ?? '';
       const begun = incidents().get(shown) ?? [];
+      const planned = maintenances().get(shown) ?? [];
       return {
         frame: frame(),
         months: months(),
         incidentCounts: incidentCounts(),
         month,
         incidents: begun,
-        maintenances: maintenances().get(shown) ?? [],
-        asOf: settledAt(begun, model.asOf),
+        maintenances: planned,
+        asOf: settledAt(
+          model.asOf,
+          begun,
+          planned.flatMap(({ windows }) => windows),
+        ),
       };
     },
   };
@@ -143,7 +152,6 @@ function monthOfReport(model: PageModel, month: string): Omit<ReportInputs, 'fra
   const window = intervalOfMonth(month, model.settings.timezone);
   const incidents = model.incidents.filter(({ startedAt, endedAt }) => touches(window, startedAt, endedAt));
   const isOver = model.asOf >= window.to;
-  const settledBy = settledAt(incidents, model.asOf);
   return {
     month,
     components: model.components.map(({ definition: { id, groupId }, name, timeline }) => ({
@@ -152,16 +160,17 @@ function monthOfReport(model: PageModel, month: string): Omit<ReportInputs, 'fra
       timeline: cutTimeline(timeline, window),
     })),
     incidents,
-    maintenances: model.maintenances.filter(({ startsAt, endsAt }) => touches(window, startsAt, endsAt)),
-    asOf: isOver ? toEpochMs(Math.max(settledBy, window.to)) : model.asOf,
+    maintenances: model.maintenances.filter(({ windows }) => windows.some(({ from, to }) => touches(window, from, to))),
+    asOf: isOver ? later(settledAt(model.asOf, incidents), window.to) : model.asOf,
   };
 }
 
-/** Events of a page by the component that they are about, in their order. */
-function groupedByComponent<Event extends { readonly componentIds: readonly string[] }>(
+/** Events of a page by what they are about, or by when; each once below every key that it has, in their order. */
+function groupedBy<Event>(
   events: readonly Event[],
+  keysOf: (event: Event) => readonly string[],
 ): ReadonlyMap<string, readonly Event[]> {
-  const byComponent = new Map<string, Event[]>();
-  for (const event of events) for (const id of event.componentIds) byComponent.getOrInsert(id, []).push(event);
-  return byComponent;
+  const groups = new Map<string, Event[]>();
+  for (const event of events) for (const key of new Set(keysOf(event))) groups.getOrInsert(key, []).push(event);
+  return groups;
 }

@@ -2,8 +2,9 @@
 
 import type { PageModel } from '../../model/page.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
-import type { Store } from '../../store/store.ts';
-import { HISTORY_DAYS, type PageInputs, pageModel } from '../../views/model/page-model.ts';
+import type { PageFirsts } from '../../store/identities.ts';
+import { type Store, type Subject, subjects } from '../../store/store.ts';
+import { type PageInputs, pageModel } from '../../views/model/page-model.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
 import { pageSubjects, shownMonitors } from '../definitions/page-index.ts';
 import type { SiteState } from '../definitions/site-state.ts';
@@ -12,30 +13,65 @@ import { fingerprintOf } from '../fingerprint.ts';
 /** All that a page's model is made of, except the instant that it is computed to. */
 export type UndatedInputs = Omit<PageInputs, 'asOf'>;
 
-/** Reads the present and the past of what the page shows. */
+/** Reads the present and the past of what the page shows. What upstreams told that are configured no more is left out. */
 export async function loadPageInputs(
   store: Store,
   state: Pick<SiteState, 'now' | 'announcements' | 'sources'>,
   page: ResolvedPage,
 ): Promise<UndatedInputs> {
-  const from = toEpochMs(state.now - HISTORY_DAYS * DAY_MS);
-  const ids = shownMonitors(page.definition);
+  const { definition, settings } = page;
+  const from = toEpochMs(state.now - settings.historyDays * DAY_MS);
+  const ids = shownMonitors(definition);
   const about = pageSubjects(page);
-  const [monitors, pasts, incidents, maintenances] = await Promise.all([
+  const [monitors, pasts, incidents, maintenances, firstSeenAt, knownEntries] = await Promise.all([
     store.monitorsById(ids),
     store.pasts(ids, from),
     store.incidentsAbout(about, from),
     store.maintenancesAbout(about, from),
+    store.firstSeenAt(definedSubjects(page).map(({ subject }) => subject)),
+    store.entries(definition.id),
   ]);
+  const configured = new Set(state.sources.map(({ upstreamId }) => upstreamId));
+  const isConfigured = ({ id }: { readonly id: string }): boolean => configured.has(id.slice(0, id.indexOf('/')));
   return {
-    definition: page.definition,
-    settings: page.settings,
+    definition,
+    settings,
     monitors,
     pasts,
-    incidents,
-    maintenances,
+    incidents: incidents.filter(isConfigured),
+    maintenances: maintenances.filter(isConfigured),
     announcements: state.announcements,
     sources: state.sources,
+    firstSeenAt: new Map(
+      definedSubjects(page).flatMap(({ id, subject }) => {
+        const at = firstSeenAt.get(subject);
+        return at === undefined ? [] : [[id, at]];
+      }),
+    ),
+    knownEntries,
+  };
+}
+
+/** The page under an empty id, and its components. */
+function definedSubjects({ definition }: ResolvedPage): readonly { readonly id: string; readonly subject: Subject }[] {
+  return [
+    { id: '', subject: subjects.page(definition.id) },
+    ...definition.components.map(({ id }) => ({ id, subject: subjects.component(`${definition.id}/${id}`) })),
+  ];
+}
+
+/** What of a page is published for the first time: that it is there, its components, and entries under their ids. */
+export function firstsOf({ definition, firstSeenAt }: UndatedInputs, model: PageModel, now: EpochMs): PageFirsts {
+  const { id, components } = definition;
+  const isNew = (of: string): boolean => firstSeenAt?.has(of) !== true;
+  return {
+    page: id,
+    at: now,
+    subjects: [
+      ...(isNew('') ? [subjects.page(id)] : []),
+      ...components.filter((one) => isNew(one.id)).map((one) => subjects.component(`${id}/${one.id}`)),
+    ],
+    entries: model.newEntries,
   };
 }
 
@@ -45,13 +81,19 @@ export function modelAsOf(inputs: UndatedInputs, asOf: EpochMs): PageModel {
 }
 
 /**
- * The first instant after `now` at which the page changes by itself: a maintenance, an announcement or an incident
- * begins or ends. Infinity when nothing is planned.
+ * The first instant after `now` at which the page changes by itself: a maintenance, an announcement or an incident begins or
+ * ends, something that is said of one comes due, or an outage becomes an incident. Infinity when nothing is planned.
  */
-export function nextChangeAt({ incidents, maintenances, announcements }: UndatedInputs, now: EpochMs): number {
+export function nextChangeAt(
+  { incidents, maintenances, announcements }: UndatedInputs,
+  { nextEntryAt }: PageModel,
+  now: EpochMs,
+): number {
   const instants = [
-    ...incidents.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]),
-    ...maintenances.flatMap(({ startsAt, endsAt }) => [startsAt, endsAt]),
+    nextEntryAt,
+    ...incidents.flatMap(({ startedAt, endedAt, updates }) => [startedAt, endedAt, ...updates.map(({ at }) => at)]),
+    ...maintenances.flatMap(({ startsAt, endsAt, updates }) => [startsAt, endsAt, ...updates.map(({ at }) => at)]),
+    ...maintenances.flatMap(({ repeats }) => repeats?.windows.flatMap(({ from, to }) => [from, to]) ?? []),
     ...announcements.flatMap(({ from, to }) => [from, to]),
   ];
   return instants.reduce<number>((first, at) => (at !== null && at > now && at < first ? at : first), Infinity);

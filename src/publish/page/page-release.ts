@@ -9,12 +9,12 @@ import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
 import { type DrawOptions, drawFiles, type VersionedRenderer } from '../draw/draw-files.ts';
 import { type FileEntry, PRIORITIES, type Priority } from '../files/file-entry.ts';
-import type { PublishControl } from '../publish-control.ts';
+import type { PrepareControl } from '../publish-control.ts';
 import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
 import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
-import { eventKeyOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
+import { eventKeyOf, firstsOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
 
 export interface PageTask {
   readonly page: ResolvedPage;
@@ -42,7 +42,7 @@ export interface PreparedPage {
 }
 
 /** What the index of pages shows of a page, beside its definition. */
-export type PageSummary = Pick<PageModel, 'state' | 'asOf' | 'dataFrom'>;
+export type PageSummary = Pick<PageModel, 'state' | 'since' | 'asOf'>;
 
 /** What a release keeps beside its files. */
 export interface ReleaseData {
@@ -50,11 +50,10 @@ export interface ReleaseData {
   readonly onDemand: unknown;
 }
 
-export interface PageReleaseDeps {
+export interface PageReleaseDeps extends PrepareControl {
   readonly store: Store;
   readonly folders: ReleaseFolders;
   readonly disk: Disk;
-  readonly nextNumber: PublishControl['nextNumber'];
   readonly renderer: VersionedRenderer;
   /** All files of a page. */
   readonly filesOf: (model: PageModel, page: ResolvedPage) => readonly FileEntry[];
@@ -68,9 +67,11 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
   const { model, eventKey } = modelFor(inputs, task);
   const prepared = {
     asOf: model.asOf,
-    summary: { state: model.state, asOf: model.asOf, dataFrom: model.dataFrom },
-    dueAt: dueAfter(inputs, task),
+    summary: { state: model.state, since: model.since, asOf: model.asOf },
+    dueAt: dueAfter(inputs, model, task),
   };
+  const firsts = firstsOf(inputs, model, task.state.now);
+  if (firsts.subjects.length + firsts.entries.length > 0) await deps.rememberFirsts(firsts);
   const entries = deps.filesOf(model, task.page);
   const input = {
     slug: task.page.definition.slug,
@@ -136,9 +137,9 @@ function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, en
   return Object.keys(previous.files).every((path) => paths.has(path));
 }
 
-function dueAfter(inputs: UndatedInputs, { page, state: { now } }: PageTask): number {
+function dueAfter(inputs: UndatedInputs, model: PageModel, { page, state: { now } }: PageTask): number {
   const nextHeartbeat = heartbeatBefore(now, page.definition.slug) + HEARTBEAT_MS;
-  return Math.min(nextHeartbeat, nextChangeAt(inputs, now));
+  return Math.min(nextHeartbeat, nextChangeAt(inputs, model, now));
 }
 
 function releaseAccess({ definition: { slug, access } }: ResolvedPage): ReleaseAccess {

@@ -97,9 +97,9 @@ function openSlugs(pages: readonly ListedPage[]): readonly string[] {
 }
 
 /** What is news of a page to the site's own files; how old its data is waits for the next heartbeat. */
-function newsOf({ definition, settings, state }: ListedPage): unknown {
+function newsOf({ definition, settings, state, since }: ListedPage): unknown {
   const { slug, title, description, access, published } = definition;
-  return [slug, title, description, access, published, state, settings.url, settings.allowIndex];
+  return [slug, title, description, access, published, state, since, settings.url, settings.allowIndex];
 }
 
 /** What the release being served says of a page that this process could not publish yet. */
@@ -107,7 +107,8 @@ function publishedSummary({ folders }: PageReleaseDeps, slug: string): PageSumma
   const number = currentNumber(folders, slug);
   if (number === null) return null;
   try {
-    return (readData(folders, slug, number) as ReleaseData).summary;
+    const { summary } = readData(folders, slug, number) as ReleaseData;
+    return { ...summary, since: summary.since ?? null };
   } catch {
     // Unreadable: the index does without it until the page is published again.
     return null;

@@ -35,12 +35,15 @@ const DATA = [
   'build.json',
   'favicon.svg',
   'og.png',
+  'icon.png',
   'robots.txt',
   'sitemap.xml',
   'llms.txt',
   'reports/:month/report.json',
   'reports/:month/report.csv',
   ...FEEDS,
+  'history.atom',
+  'history.rss',
   ...FEEDS.map((feed) => `components/:id/${feed}`),
 ];
 /** Not with `*`, which the gallery in the same folder would match as well. */

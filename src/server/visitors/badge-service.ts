@@ -14,8 +14,9 @@ import {
   notFoundBadge,
   SESSION_BADGE_HEADERS,
 } from '../../badges/files.ts';
+import { resolveBadge } from '../../badges/named.ts';
 import { parseBadgeFileName } from '../../badges/names.ts';
-import { mergeBadgeOptions, parseBadgeQuery, resolveBadge } from '../../badges/options.ts';
+import { mergeBadgeOptions, parseBadgeQuery } from '../../badges/options.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { BadgeData } from '../../publish/files/badge-data.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
@@ -123,7 +124,7 @@ async function drawFrom(
   if (subject === null || file === null) return null;
   const badge = resolveBadge(file.name, data.named, data.options);
   if (badge === null) return null;
-  const shown = isStale ? { ...subject, isStale: true } : subject;
+  const shown = isStale ? { ...subject, isExpired: true } : subject;
   const { body, contentType } = await badgeFile(
     shown,
     { kind: badge.kind, format: file.format },

@@ -1,4 +1,4 @@
-/** The one registry of connectors. Kinds, the configuration's union and the contract tests are derived from it. */
+/** The registry of connectors: the configuration, `pharos init`, the documents and the contract tests follow from it. */
 
 import type { Connector } from '../connector.ts';
 import { backupControlPlane } from './backup-control-plane/connector.ts';
@@ -25,7 +25,9 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(markdown),
 ];
 
-/** The connector of a kind; undefined: there is none. */
-export function connectorOf(kind: string): AnyConnector | undefined {
-  return CONNECTORS.find((connector) => connector.kind === kind);
+/** The connector of a kind that the configuration let pass. */
+export function connectorOf(kind: string): AnyConnector {
+  const found = CONNECTORS.find((connector) => connector.kind === kind);
+  if (found === undefined) throw new Error(`there is no connector of the kind ${kind}`);
+  return found;
 }

@@ -1,8 +1,15 @@
 /** Words of status-page and monitor resources, which the uptime service and its infrastructure files share. */
 
-import type { AccessType, ComponentDefinition, GroupDefinition, Theme } from '../../model/observation.ts';
-import { SLUG } from '../../model/scalars.ts';
-import { compareIds, type StateWords } from './wire.ts';
+import type {
+  AccessType,
+  ComponentDefinition,
+  GroupDefinition,
+  PagePresentation,
+  Theme,
+} from '../../model/observation.ts';
+import { isLocale, SLUG } from '../../model/scalars.ts';
+import { compareIds } from './items.ts';
+import type { StateWords } from './wire.ts';
 
 /** The read-only `status` of a monitor. */
 export const MONITOR_WORDS: StateWords = {
@@ -21,11 +28,22 @@ export const ACCESS_WORDS: Readonly<Record<string, AccessType>> = {
   'email-domain': 'email-domain',
   authenticated: 'email-domain',
   // There is no gate by address here, so nobody gets in.
+  ip: 'closed',
   'ip-restriction': 'closed',
   ip_restricted: 'closed',
 };
 
 export const THEME_WORDS: Readonly<Record<string, Theme>> = { system: 'system', light: 'light', dark: 'dark' };
+
+/** What a service says of how a page is drawn; undefined: nothing. */
+export function toPresentation(said: PagePresentation): PagePresentation | undefined {
+  return Object.values(said).every((value) => value === undefined) ? undefined : said;
+}
+
+/** A language tag as it is written canonically; undefined: it is none. */
+export function toLocale(tag: string | null): string | undefined {
+  return tag !== null && isLocale(tag) ? Intl.getCanonicalLocales(tag)[0] : undefined;
+}
 
 /** What `word` means; undefined: it is not in the table. */
 export function lookUp<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefined {
@@ -40,14 +58,14 @@ export function toSlug(slug: string): string | null {
 
 /** Groups have no order of their own there: each stands where the first of its components does. */
 export function placeGroups(
-  groups: readonly { readonly id: string; readonly name: string }[],
+  groups: readonly Omit<GroupDefinition, 'order'>[],
   components: readonly ComponentDefinition[],
 ): GroupDefinition[] {
   const first = new Map<string, number>();
   for (const { groupId, order } of components)
     if (groupId !== null) first.set(groupId, Math.min(order, first.get(groupId) ?? Number.MAX_SAFE_INTEGER));
   return groups
-    .map(({ id, name }) => ({ id, name, order: first.get(id) ?? Number.MAX_SAFE_INTEGER }))
+    .map((group) => ({ ...group, order: first.get(group.id) ?? Number.MAX_SAFE_INTEGER }))
     .toSorted((a, b) => a.order - b.order || compareIds(a.id, b.id));
 }
 

@@ -1,7 +1,7 @@
 /** Reading lists that come in pages, with a ceiling, and noticing when they shift under the reader. */
 
 import type { StatusError } from '../../errors.ts';
-import { type Answer, ask, attempt, type Pull, type Question } from '../connector.ts';
+import { type Answer, ask, attemptOne, type Pull, type Question } from '../connector.ts';
 
 /** A list that comes in pages. */
 export interface Listing<Page> {
@@ -31,8 +31,7 @@ export interface ListPageFacts {
 
 function* askOne<Page>(question: Question<Page>, isNeeded: boolean): Pull<Answer<Page>> {
   if (isNeeded) return { kind: 'ok', ...(yield* ask(question)) };
-  const [answer] = yield* attempt([question]);
-  return answer ?? { kind: 'skipped' };
+  return yield* attemptOne(question);
 }
 
 /** Reads every page once. */

@@ -1,11 +1,10 @@
-/** Scalars as upstreams really write them, and what all connectors do with lists of monitors. */
+/** Scalars and words as upstreams really write them. */
 
 import { z } from 'zod';
-import type { MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
+import type { Problem } from '../../model/observation.ts';
 import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import type { State } from '../../model/state.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
-import { parseItems } from '../connector.ts';
 
 /** Longest name or title kept; the uptime service allows 256. */
 const NAME_CHARS_MAX = 500;
@@ -135,123 +134,6 @@ export function stateFromWord(words: StateWords, word: unknown, place: string): 
 export function unknownWord(place: string, word: unknown): Problem {
   const shown = typeof word === 'string' ? `"${word.slice(0, 60)}"` : typeof word;
   return { kind: 'word', place, message: `unknown word ${shown}` };
-}
-
-/** One list of monitors as it came. */
-export interface MonitorList<T> {
-  readonly place: string;
-  readonly items: readonly unknown[];
-  readonly schema: z.ZodType<T>;
-  readonly project: (
-    item: T,
-    place: string,
-  ) => { readonly monitor: MonitorObservation; readonly problems: readonly Problem[] };
-  /** What to show in place of an item that cannot be read but has an id. */
-  readonly placeholder: (externalId: string, name: string) => MonitorObservation;
-}
-
-const SalvageSchema = z.object({ id: IdSchema, name: NameSchema.optional().catch(undefined) });
-
-/**
- * The monitors of a list, item by item: one that cannot be read is `unknown` when at least its id can, and left out
- * otherwise; both are counted as dropped. Never throws.
- */
-export function projectMonitorList<T>(list: MonitorList<T>): { monitors: MonitorObservation[]; problems: Problem[] } {
-  const monitors: MonitorObservation[] = [];
-  const problems: Problem[] = [];
-  for (const [index, item] of list.items.entries()) {
-    const place = `${list.place}[${index}]`;
-    const parsed = parseItems(list.schema, [item], list.place);
-    const [value] = parsed.items;
-    if (value !== undefined) {
-      const projected = list.project(value, place);
-      monitors.push(projected.monitor);
-      problems.push(...projected.problems);
-      continue;
-    }
-    problems.push(
-      ...parsed.problems.map((problem) => ({ ...problem, place: problem.place.replace('[0]', `[${index}]`) })),
-    );
-    const salvaged = SalvageSchema.safeParse(item);
-    if (salvaged.success) monitors.push(list.placeholder(salvaged.data.id, salvaged.data.name ?? salvaged.data.id));
-  }
-  return { monitors, problems };
-}
-
-/** Sorted by id with numbers in their order, each id once; where two disagree the monitor is `unknown`. */
-export function uniqueMonitors(monitors: readonly MonitorObservation[]): {
-  monitors: MonitorObservation[];
-  problems: Problem[];
-} {
-  const { items, problems } = uniqueById<MonitorObservation>(monitors, (clash) => ({
-    ...clash,
-    state: 'unknown',
-    isPublic: clash.isPublic === null ? null : false,
-  }));
-  return { monitors: items, problems };
-}
-
-/**
- * Sorted by id, each id once. Equal variants are one; of variants that differ, `settle` makes one out of the first by its
- * own text, so that the order of the input does not matter, and a problem tells.
- */
-export function uniqueById<T extends { readonly id: string }>(
-  items: readonly T[],
-  settle: (first: T) => T = (first) => first,
-): { items: T[]; problems: Problem[] } {
-  const byId = Map.groupBy(items, (item) => item.id);
-  const problems: Problem[] = [];
-  const unique = [...byId].map(([id, variants]) => {
-    const texts = [...new Set(variants.map((variant) => JSON.stringify(variant)))].toSorted();
-    const first = variants.find((variant) => JSON.stringify(variant) === texts[0]) as T;
-    if (variants.length === 1) return first;
-    problems.push({
-      kind: texts.length === 1 ? 'note' : 'dropped',
-      place: id,
-      message: `the id comes ${variants.length} times`,
-    });
-    return texts.length === 1 ? first : settle(first);
-  });
-  unique.sort((a, b) => compareIds(a.id, b.id));
-  problems.sort((a, b) => compareIds(a.place, b.place));
-  return { items: unique, problems };
-}
-
-/**
- * Whether an incident that is known to be open may be among the items that could not be read: then a list is not whole,
- * and what it does not name has not ended.
- *
- * @param taken  ids there of the items that were read
- * @param open   ids there of the incidents known to be open
- */
-export function losesOpen(
-  items: readonly unknown[],
-  { taken, open }: { readonly taken: ReadonlySet<string>; readonly open: ReadonlySet<string> },
-): boolean {
-  return items.some((item) => {
-    const parsed = z.object({ id: IdSchema }).safeParse(item);
-    return !parsed.success || (!taken.has(parsed.data.id) && open.has(parsed.data.id));
-  });
-}
-
-/** Order of ids: numbers inside them by value (`a/2` before `a/10`), then by code unit. */
-export function compareIds(a: string, b: string): number {
-  const left = a.split(/(\d+)/);
-  const right = b.split(/(\d+)/);
-  for (const [index, piece] of left.entries()) {
-    const other = right[index];
-    if (other === undefined) return 1;
-    if (piece === other) continue;
-    const isNumber = index % 2 === 1;
-    if (isNumber && BigInt(piece) !== BigInt(other)) return BigInt(piece) < BigInt(other) ? -1 : 1;
-    return piece < other ? -1 : 1;
-  }
-  return left.length - right.length;
-}
-
-/** The part of a monitor's name after the upstream's. */
-export function externalIdOf(id: MonitorId | string): string {
-  return id.slice(id.indexOf('/') + 1);
 }
 
 /** `base` with path and query; only for values that are no secrets. */

@@ -23,6 +23,10 @@ const FAULTS: Readonly<Record<string, FaultFacts>> = {
   ECONNREFUSED: { fault: 'connect', words: 'the connection was refused' },
   EHOSTUNREACH: { fault: 'connect', words: 'the host cannot be reached' },
   ENETUNREACH: { fault: 'connect', words: 'the network cannot be reached' },
+  EPRIVATE: {
+    fault: 'address',
+    words: 'it leads into a network that is not public, where only the configuration may send us',
+  },
   ETIMEDOUT: { fault: 'timeout', words: TIMEOUT_WORDS },
   UND_ERR_CONNECT_TIMEOUT: { fault: 'timeout', words: 'no connection in time' },
   UND_ERR_HEADERS_TIMEOUT: { fault: 'timeout', words: TIMEOUT_WORDS },

@@ -4,4 +4,4 @@ import type { Question } from '../connector.ts';
 export type HttpQuestion = Pick<
   Question<unknown>,
   'method' | 'url' | 'headers' | 'body' | 'acceptStatuses' | 'allowEmpty' | 'acceptAnyType'
-> & { readonly reads?: 'json' | 'text' | 'folder' };
+> & { readonly reads?: 'json' | 'text' | 'folder' | 'bytes' };

@@ -10,7 +10,8 @@ import { ACCEPTED_ENCODINGS, dropBody } from './body.ts';
 import { errorForStatus, requestPlace, toStatusError, unreachable } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
 import { readPayload } from './payload.ts';
-import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
+import { isPrivateHost, lookupPublic, privateAddress } from './public-only.ts';
+import { parseHttpDate, parseRemaining, parseRetryAfter } from './retry-after.ts';
 
 export interface HttpLimits {
   readonly connectMs: number;
@@ -60,6 +61,8 @@ export interface HttpAnswer {
   readonly at: EpochMs;
   /** How far the upstream's clock is ahead of ours, to a second; null when it does not tell. */
   readonly clockSkewMs: number | null;
+  /** How many more requests it says that it takes for now (`X-RateLimit-Remaining`); null: it does not say. */
+  readonly remaining: number | null;
 }
 
 export interface Http {
@@ -78,6 +81,8 @@ export interface HttpOptions {
   readonly limits?: Partial<HttpLimits>;
   /** Certificates (PEM) trusted instead of the system's. */
   readonly ca?: string;
+  /** True: only public addresses are reached, whatever a name leads to. Default: all are. */
+  readonly isPublicOnly?: boolean;
 }
 
 /** Makes the one way out to upstreams; it keeps connections open until it is closed. */
@@ -91,6 +96,7 @@ export function createHttp(options: HttpOptions = {}): Http {
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
       ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...(options.isPublicOnly === true ? { lookup: lookupPublic } : {}),
     },
     connections: limits.connectionsMax,
     pipelining: 1,
@@ -98,7 +104,8 @@ export function createHttp(options: HttpOptions = {}): Http {
     bodyTimeout: limits.idleMs,
   });
   return {
-    request: (question, context) => request(agent, limits, { question, context }),
+    request: (question, context) =>
+      request(agent, limits, { question, context, isPublicOnly: options.isPublicOnly ?? false }),
     close: () => agent.destroy(),
   };
 }
@@ -106,9 +113,11 @@ export function createHttp(options: HttpOptions = {}): Http {
 interface Exchange {
   readonly question: HttpQuestion;
   readonly context: HttpContext;
+  readonly isPublicOnly: boolean;
 }
 
-async function request(agent: Agent, limits: HttpLimits, { question, context }: Exchange): Promise<HttpAnswer> {
+async function request(agent: Agent, limits: HttpLimits, exchange: Exchange): Promise<HttpAnswer> {
+  const { question, context } = exchange;
   const start = parseAddress(question);
   const place = requestPlace(question.method, start);
   await context.permit?.();
@@ -120,9 +129,10 @@ async function request(agent: Agent, limits: HttpLimits, { question, context }: 
   try {
     let url = start;
     for (let redirects = 0; ; redirects += 1) {
+      if (exchange.isPublicOnly && isPrivateHost(url)) throw privateAddress();
       const response = await agent.request(toRequest(question, url, signal));
       const target = redirectTarget(response, { url, place, question });
-      if (target === null) return await toAnswer(response, { question, context, place, at, limits });
+      if (target === null) return await toAnswer(response, { ...exchange, place, at, limits });
       await discard(response);
       if (redirects === limits.redirectsMax)
         throw refusedRedirect(place, response.statusCode, `more than ${limits.redirectsMax} redirects`);
@@ -160,7 +170,7 @@ function toRequest(
     path: `${url.pathname}${url.search}`,
     method: question.method,
     headers: {
-      accept: question.reads === 'text' ? '*/*' : 'application/json',
+      accept: question.reads === 'text' || question.reads === 'bytes' ? '*/*' : 'application/json',
       'accept-encoding': ACCEPTED_ENCODINGS,
       'user-agent': 'Pharos',
       ...(question.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -216,7 +226,13 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
     throw errorForStatus(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }) });
   }
   const payload = await readPayload(response, { ...question, place, bytesMax: limits.bytesMax });
-  return { status, payload, at, clockSkewMs: theirNow === null ? null : theirNow - now };
+  return {
+    status,
+    payload,
+    at,
+    clockSkewMs: theirNow === null ? null : theirNow - now,
+    remaining: parseRemaining(headers['x-ratelimit-remaining']),
+  };
 }
 
 /** Frees the connection. What an error page says is of no use to us, nor is how its reading ends. */

@@ -1,4 +1,4 @@
-/** What a body says: JSON or text that is whole, of the type it should have, and safe to hand on. */
+/** What a body says: JSON, text or bytes that are whole, of the type it should have, and safe to hand on. */
 
 import type { Readable } from 'node:stream';
 import { dropBody, readBody } from './body.ts';
@@ -25,7 +25,7 @@ export interface PayloadRules extends Pick<HttpQuestion, 'reads' | 'allowEmpty' 
 export async function readPayload({ headers, body }: WireAnswer, rules: PayloadRules): Promise<unknown> {
   const { place, bytesMax, allowEmpty } = rules;
   const type = String(headers['content-type'] ?? '');
-  const isText = rules.reads === 'text';
+  const isText = rules.reads === 'text' || rules.reads === 'bytes';
   // Whether the type fits is asked of the header before a byte of the body is kept.
   const isTypeRefused = !isText && rules.acceptAnyType !== true && !isJsonType(type);
   if (isTypeRefused && allowEmpty !== true) {
@@ -40,13 +40,18 @@ export async function readPayload({ headers, body }: WireAnswer, rules: PayloadR
   });
   if (allowEmpty === true && (bytes.length === 0 || isTypeRefused)) return null;
   const isEndKnown = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  if (rules.reads === 'bytes') return wholeBytes(bytes, isEndKnown, place);
   return isText ? readText(bytes, isEndKnown, place) : readJson(bytes, isEndKnown, place);
 }
 
 /** @param isEndKnown  false: the body ends where the connection does, so that a cut looks like an end */
+function wholeBytes(bytes: Buffer, isEndKnown: boolean, place: string): Buffer {
+  if (!isEndKnown) throw shapeError(place, 'nothing tells whether the answer is complete');
+  return bytes;
+}
+
 function readText(bytes: Buffer, isEndKnown: boolean, place: string): string {
-  if (!isEndKnown) throw shapeError(place, 'nothing tells whether the text is complete');
-  return plainText(new TextDecoder().decode(bytes));
+  return plainText(new TextDecoder().decode(wholeBytes(bytes, isEndKnown, place)));
 }
 
 function readJson(bytes: Buffer, isEndKnown: boolean, place: string): unknown {

@@ -1,6 +1,6 @@
 /**
- * When an upstream that said "too many" may be asked again (RFC 9110, 10.2.3). By hand: Date.parse takes a lone `1` for a
- * date, and no package reads the three forms of HTTP and nothing else.
+ * When an upstream that said "too many" may be asked again (RFC 9110, 10.2.3), and how many more it says it takes. By
+ * hand: Date.parse takes a lone `1` for a date, and no package reads the three forms of HTTP and nothing else.
  */
 
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
@@ -28,6 +28,13 @@ export function parseRetryAfter(
   const waits = (typeof values === 'string' ? [values] : values).map((value) => retryWait(value.trim(), now, theirNow));
   const waitMs = Math.max(...waits);
   return waitMs > 0 ? toEpochMs(now + Math.min(waitMs, RETRY_AFTER_MAX_MS)) : null;
+}
+
+/** `X-RateLimit-Remaining`, the least when it says several; null when it is absent or not a count. */
+export function parseRemaining(values: string | readonly string[] | undefined): number | null {
+  const texts = (typeof values === 'string' ? [values] : (values ?? [])).flatMap((value) => value.split(','));
+  const counts = texts.map((text) => text.trim()).filter((text) => /^\d{1,9}$/.test(text));
+  return counts.length === 0 ? null : Math.min(...counts.map(Number));
 }
 
 function retryWait(value: string, now: EpochMs, theirNow: EpochMs | null): number {

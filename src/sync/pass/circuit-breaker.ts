@@ -9,8 +9,8 @@ const FAILURES_MAX = 5;
 /** How long it is open the first time; then doubled. Short: one request is all that a look costs. */
 const OPEN_FIRST_MS = 30 * SECOND_MS;
 const OPEN_MAX_MS = 5 * MINUTE_MS;
-/** A refused key is tried again this late, in case it was put right there. */
-const REFUSED_MS = HOUR_MS;
+/** A refused key is tried again with one request no sooner than this: who puts it right there sees it at the next pass. */
+const REFUSED_MS = 30 * SECOND_MS;
 
 export type Circuit =
   | { readonly kind: 'closed' }
@@ -23,11 +23,12 @@ export function circuitOf(control: UpstreamControl, now: EpochMs, fingerprint: (
   // An instant further ahead than we ever set one was set by a clock that ran ahead.
   const isAhead = (until: EpochMs | null, most: number): until is EpochMs =>
     until !== null && until > now && until <= now + most;
-  if (isAhead(control.refusedUntil, REFUSED_MS) && control.refusedFingerprint === fingerprint())
+  const isRefused = control.refusedUntil !== null && control.refusedFingerprint === fingerprint();
+  if (isRefused && isAhead(control.refusedUntil, REFUSED_MS))
     return { kind: 'open', why: 'refused', until: control.refusedUntil };
   if (isAhead(control.holdUntil, HOUR_MS)) return { kind: 'open', why: 'waiting', until: control.holdUntil };
   if (isAhead(control.openUntil, OPEN_MAX_MS)) return { kind: 'open', why: 'failing', until: control.openUntil };
-  return control.openUntil === null ? { kind: 'closed' } : { kind: 'half-open' };
+  return control.openUntil === null && !isRefused ? { kind: 'closed' } : { kind: 'half-open' };
 }
 
 /** After a pass that got its answers: nothing counts against the upstream any more. */
@@ -45,7 +46,7 @@ export interface Failure {
   readonly fingerprint: () => string;
 }
 
-/** After a pass that failed. Only no answer and 5xx open the circuit; only 401 and 403 stop us for an hour. */
+/** After a pass that failed. Only no answer and 5xx open the circuit; after 401 and 403 one request at a time asks whether the key is taken. */
 export function afterFailure(control: UpstreamControl, failure: Failure): UpstreamControl {
   const { error, now } = failure;
   const status = error.context['status'];

@@ -23,6 +23,8 @@ export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest'> {
 export interface PassOptions {
   /** True: an operator asks. An upstream that failed or refused before is tried all the same; "wait" is still obeyed. */
   readonly isManual?: boolean;
+  /** True: the upstream itself said that something changed, so it lives: one that failed or refused before is tried. */
+  readonly isHinted?: boolean;
   /** Told of each upstream as soon as it is done, so that what it changed need not wait for a slower one. */
   readonly onReport?: (report: UpstreamReport) => void;
 }
@@ -33,7 +35,7 @@ const LEASE_RENEW_MS = 30 * SECOND_MS;
 
 const OPEN_REASONS: Readonly<Record<'failing' | 'refused' | 'waiting', string>> = {
   failing: 'it failed several times in a row and is tried again shortly',
-  refused: 'it refused the key; it is tried again within the hour, or as soon as the options change',
+  refused: 'it refused the key; it is tried again shortly, or as soon as the options change',
   waiting: 'it told us to wait',
 };
 
@@ -60,7 +62,11 @@ export async function runPass(
   return { startedAt, endedAt: deps.now(), upstreams: reports };
 }
 
-async function passOver(upstream: Upstream, deps: PassDeps, { isManual }: PassOptions): Promise<UpstreamReport> {
+async function passOver(
+  upstream: Upstream,
+  deps: PassDeps,
+  { isManual, isHinted }: PassOptions,
+): Promise<UpstreamReport> {
   const { database } = deps.store;
   const startedAt = deps.now();
   const idle = (outcome: Outcome): UpstreamReport =>
@@ -68,7 +74,8 @@ async function passOver(upstream: Upstream, deps: PassDeps, { isManual }: PassOp
   try {
     const control = await readControl(database, upstream.id);
     const circuit = circuitOf(control, startedAt, upstream.fingerprint);
-    if (circuit.kind === 'open' && (circuit.why === 'waiting' || isManual !== true))
+    const isWanted = isManual === true || isHinted === true;
+    if (circuit.kind === 'open' && (circuit.why === 'waiting' || !isWanted))
       return idle({ kind: 'skipped', cause: circuit.why, reason: OPEN_REASONS[circuit.why] });
     const record = (await deps.store.upstreams()).get(upstream.id) ?? null;
     if (isManual !== true && isTooSoon(upstream, { control, record, startedAt }))

@@ -30,12 +30,14 @@ export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Pr
   try {
     const path = fileURLToPath(question.url);
     const payload = question.reads === 'folder' ? await readFolder(path) : await readOne(path, question.reads);
-    return { status: 200, payload, at: now, clockSkewMs: null };
+    return { status: 200, payload, at: now, clockSkewMs: null, remaining: null };
   } catch (error) {
     if (isStatusError(error)) throw error;
+    const words =
+      (error as { code?: unknown }).code === 'ENOTDIR' ? 'it is a file where a folder was expected' : messageOf(error);
     throw new StatusError({
       code: 'UPSTREAM_REFUSED',
-      message: `${question.url} cannot be read: ${messageOf(error)}. Check that it is there and that Pharos may read it.`,
+      message: `${question.url} cannot be read: ${words}. Check that it is there and that Pharos may read it.`,
       cause: error,
     });
   }

@@ -11,6 +11,8 @@ import type { BackfillMemory } from './backfill.ts';
 const ATTEMPTS_MAX = 3;
 /** How long a list waits for the quota; a window of a minute passes in that time. */
 const LIST_PATIENCE_MS = 80 * SECOND_MS;
+/** How long nothing leaves once an upstream says that it takes no more: its shortest window is a minute. */
+const SPENT_HOLD_MS = 60 * SECOND_MS;
 
 export interface RunnerDeps {
   readonly http: Http;
@@ -48,6 +50,8 @@ export interface Tally {
   skipped: number;
   /** How far the upstream's clock is ahead; null: not told. */
   clockSkewMs: number | null;
+  /** How many more requests the upstream says that it takes, less those that left since; null: it does not say. */
+  remaining: number | null;
 }
 
 export interface RequestRun {
@@ -106,7 +110,12 @@ async function requestOnce(
     const answer = await deps.http.request(question, { now, ...bounds, ...(signal === undefined ? {} : { signal }) });
     if (!isLowPriority(question)) tally.failures = 0;
     tally.clockSkewMs = answer.clockSkewMs ?? tally.clockSkewMs;
+    tally.remaining = answer.remaining;
     await deps.quota.release(settings.upstreamId);
+    if (answer.remaining === 0) {
+      const at = now();
+      await deps.quota.hold(settings.upstreamId, toEpochMs(at + SPENT_HOLD_MS), at);
+    }
     return answer;
   } catch (error) {
     if (isStatusError(error) && error.retryable && !isOwnQuota(error) && !isLowPriority(question)) tally.failures += 1;
@@ -137,6 +146,7 @@ async function reserve(run: RequestRun, question: Question<unknown>): Promise<vo
   const lists = windowsOf(settings.limits);
   const windows = isLowPriority(question) ? [...lists, ...lowPriorityWindows(settings.limits, demandOf(run))] : lists;
   const patienceUntil = deps.now() + (isLowPriority(question) ? 0 : LIST_PATIENCE_MS);
+  if (isLowPriority(question) && isNearlySpent(run)) throw noQuota(question, deps.now());
   for (;;) {
     await deps.beforeRequest?.();
     const now = deps.now();
@@ -147,7 +157,14 @@ async function reserve(run: RequestRun, question: Question<unknown>): Promise<vo
     await sleepUnlessStopped(deps, reservation.notBefore - now);
   }
   tally.requestsUsed += 1;
+  if (tally.remaining !== null) tally.remaining -= 1;
   if (!isLowPriority(question)) tally.listCalls += 1;
+}
+
+/** Whether the upstream says that it takes no more than the lists of another pass will need. */
+function isNearlySpent(run: RequestRun): boolean {
+  const { remaining } = run.tally;
+  return remaining !== null && remaining <= demandOf(run).listCallsPerPass;
 }
 
 async function sleepUnlessStopped({ sleep, signal }: RunnerDeps, ms: number): Promise<void> {

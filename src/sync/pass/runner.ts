@@ -36,6 +36,7 @@ export const NOTHING_ASKED: Readonly<Tally> = Object.freeze({
   failures: 0,
   skipped: 0,
   clockSkewMs: null,
+  remaining: null,
 });
 
 export interface Runner {
@@ -67,7 +68,7 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
         if (!pass.isBackfillWaiting) pass.backfill.clear();
         return result;
       } catch (error) {
-        throw isStatusError(error) ? error : connectorFault(settings.upstreamId, error);
+        throw isStatusError(error) ? error : unforeseen(`The connector of ${settings.upstreamId}`, error);
       }
     },
     tally: () => ({ ...pass.tally }),
@@ -159,10 +160,11 @@ async function validate(question: Question<unknown>, answer: HttpAnswer): Promis
   );
 }
 
-function connectorFault(upstreamId: string, error: unknown): StatusError {
+/** What was thrown and is none of our errors: a fault in Pharos, which says so. */
+export function unforeseen(who: string, error: unknown): StatusError {
   return new StatusError({
     code: 'UPSTREAM_SHAPE',
-    message: `The connector of ${upstreamId} met something that it is not made for: ${messageOf(error).slice(0, 200)}. Please report this.`,
+    message: `${who} met something that it is not made for: ${messageOf(error).slice(0, 200)}. Please report this.`,
     cause: error,
     context: { isBug: true },
   });

@@ -1,6 +1,6 @@
 /** One upstream's part of a pass: asked, checked and committed as a whole, or not at all. */
 
-import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { isStatusError, StatusError } from '../../errors.ts';
 import type { Announcement, Learned, PageDefinition } from '../../model/observation.ts';
 import { recordPass } from '../../model/record.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
@@ -10,7 +10,7 @@ import type { PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
 import { checkLearned, type LastKnown } from './check.ts';
 import type { Changed, Outcome } from './report.ts';
-import type { Runner } from './runner.ts';
+import { type Runner, unforeseen } from './runner.ts';
 
 export interface SnapshotTask {
   readonly upstream: Upstream;
@@ -40,13 +40,7 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
 
 /** Anything thrown as an outcome. What is not one of ours is a fault in Pharos, and says so. */
 export function toFailure(upstreamId: string, error: unknown): Outcome & { readonly kind: 'failed' } {
-  if (isStatusError(error)) return { kind: 'failed', error, learned: null };
-  const fault = new StatusError({
-    code: 'UPSTREAM_SHAPE',
-    message: `The pass over ${upstreamId} met something that it is not made for: ${messageOf(error).slice(0, 200)}. Please report this.`,
-    cause: error,
-    context: { isBug: true },
-  });
+  const fault = isStatusError(error) ? error : unforeseen(`The pass over ${upstreamId}`, error);
   return { kind: 'failed', error: fault, learned: null };
 }
 
@@ -58,16 +52,15 @@ export function silenceMsOf(intervalMs: number): number {
   return 2 * intervalMs + Math.min(intervalMs / 2, 30 * SECOND_MS);
 }
 
-async function readMemory({ store, upstream, startedAt, record }: SnapshotTask): Promise<PullMemory> {
-  const prefix = `${upstream.id}/`;
-  const incidents = await store.incidents(startedAt);
+/** More than a pass asks for; the next one asks for the next ones. */
+const READ_AGAIN_MAX = 50;
+
+async function readMemory({ store, upstream: { id }, record }: SnapshotTask): Promise<PullMemory> {
   return {
-    detailFetchedAt: await store.detailFetchedAt(upstream.id),
-    openIncidents: new Set(
-      incidents
-        .filter((incident) => incident.endedAt === null && incident.id.startsWith(prefix))
-        .map((incident) => incident.id.slice(prefix.length)),
-    ),
+    detailFetchedAt: await store.detailFetchedAt(id),
+    openIncidents: new Set(await store.openIncidents(id)),
+    incidentsReadAt: await store.incidentsReadAt(id, READ_AGAIN_MAX),
+    channelsAt: record?.channelsAt ?? null,
     isBackfilled: record?.isBackfilled ?? false,
   };
 }

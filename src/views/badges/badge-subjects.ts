@@ -9,12 +9,10 @@ import {
   dayOf,
   daysUntil,
   type EpochMs,
-  isWorse,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
   responseTimeFigures,
-  type State,
   toEpochMs,
   UPTIME_PERIODS,
   type Uptime,
@@ -24,6 +22,7 @@ import {
 } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { isOpen } from '../incident/event-times.ts';
+import { upstreamResponseMs } from '../model/upstream-figures.ts';
 import type { BadgeSubject } from './badge.ts';
 import { type ComponentDays, combinedDays } from './combined-days.ts';
 
@@ -53,7 +52,8 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
   return {
     page: {
       ...badgeSubject(model, model.definition.title, measured),
-      ...presentOf(model.state, model.isStale),
+      state: model.state,
+      isStale: model.isStale,
       ...wantedEvents(model, () => true),
     },
     groups: groups.map(({ group, members }) => ({ id: group.id, subject: badgeSubject(model, group.name, members) })),
@@ -86,12 +86,11 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
   const figures = responseTimeFigures(samples, lastDay);
   return {
     name,
-    ...presentOf(
-      combinedState(members.map(({ component }) => component.state)),
-      members.some(({ component }) => component.isStale),
-    ),
-    uptime: uptimeRatios(members),
-    responseTime: figures === null ? null : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
+    state: combinedState(members.map(({ component }) => component.state)),
+    isStale: members.some(({ component }) => component.isStale),
+    uptime: uptimeRatios(model, members),
+    responseTime:
+      figures === null ? upstreamAverage(model, members) : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
     responseSeries: bucketed(samples, lastDay, RESPONSE_POINTS).map((bucket) => bucket.figures?.averageMs ?? null),
     days: combinedDays(members, BAR_DAYS),
     ...wantedEvents(model, ({ componentIds }) => componentIds.some((id) => ids.has(id))),
@@ -100,13 +99,15 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
   };
 }
 
-/** A known outage is said even while something else is not heard from. */
-function presentOf(state: State, isStale: boolean): Pick<BadgeSubject, 'state' | 'isStale'> {
-  return { state, isStale: isStale && !isWorse(state, 'unknown') };
+function upstreamAverage({ asOf }: PageModel, members: readonly Measured[]): BadgeSubject['responseTime'] {
+  const averages = members.flatMap(({ component }) => upstreamResponseMs(component, asOf) ?? []);
+  if (averages.length === 0) return null;
+  return { averageMs: averages.reduce((sum, ms) => sum + ms, 0) / averages.length, p95Ms: null };
 }
 
-function uptimeRatios(members: readonly Measured[]): BadgeSubject['uptime'] {
-  const ratioOf = (period: UptimePeriod) => combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio;
+function uptimeRatios({ settings }: PageModel, members: readonly Measured[]): BadgeSubject['uptime'] {
+  const ratioOf = (period: UptimePeriod) =>
+    settings.showUptime ? combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio : null;
   const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
   return Object.fromEntries(periods.map((period) => [period, ratioOf(period)])) as BadgeSubject['uptime'];
 }
@@ -117,7 +118,9 @@ function wantedEvents(model: PageModel, isWanted: (event: PageIncident | PageMai
   const { asOf } = model;
   const incidents = model.incidents.filter(isWanted);
   const ended = incidents.flatMap(({ endedAt }) => (endedAt !== null && endedAt <= asOf ? [endedAt] : []));
-  const coming = model.maintenances.filter(isWanted).flatMap(({ startsAt }) => (startsAt > asOf ? [startsAt] : []));
+  const coming = model.maintenances
+    .filter(isWanted)
+    .flatMap(({ windows }) => windows.flatMap(({ from }) => (from > asOf ? [from] : [])));
   return {
     openIncidents: incidents.filter((incident) => isOpen(incident, asOf)).length,
     incidents30d: incidents.filter(({ startedAt }) => startedAt > asOf - RECENT_MS && startedAt <= asOf).length,

@@ -15,12 +15,14 @@ export interface BadgeSubject {
   readonly name: string;
   /** Now. */
   readonly state: State;
-  /** Not heard from in time: nothing about the present may be claimed. */
+  /** Something of it was not heard from in time: nothing about the present may be claimed but trouble that is known. */
   readonly isStale: boolean;
-  /** 0 to 1, exactly 1 only when nothing was down; null: not observed. */
+  /** All of this was computed too long ago, so that not even known trouble may be claimed to go on. Absent: it is kept up to date. */
+  readonly isExpired?: boolean;
+  /** 0 to 1, exactly 1 only when nothing was down; null: not observed, or not shown. */
   readonly uptime: Readonly<Record<UptimePeriod, number | null>>;
-  /** Over the last 24 hours; null: no samples. */
-  readonly responseTime: { readonly averageMs: number; readonly p95Ms: number } | null;
+  /** Over the last 24 hours; without samples, the average that upstreams give; null: they give none. */
+  readonly responseTime: { readonly averageMs: number; readonly p95Ms: number | null } | null;
   /** Averages of equal stretches of the last 24 hours, oldest first; null is a gap and not a zero. */
   readonly responseSeries: readonly (number | null)[];
   /** Oldest first, the last one is today; usually 90. */

@@ -1,7 +1,6 @@
 /** The days of several components as one row of days. */
 
-import { type ComponentModel, combinedState, type DayCell, type State } from '../../model/index.ts';
-import { firstHeardAt } from '../model/last-change.ts';
+import { type ComponentModel, combinedState, type DayCell, firstKnownAt, type State } from '../../model/index.ts';
 import type { BadgeDay } from './badge.ts';
 
 /** A component's time line with its day cells, the same days for all. */
@@ -17,7 +16,7 @@ export interface ComponentDays {
  * day on which one of two was not heard from is not green.
  */
 export function combinedDays(members: readonly ComponentDays[], dayCount: number): BadgeDay[] {
-  const joined = members.map(({ component, cells }) => ({ cells, since: firstHeardAt(component) }));
+  const joined = members.map(({ component, cells }) => ({ cells, since: firstKnownAt(component.timeline) }));
   return Array.from({ length: dayCount }, (_, index) => {
     const states: State[] = [];
     let coverage = 0;

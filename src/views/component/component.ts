@@ -4,9 +4,8 @@ import { type ComponentModel, isWorse, type PageModel, type State } from '../../
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
 import type { PageAge, PageFrame } from '../frame/page-frame.ts';
-import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
-import { firstHeardAt, stateSince } from '../model/last-change.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
@@ -14,10 +13,10 @@ import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type PeriodRowView, periodRowsOf } from './periods.ts';
 import { type ResponseChartView, responseChartOf } from './response-chart.ts';
+import { upstreamResponseText, upstreamUptimeText } from './upstream-texts.ts';
 
 /** The rest is in the history. */
 const INCIDENTS_MAX = 20;
-const COMPONENT_BADGES = ['status', 'uptime-90d'] as const;
 
 export interface ComponentView {
   readonly shell: ShellView;
@@ -29,11 +28,13 @@ export interface ComponentView {
   readonly stateWord: string;
   readonly since: TimeView | null;
   readonly days: readonly string[];
-  /** Null where nothing is ever observed: it is no monitor. */
-  readonly bar: DayBarView | null;
+  readonly bar: DayBarView;
+  /** None where uptime is not shown. */
   readonly periods: readonly PeriodRowView[];
   /** What its upstream counts itself; null when it does not. */
   readonly upstreamSays: string | null;
+  /** Its average response time by its upstream, where there is no chart. */
+  readonly upstreamResponse: string | null;
   readonly responseChart: ResponseChartView | null;
   readonly incidents: readonly EventView[];
   readonly noIncidentsText: string;
@@ -47,10 +48,15 @@ export interface ComponentView {
 /** A page as far as one component of it is concerned; of events, at least those that are about the component. */
 export type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'maintenances'>;
 
+export interface ComponentInit extends ViewOptions {
+  /** Names of the badges that components have, as in their addresses. */
+  readonly badges: readonly string[];
+}
+
 export function componentView(
   model: ComponentPage,
   component: ComponentModel,
-  options: ViewOptions = {},
+  { badges, ...options }: ComponentInit,
 ): ComponentView {
   const context = contextOf(model, { base: '../../', ...options });
   const { words, format } = context;
@@ -58,15 +64,15 @@ export function componentView(
   const path = componentPath(definition.id);
   const days = barDays(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
-  const isObserved = definition.type === 'monitor' || firstHeardAt(component) !== null;
-  const since = isWorse(state, 'operational') ? stateSince(component) : null;
+  const since = isWorse(state, 'operational') ? component.since : null;
+  const responseChart = responseChartOf(context, component);
   return {
     shell: shellOf(context, {
       title: name,
       description: `${name}: ${stateWord(state, words)}`,
       path,
       section: 'status',
-      present: { ...model, state },
+      present: { ...model, state, since: component.since },
     }),
     name,
     group: model.groups.find((one) => one.id === definition.groupId)?.name ?? null,
@@ -74,12 +80,13 @@ export function componentView(
     target: component.target === null ? null : fill(words.target, { target: component.target }),
     state,
     stateWord: stateWord(state, words),
-    since: since === null || since <= 0 ? null : format.time(since),
+    since: since === null ? null : format.time(since),
     days: days.texts,
-    bar: isObserved ? dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }) : null,
-    periods: isObserved ? periodRowsOf(context, component) : [],
-    upstreamSays: upstreamText(context, component),
-    responseChart: responseChartOf(context, component),
+    bar: dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }),
+    periods: model.settings.showUptime ? periodRowsOf(context, component) : [],
+    upstreamSays: upstreamUptimeText(context, component),
+    upstreamResponse: responseChart === null ? upstreamResponseText(context, component) : null,
+    responseChart,
     incidents: incidents
       .filter((one) => one.startedAt <= model.asOf)
       .slice(0, INCIDENTS_MAX)
@@ -90,7 +97,7 @@ export function componentView(
       .map((one) => maintenanceEventOf(context, one, { updatesMax: 1, hasYear: true })),
     historyHref: context.base + HISTORY_PATH,
     feedBase: context.base + path,
-    badges: COMPONENT_BADGES.filter((kind) => isObserved || kind === 'status').map((kind) => ({
+    badges: badges.map((kind) => ({
       ...badgeSnippets({
         alt: `${model.definition.title}: ${name}`,
         address: absoluteUrl(model, `${path}badges/${kind}`),
@@ -99,15 +106,4 @@ export function componentView(
       src: `${context.base}${path}badges/${kind}.svg`,
     })),
   };
-}
-
-function upstreamText(
-  { model, words, format }: ViewContext<PageFrame>,
-  { upstreamUptime }: ComponentModel,
-): string | null {
-  if (upstreamUptime === null || upstreamUptime.uptimeRatio === null) return null;
-  return fill(words.upstreamSays, {
-    uptime: format.percent(upstreamUptime.uptimeRatio, model.settings.uptimeDecimals),
-    n: upstreamUptime.periodDays,
-  });
 }

@@ -13,6 +13,7 @@ import {
 } from '../../model/index.ts';
 import type { DatedPage } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
+import { upstreamResponseMs } from '../model/upstream-figures.ts';
 import type { TimeView } from '../text/format.ts';
 import { fill } from '../words/index.ts';
 
@@ -77,9 +78,9 @@ export function responseChartOf(
 
 /** The last day in the width of a word. */
 export interface SparkView {
-  /** Path data in a box `SPARK_POINTS - 1` wide and `SPARK_HEIGHT` high. */
+  /** Path data in a box `SPARK_POINTS - 1` wide and `SPARK_HEIGHT` high; empty: there is nothing to draw. */
   readonly line: string;
-  /** Average of the day. */
+  /** Average of the day, or what the upstream gives as its average. */
   readonly average: string;
 }
 
@@ -87,14 +88,19 @@ export interface SparkView {
 export const SPARK_POINTS = 12;
 export const SPARK_HEIGHT = 8;
 
-/** Null when nothing was measured in the last day. */
+/** Null when nothing was measured in the last day and the upstream gives no average. */
 export function responseSparkOf(
   { model, words, format }: ViewContext<DatedPage>,
-  { responseTimes }: ComponentModel,
+  component: ComponentModel,
 ): SparkView | null {
+  const { responseTimes } = component;
+  const write = (ms: number) => fill(words.milliseconds, { n: format.number(Math.round(ms)) });
   const window = windowOf('24h', model.asOf);
   const figures = responseTimeFigures(responseTimes, window);
-  if (figures === null) return null;
+  if (figures === null) {
+    const averageMs = upstreamResponseMs(component, model.asOf);
+    return averageMs === null ? null : { line: '', average: write(averageMs) };
+  }
   const buckets = bucketed(responseTimes, window, SPARK_POINTS);
   const topMs = Math.max(...buckets.map((bucket) => bucket.figures?.averageMs ?? 0));
   const line = lineRuns(buckets).map((run) => {
@@ -105,7 +111,7 @@ export function responseSparkOf(
   });
   return {
     line: line.join(''),
-    average: fill(words.milliseconds, { n: format.number(Math.round(figures.averageMs)) }),
+    average: write(figures.averageMs),
   };
 }
 

@@ -1,6 +1,14 @@
 /** Calendar months of a page, as `2026-11`. */
 
-import { type Day, dayOf, type EpochMs, type Interval, type PageModel, startOfDay } from '../../model/index.ts';
+import {
+  type Day,
+  dayOf,
+  type EpochMs,
+  firstKnownAt,
+  type Interval,
+  type PageModel,
+  startOfDay,
+} from '../../model/index.ts';
 
 /** The month of `at` in the IANA zone `zone`. */
 export function monthOf(at: EpochMs, zone: string): string {
@@ -29,10 +37,10 @@ export function intervalOfMonth(month: string, zone: string): Interval {
 export function monthsOf({ incidents, maintenances, components, asOf, settings }: PageModel): string[] {
   let oldest: EpochMs = asOf;
   for (const { startedAt } of incidents) if (startedAt < oldest) oldest = startedAt;
-  for (const { startsAt } of maintenances) if (startsAt < oldest) oldest = startsAt;
+  for (const { windows } of maintenances) for (const { from } of windows) if (from < oldest) oldest = from;
   for (const { timeline } of components) {
-    const heard = timeline.find((span) => span.provenance !== 'none');
-    if (heard !== undefined && heard.from < oldest) oldest = heard.from;
+    const known = firstKnownAt(timeline);
+    if (known !== null && known < oldest) oldest = known;
   }
   const last = monthOf(oldest, settings.timezone);
   const months: string[] = [];

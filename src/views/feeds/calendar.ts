@@ -1,13 +1,6 @@
 /** What the calendar of a page's maintenances says, for the page and for each component. */
 
-import {
-  type ComponentModel,
-  type EpochMs,
-  type PageMaintenance,
-  type PageModel,
-  toEpochMs,
-  toIso,
-} from '../../model/index.ts';
+import { type ComponentModel, type Interval, type PageMaintenance, type PageModel, toIso } from '../../model/index.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, maintenancePath } from '../text/addresses.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
@@ -42,8 +35,8 @@ export interface CalendarEventView {
 /**
  * The calendar of a page's maintenances, or of those of one component when it is named.
  *
- * A maintenance's sequence is the number of its recorded changes, which grows when the window moves, when words change
- * and when something is said of it; where changes are not recorded it is the number of its updates.
+ * A maintenance that repeats has an event for each of its windows. Its sequence is the number of its recorded changes,
+ * which grows when a window moves, when words change and when something is said of it.
  */
 export function calendarView(model: PageModel, component?: ComponentModel): CalendarView {
   const path = component === undefined ? '' : componentPath(component.definition.id);
@@ -56,31 +49,31 @@ export function calendarView(model: PageModel, component?: ComponentModel): Cale
     description: cleanLine(component?.description ?? model.definition.description ?? ''),
     pageUrl: absoluteUrl(model, path),
     calendarUrl: absoluteUrl(model, `${path}maintenance.ics`),
-    events: wanted.slice(0, EVENTS_MAX).map((maintenance) => eventView(model, maintenance)),
+    events: wanted
+      .flatMap((maintenance) => maintenance.windows.map((window) => ({ maintenance, window })))
+      // The nearest, so that one that comes back each day takes no place of what is to come.
+      .sort((a, b) => Math.abs(a.window.from - model.asOf) - Math.abs(b.window.from - model.asOf))
+      .slice(0, EVENTS_MAX)
+      .sort((a, b) => b.window.from - a.window.from || (a.maintenance.id < b.maintenance.id ? -1 : 1))
+      .map(({ maintenance, window }) => eventView(model, maintenance, window)),
   };
 }
 
-function eventView(model: PageModel, maintenance: PageMaintenance): CalendarEventView {
-  const { id, title, startsAt, endsAt, updates, componentIds, slug } = maintenance;
+function eventView(model: PageModel, maintenance: PageMaintenance, { from, to }: Interval): CalendarEventView {
+  const { id, title, repeats, texts, componentIds, slug, editedAt, sequence } = maintenance;
   const names = model.components
     .filter(({ definition }) => componentIds.includes(definition.id))
     .map(({ name }) => cleanLine(name));
-  const bodies = updates.map(({ body }) => cleanText(body).trim()).filter((body) => body !== '');
+  const bodies = texts.map((text) => cleanText(text).trim()).filter((text) => text !== '');
   const affected = names.length === 0 ? [] : [names.join(', ')];
   return {
-    uid: uuidOf('maintenance', model.definition.id, id),
-    sequence: maintenance.sequence ?? updates.length,
-    changedAt: toIso(lastWordAt(maintenance)),
-    startsAt: toIso(startsAt),
-    endsAt: toIso(endsAt),
+    uid: uuidOf('maintenance', model.definition.id, id, ...(repeats === null ? [] : [toIso(from)])),
+    sequence,
+    changedAt: toIso(editedAt),
+    startsAt: toIso(from),
+    endsAt: toIso(to),
     title: cleanLine(title),
     text: [...affected, ...bodies.reverse()].join('\n\n'),
     url: absoluteUrl(model, maintenancePath(slug)),
   };
-}
-
-/** The last recorded change or update; the start where neither is known. */
-function lastWordAt({ startsAt, changedAt, updates }: PageMaintenance): EpochMs {
-  const instants = [...(changedAt === undefined ? [] : [changedAt]), ...updates.map(({ at }) => at)];
-  return instants.length === 0 ? startsAt : toEpochMs(Math.max(...instants));
 }

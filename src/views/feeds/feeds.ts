@@ -1,30 +1,27 @@
-/** What the feeds of a page or a component say: its newest incidents and maintenances, each with all of its updates. */
+/**
+ * What the feeds of a page or a component say: one item for each update of an incident or a maintenance, so that readers,
+ * which know an item by its id and its date, show every one of them. The history feed has one item for each story, as
+ * Statuspage's has.
+ */
 
 import {
   type ComponentModel,
   type EpochMs,
+  later,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
+  toEpochMs,
   toIso,
 } from '../../model/index.ts';
-import { incidentChangedAt, maintenanceChangedAt, maintenanceKnownSince } from '../incident/event-times.ts';
-import { NEVER } from '../model/last-change.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, incidentPath, maintenancePath } from '../text/addresses.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
 import { uuidOf } from '../text/stable-id.ts';
-import { incidentUpdates } from '../v2/incidents.ts';
-import { maintenanceUpdates } from '../v2/maintenances.ts';
-import type { StatusUpdate } from '../v2/updates.ts';
 import { wordsOf } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
-
-/** As many as Statuspage's feeds carry. */
-const PAGE_ITEMS_MAX = 50;
-/** A page has many components, and each of their items is in the page's history too. */
-const COMPONENT_ITEMS_MAX = 25;
+import { feedStories, type Story } from './feed-stories.ts';
 
 /** One feed, whatever the format; plain text, cleaned for XML, still to be escaped. */
 export interface FeedView {
@@ -37,12 +34,13 @@ export interface FeedView {
   readonly pageUrl: string;
   readonly atomUrl: string;
   readonly rssUrl: string;
-  readonly jsonUrl: string;
+  /** Null: there is none of this feed. */
+  readonly jsonUrl: string | null;
   /** Who writes it: the page. */
   readonly author: string;
-  /** ISO 8601; the latest change of an item, 1970 while there is none. */
+  /** ISO 8601; the newest item, or when the page was first defined while there is none. */
   readonly updatedAt: string;
-  /** Latest change first; at most 50 for a page, 25 for a component. */
+  /** Newest first. */
   readonly items: readonly FeedItemView[];
 }
 
@@ -53,19 +51,14 @@ export interface FeedItemView {
   readonly title: string;
   readonly kind: 'incident' | 'maintenance';
   readonly status: string;
-  /** The status in the language of the page. */
-  readonly statusText: string;
   readonly impact: string | null;
   /** Names of the components it is about. */
   readonly components: readonly string[];
   readonly publishedAt: string;
   readonly updatedAt: string;
-  /** A maintenance's window or an incident's duration; the end is null while it is open. */
-  readonly startsAt: string;
-  readonly endsAt: string | null;
   /** The window in words; empty for an incident. */
   readonly windowText: string;
-  /** Newest first. */
+  /** Newest first; of an item that is one update, that one. */
   readonly updates: readonly FeedUpdateView[];
 }
 
@@ -73,50 +66,79 @@ export interface FeedUpdateView {
   readonly at: string;
   readonly atText: string;
   readonly statusText: string;
-  /** Markdown, hostile. */
+  /** Markdown, hostile; empty where only the status changed. */
   readonly body: string;
 }
 
 /** Everything that a feed is made from. */
 export interface FeedInputs {
   readonly head: FeedHead;
-  /** Latest change first. An event is one object in all feeds of a page, and its item is made once. */
-  readonly events: readonly FeedEvent[];
+  readonly page: FeedPage;
+  /** Of the history feed: each story is one item. */
+  readonly isHistory: boolean;
+  /** When the page was first defined; null where there is a story. */
+  readonly emptySince: EpochMs | null;
+  readonly stories: readonly FeedStory[];
 }
 
 export type FeedHead = Omit<FeedView, 'items' | 'updatedAt'>;
 
-/** An incident or a maintenance, with what its item says of the page. */
-export interface FeedEvent extends DatedEvent {
-  readonly page: FeedPage;
-  /** Names of the components it is about. */
-  readonly components: readonly string[];
-}
-
+/** What items say of their page. One object for all feeds of a page. */
 interface FeedPage {
   readonly id: string;
   readonly settings: Pick<PageModel['settings'], 'url' | 'locale' | 'timezone'>;
 }
 
-/** What the feeds of a page are made from: that of the whole page, or of one component when it is named. */
-export function feedInputs(model: PageModel): (component?: ComponentModel) => FeedInputs {
-  const newest = newestEvents(model);
+/** An incident or a maintenance, and the names of the components it is about. */
+export interface FeedStory extends Story {
+  readonly components: readonly string[];
+}
+
+/** What the feeds of one page are made from. */
+export interface PageFeeds {
+  /** That of the whole page, or of one component when it is named. */
+  readonly of: (component?: ComponentModel) => FeedInputs;
+  /** One item for each story of the page. */
+  readonly history: () => FeedInputs;
+}
+
+export function feedInputs(model: PageModel): PageFeeds {
+  const { ofPage, ofComponent } = feedStories(model);
   const { url, locale, timezone } = model.settings;
   const page: FeedPage = { id: model.definition.id, settings: { url, locale, timezone } };
-  const eventOf = remembered(
-    (dated: DatedEvent): FeedEvent => ({ page, ...dated, components: affectedNames(model, dated.event) }),
-  );
-  return (component) => {
-    const wanted = component === undefined ? newest.ofPage : (newest.byComponent.get(component.definition.id) ?? []);
-    return { head: feedHead(model, component), events: wanted.map(eventOf) };
+  const inputsOf = (head: FeedHead, told: readonly Story[], isHistory: boolean): FeedInputs => ({
+    head,
+    page,
+    isHistory,
+    emptySince: told.length === 0 ? model.knownSince : null,
+    stories: told.map((story) => ({ ...story, components: affectedNames(model, story.event) })),
+  });
+  return {
+    of: (component) => {
+      const told = component === undefined ? ofPage : ofComponent(component.definition.id);
+      return inputsOf(feedHead(model, component), told, false);
+    },
+    history: () => inputsOf(historyHead(model), ofPage, true),
   };
 }
 
-/** The feed of these inputs; made once, since it is written in three formats. */
-export const feedView = remembered(({ head, events }: FeedInputs): FeedView => {
-  const items = events.map(itemView);
-  return { ...head, updatedAt: items[0]?.updatedAt ?? toIso(NEVER), items };
+/** The feed of these inputs; made once, since it is written in several formats. */
+export const feedView = remembered((inputs: FeedInputs): FeedView => {
+  const { head, page, isHistory, emptySince, stories } = inputs;
+  const known = itemsOf(page);
+  const items = isHistory
+    ? stories.map((story) => storyItem(page, story))
+    : stories.flatMap((story) =>
+        story.updates.map((update) => known.getOrInsertComputed(update, () => updateItem(page, story, update))),
+      );
+  items.sort((a, b) => (a.updatedAt === b.updatedAt ? 0 : a.updatedAt < b.updatedAt ? 1 : -1));
+  return { ...head, updatedAt: items[0]?.updatedAt ?? toIso(emptySince ?? toEpochMs(0)), items };
 });
+
+type FeedUpdate = FeedStory['updates'][number];
+
+/** Items of a page's updates: each is made once, whichever feeds it is in. */
+const itemsOf = remembered((_page: FeedPage) => new Map<FeedUpdate, FeedItemView>());
 
 /** What `make` made of an object, for as long as the object lives. */
 function remembered<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
@@ -144,97 +166,81 @@ function feedHead(model: PageModel, component: ComponentModel | undefined): Feed
   };
 }
 
-interface DatedEvent {
-  readonly event: PageIncident | PageMaintenance;
-  readonly changedAt: EpochMs;
+function historyHead(model: PageModel): FeedHead {
+  const title = cleanLine(model.definition.title);
+  return {
+    ...feedHead(model, undefined),
+    id: `urn:uuid:${uuidOf('history', model.definition.id)}`,
+    title: `${title}: ${wordsOf(model.settings.locale).historyTitle}`,
+    atomUrl: absoluteUrl(model, 'history.atom'),
+    rssUrl: absoluteUrl(model, 'history.rss'),
+    jsonUrl: null,
+  };
 }
 
-interface NewestEvents {
-  readonly ofPage: readonly DatedEvent[];
-  readonly byComponent: ReadonlyMap<string, readonly DatedEvent[]>;
+/** One update as an item of its own: `Identified: API errors`. */
+function updateItem(page: FeedPage, story: FeedStory, update: FeedUpdate): FeedItemView {
+  const { event } = story;
+  const at = toIso(update.at);
+  const common = storyFacts(page, story);
+  return {
+    ...common,
+    id: `urn:uuid:${uuidOf('update', common.kind, page.id, event.id, update.id)}`,
+    title: `${statusWord(update.status, wordsOf(page.settings.locale))}: ${cleanLine(event.title)}`,
+    status: update.status,
+    publishedAt: at,
+    updatedAt: at,
+    updates: [updateView(page, update)],
+  };
 }
 
-/** Incidents and maintenances together, latest change first; those that changed at one instant by their ids. */
-function newestEvents({ incidents, maintenances, asOf }: PageModel): NewestEvents {
-  const dated = [
-    ...incidents.map((event): DatedEvent => ({ event, changedAt: incidentChangedAt(event, asOf) })),
-    ...maintenances.map((event): DatedEvent => ({ event, changedAt: maintenanceChangedAt(event, asOf) })),
-  ].sort((a, b) => b.changedAt - a.changedAt || (a.event.id < b.event.id ? -1 : 1));
-  const byComponent = new Map<string, DatedEvent[]>();
-  for (const one of dated)
-    for (const id of one.event.componentIds) {
-      const list = byComponent.getOrInsert(id, []);
-      if (list.length < COMPONENT_ITEMS_MAX) list.push(one);
-    }
-  return { ofPage: dated.slice(0, PAGE_ITEMS_MAX), byComponent };
+/** A story as one item with all of its updates. */
+function storyItem(page: FeedPage, story: FeedStory): FeedItemView {
+  const { event, changedAt } = story;
+  const common = storyFacts(page, story);
+  const first = event.updates[0]?.at ?? changedAt;
+  return {
+    ...common,
+    id: `urn:uuid:${uuidOf(common.kind, page.id, event.id)}`,
+    title: cleanLine(event.title),
+    status: event.status,
+    publishedAt: toIso(first),
+    updatedAt: toIso(later(first, changedAt)),
+    updates: event.updates.map((update) => updateView(page, update)).toReversed(),
+  };
+}
+
+type StoryFacts = Pick<FeedItemView, 'url' | 'kind' | 'impact' | 'components' | 'windowText'>;
+
+function storyFacts(page: FeedPage, { event, components }: FeedStory): StoryFacts {
+  if ('startedAt' in event)
+    return {
+      url: absoluteUrl(page, incidentPath(event.slug)),
+      kind: 'incident',
+      impact: event.impact,
+      components,
+      windowText: '',
+    };
+  return {
+    url: absoluteUrl(page, maintenancePath(event.slug)),
+    kind: 'maintenance',
+    impact: null,
+    components,
+    windowText: `${timeText(page, event.startsAt)} – ${timeText(page, event.endsAt)}`,
+  };
 }
 
 function affectedNames({ components }: PageModel, { componentIds }: PageIncident | PageMaintenance): string[] {
   return components.filter(({ definition }) => componentIds.includes(definition.id)).map(({ name }) => cleanLine(name));
 }
 
-const itemView = remembered(({ page, event, changedAt, components }: FeedEvent): FeedItemView => {
-  const isIncident = 'startedAt' in event;
-  const kind = isIncident ? 'incident' : 'maintenance';
+function updateView(page: FeedPage, { at, status, body }: FeedUpdate): FeedUpdateView {
   return {
-    id: `urn:uuid:${uuidOf(kind, page.id, event.id)}`,
-    title: cleanLine(event.title),
-    kind,
-    components,
-    updatedAt: toIso(changedAt),
-    ...(isIncident ? incidentFacts(page, event, changedAt) : maintenanceFacts(page, event)),
+    at: toIso(at),
+    atText: timeText(page, at),
+    statusText: statusWord(status, wordsOf(page.settings.locale)),
+    body: cleanText(body),
   };
-});
-
-type Facts = Pick<
-  FeedItemView,
-  'url' | 'status' | 'statusText' | 'impact' | 'publishedAt' | 'startsAt' | 'endsAt' | 'windowText' | 'updates'
->;
-
-function incidentFacts(page: FeedPage, incident: PageIncident, changedAt: EpochMs): Facts {
-  const { slug, status, impact, startedAt, endedAt } = incident;
-  return {
-    url: absoluteUrl(page, incidentPath(slug)),
-    status,
-    statusText: statusText(page, status),
-    impact,
-    publishedAt: toIso(startedAt),
-    startsAt: toIso(startedAt),
-    endsAt: endedAt === null ? null : toIso(endedAt),
-    windowText: '',
-    // Nothing of the record lies between its last change and the present.
-    updates: updateViews(page, incidentUpdates(incident, changedAt)),
-  };
-}
-
-function maintenanceFacts(page: FeedPage, maintenance: PageMaintenance): Facts {
-  const { slug, status, startsAt, endsAt } = maintenance;
-  return {
-    url: absoluteUrl(page, maintenancePath(slug)),
-    status,
-    statusText: statusText(page, status),
-    impact: null,
-    publishedAt: toIso(maintenanceKnownSince(maintenance)),
-    startsAt: toIso(startsAt),
-    endsAt: toIso(endsAt),
-    windowText: `${timeText(page, startsAt)} – ${timeText(page, endsAt)}`,
-    updates: updateViews(page, maintenanceUpdates(maintenance)),
-  };
-}
-
-function updateViews(page: FeedPage, updates: readonly StatusUpdate<string>[]): FeedUpdateView[] {
-  return updates
-    .map(({ at, status, body }) => ({
-      at: toIso(at),
-      atText: timeText(page, at),
-      statusText: statusText(page, status),
-      body: cleanText(body),
-    }))
-    .reverse();
-}
-
-function statusText({ settings }: FeedPage, status: string): string {
-  return statusWord(status, wordsOf(settings.locale));
 }
 
 function timeText({ settings }: FeedPage, at: EpochMs): string {

@@ -2,6 +2,7 @@
 
 import { type EpochMs, MINUTE_MS, type PageModel, type State, type Theme } from '../../model/index.ts';
 import { safeLink } from '../../model/scalars.ts';
+import { NOW_JSON_PATH } from '../text/addresses.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { ownPicture } from '../text/links.ts';
 import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
@@ -54,15 +55,21 @@ export interface LinkView {
   readonly text: string;
 }
 
+/**
+ * How old what a page says is: since when the state is what it is, how often that is checked, and until when this copy
+ * may be believed. Never how old the file is, which is no age of anything that is known.
+ */
 export interface FreshnessView {
-  /** The instant that the page is true for; on a stale page that of its last data. */
-  readonly asOf: TimeView;
+  /** Null: nothing was known before, or the page is about several states. */
+  readonly since: TimeView | null;
+  readonly checkedEvery: string;
+  readonly goodUntil: TimeView;
   readonly isStale: boolean;
   /** Later than this the page warns by script. */
   readonly staleAfter: EpochMs;
   readonly staleText: string;
-  /** How often it is checked and written. */
-  readonly rewritten: string;
+  /** Where the script asks when it was checked last, relative to the page; null: nowhere. */
+  readonly nowHref: string | null;
 }
 
 /** Everything a view needs to write in the page's language, zone and place; `Page`: the part of the model that it shows. */
@@ -87,7 +94,20 @@ export interface ShellInit {
   readonly path: string | null;
   readonly section: Section;
   /** Null: it shows what is past, or nothing. Otherwise it has a state, is drawn anew at each change and goes stale. */
-  readonly present: (PageAge & { readonly state: State }) | null;
+  readonly present: Present | null;
+}
+
+/** What it is about, as it is now. */
+export interface Present extends PageAge {
+  readonly state: State;
+  /** When it came into that state; null: nothing was known before, or it is about several. */
+  readonly since: EpochMs | null;
+}
+
+/** A picture of the page itself by its place from here, so that it shows wherever the page is put. */
+function pictureBelow({ model, base }: ViewContext<PageFrame>, picture: string | null): string | null {
+  const { url } = model.settings;
+  return picture?.startsWith(url) === true ? base + picture.slice(url.length) : picture;
 }
 
 export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): ShellView {
@@ -104,7 +124,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     isIndexed: settings.allowIndex && definition.access === 'public',
     base: context.base,
     pageTitle: definition.title,
-    icon: ownPicture(definition.icon, settings.url),
+    icon: pictureBelow(context, ownPicture(definition.icon, settings.url)),
     monogram: monogramOf(definition.title),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
@@ -119,30 +139,24 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
   };
 }
 
-function freshnessView({ words, format }: ViewContext<PageFrame>, age: PageAge): FreshnessView {
-  const dataFrom = age.dataFrom === null ? null : format.timeWithZone(age.dataFrom);
-  const { isStale } = age;
+function freshnessView({ words, format, base }: ViewContext<PageFrame>, present: Present): FreshnessView {
+  const { since, staleAfter, isStale } = present;
+  const dataFrom = present.dataFrom === null ? null : format.timeWithZone(present.dataFrom);
   return {
-    asOf: isStale && dataFrom !== null ? dataFrom : format.timeWithZone(age.asOf),
+    since: since === null ? null : format.timeWithZone(since),
+    checkedEvery: checkedEveryText({ words, format }, present),
+    goodUntil: format.timeWithZone(staleAfter),
     isStale,
-    staleAfter: age.staleAfter,
+    staleAfter,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
-    rewritten: rewrittenText({ words, format }, age),
+    nowHref: base + NOW_JSON_PATH,
   };
 }
 
-/** Nobody is helped by "at least every 13 minutes". */
-const HEARTBEAT_STEP_MS = 5 * MINUTE_MS;
-
-/** A copy is believed for a heartbeat and two intervals, so what is left without the intervals is about the heartbeat. */
-function rewrittenText(
-  { words, format }: Pick<ViewContext, 'words' | 'format'>,
-  { asOf, staleAfter, sources }: PageAge,
-): string {
+/** Where several upstreams are asked, all of them are within the longest interval. */
+function checkedEveryText({ words, format }: Pick<ViewContext, 'words' | 'format'>, { sources }: PageAge): string {
   const intervalMs = Math.max(MINUTE_MS, ...sources.map((source) => source.intervalMs));
-  const restMs = Math.max(intervalMs, staleAfter - asOf - 2 * intervalMs);
-  const heartbeatMs = Math.ceil(restMs / HEARTBEAT_STEP_MS) * HEARTBEAT_STEP_MS;
-  return fill(words.rewritten, { interval: format.duration(intervalMs), heartbeat: format.duration(heartbeatMs) });
+  return fill(words.checkedEvery, { interval: format.duration(intervalMs) });
 }
 
 export interface PlainShellInit {

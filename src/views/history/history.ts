@@ -102,12 +102,17 @@ function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): His
         at: one.startedAt,
         event: { ...incidentEventOf(context, one, { updatesMax: 1 }), isMaintenance: false },
       })),
-    ...model.maintenances
-      .filter((one) => within(one.startsAt) && one.status !== 'scheduled')
-      .map((one) => ({
-        at: one.startsAt,
-        event: { ...maintenanceEventOf(context, one, { updatesMax: 1 }), isMaintenance: true },
-      })),
+    ...model.maintenances.flatMap((one) => {
+      // One that repeats stands where it took place last in the month.
+      const last = one.windows.findLast(({ from }) => within(from) && from <= model.asOf);
+      if (last === undefined) return [];
+      return [
+        {
+          at: last.from,
+          event: { ...maintenanceEventOf(context, one, { updatesMax: 1, window: last }), isMaintenance: true },
+        },
+      ];
+    }),
   ].sort((a, b) => b.at - a.at);
   const byDay = Map.groupBy(events, ({ at }): Day => dayOf(at, model.settings.timezone));
   return [...byDay].map(([day, list]) => ({

@@ -35,6 +35,7 @@ export interface UptimeCalendarView {
   readonly calendar: CalendarGridView;
   /** Oldest first. */
   readonly months: readonly string[];
+  /** None where uptime is not shown. */
   readonly rows: readonly MonthRowView[];
   readonly total: readonly string[];
   readonly counted: string;
@@ -59,7 +60,7 @@ export interface MonthRowView {
 }
 
 /** A page as far as its calendar is concerned. */
-export interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state'> {
+export interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'since'> {
   readonly components: readonly (FrameComponent & Pick<ComponentModel, 'state' | 'timeline'>)[];
   readonly incidents: readonly IncidentHead[];
 }
@@ -73,6 +74,7 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
   const current = monthOf(model.asOf, model.settings.timezone);
   const months = Array.from({ length: MONTHS }, (_, index) => addMonths(current, index - MONTHS + 1));
   const uptimes = model.components.map((component) => monthUptimes(model, component, months));
+  const shown = model.settings.showUptime ? model.components : [];
   const write = (ratio: number | null) => format.percent(ratio, model.settings.uptimeDecimals);
   return {
     shell: shellOf(context, {
@@ -84,7 +86,7 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
     }),
     calendar: gridOf(context),
     months: months.map((month) => format.monthShort(month)),
-    rows: model.components.map((component, index) => ({
+    rows: shown.map((component, index) => ({
       component: { href: context.base + componentPath(component.definition.id), text: component.name },
       state: component.state,
       figures: (uptimes[index] ?? []).map(({ ratio }) => write(ratio)),

@@ -1,6 +1,13 @@
 /** Incidents and maintenance as lists draw them. */
 
-import type { EpochMs, IncidentImpact, PageIncident, PageMaintenance, Update } from '../../model/index.ts';
+import type {
+  EpochMs,
+  IncidentImpact,
+  Interval,
+  PageIncident,
+  PageMaintenance,
+  PageUpdate,
+} from '../../model/index.ts';
 import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import { incidentPath, maintenancePath } from '../text/addresses.ts';
@@ -8,7 +15,7 @@ import type { TimeView } from '../text/format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
 import { count, fill } from '../words/index.ts';
 import { impactWord, statusWord } from '../words/state-words.ts';
-import { incidentChangedAt, isOpen } from './event-times.ts';
+import { isOpen } from './event-times.ts';
 
 export interface UpdateView {
   readonly id: string;
@@ -28,18 +35,21 @@ export interface EventView {
   /** Null on maintenance. */
   readonly impact: IncidentImpact | null;
   readonly impactWord: string | null;
-  /** Found by a check and without words of a person. */
+  /** An outage that monitors saw, which nobody wrote about. */
   readonly isAutomatic: boolean;
   readonly from: TimeView;
   /** Null: not over. */
   readonly to: TimeView | null;
-  readonly duration: string;
+  /** Of what is over or planned; null: it goes on, and grows while it is read. */
+  readonly duration: string | null;
   /** "Affects API and Search"; empty when nothing on the page is named. */
   readonly affects: string;
   /** Newest first. */
   readonly updates: readonly UpdateView[];
-  /** Of the updates that a list leaves out; empty when there are none. */
+  /** Above the listed updates but the newest; empty when there are none. */
   readonly olderText: string;
+  /** Of the link to all updates, where the list leaves some out; empty when it has all. */
+  readonly allText: string;
 }
 
 export interface EventOptions {
@@ -47,6 +57,8 @@ export interface EventOptions {
   readonly updatesMax?: number;
   /** The year does not stand beside it: on the event's own page. */
   readonly hasYear?: boolean;
+  /** Of a maintenance that repeats the window that is meant; default: the one that runs or comes next. */
+  readonly window?: Interval;
 }
 
 /** Updates drawn of an open event in a list. */
@@ -58,7 +70,7 @@ export function incidentEventOf(
   options: EventOptions = {},
 ): EventView {
   const { model, words } = context;
-  const end = isOpen(incident, model.asOf) ? null : (incident.endedAt ?? incidentChangedAt(incident, model.asOf));
+  const end = isOpen(incident, model.asOf) ? null : incident.endedAt;
   return {
     ...commonOf(context, incident, options),
     href: context.base + incidentPath(incident.slug),
@@ -66,9 +78,9 @@ export function incidentEventOf(
     statusWord: statusWord(incident.status, words),
     impact: incident.impact,
     impactWord: incident.impact === 'none' ? null : impactWord(incident.impact, words),
-    isAutomatic: incident.isOutage && incident.updates.length === 0,
+    isAutomatic: incident.isAutomatic,
     ...windowText(context, { from: incident.startedAt, to: end }, options),
-    duration: context.format.duration((end ?? model.asOf) - incident.startedAt),
+    duration: end === null ? null : context.format.duration(end - incident.startedAt),
   };
 }
 
@@ -77,16 +89,21 @@ export function maintenanceEventOf(
   maintenance: PageMaintenance,
   options: EventOptions = {},
 ): EventView {
+  const { startsAt, endsAt } = maintenance;
+  const { window = { from: startsAt, to: endsAt } } = options;
+  const isCurrent = window.from === startsAt;
+  const status = isCurrent ? maintenance.status : 'completed';
   return {
-    ...commonOf(context, maintenance, options),
+    // What is said is said of the current window.
+    ...commonOf(context, isCurrent ? maintenance : { ...maintenance, updates: [] }, options),
     href: context.base + maintenancePath(maintenance.slug),
-    status: maintenance.status,
-    statusWord: statusWord(maintenance.status, context.words),
+    status,
+    statusWord: statusWord(status, context.words),
     impact: null,
     impactWord: null,
     isAutomatic: false,
-    ...windowText(context, { from: maintenance.startsAt, to: maintenance.endsAt }, options),
-    duration: context.format.duration(maintenance.endsAt - maintenance.startsAt),
+    ...windowText(context, window, options),
+    duration: context.format.duration(window.to - window.from),
   };
 }
 
@@ -100,27 +117,33 @@ function windowText(
   return { from: write(from), to: to === null ? null : format.isSameDay(from, to) ? format.clock(to) : write(to) };
 }
 
-interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates' | 'olderText'> {}
+interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates' | 'olderText' | 'allText'> {}
 
 function commonOf(
   context: ViewContext<PageFrame>,
-  event: { slug: string; title: string; componentIds: readonly string[]; updates: readonly Update[] },
+  event: {
+    readonly slug: string;
+    readonly title: string;
+    readonly componentIds: readonly string[];
+    readonly updates: readonly PageUpdate<string>[];
+  },
   { updatesMax = Number.POSITIVE_INFINITY, hasYear = false }: EventOptions,
 ): Common {
   const { words, format, locale } = context;
   const names = componentNames(context, event.componentIds);
   const newestFirst = event.updates.toReversed();
-  const older = Math.min(newestFirst.length, updatesMax) - 1;
+  const older = newestFirst.length - 1;
   return {
     slug: event.slug,
     title: event.title,
     affects: names.length === 0 ? '' : fill(words.affects, { names: format.list(names) }),
     updates: newestFirst.slice(0, updatesMax).map((update) => updateOf(context, update, hasYear)),
-    olderText: older > 0 ? count(words.olderUpdates, older, locale) : '',
+    olderText: older > 0 && updatesMax > 1 ? count(words.olderUpdates, older, locale) : '',
+    allText: older >= updatesMax ? count(words.allUpdates, newestFirst.length, locale) : '',
   };
 }
 
-function updateOf({ words, format }: ViewContext<PageFrame>, update: Update, hasYear: boolean): UpdateView {
+function updateOf({ words, format }: ViewContext<PageFrame>, update: PageUpdate<string>, hasYear: boolean): UpdateView {
   return {
     id: update.id,
     at: hasYear ? format.time(update.at) : format.timeInYear(update.at),

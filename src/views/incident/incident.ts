@@ -1,6 +1,6 @@
 /** One incident on its own page: what happened, to what, for how long. */
 
-import type { PageIncident, State } from '../../model/index.ts';
+import { combinedState, type PageIncident, type State } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import {
@@ -27,9 +27,9 @@ export interface IncidentView {
 }
 
 export interface AffectedView extends LinkView {
-  /** The state it was said to be in; null: it was not said. */
-  readonly state: State | null;
-  readonly stateWord: string | null;
+  /** Now, or of an incident that is over the worst while it lasted. */
+  readonly state: State;
+  readonly stateWord: string;
 }
 
 /** @param model  settled once the incident is over: then its page depends on nothing that still changes */
@@ -48,7 +48,7 @@ export function incidentView(
       description: [event.statusWord, event.affects].filter(Boolean).join('. '),
       path: incidentPath(incident.slug),
       section: 'history',
-      present: isOpen && model.staleAfter !== null ? { ...model, state: stateOfImpact(incident) } : null,
+      present: isOpen && model.staleAfter !== null ? { ...model, state: stateOf(incident), since: null } : null,
     }),
     event,
     isOpen,
@@ -66,21 +66,15 @@ const STATE_OF_IMPACT: Readonly<Record<PageIncident['impact'], State>> = {
   critical: 'major_outage',
 };
 
-function stateOfImpact({ impact, affectedState }: PageIncident): State {
-  return affectedState ?? STATE_OF_IMPACT[impact];
+function stateOf({ impact, components }: PageIncident): State {
+  return components.length === 0 ? STATE_OF_IMPACT[impact] : combinedState(components.map(({ state }) => state));
 }
 
 function affectedOf({ model, words, base }: ViewContext<PageFrame>, incident: PageIncident): AffectedView[] {
-  const said = new Map(incident.components.map((one) => [one.id, one.state]));
-  return model.components
-    .filter((one) => incident.componentIds.includes(one.definition.id))
-    .map((one) => {
-      const state = said.get(`${model.definition.id}/${one.definition.id}`) ?? incident.affectedState;
-      return {
-        href: base + componentPath(one.definition.id),
-        text: one.name,
-        state,
-        stateWord: state === null ? null : stateWord(state, words),
-      };
-    });
+  const states = new Map(incident.components.map(({ id, state }) => [id, state]));
+  return model.components.flatMap(({ definition, name }) => {
+    const state = states.get(definition.id);
+    if (state === undefined) return [];
+    return [{ href: base + componentPath(definition.id), text: name, state, stateWord: stateWord(state, words) }];
+  });
 }

@@ -6,6 +6,7 @@ import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import { contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
+import { ruleText } from '../text/repeat-text.ts';
 import { type EventView, maintenanceEventOf } from './events.ts';
 
 export interface MaintenanceView {
@@ -14,6 +15,8 @@ export interface MaintenanceView {
   /** With the zone, since people put them into calendars. */
   readonly starts: TimeView;
   readonly ends: TimeView;
+  /** How it comes back, in words; null: it does not. */
+  readonly repeats: string | null;
   readonly affected: readonly LinkView[];
   readonly month: LinkView;
   readonly calendarHref: string;
@@ -36,11 +39,14 @@ export function maintenanceView(
       path: maintenancePath(maintenance.slug),
       section: 'history',
       present:
-        maintenance.status === 'completed' || model.staleAfter === null ? null : { ...model, state: 'maintenance' },
+        maintenance.status === 'completed' || model.staleAfter === null
+          ? null
+          : { ...model, state: 'maintenance', since: null },
     }),
     event,
     starts: format.timeWithZone(maintenance.startsAt),
     ends: format.timeWithZone(maintenance.endsAt),
+    repeats: maintenance.repeats === null ? null : ruleText(maintenance.repeats, context.locale),
     affected: model.components
       .filter((one) => maintenance.componentIds.includes(one.definition.id))
       .map((one) => ({ href: base + componentPath(one.definition.id), text: one.name })),

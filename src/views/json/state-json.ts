@@ -2,7 +2,7 @@
 
 import { type PageModel, type State, toIso } from '../../model/index.ts';
 import { isOpen } from '../incident/event-times.ts';
-import { v2Sections } from '../v2/components.ts';
+import { sectionsOf } from '../model/sections.ts';
 import { catalogueTag, wordsOf } from '../words/index.ts';
 import { bannerSentence, stateWord } from '../words/state-words.ts';
 import {
@@ -19,6 +19,8 @@ import {
 export interface StateDocument {
   readonly page: PageHead;
   readonly state: State;
+  /** When it came into that state; null: nothing was known before. */
+  readonly since: string | null;
   /** The sentence at the top of the page, in its language. */
   readonly sentence: string;
   readonly locale: string;
@@ -36,6 +38,7 @@ export interface StateDocument {
 
 export interface StateComponent extends ComponentHead {
   readonly state: State;
+  readonly since: string | null;
   /** The state in the language of the page. */
   readonly state_text: string;
   readonly stale: boolean;
@@ -53,15 +56,17 @@ export function stateDocument(model: PageModel): StateDocument {
   return {
     page: pageHead(model),
     state,
+    since: model.since === null ? null : toIso(model.since),
     sentence: bannerSentence(state, words),
     locale: catalogueTag(settings.locale),
     as_of: toIso(asOf),
     stale_after: toIso(model.staleAfter),
     stale: model.isStale,
-    components: v2Sections(model).flatMap(({ group, members }) =>
+    components: sectionsOf(model).flatMap(({ group, members }) =>
       members.map((component) => ({
         ...componentHead(model, component, group?.name),
         state: component.state,
+        since: component.since === null ? null : toIso(component.since),
         state_text: stateWord(component.state, words),
         stale: component.isStale,
       })),

@@ -9,7 +9,9 @@ import {
   daysUntil,
   FORMULA_VERSION,
   floorTo,
+  type MsByState,
   type PageModel,
+  type PageSettings,
   type Provenance,
   type SourceFreshness,
   STATES,
@@ -22,8 +24,9 @@ import {
   uptimePeriods,
 } from '../../model/index.ts';
 import { lastChangeAt } from '../model/last-change.ts';
+import { sectionsOf } from '../model/sections.ts';
+import { upstreamRatio } from '../model/upstream-figures.ts';
 import { shortId } from '../text/stable-id.ts';
-import { v2Sections } from '../v2/components.ts';
 import { type ComponentHead, componentHead, type PageHead, pageHead } from './heads.ts';
 
 /** As many days as the bars of the page show. */
@@ -33,6 +36,7 @@ const DAYS_COUNT = 90;
 const FORMULA =
   'up / (up + down) over each window that ends at as_of; up: operational, degraded, and 70 % of partial_outage; ' +
   'down: major_outage and 30 % of partial_outage; maintenance, paused and unknown time is not counted; ' +
+  'an impact that was declared not to count counts as what lies below it (counted_seconds); ' +
   'ratios are rounded down to 6 decimals and are 1 only when nothing was down';
 
 export interface UptimeDocument {
@@ -78,7 +82,11 @@ export interface UptimeComponent extends ComponentHead {
   readonly source_id: string | null;
   readonly periods: UptimePeriodFigures;
   /** What the upstream says itself; null: it says nothing. */
-  readonly upstream: { readonly period_days: number; readonly uptime_ratio: number | null } | null;
+  readonly upstream: {
+    readonly period_days: number;
+    readonly uptime_ratio: number | null;
+    readonly response_time_average_ms: number | null;
+  } | null;
   readonly days: UptimeDays;
 }
 
@@ -88,6 +96,8 @@ export interface UptimeDays {
   readonly state: readonly State[];
   /** Seconds in each state; together they are `day_seconds`. */
   readonly seconds: Readonly<Record<State, readonly number[]>>;
+  /** The same as uptime counts it; null: no day differs. */
+  readonly counted_seconds: Readonly<Record<State, readonly number[]>> | null;
   /** Share of the day with a known state, 0 to 1, rounded down to 4 decimals. */
   readonly coverage: readonly number[];
   readonly provenance: readonly (readonly Provenance[])[];
@@ -96,12 +106,14 @@ export interface UptimeDays {
 export type UptimePeriodFigures = Readonly<Record<UptimePeriod, UptimeFigures>>;
 
 export interface UptimeFigures {
-  /** Null: no time counts. */
+  /** Null: no time counts, or the page shows no uptime. */
   readonly uptime_ratio: number | null;
   /** The same with maintenance counted as up. */
   readonly uptime_ratio_with_maintenance: number | null;
   readonly coverage_ratio: number;
   readonly seconds: Readonly<Record<State, number>>;
+  /** What the ratios are made from: other than `seconds` only where an impact was declared not to count. */
+  readonly counted_seconds: Readonly<Record<State, number>>;
 }
 
 /** The document of one page. */
@@ -110,7 +122,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
   const days = daysUntil(dayOf(asOf, settings.timezone), DAYS_COUNT);
   const options = { now: asOf, blipFloorMs: settings.blipFloorMs, zone: settings.timezone };
   const groupNames = new Map(
-    v2Sections(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
+    sectionsOf(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
   );
   const counted = model.components.map((component) => ({
     component,
@@ -126,7 +138,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     state: model.state,
     formula: { version: FORMULA_VERSION, text: FORMULA, blip_floor_seconds: settings.blipFloorMs / 1_000 },
     sources: model.sources.map((source) => uptimeSource(model, source)),
-    periods: figuresByPeriod((period) => combinedUptime(counted.map(({ periods }) => periods[period]))),
+    periods: figuresByPeriod(settings, (period) => combinedUptime(counted.map(({ periods }) => periods[period]))),
     days,
     day_seconds: (counted[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => secondsOf(elapsedMs)),
     components: counted.map(({ component, cells, periods }) => ({
@@ -134,8 +146,8 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
       state: component.state,
       stale: component.isStale,
       source_id: sourceIdOf(model, component),
-      periods: figuresByPeriod((period) => periods[period]),
-      upstream: upstreamFigures(component),
+      periods: figuresByPeriod(settings, (period) => periods[period]),
+      upstream: upstreamFigures(component, settings),
       days: uptimeDays(cells),
     })),
   };
@@ -156,38 +168,57 @@ function sourceIdOf(model: PageModel, { definition }: ComponentModel): string | 
   return definition.monitor === null ? null : shortId('source', model.definition.id, upstreamOf(definition.monitor));
 }
 
-function upstreamFigures({ upstreamUptime }: ComponentModel): UptimeComponent['upstream'] {
+function upstreamFigures(component: ComponentModel, { showUptime }: PageSettings): UptimeComponent['upstream'] {
+  const { upstreamUptime } = component;
   if (upstreamUptime === null) return null;
-  const { periodDays, uptimeRatio } = upstreamUptime;
-  return { period_days: periodDays, uptime_ratio: uptimeRatio };
+  const ratio = upstreamRatio(component);
+  return {
+    period_days: upstreamUptime.periodDays,
+    uptime_ratio: ratio === null || !showUptime ? null : floorTo(ratio, 6),
+    response_time_average_ms: upstreamUptime.responseTimeAverageMs,
+  };
 }
 
-function figuresByPeriod(uptimeIn: (period: UptimePeriod) => Uptime): UptimePeriodFigures {
+function figuresByPeriod(settings: PageSettings, uptimeIn: (period: UptimePeriod) => Uptime): UptimePeriodFigures {
   const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
-  return Object.fromEntries(periods.map((period) => [period, uptimeFigures(uptimeIn(period))])) as UptimePeriodFigures;
+  return Object.fromEntries(
+    periods.map((period) => [period, uptimeFigures(uptimeIn(period), settings)]),
+  ) as UptimePeriodFigures;
 }
 
 /** Uptime figures as JSON has them. */
-export function uptimeFigures({ ratio, coverageRatio, msByState, upMs, downMs, maintenanceMs }: Uptime): UptimeFigures {
+export function uptimeFigures(uptime: Uptime, { showUptime }: Pick<PageSettings, 'showUptime'>): UptimeFigures {
+  const { ratio, coverageRatio, msByState, countedMsByState, upMs, downMs, maintenanceMs } = uptime;
   const withMaintenanceMs = upMs + downMs + maintenanceMs;
   return {
-    uptime_ratio: ratio === null ? null : floorTo(ratio, 6),
+    uptime_ratio: ratio === null || !showUptime ? null : floorTo(ratio, 6),
     uptime_ratio_with_maintenance:
-      withMaintenanceMs > 0 ? floorTo((upMs + maintenanceMs) / withMaintenanceMs, 6) : null,
+      withMaintenanceMs > 0 && showUptime ? floorTo((upMs + maintenanceMs) / withMaintenanceMs, 6) : null,
     coverage_ratio: floorTo(coverageRatio, 4),
-    seconds: Object.fromEntries(STATES.map((state) => [state, secondsOf(msByState[state])])) as Record<State, number>,
+    seconds: secondsByState(msByState),
+    counted_seconds: secondsByState(countedMsByState),
   };
 }
 
 function uptimeDays(cells: readonly DayCell[]): UptimeDays {
   return {
     state: cells.map(({ state }) => state),
-    seconds: Object.fromEntries(
-      STATES.map((state) => [state, cells.map(({ msByState }) => secondsOf(msByState[state]))]),
-    ) as unknown as UptimeDays['seconds'],
+    seconds: daysByState(cells.map(({ msByState }) => msByState)),
+    counted_seconds: cells.some(({ msByState, countedMsByState }) => msByState !== countedMsByState)
+      ? daysByState(cells.map(({ countedMsByState }) => countedMsByState))
+      : null,
     coverage: cells.map(({ coverageRatio }) => floorTo(coverageRatio, 4)),
     provenance: cells.map(({ provenances }) => provenances),
   };
+}
+
+function secondsByState(ms: MsByState): Record<State, number> {
+  return Object.fromEntries(STATES.map((state) => [state, secondsOf(ms[state])])) as Record<State, number>;
+}
+
+function daysByState(days: readonly MsByState[]): UptimeDays['seconds'] {
+  const lists = STATES.map((state) => [state, days.map((ms) => secondsOf(ms[state]))]);
+  return Object.fromEntries(lists) as UptimeDays['seconds'];
 }
 
 /** To the millisecond, so that the seconds of a day add up. */

@@ -12,8 +12,7 @@ import {
   type PageModel,
   toEpochMs,
 } from '../../model/index.ts';
-import { incidentChangedAt, maintenanceChangedAt } from '../incident/event-times.ts';
-import { stateSince } from './last-change.ts';
+import { incidentChangedAt } from '../incident/event-times.ts';
 
 /** Files are drawn anew this often even when nothing happens, so that a reader can tell a live page from a dead one. */
 export const HEARTBEAT_MS = 15 * MINUTE_MS;
@@ -67,11 +66,9 @@ export function componentsWithNews(model: PageModel, heartbeat: EpochMs): Readon
   const { components, incidents, maintenances, asOf } = model;
   return new Set([
     ...components
-      .filter((component) => component.isStale || stateSince(component) > heartbeat)
+      .filter(({ isStale, since }) => isStale || (since !== null && since > heartbeat))
       .map(({ definition }) => definition.id),
     ...incidents.filter((one) => incidentChangedAt(one, asOf) > heartbeat).flatMap(({ componentIds }) => componentIds),
-    ...maintenances
-      .filter((one) => maintenanceChangedAt(one, asOf) > heartbeat)
-      .flatMap(({ componentIds }) => componentIds),
+    ...maintenances.filter(({ changedAt }) => changedAt > heartbeat).flatMap(({ componentIds }) => componentIds),
   ]);
 }

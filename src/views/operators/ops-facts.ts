@@ -81,6 +81,7 @@ export interface ExportFacts {
   readonly queued: number;
   readonly sent: number;
   readonly rejected: number;
+  readonly parked: number;
   readonly lastError: string | null;
 }
 

@@ -99,9 +99,9 @@ export function opsView(
     runs: runRows(facts.runs, words),
     pages: facts.pages.map((page) => pageRow(page, words)),
     pagesHidden: facts.pagesTotal - facts.pages.length,
-    exports: facts.exports.map(({ id, queued, sent, rejected, lastError }) => ({
+    exports: facts.exports.map(({ id, queued, sent, rejected, parked, lastError }) => ({
       id,
-      counts: `${format.number(queued)} queued, ${format.number(sent)} sent, ${format.number(rejected)} rejected`,
+      counts: `${format.number(queued)} queued, ${format.number(sent)} sent, ${format.number(rejected)} rejected, ${format.number(parked)} parked`,
       error: lastError,
     })),
     mail: mailWords(facts),
@@ -143,7 +143,7 @@ function attentionOf(facts: OpsFacts): string[] {
       .filter(({ circuit, isStale }) => !isStale && circuit.kind === 'open' && circuit.why !== 'waiting')
       .map(({ id }) => `Upstream ${id} is being left alone.`),
     ...facts.exports
-      .filter(({ rejected, lastError }) => rejected > 0 || lastError !== null)
+      .filter(({ rejected, parked, lastError }) => rejected > 0 || parked > 0 || lastError !== null)
       .map(({ id }) => `Export ${id} has events that were not taken.`),
     ...facts.targets.map(({ place, message }) => `Output ${place} is not up to date: ${message}`),
     ...(facts.mail.isNeeded && !facts.mail.isConfigured

@@ -14,13 +14,13 @@ import {
 import { responseSparkOf, type SparkView } from '../component/response-chart.ts';
 import { barCells, type DayBarView, type DaysView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
 import type { ViewContext } from '../frame/shell.ts';
-import { firstHeardAt, stateSince } from '../model/last-change.ts';
+import { sectionsOf } from '../model/sections.ts';
 import { componentPath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { stateWord } from '../words/state-words.ts';
 import { rowId } from './banner.ts';
 
-/** Up to this many components every group is open; above it those that are well are folded. */
+/** Up to this many components every group is open that does not say otherwise; above it those that are well are folded. */
 const OPEN_COMPONENTS_MAX = 60;
 
 /** A group, or components that are in none. */
@@ -50,21 +50,19 @@ export interface ComponentRowView {
   readonly stateWord: string;
   /** When it came into that state, unless it is well. */
   readonly since: TimeView | null;
-  /** Empty where nothing is ever observed. */
+  /** Empty where uptime is not shown. */
   readonly uptime: string;
   /** Null where response times are not known. */
   readonly spark: SparkView | null;
-  /** Null where nothing is ever observed: it is no monitor. */
-  readonly bar: DayBarView | null;
+  readonly bar: DayBarView;
 }
 
 /** Groups and what is in none, in the order of the page. */
 export function sectionViews(context: ViewContext, days: DaysView): SectionView[] {
   const { model, words, format } = context;
   const incidents = incidentsByComponent(model);
-  const byGroup = Map.groupBy(model.components, (one) => one.definition.groupId);
   const isLarge = model.components.length > OPEN_COMPONENTS_MAX;
-  return [...byGroup].map(([groupId, components]) => {
+  return sectionsOf(model).map(({ group, members: components }) => {
     const uptimes = components.map((one) => uptimeOf(one.timeline, windowOf('90d', model.asOf)));
     const rows = components.map((one, index) =>
       componentRow(context, days, {
@@ -73,8 +71,7 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
         incidents: incidents.get(one.definition.id) ?? [],
       }),
     );
-    const group = model.groups.find((one) => one.id === groupId);
-    if (group === undefined) return { group: null, components: rows };
+    if (group === null) return { group: null, components: rows };
     const state = combinedState(components.map((one) => one.state));
     return {
       group: {
@@ -82,8 +79,11 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
         name: group.name,
         state,
         stateWord: stateWord(state, words),
-        uptime: format.percent(combinedUptime(uptimes).ratio, model.settings.uptimeDecimals),
-        isOpen: !isLarge || isWorse(state, 'operational'),
+        uptime: model.settings.showUptime
+          ? format.percent(combinedUptime(uptimes).ratio, model.settings.uptimeDecimals)
+          : '',
+        // What is wrong is never folded away.
+        isOpen: (group.defaultOpen ?? !isLarge) || isWorse(state, 'operational'),
       },
       components: rows,
     };
@@ -103,8 +103,7 @@ function componentRow(
 ): ComponentRowView {
   const { model, words, format } = context;
   const { definition, state } = component;
-  const since = isWorse(state, 'operational') ? stateSince(component) : null;
-  const isObserved = definition.type === 'monitor' || firstHeardAt(component) !== null;
+  const since = isWorse(state, 'operational') ? component.since : null;
   return {
     anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
     href: context.base + componentPath(definition.id),
@@ -113,9 +112,9 @@ function componentRow(
     target: component.target,
     state,
     stateWord: stateWord(state, words),
-    since: since === null || since <= 0 ? null : format.timeInYear(since),
-    uptime: isObserved ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
+    since: since === null ? null : format.timeInYear(since),
+    uptime: model.settings.showUptime ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
     spark: responseSparkOf(context, component),
-    bar: isObserved ? dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }) : null,
+    bar: dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }),
   };
 }

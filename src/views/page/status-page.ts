@@ -37,6 +37,8 @@ export interface StatusPageView {
   readonly comingMaintenance: readonly EventView[];
   readonly days: readonly string[];
   readonly sections: readonly SectionView[];
+  /** Whether any figure of uptime is shown. */
+  readonly hasUptime: boolean;
   readonly legend: readonly LegendView[];
   readonly past: PastView;
   readonly historyHref: string;
@@ -73,7 +75,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   return {
     shell: shellOf(context, {
       title: null,
-      description: [banner.sentence, ...banner.details.map(plainText)].join('. '),
+      description: descriptionOf(banner),
       path: '',
       section: 'status',
       present: model,
@@ -88,17 +90,23 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
     days: days.texts,
     sections: sectionViews(context, days),
+    hasUptime: model.settings.showUptime,
     legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
     past: pastOf(context),
     historyHref: context.base + HISTORY_PATH,
     counted: [
-      words.countedUptime,
+      ...(model.settings.showUptime ? [words.countedUptime] : []),
       fill(words.countedDays, {
         floor: context.format.duration(model.settings.blipFloorMs),
         zone: context.format.zone,
       }),
     ],
   };
+}
+
+/** The sentence at the top has no full stop, what follows has. */
+function descriptionOf({ sentence, details }: BannerView): string {
+  return details.length === 0 ? sentence : `${sentence}. ${details.map(plainText).join(' ')}`;
 }
 
 function announcementOf({ format }: ViewContext, announcement: Announcement): AnnouncementView {

@@ -27,7 +27,7 @@ import {
   pageHead,
 } from '../json/heads.ts';
 import { type UptimeFigures, uptimeFigures } from '../json/uptime-json.ts';
-import { v2Sections } from '../v2/components.ts';
+import { sectionsOf } from '../model/sections.ts';
 
 export interface ReportDocument {
   readonly page: PageHead;
@@ -67,11 +67,14 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
   const whole = intervalOfMonth(month, model.settings.timezone);
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
   const incidents = model.incidents.filter(({ startedAt, endedAt }) => touches(window, startedAt, endedAt));
-  const maintenances = model.maintenances.filter(({ startsAt, endsAt }) => touches(window, startsAt, endsAt));
+  const maintenances = model.maintenances.flatMap((maintenance) => {
+    const windows = maintenance.windows.filter(({ from, to }) => touches(window, from, to));
+    return windows.length === 0 ? [] : [{ maintenance, windows }];
+  });
   const incidentCounts = new Map<string, number>();
   for (const { componentIds } of incidents)
     for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
-  const counted = v2Sections(model).flatMap(({ group, members }) =>
+  const counted = sectionsOf(model).flatMap(({ group, members }) =>
     members.map((component) => ({ group, component, uptime: uptimeOf(component.timeline, window) })),
   );
   return {
@@ -82,14 +85,14 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
     to: toIso(window.to),
     is_over: model.asOf >= whole.to,
     formula_version: FORMULA_VERSION,
-    uptime: uptimeFigures(combinedUptime(counted.map(({ uptime }) => uptime))),
+    uptime: uptimeFigures(combinedUptime(counted.map(({ uptime }) => uptime)), model.settings),
     components: counted.map(({ group, component, uptime }) => ({
       ...componentHead(model, component, group?.name),
-      uptime: uptimeFigures(uptime),
+      uptime: uptimeFigures(uptime, model.settings),
       incident_count: incidentCounts.get(component.definition.id) ?? 0,
     })),
     incidents: incidents.map((incident) => incidentEvent(model, window, incident)).reverse(),
-    maintenances: maintenances.map((maintenance) => maintenanceEvent(model, window, maintenance)).reverse(),
+    maintenances: maintenances.map((planned) => maintenanceEvent(model, window, planned)).reverse(),
   };
 }
 
@@ -109,14 +112,19 @@ function incidentEvent(model: PageModel, window: Interval, incident: PageInciden
   };
 }
 
-function maintenanceEvent(model: PageModel, window: Interval, maintenance: PageMaintenance): ReportEvent {
+/** Of one that repeats its windows of the month together, from the first to the last. */
+function maintenanceEvent(
+  model: PageModel,
+  window: Interval,
+  { maintenance, windows }: { readonly maintenance: PageMaintenance; readonly windows: readonly Interval[] },
+): ReportEvent {
   const { startsAt, endsAt, componentIds } = maintenance;
   return {
     ...maintenanceHead(model, maintenance),
     impact: null,
-    started_at: toIso(startsAt),
-    ended_at: toIso(endsAt),
-    seconds: secondsInside(window, startsAt, endsAt),
+    started_at: toIso(windows[0]?.from ?? startsAt),
+    ended_at: toIso(windows.at(-1)?.to ?? endsAt),
+    seconds: windows.reduce((sum, { from, to }) => sum + secondsInside(window, from, to), 0),
     components: componentIds,
   };
 }

@@ -34,7 +34,8 @@ export interface ReportView {
   readonly incidents: readonly EventView[];
   readonly noIncidentsText: string;
   readonly maintenances: readonly EventView[];
-  readonly counted: string;
+  /** Null: uptime is not shown. */
+  readonly counted: string | null;
   readonly earlier: LinkView | null;
   readonly later: LinkView | null;
   readonly reportsHref: string;
@@ -91,7 +92,7 @@ export function reportView(model: ReportPage, month: string, options: ViewOption
     rows: reportRowViews(context, window),
     ...eventsWithin(context, window),
     noIncidentsText: words.noIncidentsMonth,
-    counted: words.countedUptime,
+    counted: model.settings.showUptime ? words.countedUptime : null,
     earlier: link(at + 1),
     later: link(at - 1),
     reportsHref: base + REPORTS_PATH,
@@ -121,7 +122,7 @@ function reportCells({ model, format }: ViewContext<ReportPage>, uptime: Uptime,
   const lasted = (ms: number) => (ms > 0 ? format.duration(ms) : '–');
   const { msByState } = uptime;
   return [
-    format.percent(uptime.ratio, model.settings.uptimeDecimals),
+    model.settings.showUptime ? format.percent(uptime.ratio, model.settings.uptimeDecimals) : '–',
     lasted(msByState.major_outage),
     lasted(msByState.partial_outage),
     lasted(msByState.degraded),
@@ -140,9 +141,10 @@ function eventsWithin(
     incidents: incidents
       .filter((one) => touches(window, one.startedAt, one.endedAt))
       .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
-    maintenances: maintenances
-      .filter((one) => touches(window, one.startsAt, one.endsAt))
-      .map((one) => maintenanceEventOf(context, one, { updatesMax: 1 })),
+    maintenances: maintenances.flatMap((one) => {
+      const last = one.windows.findLast(({ from, to }) => touches(window, from, to));
+      return last === undefined ? [] : [maintenanceEventOf(context, one, { updatesMax: 1, window: last })];
+    }),
   };
 }
 

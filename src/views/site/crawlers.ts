@@ -8,8 +8,9 @@ import {
   toIso,
 } from '../../model/index.ts';
 import { monthsOf } from '../days/months.ts';
-import { incidentChangedAt, isOpen, maintenanceChangedAt } from '../incident/event-times.ts';
+import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
 import { lastChangeAt } from '../model/last-change.ts';
+import { sectionsOf } from '../model/sections.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import {
   componentPath,
@@ -20,7 +21,6 @@ import {
   UPTIME_PATH,
 } from '../text/addresses.ts';
 import { cleanLine } from '../text/plain-text.ts';
-import { v2Sections } from '../v2/components.ts';
 import { pageStatus } from '../v2/words.ts';
 
 /** The protocol's limit for one sitemap. */
@@ -79,7 +79,7 @@ export function sitemapView(model: PageModel): SitemapView {
       at(UPTIME_PATH),
       ...monthsOf(model).map((month) => at(historyPath(month))),
       ...model.components.map(({ definition }) => at(componentPath(definition.id))),
-      ...model.maintenances.map((one) => at(maintenancePath(one.slug), toIso(maintenanceChangedAt(one, model.asOf)))),
+      ...model.maintenances.map((one) => at(maintenancePath(one.slug), toIso(one.changedAt))),
       ...model.incidents.map((one) => at(incidentPath(one.slug), toIso(incidentChangedAt(one, model.asOf)))),
     ].slice(0, SITEMAP_URLS_MAX),
   };
@@ -123,7 +123,7 @@ export function llmsView(model: PageModel): LlmsView {
       },
       {
         heading: 'Components',
-        links: v2Sections(model).flatMap(({ group, members }) =>
+        links: sectionsOf(model).flatMap(({ group, members }) =>
           members.map((member) =>
             link(componentTitle(member, group?.name), componentPath(member.definition.id), member.state),
           ),

@@ -19,7 +19,7 @@ export interface ListedPageView {
   readonly description: string | null;
   readonly state: State;
   readonly sentence: string;
-  readonly asOf: TimeView;
+  readonly since: TimeView | null;
 }
 
 export interface IndexInit {
@@ -31,7 +31,7 @@ export interface IndexInit {
 }
 
 /** What the list shows of a page. */
-export type ListedPage = Pick<PageModel, 'definition' | 'settings' | 'state' | 'asOf' | 'dataFrom'>;
+export type ListedPage = Pick<PageModel, 'definition' | 'settings' | 'state' | 'since' | 'asOf'>;
 
 /**
  * How long the list may be believed after the oldest of its pages was true: pages are drawn anew every quarter of an
@@ -43,13 +43,16 @@ const LIST_BELIEVED_MS = 45 * MINUTE_MS;
 function indexFreshness(models: readonly ListedPage[], { locale, timezone }: IndexInit): FreshnessView | null {
   if (models.length === 0) return null;
   const asOf = toEpochMs(Math.min(...models.map((model) => model.asOf)));
-  const time = formatIn(locale, timezone).timeWithZone(asOf);
+  const format = formatIn(locale, timezone);
+  const staleAfter = toEpochMs(asOf + LIST_BELIEVED_MS);
   return {
-    asOf: time,
+    since: null,
+    checkedEvery: '',
+    goodUntil: format.timeWithZone(staleAfter),
     isStale: false,
-    staleAfter: toEpochMs(asOf + LIST_BELIEVED_MS),
-    staleText: fill(wordsOf(locale).staleBody, { time: time.text }),
-    rewritten: '',
+    staleAfter,
+    staleText: fill(wordsOf(locale).staleBody, { time: format.timeWithZone(asOf).text }),
+    nowHref: null,
   };
 }
 
@@ -80,7 +83,7 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
       description: model.definition.description,
       state: model.state,
       sentence: bannerSentence(model.state, words),
-      asOf: format.timeWithZone(model.dataFrom ?? model.asOf),
+      since: model.since === null ? null : format.timeWithZone(model.since),
     })),
   };
 }

@@ -69,6 +69,17 @@ export function safeHtmlOfMarkdown(text: string): SafeHtml {
   return made;
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+
+/** The text of our own markup on one line, for places that show no markup. */
+export function textOfHtml(html: SafeHtml): string {
+  return html
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(amp|lt|gt|quot|#39);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
 /** An update stands on its incident's page, in the history, on its components' pages and, while it matters, on top. */
 const known = new LRUCache<string, SafeHtml>({ max: 1_000 });
 /** Together at most a few megabytes. */

@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const SHORT_ID_LENGTH = 12;
 
-export type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source';
+export type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source' | 'history';
 
 /** Twelve characters like Statuspage's own ids: 60 bits of SHA-256 over kind and parts, in base 32. */
 export function shortId(kind: IdKind, ...parts: readonly string[]): string {

@@ -11,7 +11,7 @@ import {
   toIso,
 } from '../../model/index.ts';
 import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
-import { firstHeardAt, NEVER, stateSince } from '../model/last-change.ts';
+import { sectionsOf } from '../model/sections.ts';
 import { shortId } from '../text/stable-id.ts';
 import type { V2Component } from './types.ts';
 import { componentStatus } from './words.ts';
@@ -48,7 +48,7 @@ export function v2ComponentSet(model: PageModel): V2ComponentSet {
   const byId = new Map<string, V2Component>();
   const fullNames = new Map<string, string>();
   let topLevel = 0;
-  for (const { group, members } of v2Sections(model)) {
+  for (const { group, members } of sectionsOf(model)) {
     if (group !== null) all.push(v2Group(model, { group, members, changes, position: ++topLevel }));
     for (const [index, member] of members.entries()) {
       const position = group === null ? ++topLevel : index + 1;
@@ -61,34 +61,13 @@ export function v2ComponentSet(model: PageModel): V2ComponentSet {
   return { all, byId, fullNames };
 }
 
-/** A group with its components, or one component that has none. */
-export interface Section {
-  readonly group: GroupDefinition | null;
-  readonly members: readonly ComponentModel[];
-}
-
-/** The page's components as drawn; a group stands where its first component does. */
-export function v2Sections(model: PageModel): Section[] {
-  const groups = new Map(model.groups.map((group) => [group.id, group]));
-  const members = Map.groupBy(model.components, ({ definition }) => groups.get(definition.groupId ?? '') ?? null);
-  const sections: Section[] = [];
-  const drawn = new Set<GroupDefinition>();
-  for (const component of model.components) {
-    const group = groups.get(component.definition.groupId ?? '') ?? null;
-    if (group === null) sections.push({ group, members: [component] });
-    else if (!drawn.has(group)) {
-      drawn.add(group);
-      sections.push({ group, members: members.get(group) ?? [] });
-    }
-  }
-  return sections;
-}
-
 type Changes = ReadonlyMap<string, EpochMs>;
 
 /** When each component came into its state or was last written about in an open incident, by its id. */
 function changesOf(model: PageModel): Changes {
-  const changes = new Map(model.components.map((component) => [component.definition.id, stateSince(component)]));
+  const changes = new Map(
+    model.components.map(({ definition, since, knownSince }) => [definition.id, since ?? knownSince]),
+  );
   for (const incident of model.incidents) {
     if (!isOpen(incident, model.asOf)) continue;
     const at = incidentChangedAt(incident, model.asOf);
@@ -150,12 +129,11 @@ function datesOf(
   members: readonly ComponentModel[],
   changes: Changes,
 ): Pick<V2Component, 'created_at' | 'updated_at' | 'start_date'> {
-  const heard = members.map(firstHeardAt).filter((at) => at !== null);
-  const since = heard.length === 0 ? null : toEpochMs(Math.min(...heard));
-  const changed = members.map(({ definition }) => changes.get(definition.id) ?? NEVER);
+  const earliest = toEpochMs(Math.min(...members.map(({ knownSince }) => knownSince)));
+  const changed = members.map(({ definition, knownSince }) => changes.get(definition.id) ?? knownSince);
   return {
-    created_at: toIso(since ?? NEVER),
+    created_at: toIso(earliest),
     updated_at: toIso(toEpochMs(Math.max(...changed))),
-    start_date: since === null ? null : dayOf(since, settings.timezone),
+    start_date: dayOf(earliest, settings.timezone),
   };
 }

@@ -34,7 +34,7 @@ export interface V2Component {
   readonly position: number;
   readonly description: string | null;
   readonly showcase: boolean;
-  /** `YYYY-MM-DD` in the page's zone; null: nothing was ever heard of it. */
+  /** `YYYY-MM-DD` in the page's zone. */
   readonly start_date: string | null;
   readonly group_id: string | null;
   readonly page_id: string;

@@ -29,6 +29,11 @@ export function catalogueTag(locale: string): string {
   return Object.keys(CATALOGUES).find((tag) => tag.split('-')[0] === language) ?? 'en';
 }
 
+/** Whether there is a catalogue of the language of `locale`. */
+export function hasWords(locale: string): boolean {
+  return catalogueTag(locale).split('-')[0] === locale.split('-')[0]?.toLowerCase();
+}
+
 /** The direction that the words of `locale` are written in. */
 export function localeDirection(locale: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(catalogueTag(locale).split('-')[0] ?? '') ? 'rtl' : 'ltr';

@@ -8,7 +8,7 @@ import type { UpstreamReport } from '../../../src/sync/pass/pass.ts';
 interface Rig {
   readonly engine: Engine;
   /** What each pass was asked for, in order. */
-  readonly passes: { readonly upstreams: readonly string[]; readonly isManual: boolean }[];
+  readonly passes: { readonly upstreams: readonly string[]; readonly isManual: boolean; readonly isHinted: boolean }[];
   /** Pages that were named when publishing; null: all. */
   readonly published: (string | null)[];
   readonly queued: { readonly run: string; readonly actor: string | undefined }[];
@@ -47,8 +47,8 @@ function rig({ fails = false, isNew = [] as readonly string[] } = {}): Rig {
     } as unknown as Store,
     now: () => toEpochMs(elapsed),
     upstreamIds: () => ALL,
-    pass: async (upstreams, { isManual, onReport }) => {
-      passes.push({ upstreams, isManual: isManual ?? false });
+    pass: async (upstreams, { isManual = false, isHinted = false, onReport }) => {
+      passes.push({ upstreams, isManual, isHinted });
       const reports = await Promise.all(
         upstreams.map(async (upstreamId) => {
           if (!isOpen) await new Promise<void>((answer) => asked.push({ id: upstreamId, answer }));
@@ -161,7 +161,7 @@ describe('the engine', () => {
     finish();
     await first.report;
     expect((await joined.report).trigger).toBe('rebuild');
-    expect(passes[1]).toEqual({ upstreams: ['edge'], isManual: true });
+    expect(passes[1]).toEqual({ upstreams: ['edge'], isManual: true, isHinted: false });
     await engine.idle();
   });
 
@@ -230,7 +230,7 @@ describe('the engine', () => {
     expect(asked()).toEqual(['edge', 'svc']);
     finish();
     await engine.idle();
-    expect(passes.slice(1)).toEqual([{ upstreams: ['edge'], isManual: true }]);
+    expect(passes.slice(1)).toEqual([{ upstreams: ['edge'], isManual: true, isHinted: true }]);
   });
 
   it('keeps the schedule of what answers while a run waits for what does not, and ends all the same', async () => {

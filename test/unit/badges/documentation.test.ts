@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { BADGE_FORMATS, BADGE_KINDS, BADGE_STYLES } from '../../../src/badges/names.ts';
-import { BadgeOptionsSchema, NamedBadgesSchema } from '../../../src/badges/options.ts';
+import { BADGE_KINDS } from '../../../src/badges/kinds.ts';
+import { NamedBadgesSchema } from '../../../src/badges/named.ts';
+import { BADGE_FORMATS, BADGE_STYLES } from '../../../src/badges/names.ts';
+import { BadgeOptionsSchema } from '../../../src/badges/options.ts';
 import { ENGLISH } from '../../../src/badges/words.ts';
 import { STATES } from '../../../src/model/state.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { badgeFields } from '../../../src/badges/kinds.ts';
-import { BADGE_KINDS, type BadgeKind } from '../../../src/badges/names.ts';
-import { STATES } from '../../../src/model/state.ts';
+import { BADGE_KINDS, type BadgeKind, badgeFields } from '../../../src/badges/kinds.ts';
+import { STATES, type State } from '../../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../../src/model/time.ts';
 import { en } from '../../../src/views/words/en.ts';
 import { stateWord } from '../../../src/views/words/state-words.ts';
@@ -47,12 +46,29 @@ it('each kind says one figure of the subject', () => {
 });
 
 describe('never wrong-green', () => {
-  it.each(BADGE_KINDS)('a stale subject is grey and says so: %s', (kind) => {
+  const TROUBLES: readonly State[] = ['degraded', 'partial_outage', 'major_outage'];
+
+  it.each(BADGE_KINDS)('a stale subject says so, in grey or in the colour of trouble that is known: %s', (kind) => {
     for (const state of STATES) {
       const { message, color, isUnknown } = badgeFields(badgeSubject({ state, isStale: true, openIncidents: 0 }), kind);
-      expect({ color, isUnknown }).toEqual({ color: 'unknown', isUnknown: true });
+      const isSaid = TROUBLES.includes(state) && ['status', 'dot', 'card'].includes(kind);
+      expect({ color, isUnknown }).toEqual({ color: isSaid ? state : 'unknown', isUnknown: !isSaid });
       expect(message).toMatch(/stale/);
     }
+  });
+
+  it.each(BADGE_KINDS)('one that is no longer kept up to date is grey whatever its state: %s', (kind) => {
+    for (const state of STATES) {
+      const fields = badgeFields(badgeSubject({ state, isExpired: true, openIncidents: 3 }), kind);
+      expect(fields).toMatchObject({ color: 'unknown', isUnknown: true, message: expect.stringMatching(/stale/) });
+    }
+  });
+
+  it('an outage that is known shows beside what is not heard from', () => {
+    expect(said('status', { state: 'partial_outage', isStale: true })).toBe(
+      'Acme | partial outage (stale) | partial_outage',
+    );
+    expect(said('incidents', { openIncidents: 2, isStale: true })).toBe('incidents | 2 open (stale) | degraded');
   });
 
   it.each(['status', 'dot', 'card', 'incidents', 'days-since-incident'] as const)(

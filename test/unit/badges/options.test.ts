@@ -1,20 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  BADGE_FORMATS,
-  BADGE_KINDS,
-  badgeFileName,
-  isBadgeName,
-  parseBadgeFileName,
-} from '../../../src/badges/names.ts';
-import {
-  BadgeOptionsSchema,
-  mergeBadgeOptions,
-  NamedBadgeSchema,
-  NamedBadgesSchema,
-  parseBadgeQuery,
-  resolveBadge,
-} from '../../../src/badges/options.ts';
+import { BADGE_KINDS } from '../../../src/badges/kinds.ts';
+import { NamedBadgeSchema, NamedBadgesSchema, resolveBadge } from '../../../src/badges/named.ts';
+import { BADGE_FORMATS, badgeFileName, isBadgeName, parseBadgeFileName } from '../../../src/badges/names.ts';
+import { BadgeOptionsSchema, mergeBadgeOptions, parseBadgeQuery } from '../../../src/badges/options.ts';
 
 describe('the configuration', () => {
   it('takes everything that may be chosen', () => {

@@ -119,6 +119,44 @@ describe('incidents', () => {
     });
   });
 
+  it('have not heard yet what is dated later', async () => {
+    const later = '## 2026-11-21T08:10:00Z identified\nFound.\n## 2026-11-21T23:00:00Z resolved\nDone.\n';
+    const one = async (matter: string, text = '') => (await read([post(matter, text)])).incidents[0];
+    expect(await one(INCIDENT, later)).toMatchObject({ status: 'identified', endedAt: null });
+    expect(await one(`${INCIDENT}\nended: 2026-11-21T22:00:00Z`)).toMatchObject({
+      status: 'investigating',
+      endedAt: Date.UTC(2026, 10, 21, 22),
+    });
+    expect(await one(`${INCIDENT}\nstatus: resolved\nended: 2026-11-21T22:00:00Z`, later)).toMatchObject({
+      status: 'identified',
+      endedAt: Date.UTC(2026, 10, 21, 22),
+    });
+    const said = '## 2026-11-21T09:00:00Z resolved\nDone.\n';
+    expect(await one(`${INCIDENT}\nended: 2026-11-21T22:00:00Z`, said)).toMatchObject({
+      status: 'resolved',
+      endedAt: Date.UTC(2026, 10, 21, 9),
+    });
+  });
+
+  it('count in uptime unless they say that they do not', async () => {
+    const one = async (matter: string) => (await read([post(matter)])).incidents[0];
+    expect(await one(INCIDENT)).not.toHaveProperty('affectsUptime');
+    expect(await one(`${INCIDENT}\naffects_uptime: false`)).toMatchObject({ affectsUptime: false });
+  });
+
+  it('are told as a whole, drafts left out, unless a file of theirs cannot be read', async () => {
+    const complete = async (...files: NewFile[]) =>
+      (await read(files)).complete.map(({ part, ids }) => [part, ids.join()]);
+    const named = (name: string, matter: string) => ({ ...post(matter), name });
+    const [a, b, c] = [named('a.md', INCIDENT), named('b.md', `${INCIDENT}\ndraft: true`), named('c.md', WINDOW)];
+    expect(await complete(a, b, c)).toEqual([
+      ['incidents', 'up/a'],
+      ['maintenances', 'up/c'],
+    ]);
+    expect(await complete(named('d.md', `${INCIDENT}\nstatus: over`), c)).toEqual([['maintenances', 'up/c']]);
+    expect(await complete(c, named('d.md', 'title: T'))).toEqual([]);
+  });
+
   it('order their updates by time, whatever the order of the file', async () => {
     const body = 'First words.\n\n## 2026-11-21T09:00:00Z monitoring\nB\n\n## 2026-11-21T08:10:00Z\nA\n';
     const { incidents } = await read([post(INCIDENT, body)]);
@@ -161,9 +199,9 @@ describe('repeated windows', () => {
     const matter = `type: maintenance\ntitle: T\nstarts: ${first}\nends: ${last}\nrepeat: ${rule}\nmonitors: [edge/1]`;
     const { maintenances, problems } = await read([post(matter)], zone);
     expect(problems).toEqual([]);
-    return maintenances.map(({ startsAt, endsAt }) => [
-      new Date(startsAt).toISOString().slice(0, 16),
-      endsAt - startsAt,
+    return (maintenances[0]?.repeats?.windows ?? []).map(({ from, to }) => [
+      new Date(from).toISOString().slice(0, 16),
+      to - from,
     ]);
   };
 
@@ -190,18 +228,48 @@ describe('repeated windows', () => {
     expect((await windows(rule, 'UTC')).map(([at]) => at)).toEqual(expected);
   });
 
-  it('have ids that stay the same as time goes on', async () => {
+  const repeated = async (rule: string, now: number) => {
     const options = markdown.optionsSchema.parse({ path: '/srv/posts' });
-    const file = post(`${WINDOW}\nrepeat: FREQ=WEEKLY`);
-    const ids = async (now: number) => {
-      const context = { ...contextOf(), now: toEpochMs(now) };
-      const { result } = await drive<Learned>(markdown.pull(options, context), () => [file]);
-      return new Map(result.maintenances.map(({ id, startsAt }) => [startsAt, id]));
-    };
-    const [today, later] = [await ids(NOW), await ids(NOW + 20 * DAY_MS)];
-    const shared = [...today].filter(([at]) => later.has(at));
-    expect(shared.length).toBeGreaterThan(10);
-    expect(shared.every(([at, id]) => later.get(at) === id)).toBe(true);
+    const context = { ...contextOf(), now: toEpochMs(now) };
+    const { result } = await drive<Learned>(markdown.pull(options, context), () => [
+      post(`${WINDOW}\nrepeat: ${rule}`, 'Short.'),
+    ]);
+    return result;
+  };
+
+  it('are one maintenance with one id, at the window that runs or comes next', async () => {
+    const FIRST = Date.UTC(2026, 10, 22, 1);
+    for (const [now, startsAt] of [
+      [NOW, FIRST],
+      [FIRST + HOUR_MS / 2, FIRST],
+      [FIRST + HOUR_MS, FIRST + 7 * DAY_MS],
+      [FIRST + 20 * DAY_MS, FIRST + 21 * DAY_MS],
+    ] as const) {
+      const { maintenances } = await repeated('FREQ=WEEKLY', now);
+      expect(maintenances).toMatchObject([
+        { id: 'up/a', startsAt, endsAt: startsAt + HOUR_MS, body: 'Short.', updates: [] },
+      ]);
+    }
+  });
+
+  it('are told also when the next is far away, and no more but not taken back when there is none', async () => {
+    const yearly = await repeated('FREQ=YEARLY', Date.UTC(2027, 5, 1));
+    expect(yearly.maintenances).toMatchObject([
+      { startsAt: Date.UTC(2027, 10, 22, 1), repeats: { windows: [{ from: Date.UTC(2027, 10, 22, 1) }] } },
+    ]);
+    const over = await repeated('FREQ=DAILY;COUNT=2', Date.UTC(2027, 5, 1));
+    expect(over.maintenances).toEqual([]);
+    expect(over.complete).toContainEqual({ part: 'maintenances', prefix: 'up/', since: null, ids: ['up/a'] });
+  });
+
+  it.each([
+    ['FREQ=DAILY', { every: 'day', interval: 1, weekdays: [] }],
+    ['FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO', { every: 'week', interval: 2, weekdays: [1, 7] }],
+    ['FREQ=MONTHLY;BYDAY=1SU', { every: 'month', interval: 1, weekdays: [] }],
+    ['FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24', { every: 'year', interval: 1, weekdays: [] }],
+  ])('%s says how often in parts that can be put in words', async (rule, words) => {
+    const { maintenances } = await repeated(rule, NOW);
+    expect(maintenances[0]?.repeats).toMatchObject({ rule, ...words });
   });
 });
 

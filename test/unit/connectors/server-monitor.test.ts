@@ -271,14 +271,58 @@ describe('later passes', () => {
     });
   });
 
-  it('let an incident that was deleted there end, and keep all others when it cannot be asked', async () => {
+  it('tell an incident that was deleted there, and keep it when it cannot be asked', async () => {
     const gone = await pull(api({ incidents: long }), { ...memory, openIncidents: new Set(['77777']) });
-    expect(gone.result.stale).toEqual([]);
+    expect([gone.result.stale, gone.result.gone]).toEqual([[], ['up/77777']]);
     const unsure = await pull(
       api({ incidents: long }, ({ name }) => (name === 'incident' ? failure('UPSTREAM_FAILED') : undefined)),
       { ...memory, openIncidents: new Set(['77777']) },
     );
-    expect(unsure.result.stale).toEqual(['incidents']);
+    expect([unsure.result.stale, unsure.result.gone]).toEqual([['incidents'], []]);
+  });
+
+  it('know how far back the list of recent ones is whole', async () => {
+    const [cut] = (await pull(api({ incidents: long }), memory)).result.complete;
+    // A day before the last look, and two hours for clocks that may have changed.
+    expect(cut).toMatchObject({ part: 'incidents', prefix: 'up/', since: NOW - MINUTE_MS - 22 * HOUR_MS });
+    expect(cut?.ids.length).toBe(100);
+    const few = await pull(api({ incidents: long.slice(0, 3) }), memory);
+    expect(few.result.complete).toMatchObject([{ since: null, ids: ['up/1000', 'up/999', 'up/998'] }]);
+    const unread = await pull(
+      api({ incidents: long }, ({ name }) => (name === 'list recent incidents' ? 'skipped' : undefined)),
+      memory,
+    );
+    expect(unread.result.complete).toEqual([]);
+    const nameless = await pull(api({ incidents: [{ ...long[0], id: {} }, ...long.slice(1, 3)] }), memory);
+    expect(nameless.result.complete).toEqual([]);
+  });
+
+  it('read the whole past again once a day, when the quota allows', async () => {
+    const readAt = (agoMs: number) => ({ incidentsReadAt: new Map([['5', toEpochMs(NOW - agoMs)]]) });
+    const fresh = await pull(api({ incidents: long }), { ...memory, ...readAt(DAY_MS - 1) });
+    expect(names(fresh.questions)).not.toContain('list all incidents');
+    // What began since the day before the last look.
+    expect(fresh.result.readAgain).toEqual(['up/1000', 'up/999', 'up/998', 'up/997', 'up/996']);
+    const due = await pull(api({ incidents: long }), { ...memory, ...readAt(DAY_MS) });
+    expect(due.result.complete).toMatchObject([{ since: null }]);
+    expect([due.result.incidents.length, due.result.readAgain.length]).toEqual([1_000, 1_000]);
+    expect(due.questions.filter(({ name }) => name === 'list all incidents').map(({ priority }) => priority)).toContain(
+      'detail',
+    );
+    const short = await pull(
+      api({ incidents: long }, ({ priority }) => (priority === 'detail' ? 'skipped' : undefined)),
+      { ...memory, ...readAt(DAY_MS) },
+    );
+    expect(names(short.questions)).toContain('list recent incidents');
+    expect(short.result.stale).toEqual([]);
+  });
+
+  it('tell an id that was given again by the digits of its start', async () => {
+    const born = async (timestamp: string) =>
+      (await pull(api({ timestamp, incidents: long.slice(0, 1) }), memory)).result.incidents[0];
+    const [winter, summer] = [await born('2026-11-21T09:13:00+01:00'), await born('2026-11-21T09:13:00+02:00')];
+    expect(winter?.bornAt).toBe(summer?.bornAt);
+    expect(winter?.startedAt).not.toBe(summer?.startedAt);
   });
 
   it('keep the open incidents when their list fails, and the states all the same', async () => {
@@ -462,6 +506,16 @@ describe('the maintenance address that is not documented', () => {
     ]);
   });
 
+  it('takes back a window that runs or is to come, since it may not list those that are over', async () => {
+    const listed = async (items: readonly Row[]) =>
+      (await pull(api({ maintenance: ok(items) }), {}, { maintenance: true })).result.complete.filter(
+        ({ part }) => part === 'maintenances',
+      );
+    const ids = ['up/maintenance-1'];
+    expect(await listed([{ id: 1 }])).toEqual([{ part: 'maintenances', prefix: 'up/maintenance-', since: NOW, ids }]);
+    expect(await listed([{ id: 1 }, { title: 'Whose?' }])).toEqual([]);
+  });
+
   it('keeps the known windows when it fails for now', async () => {
     const { result } = await pull(
       api({}, ({ name }) => (name === 'maintenance' ? failure('UPSTREAM_FAILED') : undefined)),
@@ -491,6 +545,6 @@ describe('options and probe', () => {
     const { result } = await drive(serverMonitor.probe(options, contextOf()), (question, index) =>
       question.name === 'test' ? ok({ message: 'OK', client_id: 7 }) : api({})(question, index),
     );
-    expect(result).toEqual({ summary: 'key valid, client 7', warnings: [], monitorsTotal: 1 });
+    expect(result).toEqual({ summary: 'key valid, client 7', warnings: [], monitorsTotal: 1, listCalls: 4 });
   });
 });

@@ -276,7 +276,7 @@ describe('files of HCL', () => {
     });
     expect(pages).toEqual([]);
     expect(problems).toMatchObject([
-      { kind: 'dropped', place: 'svc_status_page.p.slug', message: 'is not known here' },
+      { kind: 'note', place: 'svc_status_page.p.slug', message: 'left out, the whole page: it is not known here' },
     ]);
   });
 
@@ -287,6 +287,19 @@ describe('files of HCL', () => {
       message: expect.stringMatching(/not readable as HCL at bad\.tf:2,/),
     });
     await expect(read({ 'bad.tf': secret })).rejects.not.toMatchObject({ message: expect.stringContaining('hunter2') });
+  });
+
+  it('that could not be opened are named, and nothing is taken from the others', async () => {
+    const fault = 'is a link that leads out of the folder: copy the file instead';
+    const files = [
+      { name: 'a.tf', text: 'resource "svc_status_page" "p" {\n  title = "P"\n  slug = "p"\n}\n' },
+      { name: 'b.tf', text: '', fault },
+    ];
+    const options = terraform.optionsSchema.parse({ path: '/srv/tf' });
+    await expect(drive<Learned>(terraform.pull(options, contextOf()), () => files)).rejects.toMatchObject({
+      code: 'UPSTREAM_SHAPE',
+      message: expect.stringContaining(`b.tf ${fault}`),
+    });
   });
 
   it('may be a single file', async () => {

@@ -1,100 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { Learned } from '../../../src/model/observation.ts';
-import { DAY_MS, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { PullMemory } from '../../../src/sync/connector.ts';
+import { toEpochMs } from '../../../src/model/time.ts';
 import { uptimeService } from '../../../src/sync/connectors/uptime-service/connector.ts';
 import { revokeKey } from '../../../src/sync/connectors/uptime-service/revoke.ts';
 import { contextOf, drive, failure, NOW, Reply, type Respond, refusal } from '../../helpers/drive.ts';
 import { recordedBody } from '../../helpers/upstream-cases.ts';
-
-type Row = Readonly<Record<string, unknown>>;
-
-const optionsOf = (more: Row = {}) =>
-  uptimeService.optionsSchema.parse({ rpcUrl: 'https://up.test/rpc', apiKey: 'key', preset: 'openstatus', ...more });
-
-async function pull(respond: Respond, memory: Partial<PullMemory> = {}, options: Row = {}) {
-  return drive<Learned>(uptimeService.pull(optionsOf(options), contextOf(memory)), respond);
-}
-
-interface World {
-  readonly monitors?: readonly Row[];
-  readonly pages?: readonly Row[];
-  /** What is on each page, by its id. */
-  readonly overviews?: Readonly<Record<string, Row>>;
-  readonly reports?: readonly Row[];
-  readonly days?: unknown;
-  readonly outages?: unknown;
-}
-
-/** The service over a small world; `before` may answer in its place. */
-function service(world: World, before: Respond = () => undefined): Respond {
-  const { monitors = [], pages = [], overviews = {}, reports = [], days = {}, outages = [] } = world;
-  return (question, index) => {
-    const early = before(question, index);
-    if (early !== undefined) return early;
-    const operation = new URL(question.url).pathname.split('/').at(-1);
-    const body = (question.body ?? {}) as { id?: string; limit?: number; offset?: number };
-    const slice = (items: readonly Row[]) => items.slice(body.offset ?? 0, (body.offset ?? 0) + (body.limit ?? 50));
-    switch (operation) {
-      case 'ListMonitors':
-        return { httpMonitors: slice(monitors), totalSize: monitors.length };
-      case 'ListStatusPages':
-        return { statusPages: slice(pages), totalSize: pages.length };
-      case 'GetStatusPageOverview': {
-        const page = pages.find(({ id }) => id === body.id);
-        return page === undefined ? refusal(404) : { statusPage: page, ...overviews[body.id ?? ''] };
-      }
-      case 'ListStatusReports':
-        return {
-          statusReports: slice(reports.map(({ updates: _, ...summary }) => summary)),
-          totalSize: reports.length,
-        };
-      case 'GetStatusReport':
-        return { statusReport: reports.find(({ id }) => id === body.id) };
-      case 'GetPageComponentDailySummary':
-        return days;
-      case 'incident':
-        return outages;
-      case 'GetMonitorSummary':
-        return { id: body.id };
-      default:
-        return refusal(404);
-    }
-  };
-}
-
-const monitor = (id: number, more: Row = {}): Row => ({
-  id: String(id),
-  name: `Monitor ${id}`,
-  url: 'https://x.test',
-  active: true,
-  public: true,
-  status: 'MONITOR_STATUS_ACTIVE',
-  ...more,
-});
-const page = (more: Row = {}): Row => ({
-  id: '1',
-  title: 'Acme',
-  slug: 'acme',
-  published: true,
-  accessType: 'PAGE_ACCESS_TYPE_PUBLIC',
-  ...more,
-});
-const report = (id: number, more: Row = {}): Row => ({
-  id: String(id),
-  status: 'STATUS_REPORT_STATUS_RESOLVED',
-  title: `Report ${id}`,
-  pageComponentIds: ['10'],
-  updates: [],
-  createdAt: toIso(toEpochMs(NOW - HOUR_MS)),
-  updatedAt: toIso(toEpochMs(NOW - HOUR_MS)),
-  ...more,
-});
-const components = [
-  { id: '10', type: 'PAGE_COMPONENT_TYPE_MONITOR', monitorId: '1', name: 'API' },
-  { id: '11', type: 'PAGE_COMPONENT_TYPE_STATIC', name: 'Desk' },
-];
-const names = (questions: readonly { name: string }[]): string[] => questions.map(({ name }) => name);
+import {
+  components,
+  monitor,
+  names,
+  optionsOf,
+  page,
+  pull,
+  type Row,
+  service,
+  type World,
+} from '../../helpers/uptime-world.ts';
 
 describe('states of monitors', () => {
   it.each([
@@ -365,124 +285,6 @@ describe('components', () => {
   });
 });
 
-describe('reports', () => {
-  const impact = (word: unknown, pageComponentId = '10') => ({ pageComponentId, impact: word });
-  const update = (id: number, minutes: number, more: Row = {}): Row => ({
-    id: String(id),
-    status: 'STATUS_REPORT_STATUS_INVESTIGATING',
-    date: toIso(toEpochMs(NOW - minutes * 60_000)),
-    message: `Update ${id}`,
-    ...more,
-  });
-  const open = (more: Row = {}) => report(1, { status: 'STATUS_REPORT_STATUS_INVESTIGATING', ...more });
-  const first = async (item: Row) =>
-    (await pull(service({ pages: [page()], overviews: { 1: { components, statusReports: [item] } }, reports: [item] })))
-      .result.incidents[0];
-
-  it('that are open and give no impact mean degraded', async () => {
-    expect(await first(open())).toMatchObject({
-      endedAt: null,
-      impact: 'minor',
-      components: [{ id: 'up/1/10', state: 'degraded' }],
-    });
-  });
-
-  it.each([
-    ['PAGE_COMPONENT_IMPACT_OPERATIONAL', 'operational', 'none'],
-    ['PAGE_COMPONENT_IMPACT_DEGRADED_PERFORMANCE', 'degraded', 'minor'],
-    ['PAGE_COMPONENT_IMPACT_PARTIAL_OUTAGE', 'partial_outage', 'major'],
-    ['PAGE_COMPONENT_IMPACT_MAJOR_OUTAGE', 'major_outage', 'critical'],
-    ['PAGE_COMPONENT_IMPACT_UNSPECIFIED', 'degraded', 'minor'],
-    ['PAGE_COMPONENT_IMPACT_TERRIBLE', 'unknown', 'minor'],
-    [7, 'unknown', 'minor'],
-  ])('with impact %s put their component into %s', async (word, state, impactWord) => {
-    const incident = await first(open({ updates: [update(1, 30, { componentImpacts: [impact(word)] })] }));
-    expect(incident?.components).toEqual([{ id: 'up/1/10', state }]);
-    expect(incident?.impact).toBe(impactWord);
-  });
-
-  it('carry an impact forward until a newer update names the component again', async () => {
-    const updates = [
-      update(3, 5, { componentImpacts: [] }),
-      update(2, 10, { componentImpacts: [impact('PAGE_COMPONENT_IMPACT_MAJOR_OUTAGE')] }),
-      update(1, 30, {
-        componentImpacts: [
-          impact('PAGE_COMPONENT_IMPACT_OPERATIONAL'),
-          impact('PAGE_COMPONENT_IMPACT_PARTIAL_OUTAGE', '11'),
-        ],
-      }),
-    ];
-    const incident = await first(open({ updates }));
-    expect(incident?.components).toEqual([
-      { id: 'up/1/10', state: 'major_outage' },
-      { id: 'up/1/11', state: 'partial_outage' },
-    ]);
-    expect(incident?.updates.map(({ id }) => id)).toEqual(['1', '2', '3']);
-  });
-
-  it('with a status that nobody knows stay open', async () => {
-    expect(await first(open({ status: 'STATUS_REPORT_STATUS_WHO_KNOWS' }))).toMatchObject({
-      status: 'investigating',
-      endedAt: null,
-    });
-  });
-
-  it('end when the update says so that says resolved', async () => {
-    const updates = [update(1, 50), update(2, 20, { status: 'STATUS_REPORT_STATUS_RESOLVED' })];
-    expect(await first(report(1, { updates }))).toMatchObject({
-      status: 'resolved',
-      endedAt: NOW - 20 * 60_000,
-      startedAt: NOW - HOUR_MS,
-    });
-  });
-
-  it('are published on their page only, and one whose page cannot be told on none', async () => {
-    expect((await first(open()))?.pages).toEqual(['up/1']);
-    const lost = report(5, { pageComponentIds: [] });
-    const { result } = await pull(service({ pages: [page()], reports: [lost] }));
-    expect(result.incidents).toMatchObject([{ id: 'up/report-5', pages: [] }]);
-  });
-
-  it('of the past are read once, later only those that ended since we last looked', async () => {
-    const old = report(1, {
-      updatedAt: toIso(toEpochMs(NOW - 20 * DAY_MS)),
-      createdAt: toIso(toEpochMs(NOW - 20 * DAY_MS)),
-    });
-    const world = { pages: [page()], overviews: { 1: { components } }, reports: [old, report(2), report(3)] };
-    const firstPass = await pull(service(world));
-    expect(names(firstPass.questions).filter((name) => name === 'report').length).toBe(3);
-    expect(firstPass.result.isBackfilled).toBe(true);
-    const memory = { isBackfilled: true, detailFetchedAt: new Map([['1', toEpochMs(NOW - 60_000)]]) };
-    const later = await pull(service(world), memory);
-    expect(later.questions.filter(({ name }) => name === 'report').map(({ body }) => body)).toEqual([
-      { id: '2' },
-      { id: '3' },
-    ]);
-    const known = await pull(service(world), { ...memory, openIncidents: new Set(['report-1']) });
-    expect(known.questions.filter(({ name }) => name === 'report').length).toBe(3);
-  });
-
-  it('of the past wait for the quota without holding the rest', async () => {
-    const world = { pages: [page()], overviews: { 1: { components } }, reports: [report(1), report(2)] };
-    const { result } = await pull(
-      service(world, ({ name, body }) =>
-        name === 'report' && (body as { id: string }).id === '2' ? 'skipped' : undefined,
-      ),
-    );
-    expect(result.incidents.map(({ id }) => id)).toEqual(['up/report-1']);
-    expect([result.isBackfilled, result.stale]).toEqual([false, []]);
-  });
-
-  it('that were open and cannot be read stay as they are known', async () => {
-    const broken = open({ createdAt: 'yesterday' });
-    const { result } = await pull(
-      service({ pages: [page()], overviews: { 1: { components, statusReports: [broken] } } }),
-      { isBackfilled: true, openIncidents: new Set(['report-1']) },
-    );
-    expect(result.stale).toContain('incidents');
-  });
-});
-
 describe('maintenances', () => {
   const window = {
     id: '1',
@@ -510,6 +312,122 @@ describe('maintenances', () => {
     expect(result.maintenances).toEqual([]);
     expect(result.problems).toMatchObject([{ kind: 'dropped' }]);
     expect(result.stale).toContain('maintenances');
+  });
+});
+
+describe('how a page is drawn', () => {
+  const drawn = async (fields: Row, configuration?: Row) => {
+    const groups = [
+      { id: '8', name: 'Eight', defaultOpen: true },
+      { id: '9', name: 'Nine' },
+    ];
+    const overviews = { 1: { components, groups, ...(configuration === undefined ? {} : { configuration }) } };
+    return (await pull(service({ monitors: [monitor(1, { public: false })], pages: [page(fields)], overviews })))
+      .result;
+  };
+
+  it('is taken as the page says, where what is left out is a no', async () => {
+    const { pages } = await drawn(
+      { allowIndex: true, defaultLocale: 'LOCALE_FR', locales: ['LOCALE_FR'] },
+      { showUptime: true, barType: 'PAGE_BAR_TYPE_ABSOLUTE' },
+    );
+    expect(pages[0]?.presentation).toEqual({ allowIndex: true, locale: 'fr', showUptime: true, showsAllPlaced: true });
+    expect(pages[0]?.groups.map(({ defaultOpen }) => defaultOpen)).toEqual([true, false]);
+    const { presentation } = (await drawn({}, {})).pages[0] ?? {};
+    expect(presentation).toEqual({ allowIndex: false, showUptime: false, showsAllPlaced: true });
+  });
+
+  it('says nothing of uptime where an older service tells no configuration', async () => {
+    expect((await drawn({})).pages[0]?.presentation?.showUptime).toBe(undefined);
+  });
+
+  it('shows no monitor in manual mode, since its own page shows only what people say', async () => {
+    const { pages } = await drawn({}, { barType: 'PAGE_BAR_TYPE_MANUAL', showUptime: true });
+    expect(pages[0]?.components.map(({ id, type, monitor: of }) => [id, type, of])).toEqual([
+      ['10', 'static', null],
+      ['11', 'static', null],
+    ]);
+  });
+
+  it('looks at what the page never looks at as little: whether it is published, and whether monitors are public', async () => {
+    const { pages, monitors } = await drawn({ published: false });
+    expect(pages[0]?.published).toBe(true);
+    expect(monitors[0]?.isPublic).toBe(false);
+    expect(pages[0]?.components[0]?.monitor).toBe('up/1');
+  });
+
+  it('tells what of it Pharos leaves out', async () => {
+    const { problems } = await drawn(
+      { customTheme: { light: {} }, defaultLocale: 'LOCALE_EN', locales: ['LOCALE_EN', 'LOCALE_DE', 'LOCALE_KO'] },
+      { themeKey: 'dracula' },
+    );
+    expect(problems).toEqual([
+      {
+        kind: 'note',
+        place: 'pages.1',
+        message:
+          'left out: its own colours, the theme "dracula", languages besides its default (de, ko); accent_color, css_variables and locale of pharos.yaml say how a page looks',
+      },
+    ]);
+  });
+});
+
+describe('notification channels', () => {
+  const channel = (id: number, more: Row = {}): Row => ({
+    id: String(id),
+    name: `Channel ${id}`,
+    provider: 'NOTIFICATION_PROVIDER_SLACK',
+    data: { slack: { webhookUrl: 'https://hooks.test/secret' } },
+    monitorIds: ['2', '1'],
+    ...more,
+  });
+
+  it('are kept with what triggers them, and without where they lead', async () => {
+    const channels = [
+      channel(2),
+      channel(1, { provider: 'NOTIFICATION_PROVIDER_CARRIER_PIGEON', monitorIds: undefined }),
+    ];
+    const { result } = await pull(service({ channels }));
+    expect(result.channels).toEqual([
+      { id: 'up/1', name: 'Channel 1', kind: 'carrier_pigeon', monitors: [] },
+      { id: 'up/2', name: 'Channel 2', kind: 'slack', monitors: ['up/1', 'up/2'] },
+    ]);
+    expect(JSON.stringify(result)).not.toContain('secret');
+  });
+
+  it('are asked for once an hour', async () => {
+    const asked = async (minutesAgo: number) =>
+      names((await pull(service({}), { channelsAt: toEpochMs(NOW - minutesAgo * 60_000) })).questions);
+    expect(await asked(59)).not.toContain('list channels');
+    expect(await asked(60)).toContain('list channels');
+  });
+
+  it.each([
+    ['none where the service does not offer them', refusal(404), [], []],
+    ['not known when the key may not see them', refusal(403), undefined, ['list channels']],
+    ['not known while the service fails', failure('UPSTREAM_FAILED'), undefined, ['list channels']],
+    ['not known while there is no quota', 'skipped', undefined, ['list channels']],
+  ])('are %s', async (_, answer, expected, places) => {
+    const { result } = await pull(service({}, ({ name }) => (name === 'list channels' ? answer : undefined)));
+    expect(result.channels).toEqual(expected);
+    expect(result.problems.map(({ place }) => place)).toEqual(places);
+    expect(result.stale).toEqual([]);
+  });
+
+  it('whose monitors cannot be read are kept all the same', async () => {
+    const { result } = await pull(
+      service({ channels: [channel(1)] }, ({ name }) => (name === 'channel' ? refusal(403) : undefined)),
+    );
+    expect(result.channels).toMatchObject([{ id: 'up/1', kind: 'slack', monitors: null }]);
+  });
+
+  it('are counted by kind in the probe', async () => {
+    const channels = [channel(1), channel(2), channel(3, { provider: 'NOTIFICATION_PROVIDER_EMAIL' })];
+    const { result } = await drive(
+      uptimeService.probe(optionsOf(), contextOf()),
+      service({ channels }, ({ name }) => (name === 'whoami' ? { name: 'Acme' } : undefined)),
+    );
+    expect(result.summary).toContain('3 notification channels (1 email, 2 slack)');
   });
 });
 
@@ -594,10 +512,53 @@ describe('outages that the service recorded', () => {
   });
 });
 
+describe('lists that are whole', () => {
+  const window = { id: '4', title: 'T', from: '2026-11-22T01:00:00Z', to: '2026-11-22T02:00:00Z' };
+  const world: World = {
+    pages: [page()],
+    overviews: { 1: { components, maintenances: [window] } },
+    outages: [{ id: 7, monitorId: 1, startedAt: '2026-11-21T07:37:19.000Z' }],
+  };
+  const parts = async (respond: Respond) =>
+    (await pull(respond)).result.complete.map(({ prefix, ids }) => [prefix, ids]);
+
+  it('are named, so that what they lack was taken back', async () => {
+    expect(await parts(service(world))).toEqual([
+      ['up/report-', []],
+      ['up/maintenance-', ['up/maintenance-4']],
+      ['up/incident-', ['up/incident-7']],
+    ]);
+  });
+
+  it('name what cannot be read too', async () => {
+    const unreadable = { ...window, from: 'soon' };
+    const broken = { ...world, overviews: { 1: { components, maintenances: [unreadable] } } };
+    expect(await parts(service(broken))).toContainEqual(['up/maintenance-', ['up/maintenance-4']]);
+  });
+
+  it.each([
+    ['a page cannot be read', failure('UPSTREAM_FAILED'), 'status page overview', 'up/maintenance-'],
+    ['the list of pages cannot be read', 'skipped', 'list status pages', 'up/maintenance-'],
+    ['only the gate of a page can be read', refusal(404), 'status page overview', 'up/maintenance-'],
+    ['the list of reports cannot be read', failure('UPSTREAM_FAILED'), 'list reports', 'up/report-'],
+    ['a report has no id', { statusReports: [{ title: 'x' }], totalSize: 1 }, 'list reports', 'up/report-'],
+    ['the list of outages cannot be read', failure('UPSTREAM_FAILED'), 'list outages', 'up/incident-'],
+    ['an outage has no id', [{ monitorId: 1 }], 'list outages', 'up/incident-'],
+  ])('are not named when %s', async (_, answer, name, prefix) => {
+    const gate = (question: { url: string }): unknown =>
+      question.url.endsWith('GetStatusPage') ? { statusPage: page() } : undefined;
+    const told = await parts(service(world, (question) => (question.name === name ? answer : gate(question))));
+    expect(told.map(([one]) => one)).not.toContain(prefix);
+  });
+});
+
 describe('the probe', () => {
   const probe = (actor: unknown, options: Row = {}) =>
-    drive(uptimeService.probe(optionsOf(options), contextOf()), ({ name }) =>
-      name === 'whoami' ? { name: 'Acme', slug: 'acme', plan: 'team', actor } : { httpMonitors: [monitor(1)] },
+    drive(
+      uptimeService.probe(optionsOf(options), contextOf()),
+      service({ monitors: [monitor(1)] }, ({ name }) =>
+        name === 'whoami' ? { name: 'Acme', slug: 'acme', plan: 'team', actor } : undefined,
+      ),
     );
 
   it.each([
@@ -612,14 +573,15 @@ describe('the probe', () => {
     [{ type: 'apiKey', keyId: 'k0' }, 'workspace "Acme", plan team, key k0 with no scopes shown', 1],
   ])('tells whose key it is and warns when it may write: %j', async (actor, summary, warnings) => {
     const { result } = await probe(actor);
-    expect(result).toMatchObject({ summary, monitorsTotal: 1 });
+    expect(result).toMatchObject({ summary: `${summary}; 0 status pages; no notification channels`, monitorsTotal: 1 });
     expect(result.warnings.length).toBe(warnings);
   });
 
   it('knows where the REST API is: beside the RPC API, or where the options say', async () => {
-    expect((await probe({})).questions.at(-1)?.url).toBe('https://up.test/v1/whoami');
-    const elsewhere = await probe({}, { restUrl: 'https://rest.test/v1/' });
-    expect(elsewhere.questions.at(-1)?.url).toBe('https://rest.test/v1/whoami');
+    const whoami = async (options: Row) =>
+      (await probe({}, options)).questions.find(({ name }) => name === 'whoami')?.url;
+    expect(await whoami({})).toBe('https://up.test/v1/whoami');
+    expect(await whoami({ restUrl: 'https://rest.test/v1/' })).toBe('https://rest.test/v1/whoami');
     const nowhere = await probe({}, { preset: 'document' });
     expect(nowhere.result.warnings).toEqual(['no restUrl: name, plan and scopes cannot be shown']);
   });

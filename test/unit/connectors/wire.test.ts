@@ -1,13 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type MonitorObservation, toMonitorId } from '../../../src/model/observation.ts';
 import type { Question } from '../../../src/sync/connector.ts';
 import { readPages, readStablePages } from '../../../src/sync/connectors/paging.ts';
 import {
   BaseUrlSchema,
   CountSchema,
-  compareIds,
   FlagSchema,
   HeadersSchema,
   IdSchema,
@@ -17,87 +14,14 @@ import {
   parseInstant,
   toHost,
   toLink,
-  uniqueMonitors,
 } from '../../../src/sync/connectors/wire.ts';
 import { drive } from '../../helpers/drive.ts';
-
-const monitor = (id: string, more: Partial<MonitorObservation> = {}): MonitorObservation => ({
-  id: toMonitorId('up', id),
-  name: id,
-  description: null,
-  kind: 'http',
-  target: null,
-  state: 'operational',
-  isPublic: true,
-  createdAt: null,
-  ...more,
-});
-
-describe('monitors that share an id', () => {
-  it('are one when they agree', () => {
-    const { monitors, problems } = uniqueMonitors([monitor('1'), monitor('1')]);
-    expect(monitors).toEqual([monitor('1')]);
-    expect(problems).toEqual([{ kind: 'note', place: 'up/1', message: 'the id comes 2 times' }]);
-  });
-
-  it('are unknown and not public when they do not, whatever their order', () => {
-    const variants = [monitor('1', { name: 'B' }), monitor('1', { name: 'A', state: 'major_outage' })];
-    const one = uniqueMonitors(variants);
-    expect(one.monitors).toMatchObject([{ state: 'unknown', isPublic: false }]);
-    expect(one.problems).toMatchObject([{ kind: 'dropped' }]);
-    expect(uniqueMonitors(variants.toReversed()).monitors).toEqual(one.monitors);
-    const private_ = [monitor('1', { isPublic: null }), monitor('1', { isPublic: null, name: 'x' })];
-    expect(uniqueMonitors(private_).monitors[0]?.isPublic).toBeNull();
-  });
-});
 
 describe('names', () => {
   it('are cut where no heading could hold them', () => {
     expect(NameSchema.parse('x'.repeat(5_000)).length).toBe(500);
     expect(NameSchema.safeParse('').success).toBe(false);
   });
-});
-
-describe('the order of ids', () => {
-  it('is by number where there are numbers', () => {
-    const ids = [
-      'up/10',
-      'up/2',
-      'up/a10',
-      'up/a9',
-      'up/1',
-      'up',
-      'up/99999999999999999999',
-      'up/99999999999999999998',
-    ];
-    expect(ids.toSorted(compareIds)).toEqual([
-      'up',
-      'up/1',
-      'up/2',
-      'up/10',
-      'up/99999999999999999998',
-      'up/99999999999999999999',
-      'up/a9',
-      'up/a10',
-    ]);
-  });
-
-  it('is an order: every pair one way, and the same whatever it begins with', () => {
-    const ids = fc.array(fc.string({ maxLength: 6, unit: fc.constantFrom('a', 'b', '0', '1', '9', '/') }), {
-      maxLength: 12,
-    });
-    fc.assert(
-      fc.property(ids, (list) => {
-        for (const a of list)
-          for (const b of list) expect(Math.sign(compareIds(a, b)) + Math.sign(compareIds(b, a))).toBe(0);
-        expect(list.toReversed().toSorted(compareIds).map(normal)).toEqual(list.toSorted(compareIds).map(normal));
-      }),
-      { seed: 5 },
-    );
-  });
-
-  /** `01` and `1` stand at one place. */
-  const normal = (id: string): string => id.replaceAll(/0*(\d)/g, '$1');
 });
 
 describe('instants', () => {

@@ -20,20 +20,56 @@ const WORST_FIRST: readonly State[] = [
 
 export interface OraclePiece {
   readonly state: State;
+  readonly counted: State;
   readonly from: number;
   readonly to: number;
 }
 
-/** What holds at one instant. */
+/** What shows at one instant. */
 export function stateAt(history: History, at: number): State {
+  return worstOf([seenAt(history, at), ...declaredAt(history, at, () => true)]);
+}
+
+/** What counts at one instant. */
+export function countedAt(history: History, at: number): State {
+  return worstOf([seenAt(history, at), ...declaredAt(history, at, (isCounted) => isCounted)]);
+}
+
+/** What holds without the words of people. */
+function seenAt(history: History, at: number): State {
   if (history.maintenances.some((window) => holds(window, at))) return 'maintenance';
   if (history.outages.some((outage) => holds(outage, at))) return 'major_outage';
-  return worstAt(history.observed, at) ?? worstAt(history.reported, at) ?? 'unknown';
+  const told = worstAt(history.observed, at) ?? worstAt(history.reported, at);
+  if (told !== null) return told;
+  return (history.watched ?? []).some((watch) => holds(watch, at)) ? 'operational' : 'unknown';
+}
+
+function declaredAt(history: History, at: number, isWanted: (isCounted: boolean) => boolean): State[] {
+  return (history.declared ?? [])
+    .filter((span) => holds(span, at) && isWanted(span.isCounted))
+    .map((span) => span.state);
+}
+
+function worstOf(states: readonly State[]): State {
+  return WORST_FIRST.find((state) => states.includes(state)) ?? 'unknown';
 }
 
 /** The window in cells of `cellMs`, cut where something begins or ends inside one. */
 export function piecesOf(history: History, window: Interval, cellMs: number): OraclePiece[] {
-  const all = [...history.observed, ...history.reported, ...history.outages, ...history.maintenances];
+  const all: readonly Interval[] = [
+    ...history.observed,
+    ...history.reported,
+    ...history.outages,
+    ...history.maintenances,
+    ...(history.declared ?? []),
+    ...(history.watched ?? []),
+  ];
+  const pieceOf = (from: number, to: number): OraclePiece => ({
+    state: stateAt(history, from),
+    counted: countedAt(history, from),
+    from,
+    to,
+  });
   const instants = all.flatMap(({ from, to }) => [from as number, to as number]).sort((a, b) => a - b);
   const pieces: OraclePiece[] = [];
   let next = 0;
@@ -44,18 +80,18 @@ export function piecesOf(history: History, window: Interval, cellMs: number): Or
       const instant = instants[next] ?? end;
       next += 1;
       if (instant <= from) continue;
-      pieces.push({ state: stateAt(history, from), from, to: instant });
+      pieces.push(pieceOf(from, instant));
       from = instant;
     }
-    pieces.push({ state: stateAt(history, from), from, to: end });
+    pieces.push(pieceOf(from, end));
   }
   return pieces;
 }
 
-/** Milliseconds in each state. */
-export function sumsOf(pieces: readonly OraclePiece[]): Map<State, number> {
+/** Milliseconds in each state, as it shows or as it counts. */
+export function sumsOf(pieces: readonly OraclePiece[], reading: 'state' | 'counted'): Map<State, number> {
   const sums = new Map<State, number>();
-  for (const { state, from, to } of pieces) sums.set(state, (sums.get(state) ?? 0) + (to - from));
+  for (const piece of pieces) sums.set(piece[reading], (sums.get(piece[reading]) ?? 0) + (piece.to - piece.from));
   return sums;
 }
 

@@ -45,6 +45,8 @@ export function randomHistory(random: () => number, window: Interval): History {
     reported: random() < 0.5 ? spans(random, window) : [],
     outages: scatter(random, window, 4),
     maintenances: scatter(random, window, 3),
+    declared: scatter(random, window, 4).map((span) => ({ ...span, isCounted: random() < 0.7 })),
+    watched: random() < 0.2 ? scatter(random, window, 2) : [],
   };
 }
 

@@ -4,7 +4,7 @@ import { reportedSpans, spansOfReportedDays } from '../../../src/model/reported.
 import type { ReportedDay, Span } from '../../../src/model/span.ts';
 import { DAY_MS, type Day, HOUR_MS, intervalOfDay, startOfDay, toEpochMs } from '../../../src/model/time.ts';
 import { timelineOf } from '../../../src/model/timeline.ts';
-import { msByStateIn, uptimeOf } from '../../../src/model/uptime.ts';
+import { uptimeOf } from '../../../src/model/uptime.ts';
 
 const DAY = '2026-11-20' as Day;
 const START = startOfDay(DAY, 'UTC');
@@ -15,7 +15,8 @@ function counted(operational: number, degraded: number, major_outage: number, da
 }
 
 function msOf(spans: readonly Span[], interval = INTERVAL) {
-  return msByStateIn(timelineOf({ observed: [], reported: spans, outages: [], maintenances: [] }, interval), interval);
+  return uptimeOf(timelineOf({ observed: [], reported: spans, outages: [], maintenances: [] }, interval), interval)
+    .msByState;
 }
 
 describe('spansOfReportedDays', () => {

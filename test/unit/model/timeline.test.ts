@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { History, Span } from '../../../src/model/span.ts';
+import type { DeclaredSpan, History, Span } from '../../../src/model/span.ts';
 import type { State } from '../../../src/model/state.ts';
 import { type EpochMs, type Interval, toEpochMs } from '../../../src/model/time.ts';
-import { cutTimeline, timelineOf } from '../../../src/model/timeline.ts';
+import {
+  cutTimeline,
+  firstKnownAt,
+  lastRunFrom,
+  stateAt as stateOfLineAt,
+  timelineOf,
+} from '../../../src/model/timeline.ts';
 import { uptimeOf } from '../../../src/model/uptime.ts';
-import { piecesOf, ratioOf, stateAt, sumsOf } from './oracle.ts';
+import { countedAt, piecesOf, ratioOf, stateAt, sumsOf } from './oracle.ts';
 import { integerBelow, randomHistory, randomOf, shuffled, TEST_SCALE } from './random-history.ts';
 
 const WINDOW = { from: toEpochMs(0), to: toEpochMs(1_000) };
@@ -15,10 +21,15 @@ function span(state: State, from: number, to: number): Span {
   return { state, from: toEpochMs(from), to: toEpochMs(to) };
 }
 
-/** As text, so that a failure reads like the rule: `operational 0–100 observed`. */
+function said(state: State, from: number, to: number, isCounted = true): DeclaredSpan {
+  return { ...span(state, from, to), isCounted };
+}
+
+/** As text, so that a failure reads like the rule: `operational 0–100 observed`, `degraded (operational) 0–9 declared`. */
 function drawn(history: Partial<History>, window: Interval = WINDOW): string[] {
   return timelineOf({ ...EMPTY, ...history }, window).map(
-    ({ state, from, to, provenance }) => `${state} ${from}–${to} ${provenance}`,
+    ({ state, counted, from, to, provenance }) =>
+      `${state}${counted === undefined ? '' : ` (${counted})`} ${from}–${to} ${provenance}`,
   );
 }
 
@@ -75,6 +86,86 @@ describe('precedence', () => {
     ]);
   });
 
+  it('takes what people declared where it is worse than what was seen, and nowhere else', () => {
+    expect(
+      drawn({
+        observed: [span('operational', 0, 300), span('major_outage', 300, 500), span('unknown', 500, 700)],
+        declared: [said('partial_outage', 100, 600)],
+      }),
+    ).toEqual([
+      'operational 0–100 observed',
+      'partial_outage 100–300 declared',
+      'major_outage 300–500 observed',
+      'partial_outage 500–600 declared',
+      'unknown 600–700 observed',
+      'unknown 700–1000 none',
+    ]);
+  });
+
+  it('shows what people declared also inside a maintenance window, where what was seen was expected', () => {
+    expect(
+      drawn({
+        observed: [span('major_outage', 0, 1_000)],
+        maintenances: [span('maintenance', 200, 800)],
+        declared: [said('degraded', 400, 600)],
+      }),
+    ).toEqual([
+      'major_outage 0–200 observed',
+      'maintenance 200–400 maintenance',
+      'degraded 400–600 declared',
+      'maintenance 600–800 maintenance',
+      'major_outage 800–1000 observed',
+    ]);
+  });
+
+  it('takes each stretch of a declared impact by itself, and the worse of two', () => {
+    const declared = [said('degraded', 0, 400), said('major_outage', 400, 500), said('partial_outage', 300, 600)];
+    expect(drawn({ observed: [span('operational', 0, 1_000)], declared })).toEqual([
+      'degraded 0–300 declared',
+      'partial_outage 300–400 declared',
+      'major_outage 400–500 declared',
+      'partial_outage 500–600 declared',
+      'operational 600–1000 observed',
+    ]);
+  });
+
+  it('shows an impact that does not count, and counts what lies below it', () => {
+    expect(
+      drawn({
+        observed: [span('operational', 0, 500), span('degraded', 500, 1_000)],
+        declared: [said('major_outage', 200, 700, false), said('partial_outage', 300, 400)],
+      }),
+    ).toEqual([
+      'operational 0–200 observed',
+      'major_outage (operational) 200–300 declared',
+      'major_outage (partial_outage) 300–400 declared',
+      'major_outage (operational) 400–500 declared',
+      'major_outage (degraded) 500–700 declared',
+      'degraded 700–1000 observed',
+    ]);
+  });
+
+  it('counts an impact once that is declared twice, by whoever says that it counts', () => {
+    const declared = [said('degraded', 0, 500, false), said('degraded', 200, 700)];
+    expect(drawn({ observed: [span('operational', 0, 1_000)], declared })).toEqual([
+      'degraded (operational) 0–200 declared',
+      'degraded 200–700 declared',
+      'operational 700–1000 observed',
+    ]);
+  });
+
+  it('has a component without a monitor working while it is watched, but for what is declared of it', () => {
+    expect(
+      drawn({ watched: [span('unknown', 200, 800)], declared: [said('degraded', 0, 100), said('degraded', 700, 900)] }),
+    ).toEqual([
+      'degraded 0–100 declared',
+      'unknown 100–200 none',
+      'operational 200–700 declared',
+      'degraded 700–900 declared',
+      'unknown 900–1000 none',
+    ]);
+  });
+
   it('merges overlapping incidents into one outage', () => {
     const outages = [span('major_outage', 500, 800), span('major_outage', 100, 600), span('major_outage', 550, 560)];
     expect(drawn({ outages })).toEqual([
@@ -115,6 +206,36 @@ describe('precedence', () => {
   });
 });
 
+describe('readings', () => {
+  const line = timelineOf(
+    {
+      ...EMPTY,
+      observed: [span('operational', 200, 400), span('degraded', 400, 500)],
+      declared: [said('degraded', 500, 600)],
+    },
+    WINDOW,
+  );
+
+  it('say the state at an instant, and nothing before and after', () => {
+    const at = [-1, 0, 199, 200, 399, 400, 500, 599, 600, 999, 1_000].map((ms) => stateOfLineAt(line, toEpochMs(ms)));
+    expect(at.join(' ')).toBe(
+      'unknown unknown unknown operational operational degraded degraded degraded unknown unknown unknown',
+    );
+  });
+
+  it('say since when it is as it is, whoever says so', () => {
+    expect(lastRunFrom(line)).toBe(600);
+    expect(lastRunFrom(cutTimeline(line, { from: toEpochMs(0), to: toEpochMs(600) }))).toBe(400);
+    expect(lastRunFrom(cutTimeline(line, { from: toEpochMs(0), to: toEpochMs(150) }))).toBeNull();
+    expect(lastRunFrom([])).toBeNull();
+  });
+
+  it('say since when anything is known', () => {
+    expect(firstKnownAt(line)).toBe(200);
+    expect(firstKnownAt(timelineOf(EMPTY, WINDOW))).toBeNull();
+  });
+});
+
 describe('against an oracle that shares no code', () => {
   const count = Math.ceil(10_000 * TEST_SCALE);
 
@@ -136,15 +257,18 @@ describe('against an oracle that shares no code', () => {
       for (const piece of pieces) {
         while ((timeline[index]?.to ?? window.to) <= piece.from) index += 1;
         const there = timeline[index];
-        if (there?.state !== piece.state || there.from > piece.from || there.to < piece.to)
+        const isSame = there?.state === piece.state && (there.counted ?? there.state) === piece.counted;
+        if (!isSame || there.from > piece.from || there.to < piece.to)
           expect.fail(`seed ${seed}: ${JSON.stringify(piece)} against ${JSON.stringify(there)}`);
       }
-      const sums = sumsOf(pieces);
+      const sums = sumsOf(pieces, 'state');
       const uptime = uptimeOf(timeline, window);
-      const expected = ratioOf(sums);
+      const expected = ratioOf(sumsOf(pieces, 'counted'));
       if (expected === null || uptime.ratio === null) expect(uptime.ratio, `seed ${seed}`).toBe(expected);
       else expect(Math.abs(uptime.ratio - expected), `seed ${seed}`).toBeLessThanOrEqual(1e-9);
       for (const [state, ms] of sums) expect(uptime.msByState[state], `seed ${seed} ${state}`).toBe(ms);
+      for (const [state, ms] of sumsOf(pieces, 'counted'))
+        expect(uptime.countedMsByState[state], `seed ${seed} ${state} counted`).toBe(ms);
     }
   });
 
@@ -154,9 +278,9 @@ describe('against an oracle that shares no code', () => {
       const window = { from: toEpochMs(0), to: toEpochMs(10 + integerBelow(random, 90)) };
       const history = randomHistory(random, window);
       const states = timelineOf(history, window).flatMap((there) =>
-        Array.from({ length: there.to - there.from }, () => there.state),
+        Array.from({ length: there.to - there.from }, () => [there.state, there.counted ?? there.state]),
       );
-      const expected = Array.from({ length: window.to }, (_, at) => stateAt(history, at));
+      const expected = Array.from({ length: window.to }, (_, at) => [stateAt(history, at), countedAt(history, at)]);
       expect(states, `seed ${seed}`).toEqual(expected);
     }
   });
@@ -184,7 +308,10 @@ describe('properties', () => {
           const next = timeline[index + 1];
           if (next === undefined) continue;
           expect(next.from).toBe(piece.to);
-          expect(`${next.state} ${next.provenance}`).not.toBe(`${piece.state} ${piece.provenance}`);
+          expect(`${next.state} ${next.counted} ${next.provenance}`).not.toBe(
+            `${piece.state} ${piece.counted} ${piece.provenance}`,
+          );
+          if (piece.counted !== undefined) expect(piece.counted).not.toBe(piece.state);
         }
       }),
       runs,
@@ -202,6 +329,8 @@ describe('properties', () => {
           reported: shuffled(random, history.reported),
           outages: shuffled(random, history.outages),
           maintenances: shuffled(random, history.maintenances),
+          declared: shuffled(random, history.declared ?? []),
+          watched: shuffled(random, history.watched ?? []),
         };
         expect(timelineOf(mixed, window)).toEqual(timeline);
         expect(JSON.stringify(history)).toBe(before);

@@ -27,7 +27,7 @@ function timeline(...pieces: readonly (readonly [State, number, number])[]): Tim
 }
 
 describe('uptimeOf', () => {
-  it('is what formula 1 says of every state', () => {
+  it('is what formula 2 says of every state', () => {
     const uptime = uptimeOf(
       timeline(
         ['operational', 0, 3_000],
@@ -40,7 +40,7 @@ describe('uptimeOf', () => {
       ),
       WINDOW,
     );
-    expect(FORMULA_VERSION).toBe(1);
+    expect(FORMULA_VERSION).toBe(2);
     expect(uptime).toEqual({
       windowMs: 10_000,
       msByState: {
@@ -52,6 +52,7 @@ describe('uptimeOf', () => {
         paused: 500,
         unknown: 2_000,
       },
+      countedMsByState: uptime.msByState,
       upMs: 4_700,
       downMs: 1_300,
       observedMs: 8_000,
@@ -172,7 +173,8 @@ describe('properties', () => {
         const { window, line } = lineOf(seed);
         const uptime = uptimeOf(line, window);
         expect(STATES.reduce((sum, state) => sum + uptime.msByState[state], 0)).toBe(uptime.windowMs);
-        expect(uptime.upMs + uptime.downMs + uptime.maintenanceMs + uptime.pausedMs).toBe(uptime.observedMs);
+        const { upMs, downMs, maintenanceMs, pausedMs, countedMsByState } = uptime;
+        expect(upMs + downMs + maintenanceMs + pausedMs + countedMsByState.unknown).toBe(uptime.windowMs);
         expect(uptime.observedMs + uptime.unknownMs).toBe(window.to - window.from);
         for (const share of [uptime.ratio ?? 0, uptime.coverageRatio]) {
           expect(share).toBeGreaterThanOrEqual(0);

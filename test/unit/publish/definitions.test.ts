@@ -4,6 +4,7 @@ import type { ComponentDefinition, MonitorObservation, PageDefinition } from '..
 import { toMonitorId } from '../../../src/model/observation.ts';
 import { resolvePages } from '../../../src/publish/definitions/definitions.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
+import { inPageOrder } from '../../../src/views/model/sections.ts';
 
 const SITE = {
   url: 'https://status.example.com',
@@ -11,11 +12,12 @@ const SITE = {
   home: null,
   timezone: 'Europe/Berlin',
   locale: 'de',
+  historyDays: 400,
 };
 
 function pagesOf(yaml: string) {
   const text = `site: { url: "https://status.example.com" }\nupstreams: [{ id: edge, kind: server-monitor, baseUrl: "https://x.example", apiKey: "\${K}" }, { id: svc, kind: uptime-service, rpcUrl: "https://y.example", restUrl: "https://y.example/v1", apiKey: "\${K}" }]\npages:\n${yaml}`;
-  return parseConfig({ text, file: null, folder: '/' }, CONNECTORS, { K: 'k', PW: 'pw' }).pages;
+  return parseConfig({ text, file: null, folder: '/' }, CONNECTORS, { K: 'k', PW: 'correct horse' }).pages;
 }
 
 function monitor(id: number, over: Partial<MonitorObservation> = {}): MonitorObservation {
@@ -119,7 +121,7 @@ describe('which pages there are', () => {
       components: [{ id: '1' }],
     });
     expect(page?.settings.timezone).toBe('Asia/Tokyo');
-    expect(page?.password?.reveal()).toBe('pw');
+    expect(page?.password?.reveal()).toBe('correct horse');
   });
 
   it('takes components from several upstreams', () => {
@@ -210,5 +212,164 @@ describe('which pages there are', () => {
     expect(resolve({ definitions: [definition({ customDomain: 'Status.Acme.Example' })] }).pages[0]?.settings.url).toBe(
       'https://status.acme.example/',
     );
+  });
+});
+
+describe('the order of groups', () => {
+  const order = (groups: string, components: readonly string[]): string => {
+    const rows = components.map((name) => {
+      const [id, group] = name.split('@');
+      return `{ id: ${id}, type: static, name: ${id}${group === undefined ? '' : `, group_id: ${group}`} }`;
+    });
+    const yaml = `  - { slug: acme, groups: [${groups}], components: [${rows.join(', ')}] }\n`;
+    const [page] = resolve({ yaml }).pages;
+    if (page === undefined) throw new Error('no page');
+    return inPageOrder(page.definition)
+      .components.map(({ id }) => id)
+      .join(' ');
+  };
+  const [CORE, EDGE] = ['{ id: core, name: Core }', '{ id: edge, name: Edge }'];
+
+  it.each([
+    ['where their first component is', `${CORE}, ${EDGE}`, ['a', 'b@core', 'c', 'd@edge', 'e@core'], 'a b e c d'],
+    ['before all where they begin', `${CORE}`, ['a@core', 'b', 'c@core'], 'a c b'],
+    ['as they are listed among each other', `${CORE}, ${EDGE}`, ['a', 'b@edge', 'c', 'd@core', 'e'], 'a c d b e'],
+    ['where they say', `{ id: core, name: Core, order: 9 }, ${EDGE}`, ['a@core', 'b', 'c@edge'], 'b a c'],
+    ['nowhere when empty', `{ id: none, name: None }, ${CORE}`, ['a', 'b@core', 'c'], 'a b c'],
+  ])('is %s', (_, groups, components, expected) => {
+    expect(order(groups, components)).toBe(expected);
+  });
+});
+
+describe('how a page is drawn', () => {
+  const settings = (input: Parameters<typeof resolve>[0]) => {
+    const { locale, allowIndex, showUptime } = resolve(input).pages[0]?.settings ?? {};
+    return { locale, allowIndex, showUptime };
+  };
+  const presented = (presentation: PageDefinition['presentation']) => [definition({ presentation })];
+
+  it('is what its service says, else the default', () => {
+    expect(settings({ definitions: [definition()] })).toEqual({ locale: 'de', allowIndex: true, showUptime: true });
+    expect(settings({ definitions: presented({ allowIndex: false, locale: 'fr', showUptime: false }) })).toEqual({
+      locale: 'fr',
+      allowIndex: false,
+      showUptime: false,
+    });
+  });
+
+  it('is what the configuration says, whatever its service does', () => {
+    const yaml = '  - { slug: acme, from: svc, allow_index: true, show_uptime: true, locale: es }\n';
+    const definitions = presented({ allowIndex: false, locale: 'fr', showUptime: false });
+    expect(settings({ yaml, definitions })).toEqual({ locale: 'es', allowIndex: true, showUptime: true });
+  });
+
+  it('keeps the language of the site where there are no words for that of the service, and tells', () => {
+    const definitions = presented({ locale: 'ko' });
+    expect(settings({ definitions }).locale).toBe('de');
+    expect(resolve({ definitions }).problems).toEqual([
+      {
+        slug: 'acme',
+        message: 'its language there is ko, for which there are no words here, so it is drawn in de',
+      },
+    ]);
+    expect(resolve({ yaml: '  - { slug: acme, from: svc, locale: en }\n', definitions }).problems).toEqual([]);
+  });
+
+  it('takes away with null what its service says', () => {
+    const yaml =
+      '  - { slug: acme, from: svc, description: null, homepage_url: null, contact_url: null, icon: null }\n';
+    const base = definition({ contactUrl: 'mailto:a@acme.example', icon: 'https://acme.example/icon.png' });
+    expect(resolve({ yaml, definitions: [base] }).pages[0]?.definition).toMatchObject({
+      title: 'Acme',
+      description: null,
+      homepageUrl: null,
+      contactUrl: null,
+      icon: null,
+    });
+  });
+});
+
+describe('monitors that are not public', () => {
+  const monitors = [monitor(1, { isPublic: false, name: 'Vault' }), monitor(2, { isPublic: true })];
+  const both = [component('1'), component('2', { monitor: toMonitorId('edge', 2) })];
+  const shown = (over: Partial<PageDefinition>, yaml?: string) => {
+    const { pages, problems } = resolve({
+      monitors,
+      definitions: [definition({ components: both, ...over })],
+      ...(yaml === undefined ? {} : { yaml }),
+    });
+    return [pages[0]?.definition.components.map(({ id }) => id), problems.map(({ message }) => message)];
+  };
+  const told =
+    'left out, since their monitors are not public there: "Vault"; make them public or put a gate before the page';
+
+  it('are left out of a public page, and that is told', () => {
+    expect(shown({})).toEqual([['2'], [told]]);
+    expect(
+      shown({ access: 'password' }, '  - { slug: acme, from: svc, access_type: password, password: "${PW}" }\n'),
+    ).toEqual([['1', '2'], []]);
+  });
+
+  it('show where their service places them and says that this decides', () => {
+    expect(shown({ presentation: { showsAllPlaced: true } })).toEqual([['1', '2'], []]);
+  });
+
+  it('stay hidden where the configuration places them, whatever the service says of its own page', () => {
+    const yaml = '  - { slug: acme, from: svc, components: [{ monitor: edge/1 }, { monitor: edge/2 }] }\n';
+    expect(shown({ presentation: { showsAllPlaced: true } }, yaml)).toEqual([['edge-2'], [told]]);
+  });
+
+  it('are named, a few at most', () => {
+    const many = Array.from({ length: 8 }, (_, index) => monitor(index + 1, { isPublic: false }));
+    expect(resolve({ monitors: many }).problems.map(({ message }) => message)).toEqual([
+      'left out, since their monitors are not public there: "Monitor 1", "Monitor 2", "Monitor 3", "Monitor 4", "Monitor 5", 3 more; make them public or put a gate before the page',
+    ]);
+  });
+});
+
+describe('the icon of a page', () => {
+  const address = 'https://cdn.acme.example/icon.svg';
+  const resolveIcon = (icon: string | null, icons: Parameters<typeof resolvePages>[0]['icons']) =>
+    resolvePages({
+      site: SITE,
+      pages: [],
+      upstreamDefinitions: [definition({ icon })],
+      undecidedUpstreams: new Set(),
+      monitors: new Map(),
+      ...(icons === undefined ? {} : { icons }),
+    });
+
+  it('of another origin is wanted, and never linked', () => {
+    const { pages, problems } = resolveIcon(address, undefined);
+    expect(pages[0]).toMatchObject({ definition: { icon: null }, icon: null, iconAddress: address });
+    expect(problems).toEqual([]);
+  });
+
+  it('is a file of the page once it was fetched', () => {
+    const [page] = resolveIcon(address, new Map([[address, { kind: 'picture', png: 'AAAA' }]])).pages;
+    expect(page).toMatchObject({
+      definition: { icon: 'https://status.example.com/acme/icon.png' },
+      icon: { png: 'AAAA' },
+      iconAddress: address,
+    });
+  });
+
+  it('that was refused is told', () => {
+    const { pages, problems } = resolveIcon(address, new Map([[address, { kind: 'refused', reason: 'status 404' }]]));
+    expect(pages[0]).toMatchObject({ definition: { icon: null }, icon: null });
+    expect(problems).toEqual([{ slug: 'acme', message: 'its icon is left out: status 404' }]);
+  });
+
+  it('of the page’s own origin is linked as it is, and nobody is asked for it', () => {
+    const own = 'https://status.example.com/acme.svg';
+    expect(resolveIcon(own, undefined).pages[0]).toMatchObject({
+      definition: { icon: own },
+      icon: null,
+      iconAddress: null,
+    });
+  });
+
+  it.each(['javascript:alert(1)', 'data:image/png;base64,AAAA', 'file:///etc/passwd'])('is never %s', (icon) => {
+    expect(resolveIcon(icon, undefined).pages[0]).toMatchObject({ definition: { icon: null }, iconAddress: null });
   });
 });

@@ -4,7 +4,14 @@ import { type AccessType, type PageDefinition, toMonitorId } from '../../../src/
 import { resolvePages } from '../../../src/publish/definitions/definitions.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 
-const SITE = { url: 'https://status.example.com', name: 'Example', home: null, timezone: 'UTC', locale: 'en' };
+const SITE = {
+  url: 'https://status.example.com',
+  name: 'Example',
+  home: null,
+  timezone: 'UTC',
+  locale: 'en',
+  historyDays: 400,
+};
 const MONITOR = { id: toMonitorId('svc', 1), name: 'API', isPublic: true };
 
 function pagesOf(pages: readonly object[], password = 'correct horse') {

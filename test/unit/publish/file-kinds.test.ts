@@ -17,7 +17,7 @@ const DRAWING = new URL('src/app/workers/drawing.ts', ROOT).href;
 
 /** Every kind that a page or the site has files of. */
 function allKinds(): KindFacts[] {
-  const site = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC', locale: 'en' };
+  const site = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC', locale: 'en', historyDays: 90 };
   const entries = [...pageFiles(eventful(), { badges: true }), ...siteFilesOf({ site, pages: [] })];
   return [...new Map(entries.map(({ kind }) => [kind.name, kind])).values()];
 }

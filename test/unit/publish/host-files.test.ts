@@ -86,7 +86,14 @@ describe('_headers', () => {
   const rules = parse(text);
   const page = outage();
   const files = pageFiles(page, { badges: true });
-  const site = { url: 'https://status.example', name: 'Example', home: null, timezone: 'UTC', locale: 'en' };
+  const site = {
+    url: 'https://status.example',
+    name: 'Example',
+    home: null,
+    timezone: 'UTC',
+    locale: 'en',
+    historyDays: 400,
+  };
   const siteFiles = siteFilesOf({ site, pages: [] });
   const addresses = [
     ...files.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/acme/${path}` })),

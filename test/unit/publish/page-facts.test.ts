@@ -1,7 +1,7 @@
 /** The parts of a model that files are made from hold all that the files show: a view of a part is that of the whole. */
 
 import { describe, expect, it } from 'vitest';
-import { BADGE_KINDS } from '../../../src/badges/names.ts';
+import { BADGE_KINDS, PART_KINDS } from '../../../src/badges/kinds.ts';
 import type { PageModel } from '../../../src/model/index.ts';
 import type { FileEntry } from '../../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
@@ -39,14 +39,14 @@ function wholeViews(model: PageModel): Readonly<Record<string, readonly unknown[
   const { months } = withMonths(model);
   const past = withMonths(atHeartbeat);
   return {
-    incident: model.incidents.map((one) => incidentView(model, one)),
+    incident: model.incidents.flatMap((one) => [one.slug, ...one.aliases].map(() => incidentView(model, one))),
     maintenance: model.maintenances.map((one) =>
       maintenanceView(one.status === 'completed' ? model : atHeartbeat, one),
     ),
     component: model.components.map((one, index) =>
       withNews.has(one.definition.id)
-        ? componentView(model, one)
-        : componentView(atHeartbeat, atHeartbeat.components[index] ?? one),
+        ? componentView(model, one, { badges: PART_KINDS })
+        : componentView(atHeartbeat, atHeartbeat.components[index] ?? one, { badges: PART_KINDS }),
     ),
     history: [null, ...months].map((month) => historyView(withMonths(model), month)),
     'uptime-calendar': [uptimeCalendarView(atHeartbeat)],

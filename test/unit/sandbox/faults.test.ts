@@ -11,13 +11,16 @@ const LIST = json(200, {
   count: 2,
 });
 
+const FIELDS = { idField: 'id', words: { status: ['up', 'down'], accessType: ['public'] } };
+const NAMES = ['uptime', 'openstatus', 'backup'];
+
 function bodyWith(name: FaultName, more: object = {}): unknown {
-  return JSON.parse(spoil(LIST, { name, ...more }).body);
+  return JSON.parse(spoil(LIST, { name, ...more }, FIELDS).body);
 }
 
 describe('the fault book', () => {
   it('meets only the upstream and the paths it was set for', () => {
-    const faults = createFaults();
+    const faults = createFaults(NAMES);
     faults.set('uptime', { name: '500', path: '/v1' });
     expect(faults.take('uptime', '/v1/whoami')?.fault.name).toBe('500');
     expect(faults.take('uptime', '/rpc/x')).toBeNull();
@@ -25,14 +28,14 @@ describe('the fault book', () => {
   });
 
   it('stops after so many requests and counts them', () => {
-    const faults = createFaults();
+    const faults = createFaults(NAMES);
     faults.set('uptime', { name: 'down', times: 2 });
     const steps = [1, 2, 3].map(() => faults.take('uptime', '/')?.step ?? null);
     expect(steps).toEqual([0, 1, null]);
   });
 
   it('is taken back one by one and all at once', () => {
-    const faults = createFaults();
+    const faults = createFaults(NAMES);
     faults.set('uptime', 'down');
     faults.set('backup', '401');
     faults.set('uptime', null);
@@ -40,6 +43,10 @@ describe('the fault book', () => {
     faults.clear();
     expect(faults.get('backup')).toBeNull();
   });
+});
+
+it('refuses an upstream that there is none of, and names those there are', () => {
+  expect(() => createFaults(NAMES).set('openstats', 'down')).toThrow('uptime, openstatus, backup');
 });
 
 describe('a spoilt body', () => {
@@ -64,6 +71,9 @@ describe('a spoilt body', () => {
 
   it('says words that nobody knows', () => {
     expect(bodyWith('unknown-words')).toMatchObject({ items: [{ status: 'frobnicated' }, { status: 'frobnicated' }] });
+    expect(bodyWith('unknown-words', { every: 2 })).toMatchObject({
+      items: [{ status: 'frobnicated' }, { status: 'down' }],
+    });
   });
 
   it('writes numbers as text', () => {
@@ -76,14 +86,14 @@ describe('a spoilt body', () => {
 
   it('has another access type where a page has one', () => {
     const page = json(200, { statusPage: { id: '1', accessType: 'PAGE_ACCESS_TYPE_PUBLIC' } });
-    expect(JSON.parse(spoil(page, { name: 'unknown-words' }).body)).toEqual({
+    expect(JSON.parse(spoil(page, { name: 'unknown-words' }, FIELDS).body)).toEqual({
       statusPage: { id: '1', accessType: 'frobnicated' },
     });
   });
 
   it('carries Retry-After as it is given, or not at all', () => {
     const header = (retryAfter?: string | null): string | undefined =>
-      spoil(LIST, { name: '429', ...(retryAfter === undefined ? {} : { retryAfter }) }).headers['retry-after'];
+      spoil(LIST, { name: '429', ...(retryAfter === undefined ? {} : { retryAfter }) }, FIELDS).headers['retry-after'];
     expect([header(), header('Sat, 21 Nov 2026 10:00:00 GMT'), header('soon'), header(null)]).toEqual([
       '30',
       'Sat, 21 Nov 2026 10:00:00 GMT',

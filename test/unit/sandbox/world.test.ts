@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
-import { countChecks } from '../../../src/sandbox/checks.ts';
-import type { Disturbance } from '../../../src/sandbox/past.ts';
-import { createWorld, type Service, type World, type WorldOptions } from '../../../src/sandbox/world.ts';
+import { countChecks } from '../../../src/sandbox/world/checks.ts';
+import type { Disturbance } from '../../../src/sandbox/world/past.ts';
+import { createWorld, type Service, type World, type WorldOptions } from '../../../src/sandbox/world/world.ts';
 
 const START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13, 27));
 const later = (ms: number): EpochMs => toEpochMs(START + ms);

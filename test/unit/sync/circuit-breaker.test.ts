@@ -51,14 +51,21 @@ describe('the circuit', () => {
     }
   });
 
-  it.each([401, 403])('after %i nothing is tried for an hour, unless the options change', (status) => {
-    const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };
-    const refused = afterFailure(CONTROL_AT_FIRST, failure);
-    expect(circuitOf(refused, NOW, fingerprint)).toEqual({ kind: 'open', why: 'refused', until: NOW + HOUR_MS });
-    expect(circuitOf(refused, toEpochMs(NOW + HOUR_MS), fingerprint).kind).toBe('closed');
-    expect(circuitOf(refused, NOW, () => 'options-2').kind).toBe('closed');
-    expect(circuitOf(afterSuccess(refused, 1), NOW, fingerprint).kind).toBe('closed');
-  });
+  it.each([401, 403])(
+    'after %i one request in half a minute asks whether the key is taken, at once when the options change',
+    (status) => {
+      const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };
+      const refused = afterFailure(CONTROL_AT_FIRST, failure);
+      expect(circuitOf(refused, NOW, fingerprint)).toEqual({
+        kind: 'open',
+        why: 'refused',
+        until: NOW + 30 * SECOND_MS,
+      });
+      expect(circuitOf(refused, toEpochMs(NOW + 30 * SECOND_MS), fingerprint).kind).toBe('half-open');
+      expect(circuitOf(refused, NOW, () => 'options-2').kind).toBe('closed');
+      expect(circuitOf(afterSuccess(refused, 1), NOW, fingerprint).kind).toBe('closed');
+    },
+  );
 
   it.each([404, 405, 410])('after %i the next pass asks again: nobody counts that against a key', (status) => {
     const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };

@@ -26,7 +26,13 @@ describe('a question to the disk', () => {
     writeFileSync(join(folder, 'a b#.json'), '\ufeff{"a":1}');
     writeFileSync(join(folder, '.hidden'), 'no');
     mkdirSync(join(folder, 'deeper'));
-    expect(await read('a b#.json', 'json')).toEqual({ status: 200, payload: { a: 1 }, at: NOW, clockSkewMs: null });
+    expect(await read('a b#.json', 'json')).toEqual({
+      status: 200,
+      payload: { a: 1 },
+      at: NOW,
+      clockSkewMs: null,
+      remaining: null,
+    });
     expect((await read('b.md', 'text')).payload).toBe('two');
     expect((await read('.', 'folder')).payload).toEqual([
       { name: 'a b#.json', text: '{"a":1}' },

@@ -1,12 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
-import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../../../src/sync/http/retry-after.ts';
+import {
+  parseHttpDate,
+  parseRemaining,
+  parseRetryAfter,
+  RETRY_AFTER_MAX_MS,
+} from '../../../src/sync/http/retry-after.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 10, 21, 9, 0, 0));
 const wait = (value: string | readonly string[] | undefined, theirNow: number | null = null): number | null => {
   const at = parseRetryAfter(value, { now: NOW, theirNow: theirNow === null ? null : toEpochMs(theirNow) });
   return at === null ? null : at - NOW;
 };
+
+describe('X-RateLimit-Remaining', () => {
+  it.each([
+    ['0', 0],
+    [' 59 ', 59],
+    ['12, 900', 12],
+    [['40', '7'], 7],
+    [undefined, null],
+    ['', null],
+    ['-1', null],
+    ['many', null],
+    ['1.5', null],
+    ['99999999999999999999', null],
+  ])('%j says %j', (value, expected) => {
+    expect(parseRemaining(value)).toBe(expected);
+  });
+});
 
 describe('Retry-After', () => {
   it.each([

@@ -94,7 +94,7 @@ describe('what badges are drawn from', () => {
     const silent = componentModel({ id: 'b', state: 'unknown', isStale: true });
     const down = componentModel({ id: 'a', state: 'major_outage' });
     const { page } = badgeSubjects(pageModel({ components: [down, silent], isStale: true }));
-    expect(page).toMatchObject({ state: 'partial_outage', isStale: false });
+    expect(page).toMatchObject({ state: 'partial_outage', isStale: true });
   });
 
   it('has ninety days that end today, and response times of the last day', () => {

@@ -23,8 +23,8 @@ function only(init: Partial<PageMaintenance>): ICAL.Event {
 describe('the calendar as an independent parser reads it', () => {
   it('has every maintenance at its hours, with what is said of it and a link', () => {
     const events = eventsOf(textOf(outage()));
-    expect(events.map(({ summary }) => summary)).toEqual(['Export workers move to new machines', 'Database upgrade']);
-    const upgrade = events[1];
+    expect(events.map(({ summary }) => summary)).toEqual(['Database upgrade', 'Export workers move to new machines']);
+    const upgrade = events[0];
     expect(upgrade?.startDate.toJSDate().getTime()).toBe(ago(-3 * DAY_MS));
     expect(upgrade?.endDate.toJSDate().getTime()).toBe(ago(-3 * DAY_MS - 2 * HOUR_MS));
     expect(upgrade?.description).toBe('API, Exports\n\nReads keep working. Writes **pause** for a moment.');
@@ -42,7 +42,7 @@ describe('the calendar as an independent parser reads it', () => {
     const api = model.components.find(({ definition }) => definition.id === 'api');
     const idsOf = (text: string) => eventsOf(text).map(({ uid }) => uid);
     expect(idsOf(calendarText(calendarView(model, exports)))).toEqual(idsOf(textOf(model)));
-    expect(idsOf(calendarText(calendarView(model, api)))).toEqual(idsOf(textOf(model)).slice(1));
+    expect(idsOf(calendarText(calendarView(model, api)))).toEqual(idsOf(textOf(model)).slice(0, 1));
   });
 });
 
@@ -53,21 +53,47 @@ describe('what calendars know an event by', () => {
     expect(moved.uid).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('is a sequence that counts recorded changes, or updates where none are recorded', () => {
+  it('is a sequence that counts recorded changes', () => {
     expect(only({ sequence: 0 }).sequence).toBe(0);
     expect(only({ sequence: 3 }).sequence).toBe(3);
-    const update = { id: 'u', at: ago(HOUR_MS), status: null, body: 'moved' };
-    expect(only({ updates: [] }).sequence).toBe(0);
-    expect(only({ updates: [update, { ...update, id: 'v' }] }).sequence).toBe(2);
   });
 
   it('is stamped with its last change, never with the hour it was drawn', () => {
     const stampOf = (init: Partial<PageMaintenance>) =>
       Date.parse(String(only(init).component.getFirstPropertyValue('dtstamp')));
-    expect(stampOf({ changedAt: ago(HOUR_MS) })).toBe(ago(HOUR_MS));
+    expect(stampOf({ editedAt: ago(HOUR_MS) })).toBe(ago(HOUR_MS));
+    expect(stampOf({ changedAt: ago(HOUR_MS) })).toBe(ago(DAY_MS));
     expect(stampOf({})).toBe(ago(DAY_MS));
     const now = calm();
     expect(textOf({ ...now, asOf: ago(-HOUR_MS) })).toBe(textOf(now));
+  });
+});
+
+describe('a maintenance that repeats', () => {
+  const windowsAt = (...days: number[]) =>
+    days.map((day) => ({ from: ago(-day * DAY_MS), to: ago(-day * DAY_MS - HOUR_MS) }));
+  const repeats = { rule: 'FREQ=DAILY', every: 'day', interval: 1, weekdays: [] } as const;
+  const repeating = (days: number[]): Partial<PageMaintenance> => {
+    const windows = windowsAt(...days);
+    return { windows, repeats: { ...repeats, windows } };
+  };
+
+  it('has an event for each window, with an id of its own that stays', () => {
+    const events = eventsOf(textOf(pageModel({ maintenances: [maintenance(repeating([-1, 1, 2]))] })));
+    expect(events.map(({ startDate }) => startDate.toJSDate().getTime())).toEqual([
+      ago(-2 * DAY_MS),
+      ago(-DAY_MS),
+      ago(DAY_MS),
+    ]);
+    const later = eventsOf(textOf(pageModel({ maintenances: [maintenance(repeating([1, 2, 3]))] })));
+    expect(later.slice(1).map(({ uid }) => uid)).toEqual(events.slice(0, 2).map(({ uid }) => uid));
+  });
+
+  it('takes no place of another that is to come', () => {
+    const often = maintenance({ slug: 'often', ...repeating(Array.from({ length: 400 }, (_, index) => index - 200)) });
+    const events = eventsOf(textOf(pageModel({ maintenances: [often, maintenance({ title: 'Once' })] })));
+    expect(events).toHaveLength(200);
+    expect(events.map(({ summary }) => summary)).toContain('Once');
   });
 });
 
@@ -90,7 +116,7 @@ describe('the text of a calendar', () => {
     const title = 'a, b; c \\ d "e" \\n literal';
     expect(only({ title }).summary).toBe(title);
     const body = 'one\ntwo; three, \\four';
-    expect(only({ updates: [{ id: 'u', at: ago(HOUR_MS), status: null, body }] }).description).toBe(`API\n\n${body}`);
+    expect(only({ texts: [body] }).description).toBe(`API\n\n${body}`);
   });
 
   it('names the calendar without letting the name out of its line', () => {

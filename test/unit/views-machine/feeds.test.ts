@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type PageModel } from '../../../src/model/i
 import { atomText, jsonFeedText, rssText } from '../../../src/publish/files/feed-text.ts';
 import { feedInputs, feedView } from '../../../src/views/feeds/feeds.ts';
 import { wordsOf } from '../../../src/views/words/index.ts';
-import { ago, componentModel, incident, pageModel } from '../../helpers/page-model.ts';
+import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, longHistory, outage, rightToLeft } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
 
@@ -31,7 +31,15 @@ function parseXml(text: string) {
   return parser.parse(text);
 }
 
-const viewOf = (model: PageModel) => feedView(feedInputs(model)());
+const feedsOf = (model: PageModel) => {
+  const { of, history } = feedInputs(model);
+  return {
+    inputs: of,
+    view: (...component: Parameters<typeof of>) => feedView(of(...component)),
+    history: () => feedView(history()),
+  };
+};
+const viewOf = (model: PageModel) => feedsOf(model).view();
 /** Titles are typed as HTML, so a reader decodes what XML gives it once more. */
 const textOf = (value: string | { readonly '#text': string }) => (typeof value === 'string' ? value : value['#text']);
 
@@ -40,22 +48,21 @@ function atomEntries(model: PageModel): AtomEntry[] {
 }
 
 describe('Atom', () => {
-  it('has incidents and maintenance, latest change first, as an independent parser reads it', () => {
+  it('has an entry for each update, newest first, as an independent parser reads it', () => {
     const { feed } = parseXml(atomText(viewOf(outage())));
     expect(feed['@xmlns']).toBe('http://www.w3.org/2005/Atom');
     expect(feed.title).toBe('Acme');
     expect(feed.author.name).toBe('Acme');
-    expect(feed.entry.map((entry: AtomEntry) => textOf(entry.title))).toEqual([
-      'The API and the web application do not answer',
-      'Export workers move to new machines',
-      'Database upgrade',
-      'Search answered slowly',
-      'Webhooks: connection refused',
-      'Card payments declined',
+    const titles = feed.entry.map((entry: AtomEntry) => textOf(entry.title));
+    expect(titles.filter((title: string) => title.endsWith('The API and the web application do not answer'))).toEqual([
+      'Identified: The API and the web application do not answer',
+      'Investigating: The API and the web application do not answer',
     ]);
+    expect(titles).toContain('Scheduled: Database upgrade');
     const changes = feed.entry.map(({ updated }: AtomEntry) => Date.parse(updated));
     expect(changes).toEqual(changes.toSorted((a: number, b: number) => b - a));
     expect(feed.updated).toBe(feed.entry[0].updated);
+    for (const entry of feed.entry) expect(entry.published).toBe(entry.updated);
   });
 
   it('links to itself and to the page, and each entry to its own page', () => {
@@ -67,12 +74,11 @@ describe('Atom', () => {
     expect(feed.entry.at(-1).link['@href']).toBe('https://status.acme.example/acme/incidents/payments-october/');
   });
 
-  it('carries every update, newest first, with its status and Markdown drawn', () => {
-    const [entry] = atomEntries(outage());
-    const content = textOf(entry?.content ?? '');
-    expect(content).toContain('<strong>No data is lost.</strong>');
-    expect(content.indexOf('Identified')).toBeGreaterThan(-1);
-    expect(content.indexOf('Identified')).toBeLessThan(content.indexOf('Investigating'));
+  it('carries the words of each update, with its status and Markdown drawn', () => {
+    const [newest, first] = atomEntries(outage()).filter(({ title }) => textOf(title).includes('The API and'));
+    expect(textOf(newest?.content ?? '')).toContain('<strong>Identified</strong>');
+    expect(textOf(first?.content ?? '')).toContain('<strong>Investigating</strong>');
+    expect(textOf(newest?.content ?? '') + textOf(first?.content ?? '')).toContain('<strong>No data is lost.</strong>');
   });
 });
 
@@ -85,7 +91,23 @@ describe('RSS', () => {
     );
     expect(channel.item[0].guid['@isPermaLink']).toBe('false');
     expect(channel['atom:link']['@href']).toBe('https://status.acme.example/acme/feed.rss');
-    expect(Date.parse(channel.item[0].pubDate)).toBe(ago(47 * MINUTE_MS));
+    expect(Date.parse(channel.item[0].pubDate)).toBe(Date.parse(atomEntries(model)[0]?.updated ?? ''));
+  });
+
+  it('shows an update to readers that know items by id and date, with its words as HTML', () => {
+    const before = pageModel({ incidents: [incident({ updateBodies: ['We **look**.'] })] });
+    const after = pageModel({ incidents: [incident({ updateBodies: ['We **look**.', 'A _bad_ deploy.'] })] });
+    const itemsOf = (model: PageModel) =>
+      parseXml(rssText(viewOf(model))).rss.channel.item.map(
+        (item: { guid: { '#text': string }; pubDate: string; description: string }) => item,
+      );
+    const [old] = itemsOf(before);
+    const [update, same] = itemsOf(after);
+    expect([same.guid['#text'], same.pubDate]).toEqual([old.guid['#text'], old.pubDate]);
+    expect(update.guid['#text']).not.toBe(old.guid['#text']);
+    expect(Date.parse(update.pubDate)).toBeGreaterThan(Date.parse(old.pubDate));
+    expect(update.description).toContain('A <em>bad</em> deploy.');
+    expect(update.description).not.toContain('_bad_');
   });
 });
 
@@ -103,14 +125,16 @@ describe('JSON Feed', () => {
     expect(feed.items).toHaveLength(1);
     expect(feed.items[0]).toMatchObject({
       id: atomEntries(model)[0]?.id,
-      title: 'R&D <b>down</b>',
+      title: 'Investigating: R&D <b>down</b>',
+      summary: 'Investigating: We are looking into it.',
       tags: ['incident', 'investigating', 'major'],
     });
   });
 
   it('is valid and empty when nothing ever happened', () => {
     expect(JSON.parse(jsonFeedText(viewOf(empty()))).items).toEqual([]);
-    expect(parseXml(atomText(viewOf(empty()))).feed.updated).toBe('1970-01-01T00:00:00.000Z');
+    const young = { ...empty(), knownSince: ago(DAY_MS) };
+    expect(parseXml(atomText(viewOf(young))).feed.updated).toBe(new Date(ago(DAY_MS)).toISOString());
   });
 });
 
@@ -120,36 +144,71 @@ describe('the ids of entries', () => {
     const after = incident({ updateBodies: ['one', 'two'], title: 'Another title', status: 'identified' });
     const moved = pageModel({ incidents: [after], settings: { url: 'https://elsewhere.example/' } });
     const [first] = atomEntries(pageModel({ incidents: [before] }));
-    const [second] = atomEntries(moved);
-    expect(second?.id).toBe(first?.id);
-    expect(second?.id).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(Date.parse(second?.updated ?? '')).toBeGreaterThan(Date.parse(first?.updated ?? ''));
-    expect(second?.published).toBe(first?.published);
+    const same = atomEntries(moved).at(-1);
+    expect(same?.id).toBe(first?.id);
+    expect(same?.id).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(same?.published).toBe(first?.published);
   });
 
   it('are the same in the feed of the page and in that of each component', () => {
     const model = outage();
-    const inputs = feedInputs(model);
-    const ofPage = new Map(feedView(inputs()).items.map(({ id, title }) => [title, id]));
+    const feeds = feedsOf(model);
+    const ofPage = new Map(feeds.view().items.map(({ id, title, updatedAt }) => [title + updatedAt, id]));
     const api = model.components.find(({ definition }) => definition.id === 'api');
-    const { items, title, atomUrl } = feedView(inputs(api));
+    const { items, title, atomUrl } = feeds.view(api);
     expect(title).toBe('Acme: API');
     expect(atomUrl).toBe('https://status.acme.example/acme/components/api/feed.atom');
     expect(items.map((item) => item.title)).toEqual([
-      'The API and the web application do not answer',
-      'Database upgrade',
+      'Identified: The API and the web application do not answer',
+      'Investigating: The API and the web application do not answer',
+      'Scheduled: Database upgrade',
     ]);
-    for (const item of items) expect(ofPage.get(item.title)).toBe(item.id);
+    for (const item of items) expect(ofPage.get(item.title + item.updatedAt)).toBe(item.id);
   });
 });
 
 describe('how much a feed carries', () => {
-  it('is 50 items for a page and 25 for a component', () => {
+  it('is the newest 50 stories of a page and 25 of a component, twice as many updates', () => {
     const model = longHistory(200, 2);
-    const inputs = feedInputs(model);
-    expect(feedView(inputs()).items).toHaveLength(50);
-    expect(feedView(inputs(model.components[0])).items).toHaveLength(25);
-    expect(feedView(inputs()).items[0]?.title).toBe('Incident number 0');
+    const feeds = feedsOf(model);
+    const storiesIn = (view: ReturnType<typeof viewOf>) => new Set(view.items.map(({ url }) => url)).size;
+    expect([feeds.view().items.length, storiesIn(feeds.view())]).toEqual([100, 50]);
+    const ofComponent = feeds.view(model.components[0]);
+    expect([ofComponent.items.length, storiesIn(ofComponent)]).toEqual([50, 25]);
+    expect(feeds.view().items[0]?.title).toContain('Incident number 0');
+  });
+
+  it('has what is open however old it is, and what is planned beside what happened', () => {
+    const old = incident({ slug: 'old', title: 'Old and open', startedAt: ago(300 * DAY_MS), updateBodies: ['a'] });
+    const over = Array.from({ length: 60 }, (_, index) =>
+      incident({
+        slug: `over-${index}`,
+        startedAt: ago((index + 1) * DAY_MS),
+        endedAt: ago((index + 1) * DAY_MS - HOUR_MS),
+      }),
+    );
+    const plans = Array.from({ length: 30 }, (_, index) =>
+      maintenance({ slug: `plan-${index}`, startsAt: ago(-(30 - index) * DAY_MS) }),
+    );
+    const { items } = feedsOf(pageModel({ incidents: [...over, old], maintenances: plans })).view();
+    expect(items.map(({ title }) => title)).toContain('Investigating: Old and open');
+    expect(new Set(items.filter(({ kind }) => kind === 'incident').map(({ url }) => url)).size).toBe(51);
+    const planned = items.filter(({ kind }) => kind === 'maintenance');
+    expect(planned.map(({ url }) => Number(/plan-(\d+)/.exec(url)?.[1])).toSorted((a, b) => a - b)).toEqual([
+      20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+    ]);
+  });
+
+  it('never leaves out the newest word of a story', () => {
+    const talkative = incident({
+      slug: 'long',
+      updateBodies: Array.from({ length: 300 }, (_, index) => `update ${index}`),
+    });
+    const quiet = incident({ slug: 'quiet', title: 'Quiet', startedAt: ago(90 * DAY_MS), endedAt: ago(89 * DAY_MS) });
+    const { items } = feedsOf(pageModel({ incidents: [talkative, quiet] })).view();
+    expect(items).toHaveLength(100);
+    expect(items[0]?.updates[0]?.body).toBe('update 299');
+    expect(items.at(-1)?.title).toContain('Quiet');
   });
 
   it('changes only the feeds of the components that an incident is about', () => {
@@ -157,9 +216,44 @@ describe('how much a feed carries', () => {
     const over = incident({ slug: 'over', componentIds: ['b'], endedAt: ago(HOUR_MS) });
     const quiet = pageModel({ components, incidents: [over] });
     const loud = pageModel({ components, incidents: [incident({ componentIds: ['a'] }), over] });
-    const inputs = (model: PageModel, index: number) => JSON.stringify(feedInputs(model)(model.components[index]));
+    const inputs = (model: PageModel, index: number) => JSON.stringify(feedsOf(model).inputs(model.components[index]));
     expect(inputs(loud, 0)).not.toBe(inputs(quiet, 0));
     expect(inputs(loud, 1)).toBe(inputs(quiet, 1));
+  });
+});
+
+describe('the history feeds', () => {
+  it('have one entry for each story with all of its updates, newest first, as Statuspage has them', () => {
+    const view = feedsOf(outage()).history();
+    const { feed } = parseXml(atomText(view));
+    expect(feed.entry.map((entry: AtomEntry) => textOf(entry.title))).toEqual([
+      'The API and the web application do not answer',
+      'Export workers move to new machines',
+      'Database upgrade',
+      'Search answered slowly',
+      'Webhooks: connection refused',
+      'Card payments declined',
+    ]);
+    expect(feed.link.map((link: Record<string, string>) => link['@href'])).toContain(
+      'https://status.acme.example/acme/history.atom',
+    );
+    const content = textOf(feed.entry[0].content);
+    expect(content.indexOf('Identified')).toBeGreaterThan(-1);
+    expect(content.indexOf('Identified')).toBeLessThan(content.indexOf('Investigating'));
+    const { channel } = parseXml(rssText(view)).rss;
+    expect(channel.item).toHaveLength(6);
+    expect(channel['atom:link']['@href']).toBe('https://status.acme.example/acme/history.rss');
+  });
+
+  it('keep the id of an entry while its story goes on, and move its date', () => {
+    const idAndDate = (model: PageModel) =>
+      feedsOf(model)
+        .history()
+        .items.map(({ id, updatedAt }) => [id, updatedAt]);
+    const [before] = idAndDate(pageModel({ incidents: [incident({ updateBodies: ['one'] })] }));
+    const [after] = idAndDate(pageModel({ incidents: [incident({ updateBodies: ['one', 'two'] })] }));
+    expect(after?.[0]).toBe(before?.[0]);
+    expect(Date.parse(after?.[1] ?? '')).toBeGreaterThan(Date.parse(before?.[1] ?? ''));
   });
 });
 
@@ -173,7 +267,7 @@ describe('hostile text', () => {
         expect(feed.isWellFormed()).toBe(true);
       }
       const json = JSON.parse(jsonFeedText(view));
-      expect(json.items).toHaveLength(3);
+      expect(json.items).toHaveLength(4);
       for (const feed of [atomText(view), rssText(view), jsonFeedText(view)])
         for (const secret of SECRETS) expect(feed).not.toContain(secret);
     });
@@ -186,6 +280,7 @@ describe('hostile text', () => {
     expect(title).not.toContain('<script');
     expect(
       title
+        .replace(/^Investigating: /, '')
         .replace(/&lt;/g, '<')
         .replace(/&gt;/g, '>')
         .replace(/&quot;/g, '"')

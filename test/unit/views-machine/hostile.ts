@@ -28,7 +28,8 @@ export const HOSTILE_TEXTS: readonly string[] = [
 export function hostilePage(text: string): PageModel {
   const made = componentModel({ id: 'api', name: text, description: text, groupId: 'core', target: TARGET });
   const component = { ...made, definition: { ...made.definition, monitor: `${UPSTREAM}/12` as never } };
-  const said = (id: string) => ({ id, at: ago(3_600_000), status: text, body: text });
+  const said = (id: string) => ({ id, at: ago(3_600_000), body: text });
+  const told = (id: string) => ({ ...said(id), status: 'investigating' as const });
   return pageModel({
     components: [component],
     definition: {
@@ -42,13 +43,19 @@ export function hostilePage(text: string): PageModel {
         id: `${UPSTREAM}/41`,
         slug: 'open',
         title: text,
-        updates: [said('1'), said('2')],
+        updates: [told('1'), told('2')],
         componentIds: ['api'],
-        components: [{ id: `${UPSTREAM}/7/api`, state: 'partial_outage' }],
       }),
-      incident({ id: `${UPSTREAM}/40`, slug: 'over', title: text, updates: [said('1')], endedAt: ago(1_800_000) }),
+      incident({ id: `${UPSTREAM}/40`, slug: 'over', title: text, updates: [told('1')], endedAt: ago(1_800_000) }),
     ],
-    maintenances: [maintenance({ id: `${UPSTREAM}/9`, title: text, updates: [said('1')] })],
+    maintenances: [
+      maintenance({
+        id: `${UPSTREAM}/9`,
+        title: text,
+        updates: [{ ...said('1'), status: 'scheduled' }],
+        texts: [text],
+      }),
+    ],
     announcements: [announcement({ title: text, body: text })],
     sources: [
       {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State } from '../../../src/model/index.ts';
+import { sectionsOf } from '../../../src/views/model/sections.ts';
 import { shortId, uuidOf } from '../../../src/views/text/stable-id.ts';
-import { v2Sections } from '../../../src/views/v2/components.ts';
 import { v2Documents } from '../../../src/views/v2/documents.ts';
 import { pageStatus } from '../../../src/views/v2/words.ts';
 import { AS_OF, ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
@@ -121,7 +121,7 @@ describe('components', () => {
 
   it('that name a group which is not there stand alone', () => {
     const model = pageModel({ components: [componentModel({ groupId: 'gone' })] });
-    expect(v2Sections(model)).toHaveLength(1);
+    expect(sectionsOf(model)).toHaveLength(1);
     expect(v2Documents(model).components().components[0]?.group_id).toBeNull();
   });
 
@@ -140,8 +140,13 @@ describe('components', () => {
     const { components } = v2Documents(pageModel({ components: [young] })).components();
     expect(components[0]?.start_date).toBe('2026-11-18');
     const never = componentModel({ troubles: [{ state: 'unknown', startedAgoMs: 400 * DAY_MS }] });
-    const unheard = v2Documents(pageModel({ components: [never] })).components().components[0];
-    expect([unheard?.start_date, unheard?.created_at, unheard?.updated_at]).toEqual([null, iso(0), iso(0)]);
+    const defined = { ...never, knownSince: ago(DAY_MS) };
+    const unheard = v2Documents(pageModel({ components: [defined] })).components().components[0];
+    expect([unheard?.start_date, unheard?.created_at, unheard?.updated_at]).toEqual([
+      '2026-11-20',
+      iso(ago(DAY_MS)),
+      iso(ago(DAY_MS)),
+    ]);
   });
 });
 
@@ -162,7 +167,6 @@ describe('incidents and maintenances', () => {
           endedAt: ago(30 * MINUTE_MS),
           updateBodies: ['a', 'b', 'c', 'd'],
           componentIds: ['api'],
-          components: [{ id: 'config/acme/api', state: 'partial_outage' }],
         }),
       ],
     });
@@ -171,22 +175,10 @@ describe('incidents and maintenances', () => {
       affected_components?.map(({ name, old_status, new_status }) => [name, old_status, new_status]),
     );
     expect(states?.reverse()).toEqual([
-      [['Core - API', 'operational', 'partial_outage']],
-      [['Core - API', 'partial_outage', 'partial_outage']],
-      [['Core - API', 'partial_outage', 'partial_outage']],
-      [['Core - API', 'partial_outage', 'operational']],
-    ]);
-  });
-
-  it('take states from the time line where the incident does not say them', () => {
-    const component = componentModel({
-      id: 'api',
-      troubles: [{ state: 'major_outage', startedAgoMs: HOUR_MS }],
-    });
-    const open = incident({ startedAt: ago(HOUR_MS), updateBodies: ['a'] });
-    const [told] = v2Documents(pageModel({ components: [component], incidents: [open] })).incidents().incidents;
-    expect(told?.incident_updates[0]?.affected_components).toMatchObject([
-      { old_status: 'operational', new_status: 'major_outage' },
+      [['Core - API', 'operational', 'major_outage']],
+      [['Core - API', 'major_outage', 'major_outage']],
+      [['Core - API', 'major_outage', 'major_outage']],
+      [['Core - API', 'major_outage', 'operational']],
     ]);
   });
 
@@ -196,8 +188,8 @@ describe('incidents and maintenances', () => {
     expect(told?.incident_updates[0]?.affected_components).toBeNull();
   });
 
-  it('are resolved once they have ended, whatever their last word was', () => {
-    const ended = incident({ status: 'monitoring', endedAt: ago(HOUR_MS) });
+  it('are resolved once they have ended, and not before', () => {
+    const ended = incident({ endedAt: ago(HOUR_MS) });
     const { incidents } = v2Documents(pageModel({ incidents: [ended] })).incidents();
     expect(incidents[0]).toMatchObject({ status: 'resolved', resolved_at: iso(ago(HOUR_MS)) });
     const going = incident({ status: 'monitoring', endedAt: ago(-HOUR_MS) });
@@ -205,13 +197,20 @@ describe('incidents and maintenances', () => {
     expect(open.incidents[0]).toMatchObject({ status: 'monitoring', resolved_at: null });
   });
 
-  it('say a maintenance was known since it was first seen, not since it begins', () => {
-    const planned = maintenance({ updates: [], changedAt: ago(DAY_MS), sequence: 0 });
+  it('say the title where an update has no words, since clients show it', () => {
+    const quiet = incident({ updateBodies: ['', 'Words'] });
+    const [told] = v2Documents(pageModel({ incidents: [quiet] })).incidents().incidents;
+    expect(told?.incident_updates.map(({ body }) => body)).toEqual(['Words', 'Requests are failing']);
+  });
+
+  it('say a maintenance was known since it was announced, not since it begins', () => {
+    const planned = maintenance({ announcedAt: ago(2 * DAY_MS), changedAt: ago(DAY_MS) });
     const [told] = v2Documents(pageModel({ maintenances: [planned] })).upcoming().scheduled_maintenances;
-    expect(told).toMatchObject({ created_at: iso(ago(DAY_MS)), updated_at: iso(ago(DAY_MS)), impact: 'maintenance' });
-    expect(told?.incident_updates.map(({ status, created_at }) => [status, created_at])).toEqual([
-      ['scheduled', iso(ago(DAY_MS))],
-    ]);
+    expect(told).toMatchObject({
+      created_at: iso(ago(2 * DAY_MS)),
+      updated_at: iso(ago(DAY_MS)),
+      impact: 'maintenance',
+    });
   });
 
   it('list what is to come soonest first', () => {
@@ -238,9 +237,9 @@ describe('when the page was updated', () => {
     expect(before).toBe(iso(ago(27 * MINUTE_MS)));
   });
 
-  it('is never after the instant the page is of, though a maintenance to come has no other date', () => {
-    const planned = pageModel({ maintenances: [maintenance({ updates: [] })], components: [] });
-    expect(v2Documents(planned).status().page.updated_at).toBe(iso(0));
+  it('is when the page was first defined where nothing changed since', () => {
+    const young = pageModel({ components: [], sources: [], knownSince: ago(DAY_MS) });
+    expect(v2Documents(young).status().page.updated_at).toBe(iso(ago(DAY_MS)));
   });
 
   it('is when a silent source became stale', () => {

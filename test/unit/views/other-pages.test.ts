@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PART_KINDS } from '../../../src/badges/kinds.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
 import { LOGIN_FAULTS, LOGIN_STEPS } from '../../../src/model/login.ts';
 import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
@@ -41,7 +42,9 @@ describe('an incident’s page', () => {
     const open = incident({ impact: 'critical' });
     const view = incidentView(pageModel({ incidents: [open] }), open);
     expect(view.isOpen).toBe(true);
-    expect(view.shell.state).toBe('major_outage');
+    expect(view.shell.state).toBe('partial_outage');
+    const vague = incident({ impact: 'critical', componentIds: [] });
+    expect(incidentView(pageModel({ incidents: [vague] }), vague).shell.state).toBe('major_outage');
     expect(view.shell.freshness).not.toBeNull();
   });
 });
@@ -94,7 +97,7 @@ describe('a component’s page', () => {
   it('has figures for every period with what was observed', () => {
     const trouble = { state: 'major_outage', startedAgoMs: 2 * HOUR_MS, forMs: HOUR_MS } as const;
     const component = componentModel({ troubles: [trouble], knownDays: 45 });
-    const view = componentView(pageModel({ components: [component] }), component);
+    const view = componentView(pageModel({ components: [component] }), component, { badges: PART_KINDS });
     expect(view.periods.map((row) => [row.period, row.uptime, row.down, row.observed])).toEqual([
       ['24 hours', '95.83%', '1 hr', '100%'],
       ['7 days', '99.40%', '1 hr', '100%'],
@@ -107,10 +110,12 @@ describe('a component’s page', () => {
   it('draws response times where they are known and leaves gaps where they are not', () => {
     const at = (minutes: number, ms: number) => ({ at: ago(minutes * MINUTE_MS), ms });
     const component = componentModel({ responseTimes: [at(600, 100), at(590, 120), at(20, 300), at(10, 80)] });
-    const chart = componentView(pageModel({ components: [component] }), component).responseChart;
+    const chart = componentView(pageModel({ components: [component] }), component, {
+      badges: PART_KINDS,
+    }).responseChart;
     expect(chart).toMatchObject({ top: '500 ms', average: '150 ms', p95: '300 ms', latest: '80 ms' });
     expect(chart?.line.match(/M/g)).toHaveLength(2);
-    expect(componentView(pageModel(), componentModel()).responseChart).toBeNull();
+    expect(componentView(pageModel(), componentModel(), { badges: PART_KINDS }).responseChart).toBeNull();
   });
 
   it('shows what the upstream counts itself beside ours', () => {
@@ -122,15 +127,17 @@ describe('a component’s page', () => {
       responseTimeAverageMs: null,
     };
     const component = componentModel({ upstreamUptime });
-    expect(componentView(pageModel({ components: [component] }), component).upstreamSays).toBe(
+    expect(componentView(pageModel({ components: [component] }), component, { badges: PART_KINDS }).upstreamSays).toBe(
       'The monitoring service itself counts 90.00% over 30 days.',
     );
   });
 
   it('keeps its target to itself unless the model has it', () => {
     const component = componentModel({ target: 'https://internal.example/health' });
-    expect(componentView(pageModel(), component).target).toBe('Checks https://internal.example/health');
-    expect(componentView(pageModel(), componentModel()).target).toBeNull();
+    expect(componentView(pageModel(), component, { badges: PART_KINDS }).target).toBe(
+      'Checks https://internal.example/health',
+    );
+    expect(componentView(pageModel(), componentModel(), { badges: PART_KINDS }).target).toBeNull();
   });
 });
 

@@ -22,6 +22,9 @@ const SETTINGS: PageSettings = {
   accentColor: null,
   cssVariables: {},
   allowIndex: true,
+  historyDays: 400,
+  entriesAfterMs: 3 * MINUTE_MS,
+  showUptime: true,
 };
 
 const DEFINITION: PageDefinition = {
@@ -220,9 +223,9 @@ describe('the model of a page', () => {
     );
     const other = model({
       maintenances: [maintenance()],
-      monitors: new Map([
-        [API, monitor(API, 'operational')],
-        [WEB, monitor(WEB, 'major_outage')],
+      pasts: new Map([
+        [API, past('operational')],
+        [WEB, past('major_outage')],
       ]),
     });
     expect(other.state).toBe('partial_outage');
@@ -231,11 +234,11 @@ describe('the model of a page', () => {
 
   it('holds a state heard in time to the instant shown, and says nothing of the time after a silence', () => {
     const held = model().components.find((item) => item.definition.id === 'api')?.timeline;
-    expect(held?.at(-1)).toMatchObject({ state: 'operational', to: NOW });
+    expect(held?.at(-1)).toMatchObject({ state: 'operational', to: NOW + 1 });
     const stale = model({ sources: [fresh({ isMonitorsStale: true })] }).components.find(
       (item) => item.definition.id === 'api',
     )?.timeline;
-    expect(stale?.at(-1)).toMatchObject({ state: 'unknown', from: earlier(30_000), to: NOW });
+    expect(stale?.at(-1)).toMatchObject({ state: 'unknown', from: earlier(30_000), to: NOW + 1 });
   });
 
   it('counts an incident as an outage of the past even where sampling missed it', () => {
@@ -264,7 +267,7 @@ describe('the model of a page', () => {
 
   it('gives incidents slugs that are addresses, unique on the page', () => {
     const page = model({
-      incidents: [incident({ id: 'edge/a:b' }), incident({ id: 'edge/a b' }), incident({ id: 'edge/Ü' })],
+      incidents: ['edge/a:b', 'edge/a b', 'edge/Ü'].map((id) => incident({ id, isOutage: false })),
     });
     const slugs = page.incidents.map((item) => item.slug);
     expect(new Set(slugs).size).toBe(3);

@@ -10,11 +10,13 @@ export interface ComponentInputs {
   /** Those that are about the component. */
   readonly incidents: readonly PageIncident[];
   readonly maintenances: readonly PageMaintenance[];
+  /** Names of the badges that components have, as in their addresses. */
+  readonly badges: readonly string[];
 }
 
 export const COMPONENT = htmlKind(
   import.meta.url,
   'component',
-  ({ frame, age, component, incidents, maintenances }: ComponentInputs) =>
-    componentView({ ...frame, ...age, incidents, maintenances }, component),
+  ({ frame, age, component, incidents, maintenances, badges }: ComponentInputs) =>
+    componentView({ ...frame, ...age, incidents, maintenances }, component, { badges }),
 );

@@ -1,4 +1,4 @@
-import type { ComponentModel, State } from '../../../model/index.ts';
+import type { ComponentModel, EpochMs, State } from '../../../model/index.ts';
 import type { PageAge, PageFrame } from '../../../views/frame/page-frame.ts';
 import { type IncidentHead, uptimeCalendarView } from '../../../views/history/uptime-calendar.ts';
 import { htmlKind } from '../file-kind.ts';
@@ -7,6 +7,8 @@ export interface CalendarInputs {
   readonly frame: PageFrame;
   readonly age: PageAge;
   readonly state: State;
+  /** When it came into that state. */
+  readonly since: EpochMs | null;
   readonly components: readonly ComponentModel[];
   readonly incidents: readonly IncidentHead[];
 }

@@ -9,22 +9,25 @@
 
 import { z } from 'zod';
 import { isStatusError, StatusError } from '../../../errors.ts';
-import type { Learned, Problem } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import {
   ask,
   attempt,
+  attemptOne,
   type Connector,
-  NOTHING_LEARNED,
+  NO_LIMITS,
   type Priority,
   type Probe,
   type Pull,
   type PullContext,
-  parseItems,
   type Question,
 } from '../../connector.ts';
+import { parseItems, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
-import { projectSources, projectStorageTargets } from './project.ts';
+import { INTRODUCTION } from './init.ts';
+import { projectSources, projectStorageTargets, STATE_WORDS } from './project.ts';
 import {
+  ID_FIELD,
   LoginAnswerSchema,
   PrincipalSchema,
   RecordsSchema,
@@ -121,18 +124,16 @@ function* inSession<R>(options: Options, task: (session: Session) => Pull<R>): P
   try {
     return yield* task(session);
   } finally {
-    yield* attempt([
-      {
-        name: 'log out',
-        priority: 'list',
-        method: 'POST',
-        url: endpointAddress(options.baseUrl, '/auth/logout'),
-        headers: sessionHeaders(session),
-        schema: z.unknown(),
-        allowEmpty: true,
-        isRepeatable: false,
-      } satisfies Question<unknown>,
-    ]);
+    yield* attemptOne({
+      name: 'log out',
+      priority: 'list',
+      method: 'POST',
+      url: endpointAddress(options.baseUrl, '/auth/logout'),
+      headers: sessionHeaders(session),
+      schema: z.unknown(),
+      allowEmpty: true,
+      isRepeatable: false,
+    });
   }
 }
 
@@ -185,10 +186,10 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
 function* readStorageTargets(options: Options, session: Session, tenant: Tenant): Pull<Problem[]> {
   const priority: Priority = 'detail';
   const asked = { name: 'list storage targets', path: '/storage-targets', schema: RecordsSchema, tenant };
-  const [answer] = yield* attempt([{ ...question(options, session, asked), priority }]);
+  const answer = yield* attemptOne({ ...question(options, session, asked), priority });
   const place = tenant.slug ?? tenant.id;
-  if (answer?.kind === 'ok') return projectStorageTargets(answer.payload, place);
-  return answer?.kind === 'failed'
+  if (answer.kind === 'ok') return projectStorageTargets(answer.payload, place);
+  return answer.kind === 'failed'
     ? [{ kind: 'note', place: `${place}.storage-targets`, message: answer.error.message }]
     : [];
 }
@@ -247,16 +248,19 @@ function* probe(options: Options): Pull<Probe> {
     }
     return {
       summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${sources} sources, ${targets} storage targets`,
-      warnings: problems.map(({ place, message }) => `${place}: ${message}`),
+      warnings: toWarnings(problems),
       monitorsTotal: sources,
     };
   });
 }
 
 export const backupControlPlane: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'backup-control-plane',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: { status: Object.keys(STATE_WORDS) },
   pull,
   probe,
 };

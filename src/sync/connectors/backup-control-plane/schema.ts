@@ -32,6 +32,9 @@ export const TenantSchema = z.object({
 });
 export type Tenant = z.output<typeof TenantSchema>;
 
+/** Names a source in its list. */
+export const ID_FIELD = 'id';
+
 /** Lists are plain arrays. */
 export const RecordsSchema = z.array(z.unknown());
 

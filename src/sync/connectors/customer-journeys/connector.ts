@@ -7,19 +7,21 @@
  */
 
 import { z } from 'zod';
-import type { Learned } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import {
   ask,
   type Connector,
-  NOTHING_LEARNED,
+  NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { BaseUrlSchema, endpointAddress, HeadersSchema, IdSchema } from '../wire.ts';
-import { projectJourneys } from './project.ts';
-import { type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
+import { itemKey } from '../items.ts';
+import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
+import { INTRODUCTION } from './init.ts';
+import { projectJourneys, RUNNING } from './project.ts';
+import { ID_FIELD, type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
   tenantBaseUrl: BaseUrlSchema.describe('Address of the tenant, without /api/v1.'),
@@ -41,18 +43,13 @@ function pageQuestion(options: Options, page: number): Question<JourneysAnswer> 
   };
 }
 
-function journeyKey(item: unknown): string {
-  const parsed = z.object({ id: IdSchema }).safeParse(item);
-  return parsed.success ? parsed.data.id : JSON.stringify(item);
-}
-
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const items: unknown[] = [];
   const seen = new Set<string>();
   const take = (answer: JourneysAnswer): number => {
-    const fresh = answer.data.filter((item) => !seen.has(journeyKey(item)));
+    const fresh = answer.data.filter((item) => !seen.has(itemKey(item, ID_FIELD)));
     // Variants inside one page are kept, so that they are told.
-    for (const item of answer.data) seen.add(journeyKey(item));
+    for (const item of answer.data) seen.add(itemKey(item, ID_FIELD));
     items.push(...fresh);
     return fresh.length;
   };
@@ -81,9 +78,12 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const customerJourneys: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'customer-journeys',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: { status: [RUNNING] },
   pull,
   probe,
 };

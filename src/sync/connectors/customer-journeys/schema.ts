@@ -3,6 +3,9 @@
 import { z } from 'zod';
 import { IdSchema, NameSchema } from '../wire.ts';
 
+/** Names a journey in its list. */
+export const ID_FIELD = 'id';
+
 export const JourneysAnswerSchema = z.object({ data: z.array(z.unknown()) });
 export type JourneysAnswer = z.output<typeof JourneysAnswerSchema>;
 

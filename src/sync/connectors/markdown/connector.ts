@@ -7,17 +7,19 @@
 
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import type { Learned } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { TimezoneSchema } from '../../../schema/scalars.ts';
 import {
   ask,
   type Connector,
-  NOTHING_LEARNED,
+  NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
+import { toWarnings } from '../items.ts';
+import { INTRODUCTION } from './init.ts';
 import { projectPosts } from './project.ts';
 import { FolderSchema, type PostFile } from './schema.ts';
 
@@ -55,15 +57,22 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
   ];
   return {
     summary: counts.join(', '),
-    warnings: posts.problems.map(({ place, message }) => `${place}: ${message}`),
+    warnings: toWarnings(posts.problems),
     monitorsTotal: null,
   };
 }
 
 export const markdown: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'markdown',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  // Of a file in its folder.
+  idField: 'name',
+  // Front matter is checked word by word: a post with another word is told and changes nothing.
+  words: {},
+  fileOption: 'path',
+  previewOptions: { drafts: true },
   pull,
   probe,
 };

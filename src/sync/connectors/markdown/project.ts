@@ -1,9 +1,10 @@
 /** What posts mean: incidents, maintenance windows and announcements. */
 
-import rrule from 'rrule';
 import type {
   Announcement,
+  CompleteList,
   Incident,
+  IncidentStatus,
   Maintenance,
   MonitorId,
   Problem,
@@ -11,10 +12,11 @@ import type {
   Update,
 } from '../../../model/observation.ts';
 import { isOverStatus } from '../../../model/observation.ts';
-import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
-import { parseInstant, uniqueById } from '../wire.ts';
-import { type PostFault, type ReadPost, readPost } from './read.ts';
+import { type EpochMs, later, toIso } from '../../../model/time.ts';
+import { uniqueById } from '../items.ts';
+import { type PostFault, type PostUpdate, type ReadPost, readPost } from './read.ts';
 import type { AnnouncementPost, IncidentPost, MaintenancePost, PostFile } from './schema.ts';
+import { firstWindow, hasAnyWindow, instantOf, recurrenceOf } from './windows.ts';
 
 export interface Origin {
   readonly upstreamId: string;
@@ -31,14 +33,10 @@ export interface Projected {
   readonly announcements: readonly Announcement[];
   readonly problems: readonly Problem[];
   readonly stale: readonly SnapshotPart[];
+  /** Of incidents and maintenances, where every file of theirs can be read. */
+  readonly complete: readonly CompleteList[];
   readonly itemsTotal: number;
 }
-
-/** Repeated windows are told this far back and ahead; the store keeps what is older. */
-const WINDOWS_BEFORE_MS = 90 * DAY_MS;
-const WINDOWS_AHEAD_MS = 90 * DAY_MS;
-/** A daily window over the whole stretch, with some to spare. */
-const WINDOWS_MAX = 250;
 
 /** Which part of the snapshot a faulty file would have been in; another file's facts are taken all the same. */
 const PART_OF_TYPE: Readonly<Record<string, SnapshotPart>> = {
@@ -71,7 +69,7 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
     ofType('incident').map((read) => projectIncident(read, read.post as IncidentPost, origin)),
   );
   const maintenances = uniqueById(
-    ofType('maintenance').flatMap((read) => projectMaintenance(read, read.post as MaintenancePost, origin)),
+    ofType('maintenance').flatMap((read) => projectMaintenance(read, read.post as MaintenancePost, origin) ?? []),
   );
   const announcements = uniqueById(
     ofType('announcement').map((read) => projectAnnouncement(read, read.post as AnnouncementPost, origin)),
@@ -82,8 +80,21 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
     announcements: announcements.items,
     problems: [...problems, ...incidents.problems, ...maintenances.problems, ...announcements.problems],
     stale: ALL_PARTS.filter((part) => stale.has(part)),
+    complete: [
+      wholeList('incidents', ofType('incident'), origin),
+      wholeList('maintenances', ofType('maintenance'), origin),
+    ].filter(({ part }) => !stale.has(part)),
     itemsTotal: markdown.length,
   };
+}
+
+/** The folder holds every post there is, also those of which nothing is told now. */
+function wholeList(
+  part: CompleteList['part'],
+  posts: readonly ReadPost[],
+  { upstreamId }: Pick<Origin, 'upstreamId'>,
+): CompleteList {
+  return { part, prefix: `${upstreamId}/`, since: null, ids: posts.map(({ name }) => `${upstreamId}/${name}`) };
 }
 
 function toProblem(name: string, { field, message }: PostFault): Problem {
@@ -98,14 +109,11 @@ function staleParts({ type }: PostFault): readonly SnapshotPart[] {
 /** Rules between fields, which need the zone. */
 function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   const { type } = post;
-  const clock = post.type === 'maintenance' ? (post.timezone ?? zone) : zone;
-  if (post.type === 'maintenance' && instantOf(post.ends, clock) <= instantOf(post.starts, clock))
-    return [{ field: 'ends', message: 'is not after starts', type }];
-  if (
-    post.type === 'maintenance' &&
-    post.repeat !== undefined &&
-    maintenanceWindows(post, { zone, now: null }).length === 0
-  )
+  if (post.type === 'maintenance') {
+    const { from, to } = firstWindow(post, zone);
+    if (to <= from) return [{ field: 'ends', message: 'is not after starts', type }];
+  }
+  if (post.type === 'maintenance' && post.repeat !== undefined && !hasAnyWindow(post, zone))
     return [{ field: 'repeat', message: 'is not a rule that gives any window', type }];
   if (post.type === 'announcement' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
     return [{ field: 'to', message: 'is not after from', type }];
@@ -116,23 +124,10 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   return [];
 }
 
-/** Checked when the front matter was. */
-function instantOf(text: string, zone: string): EpochMs {
-  return parseInstant(text, zone) ?? toEpochMs(0);
-}
-
-function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone }: Origin): Incident {
+function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone, now }: Origin): Incident {
   const startedAt = instantOf(post.started, zone);
   const updates = read.updates.toSorted((a, b) => a.at - b.at);
-  const status =
-    post.status ??
-    updates.findLast((update) => update.status !== null)?.status ??
-    (post.ended === undefined ? 'investigating' : 'resolved');
-  const ending =
-    updates.findLast((update) => update.status === 'resolved') ??
-    updates.findLast((update) => isOverStatus(update.status));
-  const endedAt = post.ended === undefined ? (ending?.at ?? startedAt) : instantOf(post.ended, zone);
-  const isOpen = !isOverStatus(status) && post.ended === undefined;
+  const { status, endsAt } = courseOf(post, updates, { zone, now });
   const opening: Update = {
     id: 'opening',
     at: startedAt,
@@ -142,10 +137,10 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone 
   return {
     id: `${upstreamId}/${read.name}`,
     title: post.title,
-    status: !isOpen && !isOverStatus(status) ? 'resolved' : status,
+    status,
     impact: post.impact,
     startedAt,
-    endedAt: isOpen ? null : toEpochMs(Math.max(startedAt, endedAt)),
+    endedAt: endsAt === null ? null : later(startedAt, endsAt),
     monitors: post.monitors as MonitorId[],
     components: post.components.map((component) => ({ id: toDefinition(component), state: post.state })),
     pages: pagesOf(post),
@@ -155,7 +150,34 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone 
       ...(read.opening === '' ? [] : [opening]),
       ...updates.map(({ at, status: word, body }, index) => ({ id: `${toIso(at)}-${index}`, at, status: word, body })),
     ],
+    ...(post.affects_uptime ? {} : { affectsUptime: false }),
   };
+}
+
+/** Where an incident has got to by `now`, and when it was or will be over; what is dated later has not been said yet. */
+function courseOf(
+  post: IncidentPost,
+  updates: readonly PostUpdate[],
+  { zone, now }: Pick<Origin, 'zone' | 'now'>,
+): { readonly status: IncidentStatus; readonly endsAt: EpochMs | null } {
+  const heard = updates.filter(({ at }) => at <= now);
+  const said = post.status ?? heard.findLast(({ status }) => status !== null)?.status ?? 'investigating';
+  const ended = post.ended === undefined ? null : instantOf(post.ended, zone);
+  const closedAt = isOverStatus(said) ? (closingOf(heard) ?? closingOf(updates))?.at : undefined;
+  // The word that it is over counts more than an end that was foreseen for later.
+  const isForeseen = ended !== null && ended > now && closedAt !== undefined && closedAt <= now;
+  const endsAt = isForeseen ? closedAt : (ended ?? closedAt ?? null);
+  const isOver = endsAt !== null && endsAt <= now;
+  if (isOver) return { status: isOverStatus(said) ? said : 'resolved', endsAt };
+  if (!isOverStatus(said)) return { status: said, endsAt };
+  const before = heard.findLast(({ status }) => status !== null && !isOverStatus(status));
+  return { status: before?.status ?? 'investigating', endsAt };
+}
+
+function closingOf(updates: readonly PostUpdate[]): PostUpdate | undefined {
+  return (
+    updates.findLast(({ status }) => status === 'resolved') ?? updates.findLast(({ status }) => isOverStatus(status))
+  );
 }
 
 /** Pages of the configuration are named by their slug, those of upstreams by `<upstream id>/<page id there>`. */
@@ -176,58 +198,28 @@ function toDefinition(component: string): string {
   return component.split('/').length > 2 ? component : `config/${component}`;
 }
 
-function projectMaintenance(read: ReadPost, post: MaintenancePost, { upstreamId, zone, now }: Origin): Maintenance[] {
-  const windows = maintenanceWindows(post, { zone, now });
-  return windows.map(({ startsAt, endsAt }) => ({
-    id: `${upstreamId}/${read.name}${post.repeat === undefined ? '' : `-${toIso(startsAt).slice(0, 16).replaceAll(/[-:]/g, '')}`}`,
+/** Null: it repeats, and no window of it is near enough to be told. */
+function projectMaintenance(
+  read: ReadPost,
+  post: MaintenancePost,
+  { upstreamId, zone, now }: Origin,
+): Maintenance | null {
+  const repeats = recurrenceOf(post, zone, now);
+  if (post.repeat !== undefined && repeats === null) return null;
+  const windows = repeats?.windows ?? [firstWindow(post, zone)];
+  const window = windows.find(({ to }) => to > now) ?? windows.at(-1) ?? firstWindow(post, zone);
+  return {
+    id: `${upstreamId}/${read.name}`,
     title: post.title,
-    startsAt,
-    endsAt,
+    startsAt: window.from,
+    endsAt: window.to,
     monitors: post.monitors as MonitorId[],
     components: post.components.map(toDefinition),
     pages: pagesOf(post),
-    updates: read.opening === '' ? [] : [{ id: 'opening', at: startsAt, status: null, body: read.opening }],
-  }));
-}
-
-/**
- * The windows of a post around `now` (null: the first of them), oldest first. A repeated window keeps to the clock of
- * its zone: 02:00 stays 02:00 when clocks change, and lasts as long as the first.
- */
-function maintenanceWindows(
-  post: MaintenancePost,
-  { zone, now }: { zone: string; now: EpochMs | null },
-): { startsAt: EpochMs; endsAt: EpochMs }[] {
-  const clock = post.timezone ?? zone;
-  const starts = instantOf(post.starts, clock);
-  const lastsMs = instantOf(post.ends, clock) - starts;
-  if (post.repeat === undefined) return [{ startsAt: starts, endsAt: toEpochMs(starts + lastsMs) }];
-  const begins = Temporal.Instant.fromEpochMilliseconds(starts).toZonedDateTimeISO(clock).toPlainDateTime();
-  const rule = ruleOf(post.repeat, begins);
-  if (rule === null) return [];
-  const from = now === null ? starts : now - WINDOWS_BEFORE_MS;
-  const until = now === null ? starts + 10 * 365 * DAY_MS : now + WINDOWS_AHEAD_MS;
-  // The library counts in a clock without zones; its instants are read as wall clock times of the zone. A day of margin
-  // on both sides covers every offset.
-  const walls = rule.between(new Date(from - DAY_MS), new Date(until + DAY_MS), true, (_, index) =>
-    now === null ? index < 1 : index < WINDOWS_MAX,
-  );
-  return walls
-    .map((wall) => {
-      const plain = Temporal.PlainDateTime.from(wall.toISOString().slice(0, 19));
-      const startsAt = toEpochMs(plain.toZonedDateTime(clock).epochMilliseconds);
-      return { startsAt, endsAt: toEpochMs(startsAt + lastsMs) };
-    })
-    .filter(({ startsAt, endsAt }) => endsAt > from && startsAt < until);
-}
-
-function ruleOf(repeat: string, begins: Temporal.PlainDateTime): InstanceType<typeof rrule.RRule> | null {
-  try {
-    const dtstart = new Date(`${begins.toString({ smallestUnit: 'second' })}Z`);
-    return new rrule.RRule({ ...rrule.RRule.parseString(repeat), dtstart });
-  } catch {
-    return null;
-  }
+    updates: [],
+    ...(read.opening === '' ? {} : { body: read.opening }),
+    ...(repeats === null ? {} : { repeats }),
+  };
 }
 
 function projectAnnouncement(read: ReadPost, post: AnnouncementPost, { upstreamId, zone }: Origin): Announcement {

@@ -58,6 +58,10 @@ export const IncidentPostSchema = z
       .describe('What its monitors and components are while it is open.'),
     started: instantField.describe('When it began.'),
     ended: instantField.optional().describe('When it was over. Default: the time of the update that says resolved.'),
+    affects_uptime: z
+      .boolean()
+      .default(true)
+      .describe('False: it shows on its components and colours their days, and does not count in their uptime.'),
     ...about,
   })
   .refine(hasSubject, SUBJECT_MISSING);

@@ -17,6 +17,12 @@ export const OptionsSchema = z.strictObject({
     .max(100)
     .optional()
     .describe('Only monitors of this type, as the upstream names it; default all.'),
+  compareStatus: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether the counts of /status are compared with the list; while they know of more, what is up shows as unknown.',
+    ),
   timezone: z
     .string()
     .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'an IANA time zone')

@@ -11,107 +11,101 @@ import {
   type Learned,
   type MonitorDetail,
   type MonitorObservation,
-  type Problem,
-  type SnapshotPart,
+  NOTHING_LEARNED,
   toMonitorId,
 } from '../../../model/observation.ts';
 import { type Interval, MINUTE_MS } from '../../../model/time.ts';
 import {
   ask,
   attempt,
+  attemptOne,
   type Connector,
-  NOTHING_LEARNED,
   type Probe,
   type Pull,
   type PullContext,
+  whyMissing,
 } from '../../connector.ts';
-import { externalIdOf } from '../wire.ts';
+import { detailsDue, idIn } from '../items.ts';
+import { CountSchema } from '../wire.ts';
 import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
+import { INTRODUCTION } from './init.ts';
+import { type Origin, projectIncidents, projectMaintenances, projectMonitors, STATE_WORDS } from './project.ts';
+import { outagesOf, projectDetail } from './project-detail.ts';
 import {
-  type Origin,
-  outagesOf,
-  projectDetail,
-  projectIncidents,
-  projectMaintenances,
-  projectMonitors,
-} from './project.ts';
-import {
+  ID_FIELD,
   MaintenanceAnswerSchema,
   type MonitorAnswer,
   MonitorAnswerSchema,
-  MonitorsAnswerSchema,
   offsetOf,
   StatusAnswerSchema,
   TestAnswerSchema,
 } from './schema.ts';
+import { readStates, withoutWellness } from './states.ts';
 
 /** Details asked in one pass at most: below the documented 60 a minute together with the lists. */
 const DETAILS_PER_PASS = 50;
 /** A detail younger than this is not asked again: its figures cover days. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
+/** `/status`, `/monitors`, open and recent `/incidents`. */
+const QUIET_PASS_CALLS = 4;
+
 function* pull(options: Options, context: PullContext): Pull<Learned> {
-  const status = yield* ask(
-    question(options, { name: 'status', priority: 'list', path: '/status', schema: StatusAnswerSchema }),
-  );
-  const listed = yield* ask(
-    question(options, {
-      name: 'list monitors',
-      priority: 'list',
-      path: '/monitors',
-      ...(options.type === undefined ? {} : { query: { type: options.type } }),
-      schema: MonitorsAnswerSchema,
-    }),
-  );
+  const states = yield* readStates(options);
   const origin: Origin = {
     upstreamId: context.upstreamId,
-    zone: options.timezone ?? offsetOf(status.payload.data.timestamp),
+    zone: options.timezone ?? offsetOf(states.status.data.timestamp),
   };
-  const { monitors, problems } = projectMonitors(listed.payload.data.monitors, origin);
-  const found = yield* readIncidents(options, context, origin);
-  const windows = yield* readMaintenances(options, origin);
+  const projected = projectMonitors(states.items, origin);
+  const found = yield* readIncidents(options, context, { origin, active: states.status.data.active_incidents });
+  const isDoubted = states.isContradicted || found.isContradicted;
+  const monitors = isDoubted ? withoutWellness(projected.monitors) : projected.monitors;
+  const windows = yield* readMaintenances(options, context, origin);
   const details = yield* readDetails(options, context, { origin, monitors, found });
-  const total = status.payload.data.status.total ?? null;
-  if (total !== null && total !== listed.payload.data.monitors.length && options.type === undefined)
-    problems.push({
-      kind: 'note',
-      place: 'status.total',
-      message: `counts ${total}, the list has ${listed.payload.data.monitors.length}`,
-    });
   return {
     ...NOTHING_LEARNED,
     monitors,
     incidents: found.incidents,
     maintenances: windows.maintenances,
     details,
-    problems: [...problems, ...found.problems, ...windows.problems],
-    itemsTotal: listed.payload.data.monitors.length + found.itemsTotal,
+    problems: [...projected.problems, ...states.problems, ...found.problems, ...windows.problems],
+    itemsTotal: states.items.length + found.itemsTotal,
     stale: [...found.stale, ...windows.stale],
+    complete: [...found.complete, ...windows.complete],
+    gone: found.gone,
+    readAgain: found.readAgain,
     isBackfilled: found.isBackfilled,
   };
 }
 
-function* readMaintenances(
-  options: Options,
-  origin: Origin,
-): Pull<{ maintenances: Learned['maintenances']; problems: readonly Problem[]; stale: readonly SnapshotPart[] }> {
-  if (!options.maintenance) return { maintenances: [], problems: [], stale: [] };
-  const [answer] = yield* attempt([
+type FoundWindows = Pick<Learned, 'maintenances' | 'problems' | 'stale' | 'complete'>;
+
+function* readMaintenances(options: Options, { now }: PullContext, origin: Origin): Pull<FoundWindows> {
+  if (!options.maintenance) return { maintenances: [], problems: [], stale: [], complete: [] };
+  const answer = yield* attemptOne(
     question(options, {
       name: 'maintenance',
       priority: 'incident',
       path: '/maintenance',
       schema: MaintenanceAnswerSchema,
     }),
-  ]);
-  if (answer?.kind === 'ok') return { ...projectMaintenances(answer.payload.data, origin), stale: [] };
-  const message = answer?.kind === 'failed' ? answer.error.message : 'waits for quota';
+  );
+  if (answer.kind === 'ok') {
+    const items = answer.payload.data;
+    const prefix = `${origin.upstreamId}/maintenance-`;
+    const ids = items.map((item) => idIn(item, ID_FIELD));
+    const isTold = ids.every((id) => id !== null);
+    // Whether it lists those that are over is not documented.
+    const complete = { part: 'maintenances', prefix, since: now, ids: ids.map((id) => `${prefix}${id}`) } as const;
+    return { ...projectMaintenances(items, origin), stale: [], complete: isTold ? [complete] : [] };
+  }
   // Missing or of another shape: there is none. Anything else may pass, and what is known stays.
-  const isAbsent = answer?.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
+  const isAbsent = answer.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
   return {
     maintenances: [],
-    problems: [{ kind: 'note', place: '/maintenance', message }],
+    problems: [{ kind: 'note', place: '/maintenance', message: whyMissing(answer) }],
     stale: isAbsent ? [] : ['maintenances'],
+    complete: [],
   };
 }
 
@@ -121,12 +115,7 @@ function* readDetails(
   context: PullContext,
   { origin, monitors, found }: { origin: Origin; monitors: readonly MonitorObservation[]; found: Found },
 ): Pull<MonitorDetail[]> {
-  const age = (id: string): number => context.memory.detailFetchedAt.get(id) ?? 0;
-  const due = monitors
-    .map((monitor) => externalIdOf(monitor.id))
-    .filter((id) => context.now - age(id) >= DETAIL_AGE_MIN_MS)
-    .toSorted((a, b) => age(a) - age(b))
-    .slice(0, DETAILS_PER_PASS);
+  const due = detailsDue(monitors, context, { ageMinMs: DETAIL_AGE_MIN_MS, max: DETAILS_PER_PASS });
   const answers = yield* attempt(
     due.map((id) =>
       question(options, {
@@ -185,14 +174,18 @@ function* probe(options: Options): Pull<Probe> {
   return {
     summary: `key valid${client === null ? '' : `, client ${client}`}`,
     warnings: [],
-    monitorsTotal: status.payload.data.status.total ?? null,
+    monitorsTotal: CountSchema.nullish().catch(null).parse(status.payload.data.status.total) ?? null,
+    listCalls: QUIET_PASS_CALLS + (options.maintenance ? 1 : 0),
   };
 }
 
 export const serverMonitor: Connector<Options> = {
+  ...INTRODUCTION,
   kind: 'server-monitor',
   optionsSchema: OptionsSchema,
   limits: { perMinute: 60, perHour: 1_000 },
+  idField: ID_FIELD,
+  words: { status: Object.keys(STATE_WORDS) },
   pull,
   probe,
 };

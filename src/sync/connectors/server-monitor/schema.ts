@@ -3,6 +3,9 @@
 import { z } from 'zod';
 import { CountSchema, IdSchema, ListSchema, NameSchema, NumberSchema, TextSchema } from '../wire.ts';
 
+/** Names an item in every list. */
+export const ID_FIELD = 'id';
+
 /** Every success: `{ success: true, data }`. A 200 that says `success: false` is no answer. */
 function envelope<T>(data: z.ZodType<T>) {
   return z.object({ success: z.literal(true), data });
@@ -13,10 +16,20 @@ const OFFSET = /(?:[zZ]|([+-]\d\d):?(\d\d))$/;
 
 export const StatusAnswerSchema = envelope(
   z.object({
-    status: z.object({ total: CountSchema.nullish() }),
+    status: z.object({
+      total: z.unknown().optional(),
+      up: z.unknown().optional(),
+      down: z.unknown().optional(),
+      pending: z.unknown().optional(),
+      paused: z.unknown().optional(),
+      overall_status: z.unknown().optional(),
+    }),
+    active_incidents: ListSchema.catch([]),
     timestamp: z.string().regex(OFFSET, 'a time with its UTC offset'),
   }),
 );
+
+export type StatusAnswer = z.output<typeof StatusAnswerSchema>;
 
 /** `+02:00` of a time that ends with it; `+00:00` for Z. */
 export function offsetOf(timestamp: string): string {
@@ -24,7 +37,10 @@ export function offsetOf(timestamp: string): string {
   return found?.[1] === undefined ? '+00:00' : `${found[1]}:${found[2]}`;
 }
 
-export const MonitorsAnswerSchema = envelope(z.object({ monitors: z.array(z.unknown()) }));
+export const MonitorsAnswerSchema = envelope(
+  z.object({ monitors: z.array(z.unknown()), count: z.unknown().optional() }),
+);
+export type MonitorsAnswer = z.output<typeof MonitorsAnswerSchema>;
 
 export const MonitorSchema = z.object({
   id: IdSchema,

@@ -1,33 +1,45 @@
 /**
  * terraform: status pages, components, groups, monitors and channels that a team has written down as infrastructure.
  *
- * One question a pass: a state (`.tfstate`, version 4), the output of `terraform show -json`, a `.tf` file or a folder
- * of them, from disk or over HTTP (an HTTP state back end, with its headers). Nothing is run: of `.tf` files only
- * literals, defaults of variables, locals and references are known. Sensitive values are checked and left out.
+ * One question a pass, and one for each folder of a module: a state (`.tfstate`, version 4), the output of
+ * `terraform show -json` of a state or a plan, or sources, from disk or over HTTP (an HTTP state back end, with its
+ * headers). Nothing is run: of sources only literals, variables, locals, outputs and references are known. Sensitive
+ * values are checked and left out; what cannot be taken is named by its address.
  */
 
+import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import type { Learned } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import {
   ask,
   type Connector,
-  NOTHING_LEARNED,
+  NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
+import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
 import type { Document } from './document.ts';
-import { type Origin, projectDocument } from './project.ts';
-import { FileDocumentSchema, FolderDocumentSchema, JsonDocumentSchema } from './read.ts';
+import type { Origin } from './facts.ts';
+import type { ModuleFiles } from './hcl.ts';
+import { INTRODUCTION } from './init.ts';
+import { readFolder, readModulesOf, sourceFileSchema } from './modules.ts';
+import { projectDocument } from './project.ts';
+import { JsonDocumentSchema } from './read.ts';
+import { resolveTree } from './resolve.ts';
+import { ID_FIELD, WORDS } from './schema.ts';
 
 const OptionsSchema = z
   .strictObject({
     path: z
       .string()
       .min(1)
+      .refine((path) => !/\.tfplan$/i.test(path), {
+        error: 'a saved plan is binary: run terraform show -json on it, keep what it prints, and name that (.json)',
+      })
       .optional()
       .describe('A state, the output of terraform show -json, a .tf file, or a folder of .tf files.'),
     url: BaseUrlSchema.optional().describe('Address of a state, such as an HTTP state back end.'),
@@ -45,21 +57,25 @@ const OptionsSchema = z
   .refine(({ path, url }) => (path === undefined) !== (url === undefined), 'give either path or url');
 type Options = z.output<typeof OptionsSchema>;
 
-function documentQuestion({ path, url, headers }: Options): Question<Document> {
+/** What is asked, and the resources in it; folders of modules are asked for on the way. */
+function* readDocument({ path, url, headers }: Options): Pull<Document> {
   const place = path ?? url ?? '';
-  const isJson = /\.(json|tfstate)$/i.test(place);
-  const isHcl = /\.tf$/i.test(place);
+  const isSource = /\.tf(\.json)?$/i.test(place);
+  const isJson = /\.(json|tfstate)$/i.test(place) && !isSource;
   const common = { name: 'read resources', priority: 'list', method: 'GET' } as const;
-  if (path !== undefined) {
-    const file = { ...common, url: pathToFileURL(path).href, headers: {} };
-    if (isJson) return { ...file, schema: JsonDocumentSchema };
-    return isHcl
-      ? { ...file, reads: 'text', schema: FileDocumentSchema }
-      : { ...file, reads: 'folder', schema: FolderDocumentSchema };
-  }
+  if (path !== undefined && !isSource && !isJson) return resolveTree(yield* readFolder(path));
   // Plain file servers and back ends say many things about the type of a state.
-  const remote = { ...common, url: place, headers, acceptAnyType: true };
-  return isHcl ? { ...remote, reads: 'text', schema: FileDocumentSchema } : { ...remote, schema: JsonDocumentSchema };
+  const asked =
+    path === undefined
+      ? { ...common, url: place, headers, acceptAnyType: true }
+      : { ...common, url: pathToFileURL(path).href, headers: {} };
+  if (!isSource) {
+    const question: Question<Document> = { ...asked, schema: JsonDocumentSchema };
+    return (yield* ask(question)).payload;
+  }
+  const question: Question<ModuleFiles> = { ...asked, reads: 'text', schema: sourceFileSchema(basename(place)) };
+  const { payload } = yield* ask(question);
+  return resolveTree(yield* readModulesOf(payload, path ?? null));
 }
 
 function originOf(options: Options, { upstreamId }: PullContext): Origin {
@@ -71,25 +87,29 @@ function originOf(options: Options, { upstreamId }: PullContext): Origin {
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
-  const { payload } = yield* ask(documentQuestion(options));
-  return { ...NOTHING_LEARNED, ...projectDocument(payload, originOf(options, context)) };
+  return { ...NOTHING_LEARNED, ...projectDocument(yield* readDocument(options), originOf(options, context)) };
 }
 
 function* probe(options: Options, context: PullContext): Pull<Probe> {
-  const { payload } = yield* ask(documentQuestion(options));
-  const { monitors, pages, problems } = projectDocument(payload, originOf(options, context));
+  const document = yield* readDocument(options);
+  const { monitors, pages, channels, problems } = projectDocument(document, originOf(options, context));
   return {
-    summary: `${pages.length} pages, ${monitors.length} monitors in ${payload.resources.length} resources`,
-    warnings: problems.map(({ place, message }) => `${place}: ${message}`),
+    summary: `${pages.length} pages, ${monitors.length} monitors, ${channels.length} channels in ${document.resources.length} resources`,
+    warnings: toWarnings(problems),
     monitorsTotal: monitors.length,
+    learned: { monitors, pages },
   };
 }
 
 export const terraform: Connector<Options> = {
+  ...INTRODUCTION,
   definesPages: true,
   kind: 'terraform',
   optionsSchema: OptionsSchema,
-  limits: { perMinute: null, perHour: null },
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: WORDS,
+  fileOption: 'path',
   pull,
   probe,
 };

@@ -1,70 +1,51 @@
-/** What resources mean: monitors, and status pages with their groups and components. */
+/** What resources mean: monitors and channels here, status pages beside it; and what is left out. */
 
 import type { z } from 'zod';
-import { statedAccess } from '../../../model/access.ts';
 import {
-  type AccessType,
-  type ComponentDefinition,
   type MonitorObservation,
+  type NotificationChannel,
   type PageDefinition,
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
-import {
-  ACCESS_WORDS,
-  lookUp,
-  MONITOR_WORDS,
-  placeComponents,
-  placeGroups,
-  THEME_WORDS,
-  toSlug,
-} from '../page-words.ts';
-import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink, uniqueById, uniqueMonitors } from '../wire.ts';
+import { uniqueById, uniqueMonitors } from '../items.ts';
+import { lookUp, MONITOR_WORDS } from '../page-words.ts';
+import { FlagSchema, stateFromWord } from '../wire.ts';
 import type { Document, Resource } from './document.ts';
+import type { Origin, ProjectFacts } from './facts.ts';
+import { identify, textOf } from './identity.ts';
+import { projectPages } from './project-pages.ts';
 import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
-
-export interface Origin {
-  readonly upstreamId: string;
-  /** `svc_` or `openstatus_`. */
-  readonly brand: string;
-  /** Upstream whose monitors the components show; null: the monitors of this file are monitors themselves. */
-  readonly monitorUpstream: string | null;
-}
 
 export interface Projected {
   readonly monitors: readonly MonitorObservation[];
   readonly pages: readonly PageDefinition[];
+  readonly channels: readonly NotificationChannel[];
   readonly problems: readonly Problem[];
   readonly itemsTotal: number;
 }
 
-/** Everything in a document, sorted by id. Never throws; no sensitive value comes out. */
+/** Everything in a document, sorted by id; what is left out is told by its address. Never throws; no sensitive value comes out. */
 export function projectDocument(document: Document, origin: Origin): Projected {
   const ours = document.resources
     .filter(({ type }) => type.startsWith(origin.brand))
     .map((resource) => ({ ...resource, type: resource.type.slice(origin.brand.length) }))
     .toSorted((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0));
-  const checked = ours.flatMap(checkResource);
-  const monitors = uniqueMonitors(origin.monitorUpstream === null ? projectMonitors(ours, origin) : []);
-  const pages = projectPages(ours, origin);
-  const foreign: Problem[] =
-    ours.length === 0 && document.resources.length > 0
-      ? [
-          {
-            kind: 'note',
-            place: 'resources',
-            message: `none of ${document.resources.length} is of type ${origin.brand}*; check preset`,
-          },
-        ]
-      : [];
+  const identities = identify(ours);
+  const facts = { resources: ours, identities, origin };
+  const monitors = uniqueMonitors(origin.monitorUpstream === null ? projectMonitors(facts) : []);
+  const pages = projectPages(facts);
+  const channels = uniqueById(projectChannels(facts));
   return {
     monitors: monitors.monitors,
     pages: pages.pages,
+    channels: channels.items,
     problems: [
       ...document.notes.map((note): Problem => ({ kind: 'note', ...note })),
-      ...foreign,
-      ...checked,
+      ...foreignResources(document, ours.length, origin),
+      ...ours.flatMap(checkResource),
+      ...ours.flatMap(notShown),
       ...monitors.problems,
       ...pages.problems,
     ],
@@ -72,12 +53,31 @@ export function projectDocument(document: Document, origin: Origin): Projected {
   };
 }
 
+function foreignResources({ resources }: Document, oursTotal: number, { brand }: Origin): Problem[] {
+  if (oursTotal > 0 || resources.length === 0) return [];
+  return [
+    { kind: 'note', place: 'resources', message: `none of ${resources.length} is of type ${brand}*; check preset` },
+  ];
+}
+
+/** Resources that are known, and of which nothing can be seen on a page. */
+const NOT_SHOWN: Readonly<Record<string, string>> = {
+  private_location: 'left out: where checks run from is not shown',
+  private_locations: 'left out: where checks run from is not shown',
+  monitors: 'left out: a list to look things up in',
+};
+
+function notShown({ address, type }: Resource): Problem[] {
+  const message = lookUp(NOT_SHOWN, type);
+  return message === undefined ? [] : [{ kind: 'note', place: address, message }];
+}
+
 /** What a resource breaks of the rules of its fields, each with its address. Values are never quoted. */
 export function checkResource(resource: Resource): Problem[] {
   const rules: Readonly<Record<string, z.ZodType>> = resource.mode === 'data' ? LOOKUP_RULES : RESOURCE_RULES;
   const schema = lookUp(rules, resource.type);
   if (schema === undefined)
-    return [{ kind: 'note', place: resource.address, message: 'a type that Pharos does not know; left out' }];
+    return [{ kind: 'note', place: resource.address, message: 'left out: a type that Pharos does not know' }];
   const issues = schema.safeParse(resource.values).error?.issues ?? [];
   const broken = issues
     .filter(({ path }) => !resource.hidden.has(String(path[0])))
@@ -117,55 +117,34 @@ function checkConditions({ mode, type, address, values, hidden }: Resource): Pro
   }));
 }
 
-/** The id of a resource there; before it is applied, its name stands for it. */
-function resourceId({ values, type, name }: Resource): string {
-  const id = textOf(values['id']);
-  return id ?? (type.endsWith('_monitor') ? `${type}.${name}` : name);
+const MONITOR_TYPE = /^((http|tcp|dns|icmp)_)?monitor$/;
+
+function projectMonitors({ resources, identities, origin }: ProjectFacts): MonitorObservation[] {
+  const monitors = resources.filter(({ type }) => MONITOR_TYPE.test(type));
+  const managed = monitors.filter(({ mode }) => mode === 'managed');
+  const known = new Set(managed.map(identities.idOf));
+  const looked = monitors.filter((resource) => resource.mode === 'data' && !known.has(identities.idOf(resource)));
+  return [...managed, ...looked].map((resource) => projectMonitor(resource, identities.idOf(resource), origin));
 }
 
-/** Text, also where it was written as a number; null: there is none. */
-function textOf(value: unknown): string | null {
-  if (typeof value === 'string' && value !== '') return value;
-  return typeof value === 'number' ? String(value) : null;
-}
-
-function numberOf(value: unknown): number {
-  const parsed = NumberSchema.safeParse(value);
-  return parsed.success && Number.isFinite(parsed.data) ? parsed.data : 0;
-}
-
-/** The id that a reference means: an id there, or the address of a resource that has none yet. */
-function referenced(value: unknown, resources: readonly Resource[], brand: string): string | null {
-  const text = textOf(value);
-  if (text === null) return null;
-  const target = resources.find(({ address, mode, type, name }) => {
-    const written = `${mode === 'data' ? 'data.' : ''}${brand}${type}.${name}`;
-    return text === address || text === written;
-  });
-  return target === undefined ? text : resourceId(target);
-}
-
-function projectMonitors(resources: readonly Resource[], origin: Origin): MonitorObservation[] {
-  const managed = resources.filter(({ mode, type }) => mode === 'managed' && /^(http|tcp|dns)_monitor$/.test(type));
-  const known = new Set(managed.map(resourceId));
-  const looked = resources.filter(
-    (resource) => resource.mode === 'data' && resource.type === 'monitor' && !known.has(resourceId(resource)),
-  );
-  return [...managed, ...looked].map((resource) => projectMonitor(resource, origin));
-}
-
-function projectMonitor(resource: Resource, { upstreamId }: Origin): MonitorObservation {
-  const { values, type, address } = resource;
+function projectMonitor(resource: Resource, id: string, { upstreamId }: Origin): MonitorObservation {
+  const { values, type, address, mode, hidden } = resource;
   const active = FlagSchema.optional().safeParse(values['active']);
   const word = stateFromWord(MONITOR_WORDS, values['status'] ?? 'unspecified', address);
-  // `active` is false unless it is set, and hidden is not unset.
-  const isPaused = active.success && active.data !== true && !resource.hidden.has('active');
+  // `active` is false unless it is set; hidden is not unset, and what is only looked up is set elsewhere.
+  const isUnset = mode === 'managed' && !hidden.has('active');
+  const isPaused = active.success && (active.data === false || (active.data === undefined && isUnset));
   const state: State = isPaused ? 'paused' : active.success ? word.state : 'unknown';
   return {
-    id: toMonitorId(upstreamId, resourceId(resource)),
+    id: toMonitorId(upstreamId, id),
     name: textOf(values['name']) ?? resource.name,
     description: textOf(values['description']),
-    kind: resource.mode === 'data' ? (textOf(values['type']) ?? 'monitor') : type.replace('_monitor', ''),
+    kind:
+      mode === 'data'
+        ? (textOf(values['type']) ?? 'monitor')
+        : type === 'monitor'
+          ? 'http'
+          : type.replace('_monitor', ''),
     target: textOf(values['url']) ?? textOf(values['uri']),
     state,
     isPublic: FlagSchema.safeParse(values['public']).data === true,
@@ -173,114 +152,21 @@ function projectMonitor(resource: Resource, { upstreamId }: Origin): MonitorObse
   };
 }
 
-function projectPages(
-  resources: readonly Resource[],
-  origin: Origin,
-): { pages: PageDefinition[]; problems: Problem[] } {
-  const problems: Problem[] = [];
-  const ofType = (type: string): Resource[] =>
-    resources.filter((resource) => resource.mode === 'managed' && resource.type === type);
-  const parts = [...ofType('status_page_component'), ...ofType('status_page_component_group')];
-  // A page that is only looked up belongs to somebody else unless something here is put on it.
-  const looked = resources.filter(
-    (resource) =>
-      resource.mode === 'data' &&
-      resource.type === 'status_page' &&
-      parts.some((part) => referenced(part.values['page_id'], resources, origin.brand) === resourceId(resource)),
-  );
-  const pages = [...ofType('status_page'), ...looked].flatMap((resource) => {
-    const slug = toSlug(textOf(resource.values['slug']) ?? '');
-    const isKnown = resource.values['slug'] !== undefined;
-    if (slug === null) {
-      const message = isKnown ? 'cannot stand in an address' : 'is not known here';
-      problems.push({ kind: 'dropped', place: `${resource.address}.slug`, message });
-      return [];
-    }
-    return [projectPage(resource, { slug, resources, origin })];
-  });
-  const unique = uniqueById(pages, (page) => ({ ...page, access: 'closed' as const }));
-  return { pages: unique.items, problems: [...problems, ...unique.problems] };
-}
-
-function projectPage(
-  page: Resource,
-  { slug, resources, origin }: { slug: string; resources: readonly Resource[]; origin: Origin },
-): PageDefinition {
-  const { values } = page;
-  const id = resourceId(page);
-  const onPage = (type: string): Resource[] =>
-    resources.filter(
-      (resource) =>
-        resource.mode === 'managed' &&
-        resource.type === type &&
-        referenced(resource.values['page_id'], resources, origin.brand) === id,
-    );
-  const groups = uniqueById(
-    onPage('status_page_component_group').map((group) => ({
-      id: resourceId(group),
-      name: textOf(group.values['name']) ?? group.name,
-    })),
-  ).items;
-  const components = uniqueById(
-    onPage('status_page_component').map((component) => projectComponent(component, resources, origin)),
-  ).items;
-  const placed = placeComponents(components, groups);
-  const domains = values['auth_email_domains'];
-  return {
-    id: `${origin.upstreamId}/${id}`,
-    slug,
-    title: textOf(values['title']) ?? slug,
-    description: textOf(values['description']),
-    homepageUrl: toLink(values['homepage_url']),
-    contactUrl: toLink(values['contact_url']),
-    icon: toLink(values['icon']),
-    customDomain: toHost(values['custom_domain']),
-    access: resourceAccess(page),
-    emailDomains: Array.isArray(domains)
-      ? domains
-          .filter((domain) => typeof domain === 'string')
-          .map((domain) => domain.toLowerCase())
-          .toSorted()
-      : [],
-    // Read-only there and not known before it is applied; who writes a page down means to publish it.
-    published: values['published'] === undefined || FlagSchema.safeParse(values['published']).data === true,
-    theme: lookUp(THEME_WORDS, values['theme']) ?? 'system',
-    groups: placeGroups(groups, placed),
-    components: placed,
-  };
-}
-
-/**
- * Who may see a page: the most private of what is written. One that says nothing is public; a word or an expression that
- * we do not know closes it.
- */
-function resourceAccess({ values, hidden }: Resource): AccessType {
-  const word = values['access_type'];
-  const isHidden = hidden.has('access_type');
-  const domains = values['auth_email_domains'];
-  const stated = statedAccess({
-    type: word === undefined && !isHidden ? null : (lookUp(ACCESS_WORDS, word) ?? 'closed'),
-    hasPassword: hidden.has('password') || (values['password'] !== undefined && values['password'] !== ''),
-    hasEmailDomains:
-      hidden.has('auth_email_domains') || (Array.isArray(domains) ? domains.length > 0 : domains !== undefined),
-  });
-  return stated ?? 'public';
-}
-
-function projectComponent(component: Resource, resources: readonly Resource[], origin: Origin): ComponentDefinition {
-  const { values } = component;
-  const id = resourceId(component);
-  const isStatic = values['type'] === 'static';
-  // A name that no monitor has: looked up, it is unknown, never well.
-  const monitor = referenced(values['monitor_id'], resources, origin.brand) ?? `component-${id}`;
-  return {
-    id,
-    type: isStatic ? 'static' : 'monitor',
-    monitor: isStatic ? null : toMonitorId(origin.monitorUpstream ?? origin.upstreamId, monitor),
-    name: textOf(values['name']),
-    description: textOf(values['description']),
-    groupId: referenced(values['group_id'], resources, origin.brand),
-    order: numberOf(values['order']),
-    groupOrder: numberOf(values['group_order']),
-  };
+/** Channels by name, kind and what triggers them; where they lead to is a secret and stays out. */
+function projectChannels({ resources, identities, origin }: ProjectFacts): NotificationChannel[] {
+  const { upstreamId, monitorUpstream } = origin;
+  return resources
+    .filter(({ type }) => type === 'notification')
+    .map((resource): NotificationChannel => {
+      const { values, hidden, name } = resource;
+      const listed = values['monitor_ids'];
+      const ids = Array.isArray(listed) ? listed.flatMap((id) => identities.referenced(id) ?? []) : [];
+      const monitors = ids.toSorted().map((id) => toMonitorId(monitorUpstream ?? upstreamId, id));
+      return {
+        id: `${upstreamId}/${identities.idOf(resource)}`,
+        name: textOf(values['name']) ?? name,
+        kind: textOf(values['provider_type']) ?? 'unknown',
+        monitors: hidden.has('monitor_ids') ? null : monitors,
+      };
+    });
 }

@@ -18,6 +18,8 @@ const PROVIDER_BLOCKS = {
   google_chat: { webhook_url: z.string() },
   grafana_oncall: { webhook_url: z.string() },
   ntfy: { topic: z.string(), server_url: z.string().optional(), token: z.string().optional() },
+  // Not in the document; the provider of openstatus has it.
+  ms_teams: { webhook_url: z.string() },
 } as const;
 const PROVIDERS = Object.keys(PROVIDER_BLOCKS) as (keyof typeof PROVIDER_BLOCKS)[];
 
@@ -46,10 +48,23 @@ const stringComparator = z.enum([
   'lte',
 ]);
 
+/** Names a resource once it is applied. */
+export const ID_FIELD = 'id';
+
+/** Fields whose words are a closed set and bear on what is shown. */
+export const WORDS = {
+  status: ['active', 'degraded', 'error', 'unknown'],
+  periodicity: ['30s', '1m', '5m', '10m', '30m', '1h'],
+  record: ['A', 'AAAA', 'CNAME', 'MX', 'TXT'],
+  access_type: ['public', 'password', 'email-domain', 'ip', 'ip-restriction'],
+  theme: ['system', 'light', 'dark'],
+  type: ['monitor', 'static'],
+} as const;
+
 const monitorFields = {
   id: idField.optional(),
   name: nameField,
-  periodicity: z.enum(['30s', '1m', '5m', '10m', '30m', '1h']),
+  periodicity: z.enum(WORDS.periodicity),
   timeout: NumberSchema.pipe(z.number().min(0).max(120_000)).optional(),
   degraded_at: NumberSchema.pipe(z.number().min(0)).optional(),
   retry: NumberSchema.pipe(z.int().min(0).max(10)).optional(),
@@ -59,7 +74,7 @@ const monitorFields = {
   regions: z
     .array(z.string().refine((region) => REGIONS.has(region), { error: 'unknown region', params: { isWord: true } }))
     .optional(),
-  status: z.enum(['active', 'degraded', 'error', 'unknown']).optional(),
+  status: z.enum(WORDS.status).optional(),
 };
 
 const assertions = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(z.looseObject(shape)).max(10).optional();
@@ -87,11 +102,31 @@ const TcpMonitorSchema = z.looseObject({
     .regex(/^(\[[0-9a-f:.]+\]|[^\s:]+):\d{1,5}$/i, 'expected host:port'),
 });
 
+/** A host or an address to ping. */
+const IcmpMonitorSchema = z.looseObject({ ...monitorFields, uri: z.string().max(2_048) });
+
+/** The provider's first resource type, from before there were kinds of monitors. */
+const LegacyMonitorSchema = z.looseObject({
+  id: z.union([idField, z.number()]).optional(),
+  name: nameField,
+  url: z.string().max(2_048),
+  periodicity: z.enum(WORDS.periodicity),
+  active: FlagSchema.optional(),
+  public: FlagSchema.optional(),
+  description: descriptionField,
+});
+
+const PrivateLocationSchema = z.looseObject({
+  id: idField.optional(),
+  name: z.string(),
+  monitor_ids: z.array(z.string()).optional(),
+});
+
 const DnsMonitorSchema = z.looseObject({
   ...monitorFields,
   uri: z.string().max(2_048),
   record_assertions: assertions({
-    record: z.enum(['A', 'AAAA', 'CNAME', 'MX', 'TXT']),
+    record: z.enum(WORDS.record),
     target: z.string(),
     comparator: z.enum(['eq', 'neq', 'contains', 'not_contains']),
   }),
@@ -123,8 +158,6 @@ const NotificationSchema = z
       context.addIssue({ code: 'custom', path: [provider, ...issue.path], message: issue.message });
   });
 
-const ACCESS_TYPES_THERE = ['public', 'password', 'email-domain'] as const;
-
 const StatusPageSchema = z.looseObject({
   id: idField.optional(),
   title: z.string().min(1).max(256),
@@ -134,17 +167,22 @@ const StatusPageSchema = z.looseObject({
   contact_url: z.string().optional(),
   icon: z.string().optional(),
   custom_domain: z.string().optional(),
-  access_type: z.enum(ACCESS_TYPES_THERE).optional(),
+  access_type: z.enum(WORDS.access_type).optional(),
   password: z.string().optional(),
   auth_email_domains: z.array(z.string()).optional(),
+  allowed_ip_ranges: z.string().optional(),
+  allow_index: FlagSchema.optional(),
+  default_locale: z.string().optional(),
+  locales: z.array(z.string()).optional(),
+  custom_theme: z.unknown().optional(),
   published: FlagSchema.optional(),
-  theme: z.enum(['system', 'light', 'dark']).optional(),
+  theme: z.enum(WORDS.theme).optional(),
 });
 
 const ComponentSchema = z.looseObject({
   id: idField.optional(),
   page_id: z.string(),
-  type: z.enum(['monitor', 'static']),
+  type: z.enum(WORDS.type),
   monitor_id: z.string().optional(),
   name: nameField.optional(),
   description: descriptionField,
@@ -153,15 +191,27 @@ const ComponentSchema = z.looseObject({
   group_order: orderField,
 });
 
-const GroupSchema = z.looseObject({ id: idField.optional(), page_id: z.string(), name: z.string().min(1).max(256) });
+const GroupSchema = z.looseObject({
+  id: idField.optional(),
+  page_id: z.string(),
+  name: z.string().min(1).max(256),
+  default_open: FlagSchema.optional(),
+});
 
 const byId = z.looseObject({ id: idField });
+const listing = z.looseObject({
+  limit: NumberSchema.pipe(z.int().min(1).max(100)).optional(),
+  offset: NumberSchema.pipe(z.int().min(0)).optional(),
+});
 
 /** Rules of managed resources by their type without its brand. */
 export const RESOURCE_RULES = {
   http_monitor: HttpMonitorSchema,
   tcp_monitor: TcpMonitorSchema,
   dns_monitor: DnsMonitorSchema,
+  icmp_monitor: IcmpMonitorSchema,
+  monitor: LegacyMonitorSchema,
+  private_location: PrivateLocationSchema,
   notification: NotificationSchema,
   status_page: StatusPageSchema,
   status_page_component: ComponentSchema,
@@ -171,11 +221,10 @@ export const RESOURCE_RULES = {
 /** Rules of lookups (data sources). */
 export const LOOKUP_RULES = {
   monitor: byId,
-  monitors: z.looseObject({
-    limit: NumberSchema.pipe(z.int().min(1).max(100)).optional(),
-    offset: NumberSchema.pipe(z.int().min(0)).optional(),
-  }),
+  monitors: listing,
   notification: byId,
+  private_location: byId,
+  private_locations: listing,
   status_page: byId,
 } as const satisfies Record<string, z.ZodType>;
 
@@ -183,6 +232,7 @@ export const LOOKUP_RULES = {
 export const CONDITIONAL_RULES = [
   { type: 'status_page', when: 'access_type', word: 'password', field: 'password', kind: 'gate' },
   { type: 'status_page', when: 'access_type', word: 'email-domain', field: 'auth_email_domains', kind: 'gate' },
+  { type: 'status_page', when: 'access_type', word: 'ip', field: 'allowed_ip_ranges', kind: 'gate' },
   { type: 'status_page_component', when: 'type', word: 'monitor', field: 'monitor_id', kind: 'dropped' },
 ] as const;
 

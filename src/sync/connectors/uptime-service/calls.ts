@@ -2,8 +2,10 @@
 
 import { z } from 'zod';
 import type { Priority, Pull, Question } from '../../connector.ts';
+import { itemKey } from '../items.ts';
 import { type Reading, readOffsetPages } from '../paging.ts';
-import { BaseUrlSchema, HeaderNameSchema, IdSchema, SecretSchema } from '../wire.ts';
+import { BaseUrlSchema, HeaderNameSchema, SecretSchema } from '../wire.ts';
+import { ID_FIELD } from './schema.ts';
 
 const PathSchema = z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'a path that begins with a slash');
 
@@ -35,7 +37,7 @@ export const LIMIT = 100;
 /** 10,000 monitors, pages or reports; beyond that the total is a mistake. */
 export const PAGES_MAX = 100;
 
-export type Service = 'Monitor' | 'StatusPage' | 'StatusReport';
+export type Service = 'Monitor' | 'StatusPage' | 'StatusReport' | 'Notification';
 
 function operationPath(options: Options, service: Service, operation: string): string {
   if (operation === 'ListMonitors' && options.listMonitorsPath !== undefined) return options.listMonitorsPath;
@@ -75,21 +77,46 @@ export function restUrlOf(options: Options): string | null {
   return options.preset === 'openstatus' ? `${new URL(options.rpcUrl).origin}/v1` : null;
 }
 
+/** A read of the REST API below its `/v1`. */
+export function restQuestion<T>(
+  options: Options,
+  restUrl: string,
+  asked: { name: string; priority: Priority; path: string; schema: z.ZodType<T> },
+): Question<T> {
+  return {
+    name: asked.name,
+    priority: asked.priority,
+    method: 'GET',
+    url: `${restUrl}${asked.path}`,
+    headers: requestHeaders(options),
+    schema: asked.schema,
+  };
+}
+
 /** The id of an item, or something that no other item has. */
 export function itemId(item: unknown): string {
-  const parsed = z.object({ id: IdSchema }).safeParse(item);
-  return parsed.success ? parsed.data.id : JSON.stringify(item);
+  return itemKey(item, ID_FIELD);
 }
 
 /** A list of the RPC API, read as far as it goes; a failure comes back as such. */
 export function readList<T extends { readonly totalSize?: number | null | undefined }>(
   options: Options,
   operation: readonly [Service, string],
-  list: { readonly name: string; readonly schema: z.ZodType<T>; readonly itemsOf: (page: T) => readonly unknown[] },
+  list: {
+    readonly name: string;
+    readonly priority?: Priority;
+    readonly schema: z.ZodType<T>;
+    readonly itemsOf: (page: T) => readonly unknown[];
+  },
 ): Pull<Reading<T>> {
   return readOffsetPages({
     ask: (range) =>
-      call(options, operation, { name: list.name, priority: 'incident', body: range ?? {}, schema: list.schema }),
+      call(options, operation, {
+        name: list.name,
+        priority: list.priority ?? 'incident',
+        body: range ?? {},
+        schema: list.schema,
+      }),
     factsOf: (page) => ({ total: page.totalSize ?? null, ids: list.itemsOf(page).map(itemId) }),
     limit: LIMIT,
     pagesMax: PAGES_MAX,

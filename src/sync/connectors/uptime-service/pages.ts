@@ -1,33 +1,21 @@
 /** Status pages with what is on them, reports that ended, and the days before our first pass. */
 
-import type { Incident, Maintenance, PageDefinition, Problem } from '../../../model/observation.ts';
+import type { CompleteList, Incident, Maintenance, PageDefinition, Problem } from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/span.ts';
-import { DAY_MS, dayOf } from '../../../model/time.ts';
-import { type Answer, attempt, type Pull, type PullContext, parseItems, type Question } from '../../connector.ts';
-import { whyPartial } from '../paging.ts';
-import { compareIds, externalIdOf, losesOpen } from '../wire.ts';
-import { call, itemId, type Options, readList } from './calls.ts';
-import { projectDays, projectPage } from './project.ts';
-import { componentPlaces, projectMaintenances, projectReports, type ReportItem } from './project-posts.ts';
-import {
-  DailySummarySchema,
-  type Overview,
-  OverviewSchema,
-  PageAnswerSchema,
-  PageSummarySchema,
-  PagesAnswerSchema,
-  ReportAnswerSchema,
-  ReportSchema,
-  ReportsAnswerSchema,
-  wordOf,
-} from './schema.ts';
+import { dayOf } from '../../../model/time.ts';
+import { type Answer, attempt, type Pull, type PullContext } from '../../connector.ts';
+import { compareIds, externalIdOf, idIn, losesOpen } from '../items.ts';
+import { call, type Options } from './calls.ts';
+import { type ReadOverviews, readOverviews } from './overviews.ts';
+import { projectDays } from './project.ts';
+import { projectPage } from './project-page.ts';
+import { projectMaintenances } from './project-posts.ts';
+import { componentPlaces, projectReports, type ReportItem } from './project-reports.ts';
+import { readReports } from './reports.ts';
+import { DailySummarySchema, ID_FIELD, type Overview } from './schema.ts';
 
 /** The documented most of GetPageComponentDailySummary. */
 const DAYS_OF_PAST = 45;
-/** How far before our last look an ended report is read again. */
-const RECENT_MARGIN_MS = DAY_MS;
-/** How far back ended reports are read when we cannot tell when we looked last. */
-const RECENT_DEFAULT_MS = 30 * DAY_MS;
 
 export interface Found {
   readonly pages: readonly PageDefinition[];
@@ -39,6 +27,10 @@ export interface Found {
   /** True: something could not be read this time, and what is known stays. */
   readonly isStale: boolean;
   readonly isBackfilled: boolean;
+  /** As in `Learned`. */
+  readonly complete: readonly CompleteList[];
+  readonly gone: readonly string[];
+  readonly readAgain: readonly string[];
 }
 
 export const NOTHING_FOUND: Found = {
@@ -50,14 +42,31 @@ export const NOTHING_FOUND: Found = {
   itemsTotal: 0,
   isStale: false,
   isBackfilled: true,
+  complete: [],
+  gone: [],
+  readAgain: [],
 };
+
+/** The status pages, sorted by id. */
+export function* readPages(
+  options: Options,
+  upstreamId: string,
+): Pull<Pick<Found, 'pages' | 'problems' | 'itemsTotal'> & { readonly read: ReadOverviews }> {
+  const read = yield* readOverviews(options);
+  const origin = { upstreamId, isRecorded: options.preset === 'openstatus' };
+  const projected = (read.overviews ?? []).map((overview) => projectPage(overview, origin));
+  return {
+    read,
+    pages: projected.flatMap(({ page }) => page ?? []).toSorted((a, b) => compareIds(a.id, b.id)),
+    problems: [...read.problems, ...projected.flatMap((page) => page.problems)],
+    itemsTotal: projected.reduce((sum, page) => sum + page.itemsTotal, 0),
+  };
+}
 
 export function* readPagesAndReports(options: Options, context: PullContext): Pull<Found> {
   const { upstreamId } = context;
-  const read = yield* readOverviews(options);
-  if (read.overviews === null) return { ...NOTHING_FOUND, problems: read.problems, isStale: true, isBackfilled: false };
-  const projected = read.overviews.map((overview) => projectPage(overview, upstreamId));
-  const pages = projected.flatMap(({ page }) => page ?? []).toSorted((a, b) => compareIds(a.id, b.id));
+  const { read, pages, problems, itemsTotal } = yield* readPages(options, upstreamId);
+  if (read.overviews === null) return { ...NOTHING_FOUND, problems, isStale: true, isBackfilled: false };
   const places = componentPlaces(pages, upstreamId);
   const windows = read.overviews.map(({ statusPage, maintenances }) =>
     projectMaintenances(maintenances, { upstreamId, pageId: statusPage.id, places }),
@@ -65,12 +74,12 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
   const open = read.overviews.flatMap(({ statusPage, statusReports }) =>
     statusReports.map((item): ReportItem => ({ item, pageId: statusPage.id })),
   );
-  const ended = yield* readReports(options, context, open);
+  const ended = yield* readReports(options, context, { open, places });
   const reports = projectReports([...open, ...ended.items], { upstreamId, places });
   const past = yield* readDays(options, context, read.overviews);
   const isLossy = losesOpen(
     [...open, ...ended.items].map(({ item }) => item),
-    { taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
+    { idField: ID_FIELD, taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
   );
   return {
     pages,
@@ -78,17 +87,30 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
     maintenances: windows.flatMap((window) => window.maintenances),
     days: past.days,
     problems: [
-      ...read.problems,
-      ...projected.flatMap((page) => page.problems),
+      ...problems,
       ...windows.flatMap((window) => window.problems),
       ...ended.problems,
       ...reports.problems,
       ...past.problems,
     ],
-    itemsTotal: projected.reduce((sum, page) => sum + page.itemsTotal, open.length + ended.items.length),
+    itemsTotal: itemsTotal + open.length + ended.items.length,
     isStale: read.isStale || ended.isStale || isLossy || windows.some(hasDropped),
     isBackfilled: !read.isStale && ended.isBackfilled && past.isBackfilled,
+    complete: [
+      ...(ended.complete === null ? [] : [ended.complete]),
+      ...(read.isStale || !read.isWhole ? [] : wholeMaintenances(read.overviews, upstreamId)),
+    ],
+    gone: ended.gone,
+    readAgain: ended.readAgain,
   };
+}
+
+/** A page tells of all its maintenances, those of long ago too; none when one has no id. */
+function wholeMaintenances(overviews: readonly Overview[], upstreamId: string): CompleteList[] {
+  const prefix = `${upstreamId}/maintenance-`;
+  const ids = overviews.flatMap(({ maintenances }) => maintenances).map((item) => idIn(item, ID_FIELD));
+  if (ids.includes(null)) return [];
+  return [{ part: 'maintenances', prefix, since: null, ids: ids.map((id) => `${prefix}${id}`) }];
 }
 
 /** Ids there of incidents of one sort, whose ids begin with `prefix`. */
@@ -104,131 +126,6 @@ export function openThere({ memory }: PullContext, prefix: string): ReadonlySet<
 /** A window that cannot be read has not been taken back. */
 function hasDropped({ problems }: { readonly problems: readonly Problem[] }): boolean {
   return problems.some((problem) => problem.kind === 'dropped');
-}
-
-export function note(place: string, message: string): Problem {
-  return { kind: 'note', place, message };
-}
-
-/** Each page with everything on it; null: the list of pages could not be read. */
-function* readOverviews(
-  options: Options,
-): Pull<{ overviews: readonly Overview[] | null; problems: readonly Problem[]; isStale: boolean }> {
-  const listed = yield* readList(options, ['StatusPage', 'ListStatusPages'], {
-    name: 'list status pages',
-    schema: PagesAnswerSchema,
-    itemsOf: (page) => page.statusPages,
-  });
-  const reason = whyPartial(listed);
-  if (reason !== null) return { overviews: null, problems: [note('list status pages', reason)], isStale: true };
-  const items = parseItems(
-    PageSummarySchema,
-    listed.pages.flatMap((page) => page.statusPages),
-    'statusPages',
-  );
-  const ids = [...new Set(items.items.map((item) => item.id))];
-  const answers = yield* attempt(ids.map((id) => overviewQuestion(options, 'GetStatusPageOverview', id)));
-  const overviews: Overview[] = [];
-  const problems: Problem[] = [...items.problems];
-  let isStale = items.problems.length > 0;
-  for (const [index, answer] of answers.entries()) {
-    const id = ids[index] ?? '';
-    const settled =
-      answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED' ? yield* readRefused(options, id) : answer;
-    if (settled.kind === 'ok') overviews.push(settled.payload);
-    else {
-      // 404 to every question about it: deleted since it was listed. Anything else keeps what is known.
-      const isGone = settled.kind === 'failed' && settled.error.context['status'] === 404;
-      isStale ||= !isGone;
-      problems.push(note(`pages.${id}`, settled.kind === 'failed' ? settled.error.message : 'waits for quota'));
-    }
-  }
-  return { overviews, problems, isStale };
-}
-
-function overviewQuestion(options: Options, operation: string, id: string): Question<Overview> {
-  return call(options, ['StatusPage', operation], {
-    name: operation === 'GetStatusPageOverview' ? 'status page overview' : 'status page content',
-    priority: 'incident',
-    body: { id },
-    schema: OverviewSchema,
-  });
-}
-
-/** A page whose overview is refused: its content where an older service offers only that, or at least its gate. */
-function* readRefused(options: Options, id: string): Pull<Answer<Overview>> {
-  const [content] = yield* attempt([overviewQuestion(options, 'GetStatusPageContent', id)]);
-  if (content?.kind === 'ok') return content;
-  const [page] = yield* attempt([
-    call(options, ['StatusPage', 'GetStatusPage'], {
-      name: 'status page',
-      priority: 'incident',
-      body: { id },
-      schema: PageAnswerSchema,
-    }),
-  ]);
-  if (page?.kind !== 'ok') return page ?? { kind: 'skipped' };
-  const nothing = { components: [], groups: [], statusReports: [], maintenances: [] };
-  return { ...page, payload: { ...page.payload, ...nothing } };
-}
-
-/** Reports that are on no page any more because they ended: all of them once, later those that ended lately. */
-function* readReports(
-  options: Options,
-  context: PullContext,
-  open: readonly ReportItem[],
-): Pull<{ items: readonly ReportItem[]; problems: readonly Problem[]; isStale: boolean; isBackfilled: boolean }> {
-  const { memory } = context;
-  const listed = yield* readList(options, ['StatusReport', 'ListStatusReports'], {
-    name: 'list reports',
-    schema: ReportsAnswerSchema,
-    itemsOf: (page) => page.statusReports,
-  });
-  const reason = whyPartial(listed);
-  if (reason !== null)
-    return { items: [], problems: [note('list reports', reason)], isStale: true, isBackfilled: false };
-  const onPages = new Set(open.map(({ item }) => itemId(item)));
-  const summaries = parseItems(
-    ReportSchema,
-    listed.pages.flatMap((page) => page.statusReports),
-    'statusReports',
-  );
-  const since = recentSince(context);
-  const due = summaries.items.filter((report) => {
-    if (onPages.has(report.id)) return false;
-    const isOpen = wordOf(report.status, 'STATUS_REPORT_STATUS_') !== 'resolved';
-    const isRecent = (report.updatedAt ?? report.createdAt) >= since;
-    return !memory.isBackfilled || isOpen || isRecent || memory.openIncidents.has(`report-${report.id}`);
-  });
-  const isLive = (id: string): boolean => memory.isBackfilled || memory.openIncidents.has(`report-${id}`);
-  const answers = yield* attempt(
-    due.map((report) =>
-      call(options, ['StatusReport', 'GetStatusReport'], {
-        name: 'report',
-        priority: isLive(report.id) ? 'incident' : 'backfill',
-        body: { id: report.id },
-        schema: ReportAnswerSchema,
-      }),
-    ),
-  );
-  const missing = due.filter((_, index) => {
-    const answer = answers[index];
-    return answer?.kind === 'skipped' || (answer?.kind === 'failed' && answer.error.code !== 'UPSTREAM_REFUSED');
-  });
-  return {
-    items: answers.flatMap((answer) =>
-      answer.kind === 'ok' ? [{ item: answer.payload.statusReport, pageId: null }] : [],
-    ),
-    problems: summaries.problems,
-    isStale: missing.some((report) => isLive(report.id)),
-    isBackfilled: missing.length === 0,
-  };
-}
-
-/** The newest detail is a lower bound of our last look; before it, less a margin, every ended report was read. */
-function recentSince({ memory, now }: PullContext): number {
-  const lastLook = Math.max(0, ...memory.detailFetchedAt.values());
-  return lastLook === 0 ? now - RECENT_DEFAULT_MS : lastLook - RECENT_MARGIN_MS;
 }
 
 /** The days before our first pass, asked once for each page. */

@@ -1,201 +1,16 @@
-/** What reports, maintenances and recorded outages of the uptime service mean. */
+/** What maintenances and recorded outages of the uptime service mean. */
 
 import {
-  type AffectedComponent,
   type Incident,
-  type IncidentImpact,
-  type IncidentStatus,
   type Maintenance,
-  type MonitorId,
   type MonitorObservation,
-  type PageDefinition,
   type Problem,
   toMonitorId,
-  type Update,
 } from '../../../model/observation.ts';
-import { isWorse, type State } from '../../../model/state.ts';
 import { toEpochMs } from '../../../model/time.ts';
-import { parseItems } from '../../connector.ts';
-import { lookUp } from '../page-words.ts';
-import { compareIds, type StateWords, stateFromWord, uniqueById, unknownWord } from '../wire.ts';
-import {
-  MaintenanceSchema,
-  type Outage,
-  OutageSchema,
-  type Report,
-  ReportSchema,
-  type ReportUpdate,
-  UpdateSchema,
-  wordOf,
-} from './schema.ts';
-
-const IMPACT_WORDS: StateWords = {
-  operational: 'operational',
-  degraded_performance: 'degraded',
-  degraded: 'degraded',
-  partial_outage: 'partial_outage',
-  major_outage: 'major_outage',
-  // An open report that does not say how bad it is still says that something is wrong.
-  unspecified: 'degraded',
-};
-
-const REPORT_WORDS: Readonly<Record<string, IncidentStatus>> = {
-  investigating: 'investigating',
-  identified: 'identified',
-  monitoring: 'monitoring',
-  resolved: 'resolved',
-};
-
-/** Impact of an incident by the worst state of its components. */
-const IMPACT_OF_STATE: Readonly<Record<State, IncidentImpact>> = {
-  operational: 'none',
-  degraded: 'minor',
-  partial_outage: 'major',
-  major_outage: 'critical',
-  maintenance: 'none',
-  paused: 'none',
-  unknown: 'minor',
-};
-
-/** Where a component is: its page there, and its monitor if it has one. */
-export interface ComponentPlace {
-  readonly pageId: string;
-  readonly monitor: MonitorId | null;
-}
-
-/** The components of all pages by their id there; ids are unique over pages. */
-export function componentPlaces(
-  pages: readonly PageDefinition[],
-  upstreamId: string,
-): ReadonlyMap<string, ComponentPlace> {
-  return new Map(
-    pages.flatMap((page) =>
-      page.components.map((component) => [
-        component.id,
-        { pageId: page.id.slice(upstreamId.length + 1), monitor: component.monitor },
-      ]),
-    ),
-  );
-}
-
-/** A report as it came, and the page whose answer it came in; null: it came without one. */
-export interface ReportItem {
-  readonly item: unknown;
-  readonly pageId: string | null;
-}
-
-/** Reports as incidents, sorted by id; one that comes with several pages is published on all of them. Never throws. */
-export function projectReports(
-  reports: readonly ReportItem[],
-  { upstreamId, places }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace> },
-): { incidents: Incident[]; problems: Problem[] } {
-  const problems: Problem[] = [];
-  const incidents = reports.flatMap(({ item, pageId }, index) => {
-    const parsed = parseItems(ReportSchema, [item], 'statusReports');
-    problems.push(
-      ...parsed.problems.map((problem) => ({ ...problem, place: problem.place.replace('[0]', `[${index}]`) })),
-    );
-    return parsed.items.map((report) => projectReport(report, { upstreamId, places, pageId, problems }));
-  });
-  const merged = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((variants) => {
-    const pages = [...new Set(variants.flatMap((variant) => variant.pages ?? []))].toSorted(compareIds);
-    return variants.map((variant) => ({ ...variant, pages }));
-  });
-  const unique = uniqueById(merged);
-  return { incidents: unique.items, problems: [...problems, ...unique.problems.filter(({ kind }) => kind !== 'note')] };
-}
-
-function projectReport(
-  report: Report,
-  facts: {
-    upstreamId: string;
-    places: ReadonlyMap<string, ComponentPlace>;
-    pageId: string | null;
-    problems: Problem[];
-  },
-): Incident {
-  const { upstreamId, places, pageId, problems } = facts;
-  const place = `statusReports.${report.id}`;
-  const parsed = parseItems(UpdateSchema, report.updates, `${place}.updates`);
-  problems.push(...parsed.problems);
-  const updates = parsed.items.toSorted((a, b) => a.date - b.date || compareIds(a.id, b.id));
-  const status = parseStatus(report.status, place, problems);
-  const affected = affectedComponents(report, updates, { place, problems });
-  const startedAt = toEpochMs(Math.min(report.createdAt, ...updates.map((update) => update.date)));
-  const lastResolved = updates.findLast((update) => wordOf(update.status, 'STATUS_REPORT_STATUS_') === 'resolved');
-  const endedAt = status === 'resolved' ? (lastResolved?.date ?? report.updatedAt ?? report.createdAt) : null;
-  const pageIds = new Set([...affected.keys()].flatMap((id) => places.get(id)?.pageId ?? []));
-  if (pageId !== null) pageIds.add(pageId);
-  const worst = [...affected.values()].reduce<State>(
-    (worse, state) => (isWorse(state, worse) ? state : worse),
-    'operational',
-  );
-  return {
-    id: `${upstreamId}/report-${report.id}`,
-    title: report.title,
-    status,
-    impact: affected.size === 0 ? 'minor' : IMPACT_OF_STATE[worst],
-    startedAt,
-    endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, startedAt)),
-    monitors: monitorsAt(affected.keys(), places),
-    components: componentsAt(affected, { upstreamId, places, pageId }),
-    pages: [...pageIds].toSorted(compareIds).map((id) => `${upstreamId}/${id}`),
-    affectedState: null,
-    isOutage: false,
-    updates: updates.map(
-      (update): Update => ({
-        id: update.id,
-        at: update.date,
-        status: lookUp(REPORT_WORDS, wordOf(update.status, 'STATUS_REPORT_STATUS_')) ?? null,
-        body: update.message ?? '',
-      }),
-    ),
-  };
-}
-
-/** An unknown word counts as open: a report must not end because of a word. */
-function parseStatus(value: unknown, place: string, problems: Problem[]): IncidentStatus {
-  const status = lookUp(REPORT_WORDS, wordOf(value, 'STATUS_REPORT_STATUS_'));
-  if (status === undefined) problems.push(unknownWord(`${place}.status`, value));
-  return status ?? 'investigating';
-}
-
-/** Each component the report is about, in the state that the newest update naming it gave. */
-function affectedComponents(
-  report: Report,
-  updates: readonly ReportUpdate[],
-  { place, problems }: { place: string; problems: Problem[] },
-): ReadonlyMap<string, State> {
-  const affected = new Map<string, State>((report.pageComponentIds ?? []).map((id) => [id, 'degraded']));
-  for (const update of updates)
-    for (const { pageComponentId, impact } of update.componentImpacts) {
-      const word = wordOf(impact, 'PAGE_COMPONENT_IMPACT_') ?? 'unspecified';
-      const { state, problems: unknown } = stateFromWord(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`);
-      problems.push(...unknown);
-      affected.set(pageComponentId, state);
-    }
-  return affected;
-}
-
-function monitorsAt(ids: Iterable<string>, places: ReadonlyMap<string, ComponentPlace>): MonitorId[] {
-  return [...new Set([...ids].flatMap((id) => places.get(id)?.monitor ?? []))].toSorted(compareIds);
-}
-
-function componentsAt(
-  affected: ReadonlyMap<string, State>,
-  {
-    upstreamId,
-    places,
-    pageId,
-  }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace>; pageId: string | null },
-): AffectedComponent[] {
-  return [...affected]
-    .flatMap(([id, state]) => {
-      const page = places.get(id)?.pageId ?? pageId;
-      return page === null ? [] : [{ id: `${upstreamId}/${page}/${id}`, state }];
-    })
-    .toSorted((a, b) => compareIds(a.id, b.id));
-}
+import { compareIds, parseItems, uniqueById } from '../items.ts';
+import { type ComponentPlace, monitorsAt } from './project-reports.ts';
+import { MaintenanceSchema, type Outage, OutageSchema } from './schema.ts';
 
 /** Maintenances of one page, sorted by id. Never throws. */
 export function projectMaintenances(
@@ -219,10 +34,9 @@ export function projectMaintenances(
         monitors: monitorsAt(ids, places),
         components: ids.map((id) => `${upstreamId}/${places.get(id)?.pageId ?? pageId}/${id}`),
         pages: [`${upstreamId}/${pageId}`],
-        updates:
-          item.message === null
-            ? []
-            : [{ id: 'message', at: item.createdAt ?? item.from, status: null, body: item.message }],
+        updates: [],
+        ...(item.message === null ? {} : { body: item.message }),
+        ...(item.createdAt === null || item.createdAt === undefined ? {} : { bornAt: item.createdAt }),
       },
     ];
   });
@@ -253,6 +67,7 @@ export function projectOutages(
       affectedState: 'major_outage',
       isOutage: true,
       updates: [],
+      bornAt: item.startedAt,
     };
   });
   const unique = uniqueById(incidents);

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import {
   CountSchema,
+  FlagSchema,
   IdSchema,
   InstantSchema,
   ListSchema,
@@ -16,6 +17,9 @@ import {
   toHost,
   toLink,
 } from '../wire.ts';
+
+/** Names an item in every list. */
+export const ID_FIELD = 'id';
 
 /** Lists of monitors by kind, and how many there are in all; null: it does not say. */
 export interface MonitorsAnswer {
@@ -96,6 +100,10 @@ export const PageSchema = z
     authEmailDomains: z.unknown().optional(),
     published: z.unknown().optional(),
     theme: z.unknown().optional(),
+    allowIndex: z.unknown().optional(),
+    defaultLocale: z.unknown().optional(),
+    locales: ListSchema.catch([]),
+    customTheme: z.unknown().optional(),
   })
   // Only whether there is a password is looked at; it is never kept.
   .transform(({ password, ...page }) => ({ ...page, hasPassword: typeof password === 'string' && password !== '' }));
@@ -103,9 +111,20 @@ export type Page = z.output<typeof PageSchema>;
 
 export const PageAnswerSchema = z.object({ statusPage: PageSchema });
 
-/** GetStatusPageOverview; GetStatusPageContent has the same lists. */
+/** How the service draws a page. Only looks depend on it, so what cannot be read of it says nothing. */
+const ConfigurationSchema = z
+  .object({
+    barType: z.unknown().optional(),
+    showUptime: z.unknown().optional(),
+    themeKey: z.unknown().optional(),
+  })
+  .nullish()
+  .catch(null);
+
+/** GetStatusPageOverview; GetStatusPageContent has the same lists and no configuration. */
 export const OverviewSchema = z.object({
   statusPage: PageSchema,
+  configuration: ConfigurationSchema,
   components: ListSchema,
   groups: ListSchema,
   statusReports: ListSchema,
@@ -127,7 +146,11 @@ export const ComponentSchema = z.object({
 });
 export type Component = z.output<typeof ComponentSchema>;
 
-export const GroupSchema = z.object({ id: IdSchema, name: NameSchema });
+export const GroupSchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  defaultOpen: FlagSchema.nullish().catch(null),
+});
 
 export const ReportSchema = z.object({
   id: IdSchema,
@@ -154,6 +177,10 @@ export type ReportUpdate = z.output<typeof UpdateSchema>;
 
 export const ReportsAnswerSchema = z.object({ statusReports: ListSchema, totalSize: CountSchema.nullish() });
 export const ReportAnswerSchema = z.object({ statusReport: z.unknown() });
+
+/** REST `/v1/status_report`: the only answer that says the page of a report which names no component. */
+export const ReportPagesAnswerSchema = z.array(z.unknown());
+export const ReportPageSchema = z.object({ id: IdSchema, pageId: IdSchema.nullish() });
 
 export const MaintenanceSchema = z.object({
   id: IdSchema,
@@ -183,6 +210,16 @@ export const MonitorSummarySchema = z.object({
   totalFailed: DayCountSchema,
 });
 export type MonitorSummary = z.output<typeof MonitorSummarySchema>;
+
+export const ChannelsAnswerSchema = z.object({ notifications: ListSchema, totalSize: CountSchema.nullish() });
+/** Of a channel its name, kind and what triggers it; where it leads stays out. */
+export const ChannelSchema = z.object({
+  id: IdSchema,
+  name: NameSchema.nullish().catch(null),
+  provider: z.unknown().optional(),
+  monitorIds: z.array(IdSchema).nullish(),
+});
+export const ChannelAnswerSchema = z.object({ notification: ChannelSchema });
 
 /** REST `/v1/incident`: the failed checks that the service itself recorded. */
 export const OutagesAnswerSchema = z.array(z.unknown());

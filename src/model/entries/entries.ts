@@ -1,0 +1,246 @@
+/**
+ * Outages as incidents: which falls of a page's components open an entry, which are part of one, and which of them people
+ * tell of themselves. Derived from what is remembered, played through in the order of time, so that more history never
+ * changes what an earlier look found; nothing of it ever becomes part of a time line.
+ *
+ * - A fall opens an entry once it has been seen down for `afterMs` in all.
+ * - A fall that begins within two minutes of one in an entry is part of that entry once it has been down for so long too.
+ * - An entry closes when all its falls are over. A component of it that falls again while it is open, or within ten
+ *   minutes after it closed, opens it again at once.
+ * - While an incident that people declared is in progress and began more than ten minutes before a component that it
+ *   names falls, the fall is its story, and no entry's.
+ * - An incident that names a component of an entry adopts the entry, with all of its components, when it begins while
+ *   the entry is open or within ten minutes after; or when it is in progress as the entry opens, and began no more than
+ *   ten minutes before the first fall.
+ * - When an incident ends, whatever it tells of that is still down has fallen anew at that instant.
+ */
+
+import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../time.ts';
+import { type Agenda, createAgenda } from './agenda.ts';
+import type { DeclaredIncident, Entries, Entry, EntryEvent, EntryFall, EntryInputs, ToldFall } from './entry.ts';
+import { downForAt, downForExpectedAt, type Fall, fallAfter } from './falls.ts';
+
+/** Falls this close are one outage. */
+export const TOGETHER_MS = 2 * MINUTE_MS;
+/** What falls again this soon had not recovered; and what people declare this close is about the same outage. */
+export const RELAPSE_MS = 10 * MINUTE_MS;
+
+/** The entries of one page. */
+export function entriesOf({ components, incidents, afterMs, asOf }: EntryInputs): Entries {
+  if (components.every(({ falls }) => falls.length === 0)) return { entries: [], told: [], nextAt: null };
+  const play: Play = {
+    afterMs,
+    agenda: createAgenda(asOf),
+    stories: new Set(),
+    drafts: [],
+    recent: [],
+    told: [],
+    waiting: new Set(),
+  };
+  const inOrder = incidents
+    .filter(({ startedAt, endedAt }) => endedAt === null || endedAt > startedAt)
+    .toSorted((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1));
+  for (const [rank, incident] of inOrder.entries()) {
+    const { startedAt, endedAt } = incident;
+    const story: Story = { incident, told: [], adopted: [] };
+    play.agenda.note({ when: [startedAt, BEGINS, rank], happen: () => begin(play, story) });
+    if (endedAt !== null) play.agenda.note({ when: [endedAt, ENDS, rank], happen: () => end(play, story, endedAt) });
+  }
+  for (const [rank, { componentId, falls }] of components.entries())
+    for (const fall of falls) noteFall(play, { componentId, rank, fall });
+  play.agenda.run();
+  const expected = [...play.waiting].flatMap(({ fall }) => downForExpectedAt(fall, afterMs, asOf) ?? []);
+  return {
+    entries: play.drafts.map((draft) => finished(draft, asOf)),
+    told: [...play.told, ...[...play.stories].flatMap(toldFalls)],
+    nextAt: expected.length === 0 ? null : toEpochMs(Math.min(...expected)),
+  };
+}
+
+/** A fall of a component, or what is left of one. */
+interface Part {
+  readonly componentId: string;
+  /** Place of the component on the page. */
+  readonly rank: number;
+  readonly fall: Fall;
+}
+
+/** What an incident tells, while it is in progress. */
+interface Story {
+  readonly incident: DeclaredIncident;
+  readonly told: Part[];
+  readonly adopted: Draft[];
+}
+
+interface Draft {
+  falls: [Part, ...Part[]];
+  readonly componentIds: Set<string>;
+  /** When the last of its falls began. */
+  lastFrom: EpochMs;
+  /** When the last of its falls is over; null: one was not over. */
+  lastTo: EpochMs | null;
+  readonly events: EntryEvent[];
+  adopter: Story | null;
+}
+
+interface Play {
+  readonly afterMs: number;
+  readonly agenda: Agenda;
+  /** In progress by now, in the order in which they began. */
+  readonly stories: Set<Story>;
+  readonly drafts: Draft[];
+  /** Drafts that are open or closed not long ago, in the order in which they opened. */
+  recent: Draft[];
+  readonly told: ToldFall[];
+  /** Falls that are no part of anything so far. */
+  readonly waiting: Set<Part>;
+}
+
+/** Of what happens at one instant, what ends comes first, and a fall before what one leads to. */
+const [ENDS, BEGINS, FALLS, IS_DOWN] = [0, 1, 2, 3] as const;
+
+function noteFall(play: Play, part: Part): void {
+  const { rank, fall } = part;
+  play.agenda.note({ when: [fall.from, FALLS, rank], happen: () => fallDown(play, part, fall.from) });
+}
+
+function fallDown(play: Play, part: Part, at: EpochMs): void {
+  const { componentId, fall, rank } = part;
+  const teller = play.stories
+    .values()
+    .find(({ incident }) => incident.startedAt < at - RELAPSE_MS && incident.componentIds.includes(componentId));
+  if (teller !== undefined) {
+    teller.told.push(part);
+    return;
+  }
+  const draft = recentDrafts(play, at).find(
+    (known) => known.componentIds.has(componentId) && isTakingPart(play, known),
+  );
+  if (draft !== undefined) {
+    join(play, draft, { part, at });
+    return;
+  }
+  play.waiting.add(part);
+  const downAt = downForAt(fall, play.afterMs);
+  if (downAt !== null)
+    play.agenda.note({ when: [downAt, IS_DOWN, fall.from, rank], happen: () => stayDown(play, part, downAt) });
+}
+
+function stayDown(play: Play, part: Part, at: EpochMs): void {
+  const isTogether = (other: Part): boolean => Math.abs(other.fall.from - part.fall.from) <= TOGETHER_MS;
+  const earliest = part.fall.from - TOGETHER_MS;
+  const draft = play.drafts.find(
+    (known) => known.lastFrom >= earliest && known.falls.some(isTogether) && isTakingPart(play, known),
+  );
+  if (draft !== undefined) {
+    join(play, draft, { part, at });
+    return;
+  }
+  play.waiting.delete(part);
+  const opened: Draft = {
+    falls: [part],
+    componentIds: new Set([part.componentId]),
+    lastFrom: part.fall.from,
+    lastTo: part.fall.to,
+    events: [{ kind: 'opened', at, componentIds: [part.componentId] }],
+    adopter: null,
+  };
+  play.drafts.push(opened);
+  play.recent.push(opened);
+  adoptInProgress(play, opened);
+}
+
+/** Those that are open or closed not long before. */
+function recentDrafts(play: Play, at: EpochMs): readonly Draft[] {
+  play.recent = play.recent.filter(({ lastTo }) => lastTo === null || at - lastTo <= RELAPSE_MS);
+  return play.recent;
+}
+
+/** Whether anything more can become part of an entry: not of one whose story people have ended. */
+function isTakingPart({ stories }: Play, { adopter }: Draft): boolean {
+  return adopter === null || stories.has(adopter);
+}
+
+function join(play: Play, draft: Draft, { part, at }: { readonly part: Part; readonly at: EpochMs }): void {
+  const { lastTo, componentIds } = draft;
+  const wasClosed = lastTo !== null && lastTo < at;
+  if (wasClosed) draft.events.push({ kind: 'closed', at: lastTo, componentIds: [] });
+  if (wasClosed || !componentIds.has(part.componentId))
+    draft.events.push({ kind: wasClosed ? 'reopened' : 'joined', at, componentIds: [part.componentId] });
+  play.waiting.delete(part);
+  draft.falls.push(part);
+  componentIds.add(part.componentId);
+  draft.lastFrom = later(draft.lastFrom, part.fall.from);
+  draft.lastTo = lastEnd(draft.falls);
+  if (!play.recent.includes(draft)) {
+    const others = new Set(play.recent);
+    play.recent = play.drafts.filter((known) => known === draft || others.has(known));
+  }
+  adoptInProgress(play, draft);
+}
+
+function begin(play: Play, story: Story): void {
+  play.stories.add(story);
+  for (const draft of recentDrafts(play, story.incident.startedAt))
+    if (draft.adopter === null && isAbout(story, draft)) adopt(draft, story);
+}
+
+function adoptInProgress({ stories }: Play, draft: Draft): void {
+  if (draft.adopter !== null) return;
+  const earliest = draft.falls[0].fall.from - RELAPSE_MS;
+  const story = stories.values().find((known) => known.incident.startedAt >= earliest && isAbout(known, draft));
+  if (story !== undefined) adopt(draft, story);
+}
+
+function isAbout({ incident }: Story, { componentIds }: Draft): boolean {
+  return incident.componentIds.some((id) => componentIds.has(id));
+}
+
+function adopt(draft: Draft, story: Story): void {
+  draft.adopter = story;
+  story.adopted.push(draft);
+}
+
+/** What goes on when its story ends is a fall of its own from then on. */
+function end(play: Play, story: Story, at: EpochMs): void {
+  play.stories.delete(story);
+  const cut = (part: Part): Part => {
+    const { to } = part.fall;
+    if (to !== null && to <= at) return part;
+    const rest = fallAfter(part.fall, at);
+    if (rest !== null) noteFall(play, { ...part, fall: rest });
+    return { ...part, fall: { ...part.fall, to: at } };
+  };
+  for (const draft of story.adopted) {
+    const [first, ...others] = draft.falls;
+    draft.falls = [cut(first), ...others.map(cut)];
+    draft.lastTo = lastEnd(draft.falls);
+  }
+  play.told.push(...toldFalls({ ...story, told: story.told.map(cut) }));
+}
+
+function toldFalls({ incident, told }: Story): ToldFall[] {
+  return told.map((part) => ({ ...toEntryFall(part), toldBy: incident.id }));
+}
+
+function lastEnd(falls: readonly Part[]): EpochMs | null {
+  return falls.reduce<EpochMs | null>(
+    (last, { fall: { to } }) => (last === null || to === null ? null : later(last, to)),
+    toEpochMs(0),
+  );
+}
+
+function finished({ falls: [first, ...others], lastTo, events, adopter }: Draft, asOf: EpochMs): Entry {
+  const endedAt = lastTo !== null && lastTo <= asOf ? lastTo : null;
+  return {
+    falls: [toEntryFall(first), ...others.map(toEntryFall)],
+    events: endedAt === null ? events : [...events, { kind: 'closed', at: endedAt, componentIds: [] }],
+    startedAt: first.fall.from,
+    endedAt,
+    adoptedBy: adopter?.incident.id ?? null,
+  };
+}
+
+function toEntryFall({ componentId, fall: { from, to } }: Part): EntryFall {
+  return { componentId, from, to };
+}

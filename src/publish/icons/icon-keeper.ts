@@ -1,0 +1,138 @@
+/** Fetches the icons of pages, so that visitors ask nobody else for them; each once a day, and the last good one stays. */
+
+import pLimit from 'p-limit';
+import { isStatusError, messageOf } from '../../errors.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
+import type { Database, Row, Writer } from '../../store/database.ts';
+import type { IconPicture } from '../definitions/presentation.ts';
+import { decodeIcon } from './picture.ts';
+
+/** A good answer is asked for again after this. */
+const FRESH_MS = DAY_MS;
+/** What was not taken is tried again after this. */
+const RETRY_MS = HOUR_MS;
+/** What no page wants any more is not asked for, and forgotten after this. */
+const FORGET_MS = 30 * DAY_MS;
+/** Asked at the same time. */
+const PARALLEL_MAX = 4;
+/** No icon is begun later than this in one run; the next one goes on. */
+const RUN_MS_MAX = 8 * SECOND_MS;
+
+export type Icons = ReadonlyMap<string, IconPicture>;
+
+/** An icon that a page wants. */
+export interface WantedIcon {
+  readonly address: string;
+  /** Whether the operator wrote the address; what an upstream says may lead to public addresses only. */
+  readonly isTrusted: boolean;
+}
+
+export interface IconKeeper {
+  /** What is known of icons, whichever process asked for them; the same object as long as nothing changed. */
+  readonly known: () => Promise<Icons>;
+  /** Asks for those that are due. Never throws. */
+  readonly refresh: (wanted: readonly WantedIcon[], at: EpochMs) => Promise<void>;
+}
+
+export interface IconKeeperDeps {
+  readonly database: Database;
+  /** The bytes at an address. @throws a StatusError */
+  readonly fetchBytes: (icon: WantedIcon) => Promise<Uint8Array>;
+  readonly onError: (error: unknown) => void;
+}
+
+interface KnownIcon {
+  readonly askedAt: number;
+  readonly png: string | null;
+  readonly refusal: string | null;
+}
+
+export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDeps): IconKeeper {
+  let version = '';
+  let memory: ReadonlyMap<string, KnownIcon> = new Map();
+  let icons: Icons = new Map();
+
+  async function known(): Promise<Icons> {
+    const [row] = await database.all('SELECT COUNT(*) AS icons, MAX(asked_at) AS latest FROM icon');
+    const current = `${row?.['icons']} ${row?.['latest']}`;
+    if (current === version) return icons;
+    const rows = await database.all('SELECT address, asked_at, png, refusal FROM icon ORDER BY address');
+    memory = new Map(rows.map((one) => [String(one['address']), toKnownIcon(one)]));
+    version = current;
+    const next = picturesOf(memory);
+    if (!isSame(icons, next)) icons = next;
+    return icons;
+  }
+
+  async function ask(icon: WantedIcon): Promise<Pick<KnownIcon, 'png' | 'refusal'>> {
+    try {
+      const decoded = await decodeIcon(await fetchBytes(icon));
+      if (decoded.kind === 'picture') return { png: Buffer.from(decoded.png).toString('base64'), refusal: null };
+      return { png: null, refusal: decoded.reason };
+    } catch (error) {
+      if (!isStatusError(error)) onError(error);
+      return { png: null, refusal: messageOf(error) };
+    }
+  }
+
+  async function askDue(wanted: readonly WantedIcon[], at: EpochMs): Promise<void> {
+    await known();
+    const isDue = ({ address }: WantedIcon): boolean => {
+      const icon = memory.get(address);
+      return icon === undefined || Math.abs(at - icon.askedAt) >= (icon.refusal === null ? FRESH_MS : RETRY_MS);
+    };
+    const due = new Map(wanted.filter(isDue).map((icon) => [icon.address, icon]));
+    if (due.size === 0) return;
+    const started = performance.now();
+    await pLimit(PARALLEL_MAX).map(due.values(), async (icon) => {
+      if (performance.now() - started >= RUN_MS_MAX) return;
+      const { png, refusal } = await ask(icon);
+      await database.transaction((tx) => remember(tx, icon.address, { askedAt: at, png, refusal }));
+    });
+    await database.transaction((tx) => tx.run('DELETE FROM icon WHERE asked_at < ?', [at - FORGET_MS]));
+  }
+
+  return {
+    known,
+    refresh: async (wanted, at) => {
+      try {
+        await askDue(wanted, at);
+      } catch (error) {
+        // Without its icon a page shows the first letter of its name.
+        onError(error);
+      }
+    },
+  };
+}
+
+function toKnownIcon(row: Row): KnownIcon {
+  const text = (value: unknown): string | null => (value === null ? null : String(value));
+  return { askedAt: Number(row['asked_at']), png: text(row['png']), refusal: text(row['refusal']) };
+}
+
+/** The last good picture stays where there is none this time. */
+async function remember(tx: Writer, address: string, { askedAt, png, refusal }: KnownIcon): Promise<void> {
+  await tx.run(
+    `INSERT INTO icon (address, asked_at, png, refusal) VALUES (?, ?, ?, ?)
+     ON CONFLICT (address) DO UPDATE SET asked_at = excluded.asked_at, png = COALESCE(excluded.png, icon.png),
+       refusal = excluded.refusal`,
+    [address, askedAt, png, refusal],
+  );
+}
+
+function picturesOf(known: ReadonlyMap<string, KnownIcon>): Icons {
+  return new Map(
+    [...known].map(([address, { png, refusal }]): [string, IconPicture] => [
+      address,
+      png === null ? { kind: 'refused', reason: refusal ?? 'it was never fetched' } : { kind: 'picture', png },
+    ]),
+  );
+}
+
+function isSame(before: Icons, after: Icons): boolean {
+  const textOf = (icons: Icons, address: string): string => {
+    const icon = icons.get(address);
+    return icon === undefined ? '' : icon.kind === 'picture' ? icon.png : `! ${icon.reason}`;
+  };
+  return before.size === after.size && [...after.keys()].every((one) => textOf(before, one) === textOf(after, one));
+}

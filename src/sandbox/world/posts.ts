@@ -1,0 +1,121 @@
+/** What people wrote: maintenance windows and reports about disturbances. */
+
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+
+export interface WorldMaintenance {
+  readonly id: number;
+  readonly title: string;
+  readonly message: string;
+  readonly serviceIds: readonly number[];
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+export const REPORT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
+export type ReportStatus = (typeof REPORT_STATUSES)[number];
+
+/** What people wrote about one disturbance. */
+export interface WorldReport {
+  readonly id: number;
+  readonly title: string;
+  readonly serviceIds: readonly number[];
+  readonly impact: 'degraded_performance' | 'partial_outage' | 'major_outage';
+  /** Oldest first; the last one says how it stands. */
+  readonly updates: readonly {
+    readonly id: number;
+    readonly status: ReportStatus;
+    readonly at: EpochMs;
+    readonly message: string;
+  }[];
+}
+
+/** Maintenance windows: two past (the first overlaps an outage), one running unless calm, one ahead. By id. */
+export function worldMaintenances(startedAt: EpochMs, isCalm: boolean): readonly WorldMaintenance[] {
+  const at = (offsetMs: number): EpochMs => toEpochMs(startedAt + offsetMs);
+  const all: readonly WorldMaintenance[] = [
+    {
+      id: 1,
+      title: 'Upgrade of the message broker',
+      message: 'Orders wait and are delivered afterwards.',
+      serviceIds: [5],
+      from: at(-33 * DAY_MS - 30 * MINUTE_MS),
+      to: at(-33 * DAY_MS + 45 * MINUTE_MS),
+    },
+    {
+      id: 2,
+      title: 'New front end',
+      message: 'No impact expected.',
+      serviceIds: [1],
+      from: at(-15 * DAY_MS),
+      to: at(-15 * DAY_MS + HOUR_MS),
+    },
+    {
+      id: 3,
+      title: 'Moving the mail relay',
+      message: 'Receipts may arrive late.',
+      serviceIds: [7],
+      from: at(-20 * MINUTE_MS),
+      to: at(70 * MINUTE_MS),
+    },
+    {
+      id: 4,
+      title: 'Rotation of certificates',
+      message: 'A few seconds of interruption for each service.',
+      serviceIds: [1, 2],
+      from: at(DAY_MS),
+      to: at(DAY_MS + 2 * HOUR_MS),
+    },
+  ];
+  return isCalm ? all.filter(({ id }) => id !== 3) : all;
+}
+
+/** What people wrote, oldest first by id. Only what was written up to `now` counts; `world.at` cuts it. */
+export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldReport[] {
+  const at = (offsetMs: number): EpochMs => toEpochMs(startedAt + offsetMs);
+  const long = -62 * DAY_MS;
+  const search = -6 * DAY_MS;
+  const reports: WorldReport[] = [
+    {
+      id: 1,
+      title: 'Orders are delayed',
+      serviceIds: [2, 4],
+      impact: 'major_outage',
+      updates: [
+        { id: 1, status: 'investigating', at: at(long + 6 * MINUTE_MS), message: 'Orders cannot be saved.' },
+        { id: 2, status: 'identified', at: at(long + 50 * MINUTE_MS), message: 'The primary lost its disk.' },
+        { id: 3, status: 'monitoring', at: at(long + 6 * HOUR_MS), message: 'Running on a **restored** copy.' },
+        { id: 4, status: 'resolved', at: at(long + 8 * HOUR_MS), message: 'All orders are in place.' },
+      ],
+    },
+    {
+      id: 2,
+      title: 'Search finds nothing',
+      serviceIds: [6],
+      impact: 'partial_outage',
+      updates: [
+        { id: 5, status: 'investigating', at: at(search + 4 * MINUTE_MS), message: 'Looking into empty results.' },
+        { id: 6, status: 'resolved', at: at(search + 36 * MINUTE_MS), message: 'The index is complete again.' },
+      ],
+    },
+  ];
+  if (isCalm) return reports;
+  const open: WorldReport = {
+    id: 3,
+    title: 'Search is slow',
+    serviceIds: [6],
+    impact: 'degraded_performance',
+    updates: [
+      { id: 7, status: 'investigating', at: at(-35 * MINUTE_MS), message: 'Searching takes several seconds.' },
+      { id: 8, status: 'identified', at: at(-10 * MINUTE_MS), message: 'One shard is being rebuilt.' },
+      { id: 9, status: 'resolved', at: at(26 * MINUTE_MS), message: 'The shard is back.' },
+    ],
+  };
+  return [...reports, open];
+}
+
+/** Reports as they stood at an instant: without what was written later. */
+export function reportsUntil(reports: readonly WorldReport[], at: EpochMs): readonly WorldReport[] {
+  return reports
+    .map((report) => ({ ...report, updates: report.updates.filter((update) => update.at <= at) }))
+    .filter(({ updates }) => updates.length > 0);
+}

@@ -1,0 +1,143 @@
+/** The services of the world. */
+
+import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
+import { noise, noiseBetween } from './noise.ts';
+
+/** How a service is. Each upstream has its own words for these. */
+export const SERVICE_STATUSES = ['up', 'degraded', 'down', 'pending', 'paused'] as const;
+export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
+
+export interface Service {
+  /** From 1; its monitor id in every upstream. */
+  readonly id: number;
+  /** Unique and stable: `website`, `api` … `service-10`. */
+  readonly key: string;
+  /** As the uptime service calls it. */
+  readonly name: string;
+  /** As the server monitor calls it. */
+  readonly host: string;
+  readonly description: string;
+  readonly kind: 'http' | 'tcp' | 'dns';
+  /** URL, `host:port` or domain name, by kind. */
+  readonly target: string;
+  readonly isPublic: boolean;
+  readonly createdAt: EpochMs;
+  readonly responseTimeMs: number;
+}
+
+type Template = Pick<Service, 'key' | 'name' | 'host' | 'description' | 'kind' | 'target' | 'isPublic'>;
+
+const TEMPLATES: readonly Template[] = [
+  {
+    key: 'website',
+    name: 'Website',
+    host: 'web-1',
+    description: 'The shop and its landing pages',
+    kind: 'http',
+    target: 'https://www.acme.example/',
+    isPublic: true,
+  },
+  {
+    key: 'api',
+    name: 'Public API',
+    host: 'api-1',
+    description: 'REST API for partners and apps',
+    kind: 'http',
+    target: 'https://api.acme.example/health',
+    isPublic: true,
+  },
+  {
+    key: 'auth',
+    name: 'Sign-in',
+    host: 'login-1',
+    description: 'Accounts and single sign-on',
+    kind: 'http',
+    target: 'https://login.acme.example/',
+    isPublic: true,
+  },
+  {
+    key: 'database',
+    name: 'Database',
+    host: 'db-1',
+    description: 'Primary of the order database',
+    kind: 'tcp',
+    target: 'db.acme.example:5432',
+    isPublic: false,
+  },
+  {
+    key: 'queue',
+    name: 'Message queue',
+    host: 'queue-1',
+    description: 'Orders on their way to the warehouse',
+    kind: 'tcp',
+    target: 'queue.acme.example:5672',
+    isPublic: false,
+  },
+  {
+    key: 'search',
+    name: 'Search',
+    host: 'search-1',
+    description: 'Product search',
+    kind: 'http',
+    target: 'https://search.acme.example/ping',
+    isPublic: true,
+  },
+  {
+    key: 'mail',
+    name: 'Mail',
+    host: 'mail-1',
+    description: 'Receipts and newsletters',
+    kind: 'tcp',
+    target: 'mail.acme.example:587',
+    isPublic: true,
+  },
+  {
+    key: 'cdn',
+    name: 'CDN',
+    host: 'cdn-1',
+    description: 'Images and scripts',
+    kind: 'dns',
+    target: 'cdn.acme.example',
+    isPublic: true,
+  },
+  {
+    key: 'legacy',
+    name: 'Old dashboard',
+    host: 'legacy-1',
+    description: 'Switched off while it is being replaced',
+    kind: 'http',
+    target: 'https://old.acme.example/',
+    isPublic: false,
+  },
+];
+
+/** The services of a small world; more than these are made up by number. */
+export const SERVICES_DEFAULT = TEMPLATES.length;
+/** Services that keep changing after the start; the rest only have a past. */
+export const LIVELY_SERVICES = 8;
+/** The one that is paused all along. */
+export const PAUSED_SERVICE_KEY = 'legacy';
+
+/** `count` services, by id. The first nine have names, the rest numbers. */
+export function createServices(seed: number, count: number, startedAt: EpochMs): readonly Service[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...(TEMPLATES[index] ?? numbered(index + 1)),
+    id: index + 1,
+    createdAt: toEpochMs(startedAt - (200 + (index % 100)) * DAY_MS),
+    responseTimeMs: noiseBetween(20, 240, noise(seed, 'response time', index)),
+  }));
+}
+
+function numbered(id: number): Template {
+  const kind = (['http', 'tcp', 'dns'] as const)[id % 3] ?? 'http';
+  const host = `s${id}.acme.example`;
+  return {
+    key: `service-${id}`,
+    name: `Service ${id}`,
+    host: `s${id}`,
+    description: `Service number ${id}`,
+    kind,
+    target: { http: `https://${host}/`, tcp: `${host}:443`, dns: host }[kind],
+    isPublic: true,
+  };
+}

@@ -1,0 +1,214 @@
+/** A small world that changes over time: a function of its seed and the instant, and of what a test forces upon it. */
+
+import { StatusError } from '../../errors.ts';
+import { type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
+import { type Checks, countChecks } from './checks.ts';
+import { createForces, type Forces } from './forces.ts';
+import { createLive } from './live.ts';
+import { noise } from './noise.ts';
+import { createPages, type WorldPage } from './pages.ts';
+import { type Disturbance, pastDisturbances } from './past.ts';
+import { reportsOf, reportsUntil, type WorldMaintenance, type WorldReport, worldMaintenances } from './posts.ts';
+import { createServices, LIVELY_SERVICES, SERVICES_DEFAULT, type Service, type ServiceStatus } from './services.ts';
+
+export type { Checks } from './checks.ts';
+export type { WorldPage } from './pages.ts';
+export type { WorldMaintenance, WorldReport } from './posts.ts';
+export { SERVICE_STATUSES, type Service, type ServiceStatus } from './services.ts';
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** The past lies before it; things keep happening after it. */
+  readonly startedAt: EpochMs;
+  /** Default nine; more are made up by number. */
+  readonly services?: number;
+  /** Outages in the ninety days beside the scripted dozen. Default: one for every eight services beyond the nine. */
+  readonly extraOutages?: number;
+  /** True: nothing is open at the start and nothing happens by itself afterwards. */
+  readonly isCalm?: boolean;
+  /** When `force` acts. Default: always `startedAt`. */
+  readonly now?: () => EpochMs;
+}
+
+export interface ServiceState {
+  readonly service: Service;
+  readonly status: ServiceStatus;
+  /** Since when; the service's creation when it was always up. */
+  readonly since: EpochMs;
+}
+
+/** The record of one outage. */
+export interface WorldIncident {
+  readonly id: number;
+  readonly service: Service;
+  readonly startedAt: EpochMs;
+  /** Null while open. */
+  readonly endedAt: EpochMs | null;
+  readonly title: string;
+  readonly description: string | null;
+}
+
+export interface WorldState {
+  readonly now: EpochMs;
+  /** By id. */
+  readonly services: readonly ServiceState[];
+  /** Newest first. */
+  readonly incidents: readonly WorldIncident[];
+  /** By id; only updates written so far. */
+  readonly reports: readonly WorldReport[];
+  /** By id; those ahead too. */
+  readonly maintenances: readonly WorldMaintenance[];
+}
+
+export interface World {
+  readonly seed: number;
+  readonly startedAt: EpochMs;
+  /** By id. */
+  readonly services: readonly Service[];
+  readonly pages: readonly WorldPage[];
+  /** By id; past, running and ahead. */
+  readonly maintenances: readonly WorldMaintenance[];
+  /** Everything at one instant; the same instant gives the same answer. */
+  at(now: EpochMs): WorldState;
+  /** One service at one instant. */
+  stateOf(service: Service, now: EpochMs): ServiceState;
+  /** Outages up to `now`, newest first; of one service, or of all. */
+  incidentsAt(now: EpochMs, service?: Service): readonly WorldIncident[];
+  /** By id; only updates written up to `now`. */
+  reportsAt(now: EpochMs): readonly WorldReport[];
+  /** Checks of a service in `[from, to)`. */
+  checksOf(service: Service, from: EpochMs, to: EpochMs): Checks;
+  /** What the check at `at` measured, in milliseconds; null when it got no answer. */
+  responseTimeAt(service: Service, at: EpochMs): number | null;
+  /** The mean of one check an hour in `[from, to)`; null when none got an answer. */
+  responseTimeBetween(service: Service, from: EpochMs, to: EpochMs): number | null;
+  /** By its key (`api`), or by the number in a monitor's name (`edge/2`, `svc/2`). */
+  find(monitorKey: string): Service | undefined;
+  /**
+   * Puts a service into a status from now on, whatever was going on; `down` opens an incident and the next call
+   * closes it. Null gives the service back to its own course, well until its next mishap.
+   *
+   * @throws NOT_FOUND when there is no such service
+   */
+  force(monitorKey: string, status: ServiceStatus | null): void;
+}
+
+/** Services beyond the named ones for each extra outage of the past. */
+const SERVICES_PER_EXTRA_OUTAGE = 8;
+const DEGRADED_SLOWER_BY = 4;
+/** Which of two disturbances at once shows. */
+const SEVERITY: Readonly<Record<ServiceStatus, number>> = { up: 0, degraded: 1, pending: 2, down: 3, paused: 4 };
+
+/** Makes a world. Nothing runs in it: it is asked how it is at an instant. */
+export function createWorld(options: WorldOptions): World {
+  const { seed, startedAt, isCalm = false, now = () => startedAt } = options;
+  const services = createServices(seed, options.services ?? SERVICES_DEFAULT, startedAt);
+  const maintenances = worldMaintenances(startedAt, isCalm);
+  const reports = reportsOf(startedAt, isCalm);
+  const forces = createForces();
+  const disturbancesOf = createCourse(options, services, forces);
+  const serviceState = (service: Service, at: EpochMs): ServiceState =>
+    stateFrom(service, disturbancesOf(service, at), at);
+  const incidentsAt = (at: EpochMs, one?: Service): readonly WorldIncident[] =>
+    (one === undefined ? services : [one])
+      .flatMap((service) => incidentsFrom(service, disturbancesOf(service, at), at))
+      .sort((a, b) => b.startedAt - a.startedAt || b.id - a.id);
+  return {
+    seed,
+    startedAt,
+    services,
+    pages: createPages(services),
+    maintenances,
+    stateOf: serviceState,
+    incidentsAt,
+    reportsAt: (at) => reportsUntil(reports, at),
+    at: (at) => ({
+      now: at,
+      services: services.map((service) => serviceState(service, at)),
+      incidents: incidentsAt(at),
+      reports: reportsUntil(reports, at),
+      maintenances,
+    }),
+    checksOf: (service, from, to) => countChecks(disturbancesOf(service, to), from, to),
+    responseTimeAt: (service, at) => responseTime(seed, serviceState(service, at), at),
+    responseTimeBetween(service, from, to) {
+      const disturbances = disturbancesOf(service, to);
+      return mean(wholeHours(from, to).map((at) => responseTime(seed, stateFrom(service, disturbances, at), at)));
+    },
+    find: (monitorKey) => findService(services, monitorKey),
+    force(monitorKey, status) {
+      const service = findService(services, monitorKey);
+      if (service === undefined) {
+        throw new StatusError({ code: 'NOT_FOUND', message: `There is no service "${monitorKey}" in this world.` });
+      }
+      forces.set(service, status, now());
+    },
+  };
+}
+
+/** What happens to one service up to an instant: its past, its own course since, and what is forced; oldest first. */
+function createCourse(
+  { seed, startedAt, isCalm = false, extraOutages }: WorldOptions,
+  services: readonly Service[],
+  forces: Forces,
+): (service: Service, at: EpochMs) => readonly Disturbance[] {
+  const beyondNamed = Math.max(0, services.length - SERVICES_DEFAULT);
+  const past = pastDisturbances({
+    seed,
+    startedAt,
+    services,
+    extraOutages: extraOutages ?? Math.floor(beyondNamed / SERVICES_PER_EXTRA_OUTAGE),
+    isCalm,
+  });
+  const pastByService = Map.groupBy(past, ({ serviceId }) => serviceId);
+  const live = isCalm ? () => [] : createLive(seed, startedAt, services, past);
+  return (service, at) => {
+    const since = service.id <= LIVELY_SERVICES ? live(at).filter(({ serviceId }) => serviceId === service.id) : [];
+    return forces
+      .applyTo(service, [...(pastByService.get(service.id) ?? []), ...since])
+      .filter(({ from }) => from <= at)
+      .sort((a, b) => a.from - b.from);
+  };
+}
+
+function stateFrom(service: Service, disturbances: readonly Disturbance[], at: EpochMs): ServiceState {
+  let state: ServiceState = { service, status: 'up', since: service.createdAt };
+  let upSince: EpochMs = service.createdAt;
+  for (const { from, to, status } of disturbances) {
+    if (from > at) break;
+    if (to !== null && to <= at) upSince = toEpochMs(Math.max(upSince, to));
+    else if (SEVERITY[status] > SEVERITY[state.status]) state = { service, status, since: from };
+  }
+  return state.status === 'up' ? { ...state, since: upSince } : state;
+}
+
+function incidentsFrom(service: Service, disturbances: readonly Disturbance[], at: EpochMs): WorldIncident[] {
+  return disturbances.flatMap(({ incidentId, from, to, title, description }) => {
+    if (incidentId === null) return [];
+    const endedAt = to !== null && to <= at ? to : null;
+    return [{ id: incidentId, service, startedAt: from, endedAt, title, description }];
+  });
+}
+
+function responseTime(seed: number, { service, status }: ServiceState, at: EpochMs): number | null {
+  if (status === 'down' || status === 'paused' || status === 'pending') return null;
+  const slower = status === 'degraded' ? DEGRADED_SLOWER_BY : 1;
+  return Math.round(service.responseTimeMs * slower * (0.85 + 0.3 * noise(seed, 'check', service.id, at)));
+}
+
+function wholeHours(from: EpochMs, to: EpochMs): readonly EpochMs[] {
+  const first = Math.ceil(from / HOUR_MS) * HOUR_MS;
+  return Array.from({ length: Math.max(0, Math.ceil((to - first) / HOUR_MS)) }, (_, hour) =>
+    toEpochMs(first + hour * HOUR_MS),
+  );
+}
+
+function mean(measured: readonly (number | null)[]): number | null {
+  const answered = measured.filter((one) => one !== null);
+  return answered.length === 0 ? null : answered.reduce((sum, one) => sum + one, 0) / answered.length;
+}
+
+function findService(services: readonly Service[], monitorKey: string): Service | undefined {
+  const number = /^[^/]+\/(\d+)$/.exec(monitorKey)?.[1];
+  return number === undefined ? services.find(({ key }) => key === monitorKey) : services[Number(number) - 1];
+}

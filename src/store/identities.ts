@@ -1,0 +1,52 @@
+/** What was first seen when, so that what is said of it later is said of the same thing. */
+
+import type { EpochMs } from '../model/time.ts';
+import { type Database, type Reader, readIn } from './database.ts';
+import type { StoredEntry, Subject } from './store.ts';
+
+/** @see Store.firstSeenAt */
+export async function readFirstSeen(reader: Reader, about: readonly Subject[]): Promise<ReadonlyMap<Subject, EpochMs>> {
+  const rows = await readIn(reader, about, (list) => ({
+    sql: `SELECT subject, at FROM first_seen WHERE subject IN (${list})`,
+  }));
+  return new Map(rows.map((row) => [String(row['subject']) as Subject, Number(row['at']) as EpochMs]));
+}
+
+/** @see Store.entries */
+export async function readEntries(reader: Reader, page: string): Promise<readonly StoredEntry[]> {
+  const rows = await reader.all(
+    'SELECT id, component, fell_at, first_seen_at FROM entry WHERE page = ? ORDER BY first_seen_at, id',
+    [page],
+  );
+  return rows.map((row) => ({
+    id: String(row['id']),
+    componentId: String(row['component']),
+    fellAt: Number(row['fell_at']) as EpochMs,
+    firstSeenAt: Number(row['first_seen_at']) as EpochMs,
+  }));
+}
+
+/** What of a page is published for the first time. */
+export interface PageFirsts {
+  /** The id of its definition. */
+  readonly page: string;
+  readonly at: EpochMs;
+  /** The page itself, and components of it. */
+  readonly subjects: readonly Subject[];
+  readonly entries: readonly Omit<StoredEntry, 'firstSeenAt'>[];
+}
+
+/** Remembers what is published for the first time; what is known already stays as it is. */
+export async function rememberFirsts(database: Database, { page, at, subjects, entries }: PageFirsts): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.runMany(
+      'INSERT INTO first_seen (subject, at) VALUES (?, ?) ON CONFLICT (subject) DO NOTHING',
+      subjects.map((subject) => [subject, at]),
+    );
+    await tx.runMany(
+      `INSERT INTO entry (page, id, component, fell_at, first_seen_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (page, id) DO NOTHING`,
+      entries.map(({ id, componentId, fellAt }) => [page, id, componentId, fellAt, at]),
+    );
+  });
+}

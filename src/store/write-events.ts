@@ -1,0 +1,140 @@
+/** Incidents and maintenances of one pass, written inside its transaction. */
+
+import type { Incident, Maintenance } from '../model/observation.ts';
+import { type EpochMs, type Interval, toEpochMs } from '../model/time.ts';
+import type { Writer } from './database.ts';
+import { parseIncident, parseMaintenance } from './rows.ts';
+import type { PassCommit } from './store.ts';
+import { type Resolved, resolveStories, type StoredStory, withdrawStories } from './stories.ts';
+
+/** Writes what changed of incidents; ids of those that did, withdrawn ones among them. */
+export async function writeIncidents(
+  tx: Writer,
+  { upstreamId, observedAt, learned }: PassCommit,
+): Promise<readonly string[]> {
+  const stories = await resolveStories(tx, 'incident', { upstreamId, items: learned.incidents });
+  const changed = stories.flatMap((story) => {
+    const incident = withKnownPages(story);
+    const document = JSON.stringify(incident);
+    return isChanged(story.before, document) ? [{ incident, document, externalId: story.item.id }] : [];
+  });
+  await tx.runMany(
+    `INSERT INTO incident (id, upstream, external_id, born_at, started_at, ended_at, document, changed_at, first_seen_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET born_at = excluded.born_at, started_at = excluded.started_at,
+       ended_at = excluded.ended_at, document = excluded.document, changed_at = excluded.changed_at,
+       missing_at = NULL, withdrawn_at = NULL`,
+    changed.map(({ incident, document, externalId }) => [
+      incident.id,
+      upstreamId,
+      externalId,
+      incident.bornAt ?? null,
+      incident.startedAt,
+      incident.endedAt,
+      document,
+      observedAt,
+      observedAt,
+    ]),
+  );
+  await tx.runMany(
+    'UPDATE incident SET read_at = ? WHERE upstream = ? AND external_id = ? AND withdrawn_at IS NULL',
+    learned.readAgain.map((id) => [observedAt, upstreamId, id]),
+  );
+  const isUnsure = learned.stale.includes('incidents');
+  const withdrawn = await withdrawStories(tx, 'incident', isUnsure ? { complete: [], gone: [] } : learned, {
+    upstreamId,
+    observedAt,
+    replaced: replacedIn(stories),
+  });
+  return [...changed.map(({ incident }) => incident.id), ...withdrawn];
+}
+
+/** The incident under the id of its row, on the pages that it was known to be on where its upstream does not say now. */
+function withKnownPages({ item, id, before }: Resolved<Incident>): Incident {
+  if (item.pages?.length !== 0 || before === null) return item.id === id ? item : { ...item, id };
+  return { ...item, id, pages: parseIncident(before.document).pages };
+}
+
+/** Writes what changed of maintenances; ids of those that did, withdrawn ones among them. */
+export async function writeMaintenances(
+  tx: Writer,
+  { upstreamId, observedAt, learned }: PassCommit,
+): Promise<readonly string[]> {
+  const stories = await resolveStories(tx, 'maintenance', { upstreamId, items: learned.maintenances });
+  const written = stories.flatMap((story) => {
+    const maintenance = withPastWindows({ ...story.item, id: story.id }, story.before, observedAt);
+    const document = JSON.stringify(maintenance);
+    if (!isChanged(story.before, document)) return [];
+    return [{ maintenance, document, externalId: story.item.id, isNews: isNews(story, maintenance, observedAt) }];
+  });
+  await tx.runMany(
+    `INSERT INTO maintenance (id, upstream, external_id, born_at, starts_at, ends_at, document, changed_at, first_seen_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET born_at = excluded.born_at, starts_at = excluded.starts_at,
+       ends_at = excluded.ends_at, document = excluded.document, missing_at = NULL, withdrawn_at = NULL`,
+    written.map(({ maintenance, document, externalId }) => [
+      maintenance.id,
+      upstreamId,
+      externalId,
+      maintenance.bornAt ?? null,
+      Math.min(...windowsOf(maintenance).map(({ from }) => from)),
+      Math.max(...windowsOf(maintenance).map(({ to }) => to)),
+      document,
+      observedAt,
+      observedAt,
+    ]),
+  );
+  const news = written.filter(({ isNews }) => isNews).map(({ maintenance }) => maintenance.id);
+  await tx.runMany(
+    'UPDATE maintenance SET changed_at = ?, sequence = sequence + 1 WHERE id = ? AND first_seen_at < ?',
+    news.map((id) => [observedAt, id, observedAt]),
+  );
+  const withdrawn = await withdrawStories(tx, 'maintenance', learned, {
+    upstreamId,
+    observedAt,
+    replaced: replacedIn(stories),
+  });
+  return [...written.map(({ maintenance }) => maintenance.id), ...withdrawn];
+}
+
+function isChanged(before: StoredStory | null, document: string): boolean {
+  return before?.document !== document || before.withdrawnAt !== null;
+}
+
+function replacedIn(stories: readonly Resolved<unknown>[]): readonly StoredStory[] {
+  return stories.flatMap(({ replaces }) => replaces ?? []);
+}
+
+function windowsOf({ repeats, startsAt, endsAt }: Maintenance): readonly Interval[] {
+  return repeats === undefined || repeats.windows.length === 0 ? [{ from: startsAt, to: endsAt }] : repeats.windows;
+}
+
+/**
+ * A maintenance that repeats, with the windows that are over as they were: a rule that is written anew says nothing of
+ * what took place. Of one that is known for the first time, those of the past are as its rule has them.
+ */
+function withPastWindows(told: Maintenance, before: StoredStory | null, now: EpochMs): Maintenance {
+  if (told.repeats === undefined || before === null) return told;
+  const known = parseMaintenance(before.document);
+  const past = windowsOf(known).filter(({ to }) => to <= now);
+  const windows = [...past, ...told.repeats.windows.filter(({ to }) => to > now)];
+  return { ...told, repeats: { ...told.repeats, windows } };
+}
+
+/** Whether a reader of calendars has to hear of it: not of another window that came near enough to be told. */
+function isNews({ before }: Resolved<Maintenance>, told: Maintenance, now: EpochMs): boolean {
+  if (before === null || before.withdrawnAt !== null || told.repeats === undefined) return true;
+  const known = parseMaintenance(before.document);
+  const until = toEpochMs(Math.min(lastStart(known), lastStart(told)));
+  return lastingText(known, now, until) !== lastingText(told, now, until);
+}
+
+function lastStart(maintenance: Maintenance): EpochMs {
+  return windowsOf(maintenance).at(-1)?.from ?? maintenance.startsAt;
+}
+
+/** All that is said, with the windows that are not over and begin up to an instant. */
+function lastingText({ startsAt: _, endsAt: __, repeats, ...said }: Maintenance, now: EpochMs, until: EpochMs): string {
+  const windows = repeats?.windows.filter(({ from, to }) => to > now && from <= until);
+  return JSON.stringify([said, { ...repeats, windows }]);
+}

@@ -1,0 +1,16 @@
+/** What each kind brings to the sandbox. Loaded by the sandbox only: connectors know nothing of it. */
+
+import type { SandboxKind } from '../../sandbox/kind.ts';
+import { backupControlPlaneSandbox } from './backup-control-plane/sandbox.ts';
+import { customerJourneysSandbox } from './customer-journeys/sandbox.ts';
+import { serverMonitorSandbox } from './server-monitor/sandbox.ts';
+import { terraformSandbox } from './terraform/sandbox.ts';
+import { uptimeServiceSandbox } from './uptime-service/sandbox.ts';
+
+export const SANDBOXES: readonly SandboxKind[] = [
+  serverMonitorSandbox(),
+  uptimeServiceSandbox,
+  backupControlPlaneSandbox,
+  customerJourneysSandbox(),
+  terraformSandbox,
+];

@@ -1,0 +1,116 @@
+/** The states of all monitors: the list, held against what `/status` counts. */
+
+import type { MonitorObservation, Problem } from '../../../model/observation.ts';
+import { ask, type Pull } from '../../connector.ts';
+import { itemKey, note } from '../items.ts';
+import { CountSchema, FlagSchema, unknownWord } from '../wire.ts';
+import { type Options, question } from './calls.ts';
+import {
+  ID_FIELD,
+  type MonitorsAnswer,
+  MonitorsAnswerSchema,
+  type StatusAnswer,
+  StatusAnswerSchema,
+} from './schema.ts';
+
+const WORDS = ['up', 'down', 'pending', 'paused'] as const;
+type Word = (typeof WORDS)[number];
+type Counts = Readonly<Record<Word, number>>;
+
+export interface ReadStates {
+  readonly status: StatusAnswer;
+  readonly items: readonly unknown[];
+  readonly problems: readonly Problem[];
+  readonly isDifferent: boolean;
+  /** The summary knows of trouble, or of monitors, that the list lacks: nothing of the list is taken to be well. */
+  readonly isContradicted: boolean;
+}
+
+/** Reads both, and both again when they differ, since a state may change in between. */
+export function* readStates(options: Options): Pull<ReadStates> {
+  const first = yield* readOnce(options);
+  return first.isDifferent ? yield* readOnce(options) : first;
+}
+
+function* readOnce(options: Options): Pull<ReadStates> {
+  const status = yield* ask(
+    question(options, { name: 'status', priority: 'list', path: '/status', schema: StatusAnswerSchema }),
+  );
+  const listed = yield* ask(
+    question(options, {
+      name: 'list monitors',
+      priority: 'list',
+      path: '/monitors',
+      ...(options.type === undefined ? {} : { query: { type: options.type } }),
+      schema: MonitorsAnswerSchema,
+    }),
+  );
+  // The summary counts all monitors, and these are some of them.
+  const isPartial = options.type !== undefined || !options.compareStatus;
+  const compared = isPartial ? NOTHING_TOLD : compare(status.payload, listed.payload);
+  return { status: status.payload, items: listed.payload.data.monitors, ...compared };
+}
+
+/** What is well as unknown, where that cannot be relied on. */
+export function withoutWellness(monitors: readonly MonitorObservation[]): MonitorObservation[] {
+  return monitors.map((monitor) => (monitor.state === 'operational' ? { ...monitor, state: 'unknown' } : monitor));
+}
+
+type Comparison = Pick<ReadStates, 'problems' | 'isDifferent' | 'isContradicted'>;
+
+const NOTHING_TOLD: Comparison = { problems: [], isDifferent: false, isContradicted: false };
+
+function compare({ data: { status } }: StatusAnswer, { data: { monitors, count } }: MonitorsAnswer): Comparison {
+  const problems: Problem[] = [];
+  const differences: { readonly problem: Problem; readonly hides: boolean }[] = [];
+  const differs = (place: string, message: string, hides: boolean): void => {
+    differences.push({ problem: note(place, message), hides });
+  };
+  const countIn = (place: string, value: unknown): number | null => {
+    const told = CountSchema.nullish().safeParse(value);
+    if (!told.success) problems.push(note(place, 'not a count, so nothing is compared with it'));
+    return told.data ?? null;
+  };
+  const items = [...new Map(monitors.map((item) => [itemKey(item, ID_FIELD), item])).values()];
+  for (const [place, value] of [
+    ['monitors.count', count],
+    ['status.total', status.total],
+  ] as const) {
+    const told = countIn(place, value);
+    if (told !== null && told !== items.length && told !== monitors.length)
+      differs(place, `counts ${told}, the list has ${items.length}`, true);
+  }
+  const readings = countsOf(items);
+  for (const word of WORDS) {
+    const told = countIn(`status.${word}`, status[word]);
+    if (told === null || readings.some((counts) => counts[word] === told)) continue;
+    const most = Math.max(...readings.map((counts) => counts[word]));
+    const isTrouble = word === 'down' || word === 'pending';
+    differs(`status.${word}`, `counts ${told}, the list has ${most}`, isTrouble && told > most);
+  }
+  const overall = status.overall_status ?? 'unsaid';
+  if (overall === 'degraded' && readings.every(({ down, pending }) => down + pending === 0))
+    differs('status.overall_status', 'says degraded, and no monitor of the list is down or pending', true);
+  else if (overall === 'operational' && readings.every(({ down }) => down > 0))
+    differs('status.overall_status', 'says operational, and monitors of the list are down', false);
+  else if (!['operational', 'degraded', 'unsaid'].includes(String(overall)))
+    problems.push(unknownWord('status.overall_status', overall));
+  return {
+    problems: [...problems, ...differences.map(({ problem }) => problem)],
+    isDifferent: differences.length > 0,
+    isContradicted: differences.some(({ hides }) => hides),
+  };
+}
+
+/** How many items have each word. Whether one that is not active counts as paused or by its word is not documented. */
+function countsOf(items: readonly unknown[]): readonly Counts[] {
+  const wordOf = (item: unknown, pausesInactive: boolean): unknown => {
+    const { status, is_active: active } = (item ?? {}) as { status?: unknown; is_active?: unknown };
+    const isInactive = FlagSchema.safeParse(active).data === false;
+    return pausesInactive && isInactive ? 'paused' : status;
+  };
+  return [true, false].map((pausesInactive) => {
+    const words = items.map((item) => wordOf(item, pausesInactive));
+    return Object.fromEntries(WORDS.map((word) => [word, words.filter((one) => one === word).length])) as Counts;
+  });
+}

@@ -1,0 +1,127 @@
+/** One folder of `.tf`, `.tf.json` and tfvars files as Terraform puts it together: one module, not evaluated yet. */
+
+import { z } from 'zod';
+import type { Note } from './document.ts';
+
+export interface SourceFile {
+  readonly name: string;
+  readonly text: string;
+  /** Why it could not be opened. */
+  readonly fault?: string | undefined;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** A block by the names that it carries: `resource "svc_http_monitor" "api"`. */
+export interface Block {
+  readonly kind: 'resource' | 'data' | 'module' | 'variable' | 'output';
+  readonly labels: readonly string[];
+  readonly body: Body;
+}
+
+export interface ModuleFiles {
+  readonly blocks: readonly Block[];
+  readonly locals: Body;
+  /** Values that tfvars files give to variables. */
+  readonly variables: Body;
+  readonly notes: readonly Note[];
+}
+
+const BodySchema = z.record(z.string(), z.unknown());
+const LABELS: Readonly<Record<Block['kind'], number>> = { resource: 2, data: 2, module: 1, variable: 1, output: 1 };
+
+/**
+ * Reads the files of one folder. Overrides (`override.tf`, `*_override.tf`) replace attributes of what they name.
+ *
+ * @param isRoot  tfvars files count for the root module only
+ * @throws SourceFault naming file, line and column, never what stands there
+ */
+export async function readModuleFiles(files: readonly SourceFile[], isRoot: boolean): Promise<ModuleFiles> {
+  const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const sources = sorted.filter(({ name }) => /\.tf(\.json)?$/.test(name));
+  const closed = sorted.find(({ name, fault }) => fault !== undefined && /\.(tf|tfvars)(\.json)?$/.test(name));
+  if (closed !== undefined) throw new SourceFault(`${closed.name} ${closed.fault}`);
+  const isOverride = ({ name }: SourceFile): boolean => /^(.*_)?override\.tf(\.json)?$/.test(name);
+  const plain = await Promise.all(sources.filter((file) => !isOverride(file)).map(parseSource));
+  const overrides = await Promise.all(sources.filter(isOverride).map(parseSource));
+  const blocks = plain.flatMap(blocksIn);
+  const locals = merged([...plain, ...overrides].map(localsIn));
+  const { variables, notes } = isRoot ? await readVariables(sorted) : { variables: {}, notes: [] };
+  return { blocks: overrides.flatMap(blocksIn).reduce(overridden, blocks), locals, variables, notes };
+}
+
+/** A file that cannot be read as what its name says. */
+export class SourceFault extends Error {}
+
+async function parseSource({ name, text }: SourceFile): Promise<Body> {
+  if (!name.endsWith('.json')) return parseHcl(name, text);
+  try {
+    return BodySchema.parse(JSON.parse(text));
+  } catch {
+    throw new SourceFault(`${name} is not an object of JSON`);
+  }
+}
+
+async function parseHcl(name: string, text: string): Promise<Body> {
+  // Loaded when it is needed: it is a compiled program of several megabytes.
+  const { parse } = await import('@cdktf/hcl2json');
+  try {
+    return BodySchema.parse(await parse(name, text));
+  } catch (error) {
+    // Its message names file, line and column; what stands there stays out.
+    const [place] = /\[[^\]:]*:\d+,\d+/.exec(error instanceof Error ? error.message : '') ?? [`[${name}`];
+    throw new SourceFault(`not readable as HCL at ${place.slice(1)}`);
+  }
+}
+
+function blocksIn(source: Body): Block[] {
+  return (Object.keys(LABELS) as Block['kind'][]).flatMap((kind) =>
+    bodiesIn(source[kind], LABELS[kind]).map(({ labels, body }) => ({ kind, labels, body })),
+  );
+}
+
+/** In JSON every level may be one object or a list of them; `//` is a comment. */
+function bodiesIn(value: unknown, depth: number, labels: readonly string[] = []): Omit<Block, 'kind'>[] {
+  if (Array.isArray(value)) return value.flatMap((item) => bodiesIn(item, depth, labels));
+  const body = BodySchema.safeParse(value);
+  if (!body.success) return [];
+  if (depth === 0) return [{ labels, body: body.data }];
+  return Object.entries(body.data).flatMap(([label, inner]) =>
+    label === '//' ? [] : bodiesIn(inner, depth - 1, [...labels, label]),
+  );
+}
+
+/** The later of two entries wins; whatever their names, none is more than an entry. */
+function merged(bodies: readonly Body[]): Body {
+  return Object.fromEntries(bodies.flatMap((body) => Object.entries(body)));
+}
+
+function localsIn(source: Body): Body {
+  return merged(bodiesIn(source['locals'], 0).map(({ body }) => body));
+}
+
+function overridden(blocks: readonly Block[], override: Block): readonly Block[] {
+  const isSame = (block: Block): boolean =>
+    block.kind === override.kind && block.labels.join('\0') === override.labels.join('\0');
+  return blocks.map((block) => (isSame(block) ? { ...block, body: merged([block.body, override.body]) } : block));
+}
+
+/** In Terraform's order, the later wins; other tfvars files count only when somebody names them on its command line. */
+async function readVariables(sorted: readonly SourceFile[]): Promise<{ variables: Body; notes: Note[] }> {
+  const isAuto = (name: string): boolean => /\.auto\.tfvars(\.json)?$/.test(name);
+  const named = (name: string): SourceFile[] => sorted.filter((file) => file.name === name);
+  const taken = [
+    ...named('terraform.tfvars'),
+    ...named('terraform.tfvars.json'),
+    ...sorted.filter(({ name }) => isAuto(name)),
+  ];
+  const left = sorted.filter((file) => /\.tfvars(\.json)?$/.test(file.name) && !taken.includes(file));
+  const bodies = await Promise.all(taken.map(parseSource));
+  return {
+    variables: merged(bodies),
+    notes: left.map(({ name }) => ({
+      place: name,
+      message: 'left out: Terraform reads it only when it is told to (-var-file)',
+    })),
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * What `terraform show -json` prints of a state or of a plan. In a plan much is known only after it is applied, first of
+ * all ids: what refers to one is looked up in the configuration that the plan carries.
+ */
+
+import { z } from 'zod';
+import { type Document, type Note, REFERENCES, type Resource, withoutNulls } from './document.ts';
+import { type ConfiguredModule, ConfiguredModuleSchema, createReferences } from './references.ts';
+
+const AttributesSchema = z.record(z.string(), z.unknown());
+const KeySchema = z.union([z.string(), z.number()]);
+
+const ShownResourceSchema = z.object({
+  address: z.string().max(1_000),
+  mode: z.enum(['managed', 'data']),
+  type: z.string(),
+  name: z.string(),
+  index: KeySchema.nullish(),
+  values: AttributesSchema.nullish(),
+  sensitive_values: z.union([AttributesSchema, z.boolean()]).nullish(),
+});
+type ShownResource = z.output<typeof ShownResourceSchema>;
+
+/** Modules nest. */
+interface ShownModule {
+  readonly address?: string | undefined;
+  readonly resources?: readonly ShownResource[] | undefined;
+  readonly child_modules?: readonly ShownModule[] | undefined;
+}
+
+const ShownModuleSchema: z.ZodType<ShownModule> = z.object({
+  address: z.string().optional(),
+  resources: z.array(ShownResourceSchema).optional(),
+  get child_modules() {
+    return z.array(ShownModuleSchema).optional();
+  },
+});
+
+const ValuesSchema = z.object({ root_module: ShownModuleSchema });
+const ChangeSchema = z.object({
+  address: z.string(),
+  change: z.object({ after_unknown: z.unknown().optional() }).optional(),
+});
+
+export const ShownSchema: z.ZodType<Document> = z
+  .object({
+    format_version: z.string(),
+    errored: z.boolean().optional(),
+    values: ValuesSchema.optional(),
+    planned_values: ValuesSchema.optional(),
+    prior_state: z.object({ values: ValuesSchema.optional() }).nullish(),
+    resource_changes: z.array(ChangeSchema).nullish(),
+    deferred_changes: z.array(z.object({ resource_change: ChangeSchema })).nullish(),
+    configuration: z.object({ root_module: ConfiguredModuleSchema.optional() }).nullish(),
+  })
+  .refine(({ errored }) => errored !== true, 'this plan ended with an error and holds only a part; plan again')
+  .transform((shown): Document => {
+    if (shown.planned_values === undefined)
+      return { resources: resourcesOf(shown.values?.root_module).map(toResource), notes: [] };
+    return planOf({
+      planned: resourcesOf(shown.planned_values.root_module),
+      // What is only looked up was read while planning.
+      looked: resourcesOf(shown.prior_state?.values?.root_module).filter(({ mode }) => mode === 'data'),
+      unknown: new Map(
+        (shown.resource_changes ?? []).map(({ address, change }) => [address, namesUnknown(change?.after_unknown)]),
+      ),
+      configuration: shown.configuration?.root_module ?? {},
+      deferred: (shown.deferred_changes ?? []).map(({ resource_change: { address } }) => address),
+    });
+  });
+
+/** All resources, each with its whole address: older versions leave the module and the key of the instance out. */
+function resourcesOf(module: ShownModule | undefined): ShownResource[] {
+  if (module === undefined) return [];
+  const prefix = module.address === undefined || module.address === '' ? '' : `${module.address}.`;
+  const own = (module.resources ?? []).map((resource) => {
+    const { index } = resource;
+    const place = resource.address.startsWith(prefix) ? resource.address : `${prefix}${resource.address}`;
+    const isWhole = index === undefined || index === null || place.endsWith(']');
+    return { ...resource, address: isWhole ? place : `${place}[${JSON.stringify(index)}]` };
+  });
+  return [...own, ...(module.child_modules ?? []).flatMap(resourcesOf)];
+}
+
+function toResource({ address, mode, type, name, values, sensitive_values: sensitive }: ShownResource): Resource {
+  const known = withoutNulls(values ?? {});
+  const marked =
+    typeof sensitive === 'object' && sensitive !== null
+      ? Object.keys(sensitive).filter((key) => sensitive[key] === true)
+      : [];
+  return {
+    address,
+    mode,
+    type,
+    name,
+    values: known,
+    hidden: new Set(marked.filter((key) => !(key in known) && values?.[key] !== null)),
+  };
+}
+
+/** Attributes in which something is known only after the plan is applied. */
+function namesUnknown(afterUnknown: unknown): ReadonlySet<string> {
+  if (typeof afterUnknown !== 'object' || afterUnknown === null) return new Set();
+  return new Set(Object.entries(afterUnknown).flatMap(([name, value]) => (hasTrue(value) ? [name] : [])));
+}
+
+function hasTrue(value: unknown): boolean {
+  if (value === true) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasTrue);
+}
+
+interface PlanFacts {
+  readonly planned: readonly ShownResource[];
+  readonly looked: readonly ShownResource[];
+  readonly unknown: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly configuration: ConfiguredModule;
+  readonly deferred: readonly string[];
+}
+
+function planOf({ planned, looked, unknown, configuration, deferred }: PlanFacts): Document {
+  const addresses = new Set(planned.map(({ address }) => address));
+  const all = [...planned, ...looked.filter(({ address }) => !addresses.has(address))].map(toResource);
+  const references = createReferences(all, configuration);
+  const resources = all.map((resource): Resource => {
+    // What the configuration leaves out and only the provider fills in is not set: it has the provider's default.
+    const pending = [...(unknown.get(resource.address) ?? [])].filter((name) => references.isSet(resource, name));
+    const hidden = new Set([...resource.hidden, ...pending]);
+    const values: Record<string, unknown> = { ...resource.values };
+    for (const [name, types] of Object.entries(REFERENCES)) {
+      if (!hidden.has(name)) continue;
+      const targets = references.of(resource, name).filter(({ type }) => types.test(type.replace(/^[a-z]+_/, '')));
+      const isList = name.endsWith('s');
+      if (targets.length === 0 || (targets.length > 1 && !isList)) continue;
+      hidden.delete(name);
+      values[name] = isList ? targets.map(({ address }) => address) : targets[0]?.address;
+    }
+    return { ...resource, values, hidden };
+  });
+  const notes = deferred.map((address): Note => ({ place: address, message: 'left out: deferred to a later plan' }));
+  return { resources, notes };
+}

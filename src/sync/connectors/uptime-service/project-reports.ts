@@ -1,0 +1,208 @@
+/** What reports of the uptime service mean: incidents, with what each update says of components. */
+
+import type {
+  AffectedComponent,
+  Incident,
+  IncidentImpact,
+  IncidentStatus,
+  MonitorId,
+  PageDefinition,
+  Problem,
+  Update,
+} from '../../../model/observation.ts';
+import { isWorse, type State } from '../../../model/state.ts';
+import { toEpochMs } from '../../../model/time.ts';
+import { compareIds, parseItem, parseItems, uniqueById } from '../items.ts';
+import { lookUp } from '../page-words.ts';
+import { type StateWords, stateFromWord, unknownWord } from '../wire.ts';
+import { type Report, ReportSchema, type ReportUpdate, UpdateSchema, wordOf } from './schema.ts';
+
+export const IMPACT_WORDS: StateWords = {
+  operational: 'operational',
+  degraded_performance: 'degraded',
+  degraded: 'degraded',
+  partial_outage: 'partial_outage',
+  major_outage: 'major_outage',
+  // An open report that does not say how bad it is still says that something is wrong.
+  unspecified: 'degraded',
+};
+
+export const REPORT_WORDS: Readonly<Record<string, IncidentStatus>> = {
+  investigating: 'investigating',
+  identified: 'identified',
+  monitoring: 'monitoring',
+  resolved: 'resolved',
+};
+
+/** Impact of an incident by the worst state of its components. */
+const IMPACT_OF_STATE: Readonly<Record<State, IncidentImpact>> = {
+  operational: 'none',
+  degraded: 'minor',
+  partial_outage: 'major',
+  major_outage: 'critical',
+  maintenance: 'none',
+  paused: 'none',
+  unknown: 'minor',
+};
+
+/** Where a component is: its page there, and its monitor if it has one. */
+export interface ComponentPlace {
+  readonly pageId: string;
+  readonly monitor: MonitorId | null;
+}
+
+/** The components of all pages by their id there; ids are unique over pages. */
+export function componentPlaces(
+  pages: readonly PageDefinition[],
+  upstreamId: string,
+): ReadonlyMap<string, ComponentPlace> {
+  return new Map(
+    pages.flatMap((page) =>
+      page.components.map((component) => [
+        component.id,
+        { pageId: page.id.slice(upstreamId.length + 1), monitor: component.monitor },
+      ]),
+    ),
+  );
+}
+
+/** A report as it came, and the page whose answer it came in; null: it came without one. */
+export interface ReportItem {
+  readonly item: unknown;
+  readonly pageId: string | null;
+}
+
+/** Reports as incidents, sorted by id; one that comes with several pages is published on all of them. Never throws. */
+export function projectReports(
+  reports: readonly ReportItem[],
+  { upstreamId, places }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace> },
+): { incidents: Incident[]; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const incidents = reports.flatMap(({ item, pageId }, index) => {
+    const parsed = parseItem(ReportSchema, item, `statusReports[${index}]`);
+    if ('item' in parsed) return projectReport(parsed.item, { upstreamId, places, pageId, problems });
+    problems.push(parsed.problem);
+    return [];
+  });
+  const merged = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((variants) => {
+    const pages = [...new Set(variants.flatMap((variant) => variant.pages ?? []))].toSorted(compareIds);
+    return variants.map((variant) => ({ ...variant, pages }));
+  });
+  const unique = uniqueById(merged);
+  return { incidents: unique.items, problems: [...problems, ...unique.problems.filter(({ kind }) => kind !== 'note')] };
+}
+
+interface ReportFacts {
+  readonly upstreamId: string;
+  readonly places: ReadonlyMap<string, ComponentPlace>;
+  readonly pageId: string | null;
+  readonly problems: Problem[];
+}
+
+function projectReport(report: Report, facts: ReportFacts): Incident {
+  const { upstreamId, places, pageId, problems } = facts;
+  const place = `statusReports.${report.id}`;
+  const parsed = parseItems(UpdateSchema, report.updates, `${place}.updates`);
+  problems.push(...parsed.problems);
+  const byId = new Map(parsed.items.map((item) => [item.id, item]));
+  const items = [...byId.values()].sort((a, b) => a.date - b.date || compareIds(a.id, b.id));
+  const status = parseStatus(report.status, place, problems);
+  const { impacts, affected } = readImpacts(report, items, { place, problems });
+  const startedAt = items[0]?.date ?? report.createdAt;
+  const endedAt = status === 'resolved' ? (items.at(-1)?.date ?? report.updatedAt ?? report.createdAt) : null;
+  const pageIds = new Set([...affected.keys()].flatMap((id) => places.get(id)?.pageId ?? []));
+  if (pageId !== null) pageIds.add(pageId);
+  const toComponents = (states: ReadonlyMap<string, State | null>): AffectedComponent[] =>
+    componentsAt(states, { upstreamId, places, pageId });
+  return {
+    id: `${upstreamId}/report-${report.id}`,
+    title: report.title,
+    status,
+    impact: affected.size === 0 ? 'minor' : IMPACT_OF_STATE[worstOf(affected.values())],
+    startedAt,
+    endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, startedAt)),
+    monitors: monitorsAt(affected.keys(), places),
+    components: toComponents(impacts === null ? affected : new Map([...affected.keys()].map((id) => [id, null]))),
+    pages: [...pageIds].toSorted(compareIds).map((id) => `${upstreamId}/${id}`),
+    affectedState: null,
+    isOutage: false,
+    updates: items.map((update, index): Update => {
+      const word = statusOf(update);
+      // Its page flags nothing any more once people only watch, whatever they said before.
+      const isOver =
+        index === items.length - 1 && status !== 'resolved' && (word === 'monitoring' || word === 'resolved');
+      const said = isOver
+        ? new Map([...affected.keys()].map((id) => [id, 'operational' as const]))
+        : (impacts?.get(update.id) ?? new Map<string, State>());
+      return {
+        id: update.id,
+        at: update.date,
+        status: word ?? null,
+        body: update.message ?? '',
+        ...(said.size === 0 ? {} : { impacts: toComponents(said) }),
+      };
+    }),
+    bornAt: report.createdAt,
+  };
+}
+
+function statusOf(update: ReportUpdate): IncidentStatus | undefined {
+  return lookUp(REPORT_WORDS, wordOf(update.status, 'STATUS_REPORT_STATUS_'));
+}
+
+/** An unknown word counts as open: a report must not end because of a word. */
+function parseStatus(value: unknown, place: string, problems: Problem[]): IncidentStatus {
+  const status = lookUp(REPORT_WORDS, wordOf(value, 'STATUS_REPORT_STATUS_'));
+  if (status === undefined) problems.push(unknownWord(`${place}.status`, value));
+  return status ?? 'investigating';
+}
+
+/**
+ * What each update says of components, by the update's id; null: none says anything, as in reports from before there
+ * were impacts, and all that they are about is degraded. `affected` holds the worst that was said of each component.
+ */
+function readImpacts(
+  report: Report,
+  updates: readonly ReportUpdate[],
+  { place, problems }: { place: string; problems: Problem[] },
+): { impacts: ReadonlyMap<string, ReadonlyMap<string, State>> | null; affected: ReadonlyMap<string, State> } {
+  const impacts = new Map<string, Map<string, State>>();
+  for (const update of updates)
+    for (const { pageComponentId, impact } of update.componentImpacts) {
+      const word = wordOf(impact, 'PAGE_COMPONENT_IMPACT_') ?? 'unspecified';
+      const { state, problems: unknown } = stateFromWord(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`);
+      problems.push(...unknown);
+      impacts.getOrInsertComputed(update.id, () => new Map()).set(pageComponentId, state);
+    }
+  const ids = report.pageComponentIds ?? [];
+  if (impacts.size === 0) return { impacts: null, affected: new Map(ids.map((id) => [id, 'degraded'])) };
+  const affected = new Map<string, State>(ids.map((id) => [id, 'operational']));
+  for (const said of impacts.values())
+    for (const [id, state] of said) affected.set(id, worstOf([affected.get(id) ?? 'operational', state]));
+  return { impacts, affected };
+}
+
+function worstOf(states: Iterable<State>): State {
+  return [...states].reduce<State>((worse, state) => (isWorse(state, worse) ? state : worse), 'operational');
+}
+
+/** The monitors behind components, sorted. */
+export function monitorsAt(ids: Iterable<string>, places: ReadonlyMap<string, ComponentPlace>): MonitorId[] {
+  return [...new Set([...ids].flatMap((id) => places.get(id)?.monitor ?? []))].toSorted(compareIds);
+}
+
+function componentsAt(
+  affected: ReadonlyMap<string, State | null>,
+  {
+    upstreamId,
+    places,
+    pageId,
+  }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace>; pageId: string | null },
+): AffectedComponent[] {
+  return [...affected]
+    .flatMap(([id, state]) => {
+      const page = places.get(id)?.pageId ?? pageId;
+      return page === null ? [] : [{ id: `${upstreamId}/${page}/${id}`, state }];
+    })
+    .toSorted((a, b) => compareIds(a.id, b.id));
+}

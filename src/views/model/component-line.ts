@@ -1,0 +1,167 @@
+/** The time line of a component, and its state, from everything that is known of it. */
+
+import {
+  type ComponentDefinition,
+  type ComponentModel,
+  DAY_MS,
+  declaredSpans,
+  type EpochMs,
+  type Fall,
+  fallsOf,
+  firstKnownAt,
+  type Incident,
+  type Interval,
+  isAboutComponent,
+  lastRunFrom,
+  type MonitorId,
+  type MonitorObservation,
+  type MonitorPast,
+  type NamedComponent,
+  type PageMaintenance,
+  type PageSettings,
+  reportedSpans,
+  type Sightings,
+  type SourceFreshness,
+  type Span,
+  type TimelineSpan,
+  timelineOf,
+  toEpochMs,
+  upstreamOf,
+} from '../../model/index.ts';
+
+/** What the lines of a page's components are laid from. */
+export interface LineInputs {
+  /** Of the page's definition. */
+  readonly pageId: string;
+  readonly settings: PageSettings;
+  readonly monitors: ReadonlyMap<MonitorId, MonitorObservation>;
+  readonly pasts: ReadonlyMap<MonitorId, MonitorPast>;
+  readonly sources: readonly SourceFreshness[];
+  /** Those on this page, as they are known at `asOf`. */
+  readonly incidents: readonly Incident[];
+  readonly maintenances: readonly PageMaintenance[];
+  /** When components were first defined, by their id; `asOf` where that is not known. */
+  readonly firstSeenAt: ReadonlyMap<string, EpochMs>;
+  readonly asOf: EpochMs;
+}
+
+export interface LaidComponent {
+  readonly component: ComponentModel;
+  /** When it went down, by what monitors saw. */
+  readonly falls: readonly Fall[];
+}
+
+export function layComponent(definition: ComponentDefinition, inputs: LineInputs): LaidComponent {
+  const { settings, monitors, pasts, asOf } = inputs;
+  const monitor = definition.monitor === null ? undefined : monitors.get(definition.monitor);
+  const past = definition.monitor === null ? undefined : pasts.get(definition.monitor);
+  const sightings = sightingsOf(definition, past, inputs);
+  const timeline = lineOf(definition, { past, sightings }, inputs);
+  const firstSeenAt = inputs.firstSeenAt.get(definition.id) ?? asOf;
+  return {
+    component: {
+      definition,
+      name: definition.name ?? monitor?.name ?? definition.id,
+      description: definition.description ?? (definition.showsDetails === true ? (monitor?.description ?? null) : null),
+      target: settings.showTargets ? (monitor?.target ?? null) : null,
+      ...presentOf(timeline),
+      isStale: isStale(definition, inputs),
+      timeline,
+      knownSince: toEpochMs(Math.min(firstSeenAt, firstKnownAt(timeline) ?? asOf)),
+      responseTimes: past?.responseTimes ?? [],
+      upstreamUptime: past?.uptime ?? null,
+    },
+    falls: definition.monitor === null ? [] : fallsOf(sightings, asOf),
+  };
+}
+
+/** What a time line says of the present. */
+function presentOf(timeline: readonly TimelineSpan[]): Pick<ComponentModel, 'state' | 'since'> {
+  return { state: timeline.at(-1)?.state ?? 'unknown', since: lastRunFrom(timeline) };
+}
+
+/** As incidents may name it. */
+export function namedComponent(pageId: string, { id, monitor }: ComponentDefinition): NamedComponent {
+  return { id: `${pageId}/${id}`, monitor };
+}
+
+/** What monitors and their upstreams saw of it, and when that was to be expected. */
+function sightingsOf(
+  definition: ComponentDefinition,
+  past: MonitorPast | undefined,
+  { pageId, monitors, sources, incidents, maintenances, asOf }: LineInputs,
+): Sightings {
+  const named = namedComponent(pageId, definition);
+  const isListed = definition.monitor !== null && monitors.has(definition.monitor);
+  const source = isListed ? sourceOf(definition, sources) : undefined;
+  return {
+    observed: heldUntil(past?.observed ?? [], { source, until: after(asOf) }),
+    outages: incidents
+      .filter((incident) => incident.isOutage && isAboutComponent(incident, named))
+      .map(({ startedAt, endedAt }): Interval => ({ from: startedAt, to: endedAt ?? after(asOf) })),
+    maintenances: maintenances
+      .filter(({ componentIds }) => componentIds.includes(definition.id))
+      .flatMap(({ windows }) => windows),
+  };
+}
+
+function lineOf(
+  definition: ComponentDefinition,
+  { past, sightings }: { readonly past: MonitorPast | undefined; readonly sightings: Sightings },
+  inputs: LineInputs,
+): readonly TimelineSpan[] {
+  const { pageId, settings, incidents, asOf } = inputs;
+  const named = namedComponent(pageId, definition);
+  const { observed, outages } = sightings;
+  const reported = reportedSpans(
+    { observed, reported: past?.reported ?? [], reportedDays: past?.reportedDays ?? [] },
+    asOf,
+  );
+  const declared = incidents
+    .filter((incident) => !incident.isOutage && isAboutComponent(incident, named))
+    .flatMap((incident) => declaredSpans(incident, named, after(asOf)));
+  const watched = definition.monitor === null ? watchOf(definition, inputs) : [];
+  const first = [...observed.slice(0, 1), ...reported.slice(0, 1), ...outages, ...declared, ...watched].reduce<number>(
+    (earliest, { from }) => Math.min(earliest, from),
+    asOf,
+  );
+  const from = toEpochMs(Math.max(asOf - settings.historyDays * DAY_MS, first));
+  return timelineOf({ ...sightings, reported, declared, watched }, { from, to: after(asOf) });
+}
+
+/** A time line includes the instant that it is laid to, so that what begins then is seen. */
+function after(asOf: EpochMs): EpochMs {
+  return toEpochMs(asOf + 1);
+}
+
+/** People would have said if something was wrong, from the definition of a component to the last word from upstreams. */
+function watchOf({ id }: ComponentDefinition, { sources, firstSeenAt, asOf }: LineInputs): Interval[] {
+  const silent = sources.filter(({ isIncidentsStale }) => isIncidentsStale);
+  const to = silent.reduce<number>((last, { incidentsAt }) => Math.min(last, incidentsAt ?? 0), after(asOf));
+  return [{ from: firstSeenAt.get(id) ?? asOf, to: toEpochMs(to) }];
+}
+
+function isStale(definition: ComponentDefinition, { sources }: LineInputs): boolean {
+  return definition.monitor === null
+    ? sources.some(({ isIncidentsStale }) => isIncidentsStale)
+    : sourceOf(definition, sources)?.isMonitorsStale !== false;
+}
+
+function sourceOf({ monitor }: ComponentDefinition, sources: readonly SourceFreshness[]): SourceFreshness | undefined {
+  return monitor === null ? undefined : sources.find(({ upstreamId }) => upstreamId === upstreamOf(monitor));
+}
+
+/**
+ * A state heard in time, of a monitor that is listed still, holds until the next answer is due: without this, every page
+ * would end in a sliver of unknown.
+ */
+function heldUntil(
+  observed: readonly Span[],
+  { source, until }: { readonly source: SourceFreshness | undefined; readonly until: EpochMs },
+): readonly Span[] {
+  const last = observed.at(-1);
+  if (last === undefined || source === undefined || source.isMonitorsStale || source.monitorsAt === null)
+    return observed;
+  if (last.to < source.monitorsAt || last.to >= until) return observed;
+  return [...observed.slice(0, -1), { ...last, to: until }];
+}

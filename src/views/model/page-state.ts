@@ -1,0 +1,42 @@
+/** The state of several components as one, and since when it is that. */
+
+import {
+  type ComponentModel,
+  combinedState,
+  type EpochMs,
+  later,
+  type State,
+  type TimelineSpan,
+} from '../../model/index.ts';
+
+/** The combined state now, and when the components together came into it; null: nothing was known before. */
+export function combinedPresent(components: readonly ComponentModel[]): {
+  readonly state: State;
+  readonly since: EpochMs | null;
+} {
+  const state = combinedState(components.map((component) => component.state));
+  return {
+    state,
+    since: sinceOf(
+      components.map(({ timeline }) => timeline),
+      state,
+    ),
+  };
+}
+
+/** Walks back over all time lines at once, from one change to the one before; what was not known by then is left out. */
+function sinceOf(timelines: readonly (readonly TimelineSpan[])[], state: State): EpochMs | null {
+  const at = timelines.map(({ length }) => length - 1);
+  let since: EpochMs | null = null;
+  for (;;) {
+    const known = timelines.flatMap((timeline, index) => {
+      const place = at[index] ?? -1;
+      const span = timeline[place];
+      return span === undefined || (place === 0 && span.provenance === 'none') ? [] : [{ index, span }];
+    });
+    const [first, ...others] = known;
+    if (first === undefined || combinedState(known.map(({ span }) => span.state)) !== state) return since;
+    since = others.reduce((latest, { span }) => later(latest, span.from), first.span.from);
+    for (const { index, span } of known) if (span.from === since) at[index] = (at[index] ?? 0) - 1;
+  }
+}

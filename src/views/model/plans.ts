@@ -1,0 +1,145 @@
+/** Maintenances of a page: which window counts now, and what is said of it up to now. */
+
+import {
+  type EpochMs,
+  type Interval,
+  later,
+  MAINTENANCE_STATUSES,
+  type Maintenance,
+  type MaintenanceStatus,
+  type PageDefinition,
+  type PageMaintenance,
+  type PageUpdate,
+  toEpochMs,
+} from '../../model/index.ts';
+import { repeatText } from '../text/repeat-text.ts';
+import { wordsOf } from '../words/index.ts';
+import { componentIdsOf, isOnPage } from './known-incidents.ts';
+import { createSlugger } from './slugs.ts';
+
+/** A maintenance, and what is recorded of it. */
+export interface SeenMaintenance extends Maintenance {
+  /** Absent: none of its changes was recorded. */
+  readonly sequence?: number;
+  readonly changedAt?: EpochMs;
+  /** Absent: it was never not known. */
+  readonly firstSeenAt?: EpochMs;
+}
+
+/** What maintenances are looked at by. */
+export interface PlanInputs {
+  readonly definition: PageDefinition;
+  readonly locale: string;
+  readonly asOf: EpochMs;
+}
+
+/** Those of the page, newest start first. */
+export function plansOf(all: readonly SeenMaintenance[], inputs: PlanInputs): readonly PageMaintenance[] {
+  const slugs = createSlugger('maintenance');
+  const { definition } = inputs;
+  return all
+    .toSorted((a, b) => (a.firstSeenAt ?? 0) - (b.firstSeenAt ?? 0) || compareText(a.id, b.id))
+    .flatMap((one) => {
+      const components = one.components.map((id) => ({ id, state: null }));
+      const componentIds = componentIdsOf(definition, { monitors: one.monitors, components });
+      if (!isOnPage(definition, one.pages, componentIds)) return [];
+      return [planOf(one, { componentIds, slug: slugs(one.id) }, inputs)];
+    })
+    .toSorted((a, b) => b.startsAt - a.startsAt || compareText(a.id, b.id));
+}
+
+function planOf(
+  one: SeenMaintenance,
+  place: Pick<PageMaintenance, 'slug' | 'componentIds'>,
+  { locale, asOf }: PlanInputs,
+): PageMaintenance {
+  const told = one.repeats?.windows ?? [];
+  const windows = told.length === 0 ? [{ from: one.startsAt, to: one.endsAt }] : told;
+  const index = windows.findIndex(({ to }) => to > asOf);
+  const [window = { from: one.startsAt, to: one.endsAt }, before] = [
+    windows.at(index),
+    index === -1 ? windows.at(-2) : windows[index - 1],
+  ];
+  const announcedAt = announcement(one, windows, asOf);
+  const updates = updatesOf(one, { window, since: later(announcedAt, before?.to ?? announcedAt), locale, asOf });
+  const editedAt = later(announcedAt, notAfter(one.changedAt ?? announcedAt, asOf) ?? announcedAt);
+  const edges = windows.flatMap(({ from, to }) => [from, to]);
+  return {
+    id: one.id,
+    ...place,
+    title: one.title,
+    startsAt: window.from,
+    endsAt: window.to,
+    windows,
+    repeats: one.repeats ?? null,
+    status: updates.at(-1)?.status ?? 'scheduled',
+    announcedAt,
+    editedAt,
+    changedAt: [...edges, ...updates.map(({ at }) => at)].reduce(
+      (latest, at) => later(latest, notAfter(at, asOf) ?? latest),
+      editedAt,
+    ),
+    sequence: one.sequence ?? 0,
+    updates,
+    texts: [plannedText(one, locale), ...one.updates.filter(({ at }) => at <= asOf).map(({ body }) => body)].filter(
+      Boolean,
+    ),
+  };
+}
+
+/** When it was first told of: by its upstream's own word, when it was first seen, at the latest when it began. */
+function announcement(one: SeenMaintenance, windows: readonly Interval[], asOf: EpochMs): EpochMs {
+  const instants = [one.bornAt, one.firstSeenAt, windows[0]?.from, asOf].filter((at) => at !== undefined);
+  return toEpochMs(Math.min(...instants));
+}
+
+function notAfter(at: EpochMs, asOf: EpochMs): EpochMs | null {
+  return at <= asOf ? at : null;
+}
+
+/**
+ * What is said of one window: that it is planned, what its upstream says meanwhile, that it began, that it is over. A window
+ * that moved is told anew.
+ */
+function updatesOf(
+  one: SeenMaintenance,
+  {
+    window,
+    since,
+    locale,
+    asOf,
+  }: { readonly window: Interval; readonly since: EpochMs; readonly locale: string; readonly asOf: EpochMs },
+): PageUpdate<MaintenanceStatus>[] {
+  const words = wordsOf(locale);
+  const opening = {
+    id: `scheduled-${window.from}`,
+    at: since,
+    status: 'scheduled',
+    body: plannedText(one, locale),
+  };
+  const said = [
+    opening,
+    ...one.updates.filter(({ at }) => at <= asOf && (one.repeats === undefined || at >= since)),
+    ...(asOf < window.from
+      ? []
+      : [{ id: `began-${window.from}`, at: window.from, status: 'in_progress', body: words.maintenanceBegan }]),
+    ...(asOf < window.to
+      ? []
+      : [{ id: `over-${window.to}`, at: window.to, status: 'completed', body: words.maintenanceOver }]),
+  ].toSorted((a, b) => a.at - b.at);
+  let rank = 0;
+  return said.flatMap(({ id, at, status, body }): PageUpdate<MaintenanceStatus>[] => {
+    // What its upstream says may name another status late; none is ever taken back by the next word.
+    rank = Math.max(rank, (MAINTENANCE_STATUSES as readonly (string | null)[]).indexOf(status));
+    return [{ id, at, status: MAINTENANCE_STATUSES[rank] ?? 'scheduled', body }];
+  });
+}
+
+/** What is said of it without a time, and how it comes back. */
+function plannedText({ body = '', repeats }: SeenMaintenance, locale: string): string {
+  return [body, repeats === undefined ? '' : repeatText(repeats, locale)].filter(Boolean).join('\n\n');
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

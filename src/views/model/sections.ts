@@ -1,0 +1,66 @@
+/** The order in which a page shows its groups and components. */
+
+import type {
+  ComponentDefinition,
+  ComponentModel,
+  GroupDefinition,
+  PageDefinition,
+  PageModel,
+} from '../../model/index.ts';
+
+/** A group with its components, or neighbours that are in none. */
+export interface Section {
+  /** Null: no group. */
+  readonly group: GroupDefinition | null;
+  readonly members: readonly ComponentModel[];
+}
+
+/** The page's components as drawn; a group stands where the first of its components does. Empty groups are left out. */
+export function sectionsOf({ groups, components }: PageModel): Section[] {
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const sections: { group: GroupDefinition | null; members: ComponentModel[] }[] = [];
+  for (const component of components) {
+    const group = byId.get(component.definition.groupId ?? '') ?? null;
+    const section = group === null ? sections.at(-1) : sections.find((known) => known.group === group);
+    if (section !== undefined && section.group === group) section.members.push(component);
+    else sections.push({ group, members: [component] });
+  }
+  return sections;
+}
+
+/** What is defined, in the order of the page: groups stand among the components that are in none, by their order. */
+export function inPageOrder({ groups, components }: Pick<PageDefinition, 'groups' | 'components'>): {
+  readonly groups: readonly GroupDefinition[];
+  readonly components: readonly ComponentDefinition[];
+} {
+  const places = new Map(components.map((component, index) => [component, index]));
+  const placeOf = (component: ComponentDefinition): number => places.get(component) ?? 0;
+  const known = new Map(groups.map((group) => [group.id, group]));
+  const firsts = new Map<string, number>();
+  for (const component of components) {
+    const { groupId } = component;
+    if (groupId !== null && !firsts.has(groupId)) firsts.set(groupId, placeOf(component));
+  }
+  const groupRank = (group: GroupDefinition): readonly number[] => [
+    group.order,
+    firsts.get(group.id) ?? components.length,
+    groups.indexOf(group),
+  ];
+  const rankOf = (component: ComponentDefinition): readonly number[] => {
+    const group = known.get(component.groupId ?? '');
+    if (group === undefined) return [component.order, placeOf(component)];
+    return [...groupRank(group), component.groupOrder, component.order, placeOf(component)];
+  };
+  return {
+    groups: groups.toSorted((a, b) => compareAll(groupRank(a), groupRank(b))),
+    components: components.toSorted((a, b) => compareAll(rankOf(a), rankOf(b))),
+  };
+}
+
+function compareAll(a: readonly number[], b: readonly number[]): number {
+  for (const [index, value] of a.entries()) {
+    const difference = value - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,211 @@
+/** The incidents of a page: what people declared, outages that monitors saw, and both as one story where they are. */
+
+import {
+  type ComponentModel,
+  cutTimeline,
+  type Entries,
+  type Entry,
+  type EntryEvent,
+  type EpochMs,
+  earlier,
+  INCIDENT_STATUSES,
+  type IncidentStatus,
+  impactOfEntry,
+  isOverStatus,
+  isWorse,
+  later,
+  type NewEntry,
+  type PageDefinition,
+  type PageIncident,
+  type PageUpdate,
+  type State,
+  type StoryComponent,
+  toEpochMs,
+} from '../../model/index.ts';
+import { formatIn } from '../text/format.ts';
+import { count, fill, wordsOf } from '../words/index.ts';
+import { type Identity, identitiesOf, type KnownEntry } from './identities.ts';
+import { componentIdsOf, type SeenIncident } from './known-incidents.ts';
+
+export interface StoryInputs {
+  readonly definition: PageDefinition;
+  readonly locale: string;
+  readonly timezone: string;
+  /** In the order of the page. */
+  readonly components: readonly ComponentModel[];
+  /** Those on the page, as they are known at `asOf`; recorded outages among them. */
+  readonly incidents: readonly SeenIncident[];
+  readonly entries: Entries;
+  readonly knownEntries: readonly KnownEntry[];
+  readonly asOf: EpochMs;
+}
+
+export interface Stories {
+  /** Newest start first. */
+  readonly incidents: readonly PageIncident[];
+  readonly newEntries: readonly NewEntry[];
+}
+
+export function storiesOf(inputs: StoryInputs): Stories {
+  const { entries } = inputs.entries;
+  const declared = inputs.incidents.filter(({ isOutage }) => !isOutage);
+  const identities = identitiesOf(declared, inputs.entries, inputs.knownEntries);
+  const adopted = Map.groupBy(entries, ({ adoptedBy }) => adoptedBy);
+  const incidents = [
+    ...declared.map((incident) =>
+      declaredStory(inputs, incident, {
+        identity: identities.ofIncident(incident),
+        entries: adopted.get(incident.id) ?? [],
+      }),
+    ),
+    ...entries.flatMap((entry, index) =>
+      entry.adoptedBy === null ? [automaticStory(inputs, entry, identities.ofEntry(index))] : [],
+    ),
+  ];
+  return {
+    incidents: incidents.sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1)),
+    newEntries: identities.newEntries,
+  };
+}
+
+function declaredStory(
+  inputs: StoryInputs,
+  incident: SeenIncident,
+  { identity, entries }: { readonly identity: Identity; readonly entries: readonly Entry[] },
+): PageIncident {
+  const { title, status, impact, endedAt } = incident;
+  const startedAt = entries.reduce((first, entry) => earlier(first, entry.startedAt), incident.startedAt);
+  const written = writtenUpdates(incident);
+  const firstWordAt = written[0]?.at ?? startedAt;
+  // What was found before anybody wrote is how the story began; what was found later, people know.
+  const found = entries.flatMap((entry) => automaticUpdates(inputs, entry)).filter(({ at }) => at < firstWordAt);
+  const ids = new Set([
+    ...componentIdsOf(inputs.definition, incident),
+    ...entries.flatMap(({ falls }) => falls.map(({ componentId }) => componentId)),
+  ]);
+  return {
+    ...identity,
+    title,
+    status,
+    impact,
+    startedAt,
+    endedAt,
+    isAutomatic: false,
+    ...aboutComponents(inputs, ids, { startedAt, endedAt }),
+    updates: [...found.sort((a, b) => a.at - b.at), ...written],
+  };
+}
+
+/** Its own updates with the status each left it in; at least one, and the last one leaves it as it is. */
+function writtenUpdates({ updates, status, startedAt, endedAt }: SeenIncident): PageUpdate<IncidentStatus>[] {
+  let reached: IncidentStatus = 'investigating';
+  const written = updates.map(({ id, at, status: said, body }): PageUpdate<IncidentStatus> => {
+    reached = INCIDENT_STATUSES.find((word) => word === said) ?? reached;
+    return { id, at, status: reached, body };
+  });
+  if (written.length === 0) written.push({ id: 'started', at: startedAt, status: reached, body: '' });
+  const last = written.at(-1);
+  if (last === undefined || last.status === status) return written;
+  if (!isOverStatus(status)) return [...written.slice(0, -1), { ...last, status }];
+  return [...written, { id: 'ended', at: later(last.at, endedAt ?? last.at), status, body: '' }];
+}
+
+function automaticStory(inputs: StoryInputs, entry: Entry, identity: Identity): PageIncident {
+  const { asOf, components, locale } = inputs;
+  const { startedAt, endedAt, falls } = entry;
+  const ids = new Set(falls.map(({ componentId }) => componentId));
+  const watchedCount = components.filter(({ definition }) => definition.monitor !== null).length;
+  return {
+    ...identity,
+    title: fill(wordsOf(locale).outageTitle, { names: namesText(inputs, ids) }),
+    status: endedAt === null ? 'investigating' : 'resolved',
+    impact: impactOfEntry(entry, watchedCount, asOf),
+    startedAt,
+    endedAt,
+    isAutomatic: true,
+    ...aboutComponents(inputs, ids, entry),
+    updates: [...automaticUpdates(inputs, entry), ...upstreamWords(inputs, entry)].sort((a, b) => a.at - b.at),
+  };
+}
+
+const EVENT_WORDS = { opened: 'autoOpened', joined: 'autoJoined', reopened: 'autoReopened' } as const;
+
+function automaticUpdates(inputs: StoryInputs, { events, startedAt }: Entry): PageUpdate<IncidentStatus>[] {
+  const words = wordsOf(inputs.locale);
+  const { duration } = formatIn(inputs.locale, inputs.timezone);
+  let downFrom = startedAt;
+  return events.map((event): PageUpdate<IncidentStatus> => {
+    const { kind, at, componentIds } = event;
+    if (kind === 'closed')
+      return {
+        ...head(event),
+        status: 'resolved',
+        body: fill(words.autoClosed, { duration: duration(at - downFrom) }),
+      };
+    if (kind === 'reopened') downFrom = at;
+    const names = namesText(inputs, new Set(componentIds));
+    return { ...head(event), status: 'investigating', body: fill(words[EVENT_WORDS[kind]], { names }) };
+  });
+}
+
+function head({ kind, at, componentIds }: EntryEvent): Pick<PageUpdate<IncidentStatus>, 'id' | 'at'> {
+  return { id: [kind, at, ...componentIds].join('-'), at };
+}
+
+/** What upstreams say of the outages that an entry is made of, where its components may show that. */
+function upstreamWords({ definition, incidents }: StoryInputs, { falls, events }: Entry): PageUpdate<IncidentStatus>[] {
+  const closedAt = events.at(-1)?.kind === 'closed' ? (events.at(-1)?.at ?? null) : null;
+  const shown = definition.components.filter(
+    ({ id, showsDetails }) => showsDetails === true && falls.some(({ componentId }) => componentId === id),
+  );
+  const told = incidents.filter(
+    ({ isOutage, monitors, startedAt, endedAt }) =>
+      isOutage &&
+      shown.some(({ monitor }) => monitor !== null && monitors.includes(monitor)) &&
+      falls.some(({ from, to }) => startedAt < (to ?? Infinity) && (endedAt ?? Infinity) > from),
+  );
+  return told.flatMap(({ id, title, updates }) =>
+    updates
+      .filter(({ at, body }) => body !== '' && (closedAt === null || at < closedAt))
+      .map((update) => ({
+        id: `${id}-${update.id}`,
+        at: update.at,
+        status: 'investigating',
+        body: `${title}: ${update.body}`,
+      })),
+  );
+}
+
+/** Names in a title; the rest is counted. */
+const NAMES_MAX = 3;
+
+function namesText({ components, locale, timezone }: StoryInputs, ids: ReadonlySet<string>): string {
+  const names = components.filter(({ definition }) => ids.has(definition.id)).map(({ name }) => name);
+  const isLong = names.length > NAMES_MAX + 1;
+  const listed = isLong ? names.slice(0, NAMES_MAX) : names;
+  const others = isLong ? [count(wordsOf(locale).bannerOthers, names.length - NAMES_MAX, locale)] : [];
+  return formatIn(locale, timezone).list([...listed, ...others]);
+}
+
+/** What a story says of components is what their time lines say: now, or of one that is over the worst while it lasted. */
+function aboutComponents(
+  { components, asOf }: StoryInputs,
+  ids: ReadonlySet<string>,
+  { startedAt, endedAt }: Pick<PageIncident, 'startedAt' | 'endedAt'>,
+): Pick<PageIncident, 'components' | 'componentIds'> {
+  const about = components
+    .filter(({ definition }) => ids.has(definition.id))
+    .map(({ definition, state, timeline }): StoryComponent => {
+      if (endedAt === null || endedAt > asOf) return { id: definition.id, state };
+      const to = toEpochMs(Math.max(endedAt, startedAt + 1));
+      return { id: definition.id, state: worstOf(cutTimeline(timeline, { from: startedAt, to })) };
+    });
+  return { components: about, componentIds: about.map(({ id }) => id) };
+}
+
+function worstOf(pieces: readonly { readonly state: State }[]): State {
+  return pieces.reduce<State>(
+    (worst, { state }) => (isWorse(state, worst) ? state : worst),
+    pieces[0]?.state ?? 'unknown',
+  );
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { NO_LIMITS } from '../../src/sync/connector.ts';
+import { type AnyConnector, CONNECTORS } from '../../src/sync/connectors/index.ts';
+import { SANDBOXES } from '../../src/sync/connectors/sandboxes.ts';
+import { missingParts, partsWithoutKind } from '../helpers/connector-parts.ts';
+import { startTestSandbox } from '../helpers/sandbox.ts';
+import { toyConnector } from '../helpers/toy-upstream.ts';
+
+const KINDS = CONNECTORS.map(({ kind }) => kind);
+
+describe('the parts of a kind', () => {
+  it.each(CONNECTORS.map((connector) => [connector.kind, connector] as const))('%s has all of them', (_, connector) => {
+    expect(missingParts(connector)).toEqual([]);
+  });
+
+  it('belong to a kind of the registry, which names each once', () => {
+    expect(partsWithoutKind(KINDS)).toEqual([]);
+    expect(new Set(KINDS).size).toBe(KINDS.length);
+    expect(new Set(CONNECTORS.map(({ example }) => example.id)).size).toBe(KINDS.length);
+  });
+
+  it('are told by name where they are missing', () => {
+    const toy = {
+      ...toyConnector,
+      limits: NO_LIMITS,
+      title: ' ',
+      example: { id: 'toy', kind: 'game', baseUrl: 'https://toy.example.com' },
+      questions: [{ key: 'colour', words: 'Colour' }],
+      idField: 'id',
+      words: { state: ['operational'] },
+    } as unknown as AnyConnector;
+    expect(missingParts(toy).map((sentence) => sentence.slice(0, 75))).toMatchInlineSnapshot(`
+      [
+        "src/sync/connectors/toy/connector.ts is missing: a connector keeps everythi",
+        "src/sync/connectors/toy/init.ts is missing: a connector keeps everything of",
+        "src/sync/connectors/toy/project.ts is missing: a connector keeps everything",
+        "src/sync/connectors/toy/schema.ts is missing: a connector keeps everything ",
+        "src/sync/connectors/toy/init.ts: the title is empty; it says in a few words",
+        "src/sync/connectors/toy/init.ts: the example is of the kind game.",
+        "src/sync/connectors/toy/init.ts: the example is no configuration: the confi",
+        "src/sync/connectors/toy/init.ts: there is no question for baseUrl, which is",
+        "src/sync/connectors/toy/init.ts: there is no question for key, which is nee",
+        "src/sync/connectors/toy/init.ts: a question is about colour, which is no op",
+        "src/sync/connectors/toy/init.ts: the example has no colour, of which a ques",
+        "test/fixtures/upstream/toy has no ok-*.json: answers of the upstream, by wh",
+        "docs/upstreams/toy.md is missing: what toy is asked, what that costs, what ",
+        "src/sync/connectors/toy/sandbox.ts is missing, or its line in src/sync/conn",
+      ]
+    `);
+    const unnamed = partsWithoutKind(KINDS).length;
+    expect(partsWithoutKind(KINDS.slice(1)).length).toBe(unnamed + 3);
+    expect(
+      partsWithoutKind(KINDS.slice(1)).filter((sentence) => sentence.includes(KINDS[0] ?? '')),
+    ).toMatchInlineSnapshot(`
+      [
+        "src/sync/connectors has server-monitor, which is no kind: name its connector in src/sync/connectors/index.ts.",
+        "docs/upstreams has server-monitor, which is no kind: name its connector in src/sync/connectors/index.ts.",
+        "test/fixtures/upstream has server-monitor, which is no kind: name its connector in src/sync/connectors/index.ts.",
+      ]
+    `);
+  });
+});
+
+describe('the sandbox of a kind', () => {
+  it('answers for each upstream that it names, under a name of its own', async () => {
+    const named = SANDBOXES.flatMap(({ upstreams }) => upstreams.map(({ name }) => name));
+    const sandbox = await startTestSandbox();
+    try {
+      expect(sandbox.upstreams).toEqual([...named, 'payroll']);
+      expect(new Set(sandbox.upstreams).size).toBe(sandbox.upstreams.length);
+    } finally {
+      await sandbox.stop();
+    }
+    expect(SANDBOXES.map(({ connector }) => connector.kind).filter((kind) => !KINDS.includes(kind))).toEqual([]);
+  });
+});

@@ -1,0 +1,145 @@
+/** What belongs to a kind of upstream besides its code, and what of it is missing, in sentences that say where it goes. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { draftOf, exampleOf, variableOf } from '../../src/cli/init/draft.ts';
+import { parseConfig } from '../../src/config/load.ts';
+import { messageOf } from '../../src/errors.ts';
+import type { AnyConnector } from '../../src/sync/connectors/index.ts';
+import { SANDBOXES } from '../../src/sync/connectors/sandboxes.ts';
+import { codeBlocks, ROOT } from './documents.ts';
+import { loadCases, walk } from './upstream-cases.ts';
+
+const CONNECTORS_FOLDER = 'src/sync/connectors';
+const DOCUMENTS_FOLDER = 'docs/upstreams';
+const CASES_FOLDER = 'test/fixtures/upstream';
+
+/** Everything that a kind lacks; empty when it is whole. */
+export function missingParts(connector: AnyConnector): string[] {
+  return [
+    ...missingFiles(connector),
+    ...faultsOfExample(connector),
+    ...faultsOfQuestions(connector),
+    ...missingCases(connector),
+    ...missingInDocument(connector),
+    ...missingInSandbox(connector),
+  ];
+}
+
+function missingFiles({ kind }: AnyConnector): string[] {
+  return ['connector.ts', 'init.ts', 'project.ts', 'schema.ts']
+    .map((file) => `${CONNECTORS_FOLDER}/${kind}/${file}`)
+    .filter((path) => !existsSync(join(ROOT, path)))
+    .map((path) => `${path} is missing: a connector keeps everything of its kind in a folder of that name.`);
+}
+
+function faultsOfExample(connector: AnyConnector): string[] {
+  const { kind, title, example } = connector;
+  const place = `${CONNECTORS_FOLDER}/${kind}/init.ts`;
+  const fault = faultOfConfig(stringify({ site: SITE, upstreams: [example] }), connector);
+  return [
+    ...(title.trim() === '' ? [`${place}: the title is empty; it says in a few words what ${kind} reads.`] : []),
+    ...(example.kind === kind ? [] : [`${place}: the example is of the kind ${example.kind}.`]),
+    ...(fault === null ? [] : [`${place}: the example is no configuration: ${fault}`]),
+  ];
+}
+
+/** `pharos init` has to come out with a configuration, and to ask for everything that there is no default for. */
+function faultsOfQuestions(connector: AnyConnector): string[] {
+  const { kind, example, questions } = connector;
+  const place = `${CONNECTORS_FOLDER}/${kind}/init.ts`;
+  const { properties, required = [] } = optionsOf(connector);
+  const asked = questions.map(({ key }) => key.split('.')[0] ?? '');
+  const faults = [
+    ...required.filter((key) => !asked.includes(key)).map((key) => `there is no question for ${key}, which is needed`),
+    ...asked.filter((key) => !(key in properties)).map((key) => `a question is about ${key}, which is no option`),
+    ...asked.filter((key) => !(key in example)).map((key) => `the example has no ${key}, of which a question is`),
+  ];
+  if (faults.length === 0) {
+    const options = new Map(
+      questions.map((question) => {
+        const answer = variableOf(connector, question) ?? exampleOf(example, question.key);
+        return [question.key, answer];
+      }),
+    );
+    const upstream = { id: example.id, introduction: connector, options };
+    const text = draftOf({ siteName: 'Status', siteUrl: SITE.url, upstream, tokenVariable: 'PHAROS_TOKEN' }, 'x');
+    const fault = faultOfConfig(text, connector);
+    if (fault !== null) faults.push(`the answers of the example make no configuration: ${fault}`);
+  }
+  return faults.map((fault) => `${place}: ${fault}.`);
+}
+
+function missingCases({ kind, words }: AnyConnector): string[] {
+  const place = `${CASES_FOLDER}/${kind}`;
+  const cases = loadCases(kind);
+  if (cases.length === 0)
+    return [`${place} has no ok-*.json: answers of the upstream, by which the contract tests know what it says.`];
+  const fields = new Set(cases.flatMap(({ answers }) => [...walk(answers)].map(({ path }) => path.at(-1))));
+  return Object.keys(words)
+    .filter((field) => !fields.has(field))
+    .map(
+      (field) => `${place}: no answer has the field ${field}, so nobody sees what becomes of an unknown word in it.`,
+    );
+}
+
+function missingInDocument(connector: AnyConnector): string[] {
+  const { kind } = connector;
+  const path = `${DOCUMENTS_FOLDER}/${kind}.md`;
+  if (!existsSync(join(ROOT, path)))
+    return [`${path} is missing: what ${kind} is asked, what that costs, what its words mean, its oddities.`];
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const hasEntry = codeBlocks({ path, text }).some((block) => block.text.includes(`kind: ${kind}`));
+  return [
+    ...(hasEntry ? [] : [`${path} shows no configuration with kind: ${kind}.`]),
+    ...Object.keys(optionsOf(connector).properties)
+      .filter((option) => !text.includes(`\`${option}\``))
+      .map((option) => `${path} does not explain the option \`${option}\`.`),
+  ];
+}
+
+/** What only reads files needs no upstream to try it against. */
+function missingInSandbox({ kind, fileOption }: AnyConnector): string[] {
+  const asked = loadCases(kind).flatMap(({ answers }) => Object.keys(answers));
+  const isOnlyFiles = fileOption !== undefined && asked.every((key) => key === 'FILE');
+  if (isOnlyFiles || SANDBOXES.some(({ connector }) => connector.kind === kind)) return [];
+  return [
+    `${CONNECTORS_FOLDER}/${kind}/sandbox.ts is missing, or its line in ${CONNECTORS_FOLDER}/sandboxes.ts: a local upstream, for the tests of faults.`,
+  ];
+}
+
+/** Folders and documents that are of no registered kind. */
+export function partsWithoutKind(kinds: readonly string[]): string[] {
+  const namesIn = (folder: string): readonly string[] =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() || (folder === DOCUMENTS_FOLDER && entry.name.endsWith('.md')))
+      .map((entry) => entry.name.replace(/\.md$/, ''));
+  return [CONNECTORS_FOLDER, DOCUMENTS_FOLDER, CASES_FOLDER].flatMap((folder) =>
+    namesIn(folder)
+      .filter((name) => !kinds.includes(name))
+      .map((name) => `${folder} has ${name}, which is no kind: name its connector in ${CONNECTORS_FOLDER}/index.ts.`),
+  );
+}
+
+const SITE = { url: 'https://status.example.com' };
+
+/** What is wrong with a configuration of this one kind; null: nothing. Variables have a value. */
+function faultOfConfig(text: string, connector: AnyConnector): string | null {
+  const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'value']);
+  try {
+    parseConfig({ text, file: null, folder: ROOT }, [connector], Object.fromEntries(variables));
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function optionsOf({ optionsSchema }: AnyConnector): {
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+} {
+  const schema = z.toJSONSchema(optionsSchema as z.ZodType, { io: 'input', unrepresentable: 'any' });
+  return schema as ReturnType<typeof optionsOf>;
+}
