@@ -215,45 +215,49 @@ describe('what a file is made from', () => {
   const SAID_OTHERWISE: ReadonlySet<string> = new Set([
     ...['history month', 'report month', 'component badges'],
     ...['atom', 'rss', 'json-feed'].flatMap((kind) => [`${kind} isHistory`, `${kind} emptySince`]),
-    // What is open goes stale at an instant that moves with these.
-    ...['incident', 'maintenance'].flatMap((kind) => [`${kind} asOf`, `${kind} sources`]),
+    // What is open says until when it is to be believed, which moves with it.
+    ...['incident asOf', 'maintenance asOf'],
+    // Part of what stands around every page of the present, which these pages show less of.
+    ...['incident sources', 'maintenance sources', 'uptime-calendar since'],
     // Time lines end at the one; the other is the last instant in the month's events that is past.
     ...['report asOf', 'history asOf'],
   ]);
+
+  const ofParts = (one: Scene): FileEntry[] => filesOf(one).filter(isOfParts);
+  const partNames = (entries: readonly FileEntry[]): ReadonlySet<string> =>
+    new Set(entries.flatMap((entry) => [...partsOf(entry).keys()].map((part) => `${entry.kind.name} ${part}`)));
+
+  /** Takes from `wanted` each part without which a change of the page would leave a file as it was. */
+  async function tickOff(scene: Scene, wanted: Set<string>): Promise<void> {
+    const before = await drawing.publish(() => ofParts(scene));
+    const partsBefore = new Map(ofParts(scene).map((entry) => [entry.path, partsOf(entry)]));
+    for (const { data } of sceneChanges(scene, { places: Infinity, values: Infinity, seed: 3 })) {
+      if (wanted.size === 0) return;
+      for (const entry of ofParts(data)) {
+        const earlier = partsBefore.get(entry.path);
+        const changed = [...partsOf(entry)].filter(([part, digest]) => earlier?.get(part) !== digest);
+        const [part] = changed.length === 1 ? (changed[0] ?? []) : [];
+        const name = `${entry.kind.name} ${part}`;
+        if (part === undefined || !wanted.has(name)) continue;
+        const list = (one: Scene) =>
+          forgetting(
+            ofParts(one).filter(({ kind }) => kind.name === entry.kind.name),
+            part,
+          );
+        const known = rekeyed(before, list(scene), drawing.options);
+        const { stale: left } = await drawing.redraw(known, () => list(data));
+        if (left.includes(entry.path)) wanted.delete(name);
+      }
+    }
+  }
 
   it(
     'is needed to the last part: without any one of them, files would stay as they were',
     async () => {
       const scene = sceneOf(eventful());
-      const before = await drawing.publish(() => filesOf(scene));
-      const kinds = new Set(filesOf(scene).flatMap((entry) => (isOfParts(entry) ? [entry.kind.name] : [])));
-      const ofParts = (one: Scene): FileEntry[] => filesOf(one).filter(({ kind }) => kinds.has(kind.name));
-      const partsBefore = new Map(ofParts(scene).map((entry) => [entry.path, partsOf(entry)]));
-      const wanted = new Set(
-        ofParts(scene).flatMap((entry) => {
-          const parts = [...partsOf(entry).keys()].map((part) => `${entry.kind.name} ${part}`);
-          return parts.filter((part) => !SAID_OTHERWISE.has(part));
-        }),
-      );
+      const wanted = new Set([...partNames(ofParts(scene))].filter((part) => !SAID_OTHERWISE.has(part)));
       expect(wanted.size).toBeGreaterThan(30);
-      for (const { data } of sceneChanges(scene, { places: Infinity, values: Infinity, seed: 3 })) {
-        if (wanted.size === 0) break;
-        for (const entry of ofParts(data)) {
-          const earlier = partsBefore.get(entry.path);
-          const changed = [...partsOf(entry)].filter(([part, digest]) => earlier?.get(part) !== digest);
-          const [part] = changed.length === 1 ? (changed[0] ?? []) : [];
-          const name = `${entry.kind.name} ${part}`;
-          if (part === undefined || !wanted.has(name)) continue;
-          const list = (one: Scene) =>
-            forgetting(
-              ofParts(one).filter(({ kind }) => kind.name === entry.kind.name),
-              part,
-            );
-          const known = rekeyed(before, list(scene), drawing.options);
-          const { stale: left } = await drawing.redraw(known, () => list(data));
-          if (left.includes(entry.path)) wanted.delete(name);
-        }
-      }
+      await tickOff(scene, wanted);
       expect([...wanted]).toEqual([]);
     },
     TIMEOUT_MS,
