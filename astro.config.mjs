@@ -2,6 +2,7 @@
 import node from '@astrojs/node';
 import { defineConfig, passthroughImageService } from 'astro/config';
 import { looksStylesheet } from './src/looks/stylesheet.ts';
+import { recordSources } from './src/publish/draw/record-sources.ts';
 
 /** The adapter in middleware mode, with an entry of ours that draws a view without a request over HTTP. */
 function adapter() {
@@ -26,6 +27,7 @@ function looks() {
 export default defineConfig({
   output: 'server',
   adapter: adapter(),
+  integrations: [recordSources(import.meta.url)],
   outDir: './dist/astro',
   // Public files are copied by the publisher; in the compiled pages they would only be a second copy.
   publicDir: './src/pages/none',

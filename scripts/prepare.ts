@@ -1,5 +1,5 @@
 /** Compiles the pages right after installing, so that the first start serves at once. */
 
-import { compileRenderer } from '../src/publish/draw/renderer.ts';
+import { compileRenderer } from '../src/publish/draw/load-renderer.ts';
 
 await compileRenderer();

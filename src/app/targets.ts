@@ -10,6 +10,7 @@ import type { PageLock } from '../publish/targets/page-extras.ts';
 import { createS3Store } from '../publish/targets/s3-store.ts';
 import { createStaticListing } from '../publish/targets/static-listing.ts';
 import type { Target, TargetReport } from '../publish/targets/target.ts';
+import { moduleVersion } from './workers/drawing.ts';
 
 export interface TargetDeps {
   readonly folders: ReleaseFolders;
@@ -29,7 +30,8 @@ export function folderTarget(
   { folders, key, onNumbers, siteUrl, home, isSealed }: TargetDeps & { readonly isSealed: boolean },
 ): Target {
   const hostFiles = { isHttps: siteUrl().startsWith('https:') };
-  const listing = createStaticListing({ folders, home, sealed: isSealed ? locksOf(config) : new Map(), hostFiles });
+  const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
+  const listing = createStaticListing({ folders, home, sealed, hostFiles, versionOf: moduleVersion });
   return createTarget({ store: createFolderStore(folder), key, onNumbers, listing });
 }
 
@@ -39,7 +41,13 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   const targets = folder === undefined ? [] : [folderTarget(folder, config, { ...deps, isSealed })];
   if (s3 === undefined) return targets;
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({ folders: deps.folders, home: deps.home, sealed, hostFiles: null });
+  const listing = createStaticListing({
+    folders: deps.folders,
+    home: deps.home,
+    sealed,
+    hostFiles: null,
+    versionOf: moduleVersion,
+  });
   const store = createS3Store(s3, { now: deps.now, random: Math.random });
   return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];
 }

@@ -1,7 +1,7 @@
 /** Badges as files: every format, with the headers they are to be served with. */
 
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { type BadgeKind, badgeFields, isCard } from './kinds.ts';
+import { type BadgeKind, badgeFields, isCard, type KindFields } from './kinds.ts';
 import type { BadgeFormat, BadgeScheme } from './names.ts';
 import type { BadgeOptions } from './options.ts';
 import { renderBadge } from './render.ts';
@@ -26,29 +26,42 @@ const SCHEMES: Readonly<Partial<Record<BadgeFormat, BadgeScheme>>> = { '-light.s
  * A badge as a file. Deterministic, but for letters in a PNG that the outlines do not cover: those are drawn with the
  * fonts of this machine. Microseconds for SVG and JSON, milliseconds for PNG and cards.
  */
-export async function badgeFile(
+export function badgeFile(
   subject: BadgeSubject,
   { kind, format }: BadgeFileRequest,
   options: BadgeOptions = {},
 ): Promise<BadgeFile> {
-  if (format === '.json') {
-    const endpoint = shieldsEndpoint(badgeFields(subject, kind, options));
-    return { body: `${JSON.stringify(endpoint)}\n`, contentType: 'application/json; charset=utf-8' };
-  }
-  if (format === '.png') {
-    // A bitmap cannot follow its ground.
-    const scheme = options.scheme === 'dark' ? 'dark' : 'light';
-    const svg = await badgeSvg(subject, kind, { ...options, scheme });
-    return { body: await toPng(svg), contentType: 'image/png' };
-  }
-  const scheme = SCHEMES[format] ?? options.scheme;
-  return { body: await badgeSvg(subject, kind, { ...options, scheme }), contentType: SVG };
+  return drawBadge(badgeInputs(subject, kind, options), format);
 }
 
-/** The SVG of any kind; a promise only for cards. */
-function badgeSvg(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): string | Promise<string> {
-  if (isCard(kind)) return import('./card.ts').then(({ cardSvg }) => cardSvg(subject, options));
-  return renderBadge(badgeFields(subject, kind, options));
+/** What a badge is drawn from in every format: its fields, or for a card, which says several things, its whole subject. */
+export type BadgeInputs =
+  | { readonly fields: KindFields }
+  | { readonly kind: BadgeKind; readonly subject: BadgeSubject; readonly options: BadgeOptions };
+
+export function badgeInputs(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): BadgeInputs {
+  return isCard(kind) ? { kind, subject, options } : { fields: badgeFields(subject, kind, options) };
+}
+
+/** A badge from its inputs and nothing else. */
+export async function drawBadge(inputs: BadgeInputs, format: BadgeFormat): Promise<BadgeFile> {
+  if (format === '.json') {
+    const fields = 'fields' in inputs ? inputs.fields : badgeFields(inputs.subject, inputs.kind, inputs.options);
+    return { body: `${JSON.stringify(shieldsEndpoint(fields))}\n`, contentType: 'application/json; charset=utf-8' };
+  }
+  const { scheme } = 'fields' in inputs ? inputs.fields : inputs.options;
+  if (format === '.png') {
+    // A bitmap cannot follow its ground.
+    const svg = await badgeSvg(inputs, scheme === 'dark' ? 'dark' : 'light');
+    return { body: await toPng(svg), contentType: 'image/png' };
+  }
+  return { body: await badgeSvg(inputs, SCHEMES[format] ?? scheme), contentType: SVG };
+}
+
+async function badgeSvg(inputs: BadgeInputs, scheme: BadgeScheme | undefined): Promise<string> {
+  if ('fields' in inputs) return renderBadge({ ...inputs.fields, scheme });
+  const { cardSvg } = await import('./card.ts');
+  return cardSvg(inputs.subject, { ...inputs.options, scheme });
 }
 
 /** Pixels of a PNG for each pixel of the SVG; pages show it at half its size. */

@@ -19,11 +19,10 @@ import type { State } from '../../src/model/state.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
-import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import { createPublisher, type Publisher, type PublisherOptions } from '../../src/publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
-import { siteFilesOf } from '../../src/publish/site/site-files.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -98,7 +97,6 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
       store,
       folders,
       ...drawing,
-      siteFilesOf,
       takeTouched: memory.takeTouched,
       control,
       onError: (error) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
 import type { State } from '../../src/model/state.ts';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
-import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { POOL_PAGES_MIN } from '../../src/publish/page/page-publisher.ts';
 import type { Publisher, PublisherOptions, PublishReport } from '../../src/publish/publisher.ts';
 import { type Batch, DISK, type Disk } from '../../src/publish/releases/disk.ts';

@@ -20,6 +20,8 @@ import {
 } from '../helpers/small-site.ts';
 
 const DEFAULT = ['acme', 'beta', 'gamma'];
+/** As the configuration is read, with nothing said. */
+const CONFIGURED = { blip_floor_seconds: 60, uptime_decimals: 2, css_variables: {}, allow_index: true, badges: [] };
 
 function later(site: SmallSite, ms: number): void {
   site.clock.now = toEpochMs(site.clock.now + ms);
@@ -81,6 +83,26 @@ describe('publishing what changed', () => {
     expect(site.served('acme', 'api/v2/status.json')).toContain('"indicator":"none"');
     // The list of pages says the same, in the same run.
     expect(report.pages.at(-1)).toMatchObject({ slug: '_site', kind: 'published' });
+  });
+
+  it('shows at once what is no news, and publishes nothing where no file shows what changed', async () => {
+    const { site, run } = await published({
+      configured: [{ ...CONFIGURED, slug: 'acme', from: 'acme', show_targets: true }],
+    });
+    await passingBy(site, run);
+    const world = site.upstream('acme');
+    const number = currentNumber(site.folders, 'acme');
+    const change = async (monitors: typeof world.monitors) => {
+      world.monitors = monitors;
+      later(site, SECOND_MS);
+      await site.pass();
+      return run();
+    };
+    expect((await change({ kind: 'tcp' })).pages).toMatchObject([{ slug: 'acme', kind: 'unchanged', filesDrawn: 0 }]);
+    expect(currentNumber(site.folders, 'acme')).toBe(number);
+    const report = await change({ kind: 'tcp', target: 'db.acme.example:5432' });
+    expect(report.pages).toMatchObject([{ slug: 'acme', kind: 'published' }]);
+    expect(site.served('acme', 'components/c0/index.html')).toContain('db.acme.example:5432');
   });
 
   it('sees what another process committed', async () => {
@@ -259,12 +281,20 @@ describe('the same store and instant', () => {
     expect((await run()).pages).toEqual([]);
   });
 
-  it('are drawn anew by another version of the pages', async () => {
+  it('are drawn anew by another version of the pages, once, and nothing is written that comes out as it was', async () => {
     const { site } = await published();
+    const folders = DEFAULT.map((slug) => currentManifest(site.folders, slug)?.folders);
+    const before = DEFAULT.map((slug) => servedTree(site.folders.publicSite, slug));
     const renderer = plainRenderer('plain-2');
     const report = await site.publisher({ renderer }).run();
     expect(publishedBy(report)).toEqual(DEFAULT);
     expect(renderer.drawn.length).toBeGreaterThan(10);
+    expect(report.pages.map(({ filesDrawn }) => filesDrawn)).toEqual([0, 0, 0, 0]);
+    expect(DEFAULT.map((slug) => servedTree(site.folders.publicSite, slug))).toEqual(before);
+    expect(DEFAULT.map((slug) => currentManifest(site.folders, slug)?.folders)).toEqual(folders);
+    const restarted = plainRenderer('plain-2');
+    const next = await site.publisher({ renderer: restarted }).run();
+    expect([publishedBy(next), restarted.drawn]).toEqual([[], []]);
   });
 });
 
@@ -391,7 +421,7 @@ describe('a page that goes behind a gate', () => {
     site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
     later(site, SECOND_MS);
     await site.pass();
-    const broken = { version: 'broken', render: () => Promise.reject(new Error('no page can be drawn')) };
+    const broken = { versionOf: () => 'broken', render: () => Promise.reject(new Error('no page can be drawn')) };
     const report = await site.publisher({ renderer: broken }).run();
     expect(report.pages.find(({ slug }) => slug === 'acme')).toMatchObject({ kind: 'failed' });
     expect(existsSync(join(site.folders.publicSite, 'acme'))).toBe(false);
@@ -428,7 +458,7 @@ describe('what goes wrong', () => {
     let isBroken = false;
     const { run } = site.publisher({
       renderer: {
-        version: renderer.version,
+        versionOf: renderer.versionOf,
         render: async (kind, view) => {
           if (isBroken && JSON.stringify(view).includes('BETA')) throw new Error('beta cannot be drawn');
           return renderer.render(kind, view);

@@ -1,5 +1,6 @@
 /** Releases that a test writes as it likes, and targets over them. */
 
+import { moduleVersion } from '../../src/app/workers/drawing.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
@@ -48,7 +49,14 @@ export function s3Target(
       random: () => 0.5,
       limits: QUICK,
     }),
-    listing: createStaticListing({ folders, home: () => null, sealed: new Map(), hostFiles: null, ...listing }),
+    listing: createStaticListing({
+      folders,
+      home: () => null,
+      sealed: new Map(),
+      hostFiles: null,
+      versionOf: moduleVersion,
+      ...listing,
+    }),
   });
   open.push(target);
   return target;

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { moduleVersion } from '../../src/app/workers/drawing.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
@@ -37,6 +38,7 @@ describe('a folder for static hosts', () => {
         home: () => null,
         sealed: new Map(),
         hostFiles: { isHttps: true },
+        versionOf: moduleVersion,
         ...over,
       }),
     });
@@ -220,7 +222,13 @@ describe('a folder for static hosts', () => {
       key: SITE_KEY,
       onNumbers: async () => undefined,
       store: createFolderStore(out),
-      listing: createStaticListing({ folders: site.folders, home: () => null, sealed: new Map(), hostFiles: null }),
+      listing: createStaticListing({
+        folders: site.folders,
+        home: () => null,
+        sealed: new Map(),
+        hostFiles: null,
+        versionOf: moduleVersion,
+      }),
     });
     expect(await kept.update()).toMatchObject({ result: 'current' });
     const badges = files().filter((path) => /badges\/[^/]+\.(svg|json|png)$/.test(path));

@@ -55,7 +55,7 @@ describe('npm run check', () => {
   it('fails on a renamed field of a view, a renamed word and a wrong property, and names the templates', () => {
     rename('src/views/incident/events.ts', 'olderText', 'earlierText');
     rename('src/views/words/en.ts', 'noUpdates', 'noNews');
-    rename('src/components/events/EventSection.astro', '<EventCard event={event} />', '<EventCard event={heading} />');
+    rename('src/components/events/EventSection.astro', '<EventCard {event} ', '<EventCard event={heading} ');
     const { passes, output } = check('check-templates');
     expect(passes).toBe(false);
     expect(output).toMatch(/EventCard\.astro.*'olderText' does not exist on type 'EventView'/);
@@ -65,7 +65,7 @@ describe('npm run check', () => {
 
   it('fails on a template that is not formatted, or imports what it does not draw', () => {
     rename('src/components/state/When.astro', '<time datetime', '<time   datetime');
-    rename('src/components/state/AsOf.astro', '---\nimport', "---\nimport Since from './Since.astro';\nimport");
+    rename('src/components/state/AsOf.astro', 'import When', "import Since from './Since.astro';\nimport When");
     const { passes, output } = check('biome');
     expect(passes).toBe(false);
     expect(output).toMatch(/When\.astro format/);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { embedScript } from '../../src/publish/files/embed-script.ts';
 import { type StateDocument, stateDocument } from '../../src/views/json/state-json.ts';
 import { embedView } from '../../src/views/page/embed.ts';

@@ -1,7 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type PageModel, toEpochMs } from '../../src/model/index.ts';
-import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
+import type { Renderer } from '../../src/publish/draw/renderer.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';

@@ -22,6 +22,7 @@ import { statusPageView } from '../../src/views/page/status-page.ts';
 import { reportIndexView, reportView } from '../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../src/views/site/index-of-pages.ts';
 import { opsFacts } from './ops-facts.ts';
+import { withMonths } from './page-model.ts';
 import * as scenes from './page-scenes.ts';
 
 /** A page under test: its place below the root of its status page, its kind and its view. */
@@ -40,8 +41,8 @@ export function pagesOf(model: PageModel): PageUnderTest[] {
   const month = '2026-11';
   return [
     { path: '', kind: 'status-page', view: statusPageView(model) },
-    { path: 'history/', kind: 'history', view: historyView(model, null) },
-    { path: `history/${month}/`, kind: 'history', view: historyView(model, month) },
+    { path: 'history/', kind: 'history', view: historyView(withMonths(model), null) },
+    { path: `history/${month}/`, kind: 'history', view: historyView(withMonths(model), month) },
     ...model.incidents.map(
       (one): PageUnderTest => ({ path: `incidents/${one.slug}/`, kind: 'incident', view: incidentView(model, one) }),
     ),
@@ -61,7 +62,7 @@ export function pagesOf(model: PageModel): PageUnderTest[] {
     ),
     { path: 'uptime/', kind: 'uptime-calendar', view: uptimeCalendarView(model) },
     { path: 'reports/', kind: 'report-index', view: reportIndexView(model, [month]) },
-    { path: `reports/${month}/`, kind: 'report', view: reportView(model, month) },
+    { path: `reports/${month}/`, kind: 'report', view: reportView(withMonths(model), month) },
     { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, { kinds: ['status', 'uptime-90d'] }) },
     { path: 'embed/', kind: 'embed', view: embedView(model) },
     { path: '404/', kind: 'not-found', view: notFoundView(model) },

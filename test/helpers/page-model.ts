@@ -23,6 +23,8 @@ import {
   toEpochMs,
   toMonitorId,
 } from '../../src/model/index.ts';
+import { pageFacts } from '../../src/publish/files/page-facts.ts';
+import type { HistoryPage } from '../../src/views/history/history.ts';
 
 /** 2026-11-21, 09:31 in Berlin. */
 export const AS_OF: EpochMs = toEpochMs(Date.parse('2026-11-21T08:31:00Z'));
@@ -279,4 +281,23 @@ export function randomOf(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
+}
+
+/** A page with the months that its history and its reports have. */
+export function withMonths(model: PageModel): PageModel & Pick<HistoryPage, 'months' | 'incidentCounts'> {
+  const { months, incidentCounts } = pageFacts(model).history(null);
+  return { ...model, months, incidentCounts };
+}
+
+/** The same page a moment later, with one component down. */
+export function withOneDown(model: PageModel): PageModel {
+  const [first, ...others] = model.components;
+  if (first === undefined) throw new Error('the page has no components');
+  const asOf = toEpochMs(model.asOf + MINUTE_MS);
+  const grown = [first, ...others].map((one) => ({
+    ...one,
+    timeline: one.timeline.map((span, index) => (index === one.timeline.length - 1 ? { ...span, to: asOf } : span)),
+  }));
+  const components = grown.map((one, index) => (index === 0 ? { ...one, state: 'major_outage' as const } : one));
+  return { ...model, asOf, staleAfter: toEpochMs(model.staleAfter + MINUTE_MS), components, state: 'partial_outage' };
 }

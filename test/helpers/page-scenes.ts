@@ -320,3 +320,75 @@ export function longHistory(count: number, componentCount = 50): PageModel {
     }),
   });
 }
+
+/** A small page with something in every field. */
+export function eventful(): PageModel {
+  const groups = [{ id: 'core', name: 'Core', order: 0 }];
+  const samples = [30, 20, 10].map((minutes) => ({ at: ago(minutes * MINUTE_MS), ms: 100 + minutes }));
+  const upstreamUptime = {
+    periodDays: 30,
+    checksTotal: 100,
+    checksUp: 99,
+    uptimeRatio: 0.99,
+    responseTimeAverageMs: 120,
+  };
+  return pageModel({
+    components: [
+      componentModel({
+        id: 'api',
+        name: 'API',
+        knownDays: 40,
+        groupId: 'core',
+        troubles: [{ state: 'major_outage', startedAgoMs: 50 * MINUTE_MS }],
+        responseTimes: samples,
+        upstreamUptime,
+      }),
+      componentModel({
+        id: 'web',
+        name: 'Web',
+        knownDays: 20,
+        description: 'What you see',
+        target: 'https://w.example/',
+      }),
+      { ...componentModel({ id: 'mail', name: 'Mail', knownDays: 20 }), isStale: true, state: 'unknown' },
+    ],
+    incidents: [
+      incident({
+        slug: 'open',
+        startedAt: ago(50 * MINUTE_MS),
+        aliases: ['open-once'],
+        components: [{ id: 'api', state: 'major_outage' }],
+        updateBodies: ['Requests **fail**.', 'We know why.'],
+      }),
+      incident({ slug: 'auto', componentIds: ['web'], isAutomatic: true, endedAt: ago(HOUR_MS) }),
+      incident({ slug: 'lasting', componentIds: ['web'], startedAt: ago(30 * DAY_MS), status: 'monitoring' }),
+      incident({ slug: 'old', componentIds: ['web', 'mail'], startedAt: ago(33 * DAY_MS), endedAt: ago(32 * DAY_MS) }),
+      incident({ slug: 'ancient', startedAt: ago(95 * DAY_MS), endedAt: ago(94 * DAY_MS) }),
+    ],
+    maintenances: [
+      maintenance({ slug: 'coming' }),
+      maintenance({
+        slug: 'running',
+        componentIds: ['web'],
+        status: 'in_progress',
+        startsAt: ago(80 * MINUTE_MS),
+        endsAt: ago(-HOUR_MS),
+        sequence: 2,
+        changedAt: ago(2 * DAY_MS),
+      }),
+      maintenance({
+        slug: 'over',
+        status: 'completed',
+        startsAt: ago(34 * DAY_MS),
+        endsAt: ago(33 * DAY_MS),
+        windows: [62, 34].map((days) => ({ from: ago(days * DAY_MS), to: ago((days - 1) * DAY_MS) })),
+      }),
+    ],
+    announcements: [announcement({ to: ago(-DAY_MS), pages: ['acme'] })],
+    definition: { description: 'How we are doing', groups, emailDomains: ['acme.example'], icon: '/icon.png' },
+    settings: { cssVariables: { '--pharos-radius': '3px' }, accentColor: '#123456', showTargets: true },
+    since: ago(50 * MINUTE_MS),
+    dataFrom: ago(2 * HOUR_MS),
+    isStale: true,
+  });
+}

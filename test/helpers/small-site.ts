@@ -41,7 +41,7 @@ export const SITE_START: EpochMs = toEpochMs(Date.parse('2026-11-21T09:13:00Z'))
 export function plainRenderer(version = 'plain-1'): PublisherOptions['renderer'] & { readonly drawn: string[] } {
   const drawn: string[] = [];
   return {
-    version,
+    versionOf: () => version,
     drawn,
     render: async (kind, view) => {
       drawn.push(kind);
@@ -88,6 +88,8 @@ export interface RunningPublisher {
 /** May be changed freely. */
 export interface UpstreamWorld {
   states: [State, State];
+  /** Of its monitors, what is not said otherwise. */
+  monitors: Partial<Pick<MonitorObservation, 'kind' | 'target'>>;
   incidents: Incident[];
   maintenances: Maintenance[];
   announcements: Announcement[];
@@ -192,7 +194,14 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
 }
 
 function calmWorld(): UpstreamWorld {
-  return { states: ['operational', 'operational'], incidents: [], maintenances: [], announcements: [], page: {} };
+  return {
+    states: ['operational', 'operational'],
+    monitors: {},
+    incidents: [],
+    maintenances: [],
+    announcements: [],
+    page: {},
+  };
 }
 
 function learnedOf(slug: string, world: UpstreamWorld): Learned {
@@ -206,6 +215,7 @@ function learnedOf(slug: string, world: UpstreamWorld): Learned {
       state,
       isPublic: null,
       createdAt: null,
+      ...world.monitors,
     }),
   );
   const definition: PageDefinition = {

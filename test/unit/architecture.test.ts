@@ -231,6 +231,20 @@ describe('the structure of src', () => {
     expect(full.map(([folder, files]) => `${folder}: ${files.length} files`)).toEqual([]);
   });
 
+  it('declares kinds of files where no model is in reach, so that what they draw is what they are handed', () => {
+    const kinds = 'publish/files/kinds/';
+    const calls = all.filter(({ text }) => /^import \{[^}]*\b(?:fileKind|htmlKind)\b/m.test(text));
+    expect(calls.filter(({ path }) => !path.startsWith(kinds)).map(({ path }) => path)).toEqual([]);
+    const faults = all
+      .filter(({ path }) => path.startsWith(kinds))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/^(?:export (?:async )?function|(?:export )?(?:let|var)) .*|\bPageModel\b.*/gm)].map(
+          ([found]) => `${path}: ${found}`,
+        ),
+      );
+    expect(faults).toEqual([]);
+  });
+
   it('reads the clock, chance and the environment at its edges only', () => {
     const faults = all
       .filter((source) => !EDGES.some((edge) => source.path.startsWith(edge)))

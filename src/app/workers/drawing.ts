@@ -1,15 +1,30 @@
 /** How pages are drawn, in whichever thread. */
 
+import { once } from '../../once.ts';
+import { readModules } from '../../publish/draw/module-graph.ts';
 import type { Renderer } from '../../publish/draw/renderer.ts';
 import { badgeData, pageBadges } from '../../publish/files/badge-data.ts';
+import type { VersionOf } from '../../publish/files/file-entry.ts';
 import { pageFiles } from '../../publish/files/files.ts';
-import type { PageReleaseDeps } from '../../publish/page/page-release.ts';
+import { fingerprintOf } from '../../publish/fingerprint.ts';
+import type { PublisherOptions } from '../../publish/publisher.ts';
+import { siteFilesOf } from '../../publish/site/site-files.ts';
 
-/** Which files a page has, how they are drawn, and what its badges are drawn from. */
-export function drawingWith(renderer: Renderer): Pick<PageReleaseDeps, 'renderer' | 'filesOf' | 'dataOf'> {
+/** Everything that draws files is imported here, so that it is read while it is what was loaded. */
+const modules = once(() => readModules(import.meta.url));
+
+/** What draws files that are no pages of Astro's. */
+export const moduleVersion: VersionOf = ({ module }) => modules().versionOf(module);
+
+/** Which files a page and the site have, how they are drawn, and what badges are drawn from. */
+export function drawingWith(
+  renderer: Renderer,
+): Pick<PublisherOptions, 'renderer' | 'filesOf' | 'dataOf' | 'siteFilesOf'> {
+  modules();
   return {
     renderer: {
-      version: renderer.version,
+      versionOf: (kind) =>
+        kind.page === null ? moduleVersion(kind) : fingerprintOf([moduleVersion(kind), renderer.versionOf(kind.page)]),
       render: async (kind, view) => {
         const { html, csp } = await renderer.render(kind as never, view as never);
         return { body: html, csp };
@@ -17,5 +32,6 @@ export function drawingWith(renderer: Renderer): Pick<PageReleaseDeps, 'renderer
     },
     filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page), icon: page.icon }),
     dataOf: badgeData,
+    siteFilesOf,
   };
 }

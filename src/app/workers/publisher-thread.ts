@@ -2,9 +2,8 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../errors.ts';
-import { loadRenderer } from '../../publish/draw/renderer.ts';
+import { loadRenderer } from '../../publish/draw/load-renderer.ts';
 import { createPublisher } from '../../publish/publisher.ts';
-import { siteFilesOf } from '../../publish/site/site-files.ts';
 import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith } from './drawing.ts';
@@ -48,7 +47,6 @@ async function start() {
     store: reader,
     folders,
     ...drawingWith(await renderer),
-    siteFilesOf,
     control,
     takeTouched: () => {
       const taken = new Set(touched);

@@ -1,7 +1,7 @@
 import { now } from '../../app/compose.ts';
 import { type PagePlan, type Plan, planPublish } from '../../app/plan.ts';
 import { drawingWith } from '../../app/workers/drawing.ts';
-import { loadRenderer } from '../../publish/draw/renderer.ts';
+import { loadRenderer } from '../../publish/draw/load-renderer.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';

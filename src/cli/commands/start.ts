@@ -8,7 +8,7 @@ import { createLog, type Log } from '../../app/log.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
-import { compileRenderer } from '../../publish/draw/renderer.ts';
+import { compileRenderer } from '../../publish/draw/load-renderer.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule/schedule.ts';

@@ -1,94 +1,120 @@
 /** Compiling the pages with Astro, in a process of its own, once for each state of their sources. */
 
 import { spawn } from 'node:child_process';
-import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { messageOf, StatusError } from '../../errors.ts';
+import { fingerprintOf } from '../fingerprint.ts';
+import { digestOfFile, versionOfDigests } from './module-graph.ts';
+import { astroPages, type RecordedSources, SOURCES_FILE } from './record-sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BUILDS = join(ROOT, 'dist', 'renderer');
 const ENTRY = join('server', 'entry.mjs');
-/** What a compiled page is made of: the pages themselves, and what they import. */
-const SOURCES = [
-  'astro.config.mjs',
-  'src/publish/draw/renderer-entry.ts',
-  'src/publish/draw/policy.ts',
-  'src/env.d.ts',
-];
-const SOURCE_FOLDERS = [
-  'src/pages',
-  'src/components',
-  'src/layouts',
-  'src/views',
-  'src/looks',
-  'src/model',
-  'src/badges',
-];
-const PACKAGES = ['astro', '@astrojs/node', 'markdown-it', 'sanitize-html'];
-/** What draws the files that are not pages: part of the version, so that they are drawn anew when it changes. */
-const TEXT_SOURCES = [
-  'files/badge-files',
-  'files/calendar-text',
-  'files/feed-text',
-  'files/file-entry',
-  'fingerprint',
-  'files/html-files',
-  'files/machine-files',
-  'files/page-facts',
-  'files/serialise',
-  'files/crawler-text',
-  'files/social-image',
-].map((name) => `src/publish/${name}.ts`);
-const TEXT_PACKAGES = ['feed', 'ical-generator', 'satori', '@resvg/resvg-js', '@fontsource/inter'];
 /** A build takes about two seconds; one that takes this long hangs. */
 const COMPILE_TIMEOUT_MS = 120_000;
 /** Builds of other versions that are kept, for processes that still run them. */
 const OLD_BUILDS_MAX = 3;
 const OUTPUT_LENGTH_MAX = 4_000;
 
-/** Where the built entry of a version is. */
-export function compiledEntry(version: string): string {
-  return join(BUILDS, version, ENTRY);
+/** A build of the pages. */
+export interface CompiledPages {
+  /** Path of the built entry. */
+  readonly entry: string;
+  /** The version of one of Astro's pages: a hash of what it was made from. */
+  readonly versionOf: (page: string) => string;
 }
 
 /**
  * Makes sure that the pages are compiled as their sources are now. Quick when they are. Safe in several processes at
  * once: each compiles on its own, and the first to finish wins.
  *
- * @returns the version of the sources: a hash
  * @throws PUBLISH_FAILED when they do not compile
  */
-export async function compilePages(): Promise<string> {
-  const version = await versionOfSources();
-  if (existsSync(compiledEntry(version))) return version;
-  return compiling.getOrInsertComputed(version, () => compileInto(version).finally(() => compiling.delete(version)));
+export async function compilePages(): Promise<CompiledPages> {
+  const current = currentBuild();
+  if (current !== null) return current;
+  compiling ??= compile().finally(() => {
+    compiling = null;
+  });
+  return compiling;
 }
 
-/** Builds of this process that have not ended, by version. */
-const compiling = new Map<string, Promise<string>>();
+/** The build of this process that has not ended. */
+let compiling: Promise<CompiledPages> | null = null;
 
-async function compileInto(version: string): Promise<string> {
-  const staging = await stagingFor(version);
+async function compile(): Promise<CompiledPages> {
+  const staging = await makeStaging();
   try {
     await runAstroBuild(staging);
     // A temporary folder is its maker's alone, but whoever installs is seldom the user that the server runs as.
     await chmod(staging, 0o755);
-    await moveIntoPlace(staging, join(BUILDS, version));
+    const record = JSON.parse(await readFile(join(staging, SOURCES_FILE), 'utf8')) as RecordedSources;
+    const name = fingerprintOf(record).slice(0, 16);
+    await moveIntoPlace(staging, join(BUILDS, name));
+    await removeOldBuilds(name);
+    return buildAt(join(BUILDS, name), record);
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
-  await removeOldBuilds(version);
-  return version;
 }
 
-async function stagingFor(version: string): Promise<string> {
+/**
+ * The build whose sources are all as they were when it was made; null: there is none. Where there are no sources, as in a
+ * package of compiled code, it is the one that came along.
+ */
+function currentBuild(): CompiledPages | null {
+  const pages = astroPages(ROOT);
+  const digests = new Map<string, string | null>();
+  const isAsBefore = ([path, digest]: readonly [string, string]): boolean =>
+    digests.getOrInsertComputed(path, () => digestNow(join(ROOT, path))) === digest;
+  const isCurrent = (record: RecordedSources): boolean =>
+    isDeepStrictEqual(Object.keys(record.pages), pages) && Object.entries(record.digests).every(isAsBefore);
+  for (const name of existsSync(BUILDS) ? readdirSync(BUILDS) : []) {
+    const folder = join(BUILDS, name);
+    const record = name.startsWith('.') ? null : recordOf(folder);
+    if (record !== null && (pages.length === 0 || isCurrent(record))) return buildAt(folder, record);
+  }
+  return null;
+}
+
+/** Null: the build is of another time, or broken. */
+function recordOf(folder: string): RecordedSources | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, SOURCES_FILE), 'utf8')) as RecordedSources;
+  } catch {
+    return null;
+  }
+}
+
+function digestNow(path: string): string | null {
+  try {
+    return digestOfFile(path);
+  } catch {
+    // It is gone, so what was made of it is no longer current.
+    return null;
+  }
+}
+
+function buildAt(folder: string, { digests, ofAll, pages }: RecordedSources): CompiledPages {
+  return {
+    entry: join(folder, ENTRY),
+    versionOf: (page) => {
+      const own = pages[page];
+      if (own === undefined) throw new TypeError(`There is no page ${page} in ${folder}`);
+      return versionOfDigests([...ofAll, ...own].map((path) => digests[path] ?? ''));
+    },
+  };
+}
+
+async function makeStaging(): Promise<string> {
   try {
     await mkdir(BUILDS, { recursive: true });
-    return await mkdtemp(join(BUILDS, `.${version}-`));
+    return await mkdtemp(join(BUILDS, '.next-'));
   } catch (error) {
     throw new StatusError({
       code: 'PUBLISH_FAILED',
@@ -97,33 +123,7 @@ async function stagingFor(version: string): Promise<string> {
   }
 }
 
-async function versionOfSources(): Promise<string> {
-  const folders = await Promise.all(SOURCE_FOLDERS.map((folder) => filesBelow(folder)));
-  const paths = [...SOURCES, ...TEXT_SOURCES, ...folders.flat()].sort();
-  const contents = await Promise.all(paths.map((path) => readFile(join(ROOT, path), 'utf8')));
-  const packages = await Promise.all([...PACKAGES, ...TEXT_PACKAGES].map(versionOfPackage));
-  const environment = [process.versions.node, process.versions['icu'], process.versions['tz']];
-  const facts = JSON.stringify([environment, packages, paths.map((path, index) => [path, contents[index]])]);
-  return hash('sha256', facts).slice(0, 16);
-}
-
-async function filesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && /\.(?:astro|ts|css|mjs|json)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length));
-}
-
 const require = createRequire(import.meta.url);
-
-/** Packages need not export their `package.json`, so it is looked for beside their folder's name. */
-async function versionOfPackage(name: string): Promise<string> {
-  for (const folder of require.resolve.paths(name) ?? []) {
-    const path = join(folder, name, 'package.json');
-    if (existsSync(path)) return (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version;
-  }
-  return 'absent';
-}
 
 /** In a process of its own: the compiler takes 150 MB that a server should not keep. */
 async function runAstroBuild(outFolder: string): Promise<void> {

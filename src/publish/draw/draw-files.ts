@@ -1,13 +1,14 @@
 /** Of all files of a release, draws those that are not what they were. */
 
-import { type Drawn, type FileEntry, type PageRenderer, PRIORITIES, type Priority } from '../files/file-entry.ts';
-import { fingerprintOf } from '../fingerprint.ts';
-import type { Manifest } from '../releases/manifest.ts';
+import { hash } from 'node:crypto';
+import { type FileEntry, keyOf, PRIORITIES, type Priority, type VersionOf } from '../files/file-entry.ts';
+import type { Drawn, PageRenderer } from '../files/file-kind.ts';
+import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import type { ReleaseFile } from '../releases/write.ts';
 import { compressFast, compressNow, type Variant } from './compress.ts';
 
-/** Draws HTML; two of one version draw the same bytes. */
-export type VersionedRenderer = PageRenderer & { readonly version: string };
+/** Draws, and tells what draws a kind of file. */
+export type VersionedRenderer = PageRenderer & { readonly versionOf: VersionOf };
 
 export interface DrawOptions {
   readonly renderer: VersionedRenderer;
@@ -19,6 +20,7 @@ export interface DrawOptions {
 
 export interface DrawnFiles {
   readonly files: readonly ReleaseFile[];
+  /** Those with other bytes than before. */
   readonly filesDrawn: number;
   /** Whether files were left as they were, or left out. */
   readonly hasWaiting: boolean;
@@ -29,7 +31,10 @@ const CHANGED_FILES_MAX = 32;
 /** What visitors see first stays within the first packets, however much there is to do. */
 const FIRST_VIEW = 'status-page';
 
-/** Keys are compared first, so that a view that did not change is neither drawn nor compressed nor written. */
+/**
+ * Keys are compared first, so that what is made from the same things is not drawn. What is drawn and comes out as it was is
+ * neither compressed nor written: of it only the key is new.
+ */
 export async function drawFiles(
   entries: readonly FileEntry[],
   previous: Manifest | null,
@@ -40,22 +45,26 @@ export async function drawFiles(
   let filesDrawn = 0;
   for (const entry of entries) {
     const last = previous?.files[entry.path];
-    const keyOfEntry = () => fingerprintOf([options.renderer.version, entry.kind, entry.key]);
+    const keyOfEntry = () => keyOf(entry, options.renderer.versionOf);
     const isThere = last !== undefined;
     if (isForLater(entry, isThere, options)) {
       // Whether figures over long periods changed is dear to tell; whoever draws them finds out.
       hasWaiting ||= !isThere || entry.priority === 'deferred' || keyOfEntry() !== last.key;
-      if (isThere) making.push({ entry, drawing: null });
+      if (isThere) making.push({ entry, key: last.key, drawing: null });
       continue;
     }
     const isKept = isThere && !options.priorities.includes(entry.priority);
     const key = isKept ? last.key : keyOfEntry();
-    if (key === last?.key) making.push({ entry, drawing: null });
+    const drawn = key === last?.key ? null : toBytes(await entry.draw(options.renderer));
+    if (drawn === null || isAsBefore(drawn, entry, last)) making.push({ entry, key, drawing: null });
     // Variants are made in other threads while the next file is drawn in this one.
     else {
       filesDrawn += 1;
-      const how = { isBulk: options.isBulk, isOfMany: filesDrawn > CHANGED_FILES_MAX && entry.kind !== FIRST_VIEW };
-      making.push({ entry, drawing: { key, ...compressed(entry, await entry.draw(options.renderer), how) } });
+      const how = {
+        isBulk: options.isBulk,
+        isOfMany: filesDrawn > CHANGED_FILES_MAX && entry.kind.name !== FIRST_VIEW,
+      };
+      making.push({ entry, key, drawing: { ...drawn, variants: compressed(entry, drawn.body, how) } });
     }
   }
   return { files: await Promise.all(making.map(toFile)), filesDrawn, hasWaiting };
@@ -67,30 +76,43 @@ function isForLater({ priority }: FileEntry, isThere: boolean, { priorities }: D
   return PRIORITIES.indexOf(priority) > PRIORITIES.indexOf(priorities.at(-1) ?? 'background');
 }
 
+interface DrawnBytes {
+  readonly body: Uint8Array;
+  readonly csp: string | null;
+}
+
+function toBytes({ body, csp }: Drawn): DrawnBytes {
+  return { body: typeof body === 'string' ? Buffer.from(body) : body, csp };
+}
+
+function isAsBefore({ body, csp }: DrawnBytes, { kind }: FileEntry, last: FileRecord | undefined): boolean {
+  return (
+    last !== undefined &&
+    last.bytes === body.length &&
+    last.csp === csp &&
+    last.contentType === kind.contentType &&
+    last.sha256 === hash('sha256', body, 'hex')
+  );
+}
+
 interface DrawnEntry {
   readonly entry: FileEntry;
-  readonly drawing: {
-    readonly key: string;
-    readonly csp: string | null;
-    readonly body: Uint8Array;
-    readonly variants: Promise<readonly Variant[]> | readonly Variant[];
-  } | null;
+  readonly key: string;
+  readonly drawing: (DrawnBytes & { readonly variants: Promise<readonly Variant[]> | readonly Variant[] }) | null;
 }
 
 function compressed(
-  { contentType }: FileEntry,
-  { body, csp }: Drawn,
+  { kind: { contentType } }: FileEntry,
+  body: Uint8Array,
   { isBulk, isOfMany }: { readonly isBulk: boolean; readonly isOfMany: boolean },
-) {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const variants =
-    isBulk || isOfMany ? compressNow(contentType, bytes, { isOfMany }) : compressFast(contentType, bytes);
+): Promise<readonly Variant[]> | readonly Variant[] {
+  const variants = isBulk || isOfMany ? compressNow(contentType, body, { isOfMany }) : compressFast(contentType, body);
   // Waited for at the end; a failure is reported there.
   if (variants instanceof Promise) variants.catch(() => undefined);
-  return { csp, body: bytes, variants };
+  return variants;
 }
 
-async function toFile({ entry: { path, contentType }, drawing }: DrawnEntry): Promise<ReleaseFile> {
-  if (drawing === null) return { path, drawn: null };
-  return { path, drawn: { ...drawing, contentType, variants: await drawing.variants } };
+async function toFile({ entry: { path, kind }, key, drawing }: DrawnEntry): Promise<ReleaseFile> {
+  if (drawing === null) return { path, key, drawn: null };
+  return { path, drawn: { ...drawing, key, contentType: kind.contentType, variants: await drawing.variants } };
 }

@@ -1,16 +1,13 @@
 /**
- * The only place that knows Astro at run time. The pages are compiled once for each state of their sources; from then on
- * a page is one call in this process, a pure function of its view.
+ * How compiled pages are called: a page is one call in this process, a pure function of its view.
  *
  * Astro's server build is called directly and not through HTTP or an injected request: the same page takes about half
  * the time (docs/theme.md has the figures), and no listener, header or address of a request is involved.
  */
 
-import { pathToFileURL } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { StatusError } from '../../errors.ts';
 import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
-import { compiledEntry, compilePages } from './compile-pages.ts';
 import { type Policy, policyOf } from './policy.ts';
 
 export interface Rendered {
@@ -20,35 +17,26 @@ export interface Rendered {
 }
 
 export interface Renderer {
-  /** Hash of sources and versions: two renderers of one version draw the same bytes from the same view. */
-  readonly version: string;
+  /** Two renderers with one version of a kind draw the same bytes from the same view. */
+  readonly versionOf: (kind: ViewKind) => string;
   /** @throws PUBLISH_FAILED when the view cannot be drawn */
   readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind]) => Promise<Rendered>;
 }
 
-/**
- * Makes sure that the pages are compiled as their sources are now.
- *
- * @throws PUBLISH_FAILED when they do not compile
- */
-export async function compileRenderer(): Promise<void> {
-  await compilePages();
-}
-
 /** What the built entry exports: src/publish/draw/renderer-entry.ts. */
-interface Built {
+export interface Built {
   readonly draw: (handed: Handed) => Promise<Response>;
   readonly stylesByKind: ReadonlyMap<string, readonly string[]>;
   readonly scripts: readonly string[];
 }
 
-/** The compiled pages, compiled first where they are not. Once loaded they stay in memory, about 15 MB. */
-export async function loadRenderer(): Promise<Renderer> {
-  const version = await compilePages();
-  const built = (await import(pathToFileURL(compiledEntry(version)).href)) as Built;
+/** Draws what was built; this module is part of how every page is drawn. */
+export const RENDERER_MODULE = import.meta.url;
+
+export function createRenderer(built: Built, versionOf: Renderer['versionOf']): Renderer {
   const policies = policiesOf(built);
   return {
-    version,
+    versionOf,
     render: async (kind, view) => {
       const response = await built.draw({ kind, view } as Handed);
       if (response.status !== 200)

@@ -1,7 +1,7 @@
 /** Badges as files, for targets with no server that draws them on demand. */
 
-import { badgeFile } from '../../badges/files.ts';
-import { BADGE_KINDS, type BadgeKind, badgeFields, isCard, PART_KINDS } from '../../badges/kinds.ts';
+import { badgeInputs } from '../../badges/files.ts';
+import { BADGE_KINDS, type BadgeKind, isCard, PART_KINDS } from '../../badges/kinds.ts';
 import type { NamedBadge } from '../../badges/named.ts';
 import { BADGE_FORMATS, type BadgeFormat, badgeFileName } from '../../badges/names.ts';
 import { type BadgeOptions, mergeBadgeOptions } from '../../badges/options.ts';
@@ -11,6 +11,7 @@ import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresses.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
+import { BADGES } from './kinds/badges.ts';
 
 /** How the badges of a page are drawn. */
 export interface PageBadges {
@@ -18,14 +19,6 @@ export interface PageBadges {
   /** The operator's own, beside the standard ones. */
   readonly named: readonly NamedBadge[];
 }
-
-const TYPES: Readonly<Record<BadgeFormat, string>> = {
-  '-light.svg': 'image/svg+xml; charset=utf-8',
-  '-dark.svg': 'image/svg+xml; charset=utf-8',
-  '.svg': 'image/svg+xml; charset=utf-8',
-  '.json': 'application/json; charset=utf-8',
-  '.png': 'image/png',
-};
 
 /** Every kind for the page with the operator's own, and a few for each group and component; in every format. */
 export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
@@ -75,14 +68,9 @@ interface Badge {
 }
 
 function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, options }: Badge): FileEntry {
-  return fileEntry({
-    path: `${folder}${BADGES_PATH}${badgeFileName(name, format)}`,
-    contentType: TYPES[format],
-    kind: `badge${format}`,
+  return fileEntry(BADGES[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
     priority: format === '.png' || isCard(kind) ? 'background' : 'immediate',
-    // A card says several things; what it says of the present is in its fields, the rest in its subject.
-    view: () => (isCard(kind) ? { options, subject: subject() } : badgeFields(subject(), kind, options)),
-    draw: async () => (await badgeFile(subject(), { kind, format }, options)).body,
+    inputs: () => badgeInputs(subject(), kind, options),
   });
 }
 

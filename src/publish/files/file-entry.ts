@@ -1,18 +1,8 @@
-/** One file of a status page: where it is, what it shows, and how it is drawn. Nothing is computed before it is asked for. */
+/** One file of a status page: where it is, its kind, and what it is made from. Nothing is computed before it is asked for. */
 
 import { once } from '../../once.ts';
-import { fingerprintOf } from '../fingerprint.ts';
-
-/** Draws a view as HTML; the built pages behind it are compiled once. */
-export interface PageRenderer {
-  render(kind: string, view: unknown): Promise<Drawn>;
-}
-
-/** A file's bytes, and for HTML the content security policy that belongs to them. */
-export interface Drawn {
-  readonly body: string | Uint8Array;
-  readonly csp: string | null;
-}
+import { fingerprintOf, partsFingerprint } from '../fingerprint.ts';
+import type { Drawn, FileKind, KindFacts, PageRenderer } from './file-kind.ts';
 
 export const PRIORITIES = ['immediate', 'deferred', 'background'] as const;
 /**
@@ -24,60 +14,57 @@ export type Priority = (typeof PRIORITIES)[number];
 export interface FileEntry {
   /** Below the page's own address, as a file: `api/v2/summary.json`, `incidents/x/index.html`. */
   readonly path: string;
-  readonly contentType: string;
-  /** What draws it: entries of one kind with one view have the same bytes. */
-  readonly kind: string;
-  /**
-   * Digest of everything the view is computed from, or of the view itself: as long as it and `kind` stay, the bytes
-   * do, whatever else changes in the model. Cheaper than the view where that is dear.
-   */
-  readonly key: string;
-  /** Plain data that JSON can hold. Computed when first asked for, and kept until it is drawn. */
-  readonly view: unknown;
+  readonly kind: KindFacts;
   readonly priority: Priority;
+  /** Everything that the file is made from. Plain data; kept from when it is first asked for until it is drawn. */
+  readonly inputs: object;
+  /** Digest of the inputs: as long as it and what draws the kind stay, the bytes do. */
+  readonly fingerprint: string;
   draw(renderer: PageRenderer): Promise<Drawn>;
 }
 
-export interface FileEntryInit<View> {
-  readonly path: string;
-  readonly contentType: string;
-  readonly kind: string;
-  /** Everything the view is computed from; by default the view itself. */
-  readonly inputs?: () => unknown;
-  readonly view: () => View;
+export interface FileEntryInit<Inputs> {
+  /** Plain data that JSON can hold. */
+  readonly inputs: () => Inputs;
   /** Default: `immediate`. */
   readonly priority?: Priority;
-  readonly draw: (
-    view: View,
-    renderer: PageRenderer,
-  ) => string | Uint8Array | Drawn | Promise<string | Uint8Array | Drawn>;
 }
 
-/** An entry whose view and key are computed when first asked for. */
-export function fileEntry<View>(init: FileEntryInit<View>): FileEntry {
-  let made: { readonly value: View } | null = null;
-  const view = (): View => {
-    made ??= { value: init.view() };
-    return made.value;
+/** A file that shows nothing but its inputs, since its kind is handed nothing else. */
+export function fileEntry<Inputs extends object>(
+  kind: FileKind<Inputs>,
+  path: string,
+  init: FileEntryInit<Inputs>,
+): FileEntry {
+  let made: Inputs | null = null;
+  const inputs = (): Inputs => {
+    made ??= init.inputs();
+    return made;
   };
-  const key = once(() => fingerprintOf((init.inputs ?? view)()));
+  const fingerprint = once(() => partsFingerprint(inputs()));
   return {
-    path: init.path,
-    contentType: init.contentType,
-    kind: init.kind,
+    path,
+    kind,
     priority: init.priority ?? 'immediate',
-    get key() {
-      return key();
+    get inputs() {
+      return inputs();
     },
-    get view() {
-      return view();
+    get fingerprint() {
+      return fingerprint();
     },
-    draw: async (renderer) => {
-      const shown = view();
-      // Views of a large page take hundreds of megabytes together; nobody looks at one again once it is drawn.
+    draw: (renderer) => {
+      const drawn = inputs();
+      // Those of a large page take hundreds of megabytes together; nobody looks at them again once it is drawn.
       made = null;
-      const drawn = await init.draw(shown, renderer);
-      return typeof drawn === 'string' || drawn instanceof Uint8Array ? { body: drawn, csp: null } : drawn;
+      return kind.draw(drawn, renderer);
     },
   };
+}
+
+/** Tells what draws a kind, as one text: two with one version draw the same bytes from the same inputs. */
+export type VersionOf = (kind: KindFacts) => string;
+
+/** What a file's bytes follow from, as one text: what it is made from, and what makes it. */
+export function keyOf({ kind, fingerprint }: FileEntry, versionOf: VersionOf): string {
+  return fingerprintOf([kind.name, versionOf(kind), fingerprint]);
 }

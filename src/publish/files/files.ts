@@ -5,6 +5,7 @@ import { ICON_PATH, type PageIcon } from '../definitions/presentation.ts';
 import { badgeFiles, type PageBadges } from './badge-files.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { htmlFiles } from './html-files.ts';
+import { ICON } from './kinds/icon.ts';
 import { machineFiles } from './machine-files.ts';
 import { pageFacts } from './page-facts.ts';
 
@@ -34,13 +35,5 @@ export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] 
 
 function iconFiles(icon: PageIcon | null): FileEntry[] {
   if (icon === null) return [];
-  return [
-    fileEntry({
-      path: ICON_PATH,
-      contentType: 'image/png',
-      kind: 'icon',
-      view: () => icon.png,
-      draw: (base64) => Buffer.from(base64, 'base64'),
-    }),
-  ];
+  return [fileEntry(ICON, ICON_PATH, { inputs: () => icon })];
 }

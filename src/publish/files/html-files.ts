@@ -3,20 +3,11 @@
  * that only grow older follow the heartbeat; the rest follow the present.
  */
 
-import { BADGE_KINDS, PART_KINDS } from '../../badges/kinds.ts';
-import type { ComponentModel, PageIncident, PageMaintenance, PageModel } from '../../model/index.ts';
-import { badgeGalleryView } from '../../views/badges/badge-gallery.ts';
-import { componentView } from '../../views/component/component.ts';
-import { historyView } from '../../views/history/history.ts';
-import { uptimeCalendarView } from '../../views/history/uptime-calendar.ts';
-import type { ViewByKind, ViewKind } from '../../views/html.ts';
-import { isOpen } from '../../views/incident/event-times.ts';
-import { incidentView } from '../../views/incident/incident.ts';
-import { maintenanceView } from '../../views/incident/maintenance.ts';
+import { BADGE_KINDS } from '../../badges/kinds.ts';
 import { embedView } from '../../views/page/embed.ts';
 import { notFoundView } from '../../views/page/not-found.ts';
 import { statusPageView } from '../../views/page/status-page.ts';
-import { reportIndexView, reportView } from '../../views/report/report.ts';
+import { reportIndexView } from '../../views/report/report.ts';
 import {
   BADGES_PATH,
   componentPath,
@@ -30,154 +21,58 @@ import {
   reportPath,
   UPTIME_PATH,
 } from '../../views/text/addresses.ts';
-import { fingerprintOf } from '../fingerprint.ts';
-import { type FileEntry, fileEntry, type Priority } from './file-entry.ts';
+import { type FileEntry, type FileEntryInit, fileEntry } from './file-entry.ts';
+import type { FileKind } from './file-kind.ts';
+import { BADGE_GALLERY } from './kinds/badge-gallery.ts';
+import { COMPONENT } from './kinds/component.ts';
+import { HISTORY } from './kinds/history.ts';
+import { INCIDENT } from './kinds/incident.ts';
+import { MAINTENANCE } from './kinds/maintenance.ts';
+import { REPORT } from './kinds/report.ts';
+import { UPTIME_CALENDAR } from './kinds/uptime-calendar.ts';
+import { EMBED, NOT_FOUND, REPORT_INDEX, STATUS_PAGE } from './kinds/views.ts';
 import type { PageFacts } from './page-facts.ts';
-
-const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** Every HTML file of a page that is not drawn on demand. */
 export function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[] {
-  const { model, frame, months } = facts;
+  const { model, frame } = facts;
   return [
-    htmlFile(HOME_PATH, 'status-page', { view: () => statusPageView(model) }),
-    htmlFile(EMBED_PATH, 'embed', { view: () => embedView(model) }),
-    ...historyFiles(facts),
-    ...model.incidents.flatMap((incident) => incidentFiles(facts, incident)),
-    ...model.maintenances.map((maintenance) => maintenanceFile(facts, maintenance)),
-    ...model.components.map((component) => componentFile(facts, component)),
-    uptimeFile(facts),
-    ...reportFiles(facts),
-    htmlFile(BADGES_PATH, 'badge-gallery', {
-      view: () => badgeGalleryView(model, { kinds: [...BADGE_KINDS, ...badgeNames] }),
-      inputs: () => [frame(), badgeNames],
-    }),
-    fileEntry({
-      path: '404.html',
-      contentType: HTML_TYPE,
-      kind: 'not-found',
-      view: () => notFoundView(model),
-      inputs: () => [frame(), months()],
-      draw: (view, renderer) => renderer.render('not-found', view),
-    }),
-  ];
-}
-
-/** The incident at its address, and at every other that it was ever known under: the page itself names the one. */
-function incidentFiles({ model, frame }: PageFacts, incident: PageIncident): FileEntry[] {
-  const view = () => incidentView(model, incident);
-  const init = isOpen(incident, model.asOf) ? { view } : { view, inputs: () => [frame(), fingerprintOf(incident)] };
-  return [incident.slug, ...incident.aliases].map((slug) => htmlFile(incidentPath(slug), 'incident', init));
-}
-
-function maintenanceFile({ model, atHeartbeat, frame }: PageFacts, maintenance: PageMaintenance): FileEntry {
-  const isOver = maintenance.status === 'completed';
-  return htmlFile(maintenancePath(maintenance.slug), 'maintenance', {
-    view: () => maintenanceView(isOver ? model : atHeartbeat(), maintenance),
-    inputs: () => [frame(), fingerprintOf(maintenance), ...(isOver ? [] : [freshnessInputs(atHeartbeat())])],
-  });
-}
-
-function componentFile(
-  { model, atHeartbeat, hasNews, frame, eventsOf }: PageFacts,
-  component: ComponentModel,
-): FileEntry {
-  const { id } = component.definition;
-  const chosen = () => {
-    if (hasNews(id)) return { page: model, shown: component };
-    const page = atHeartbeat();
-    return { page, shown: page.components.find(({ definition }) => definition.id === id) ?? component };
-  };
-  return htmlFile(componentPath(id), 'component', {
-    view: () => {
-      const { page, shown } = chosen();
-      return componentView(page, shown, { badges: PART_KINDS });
-    },
-    inputs: () => {
-      const { page, shown } = chosen();
-      return [
-        frame(),
-        fingerprintOf(shown),
-        freshnessInputs(page),
-        ...eventsOf(id).map((event) => fingerprintOf(event)),
-      ];
-    },
-  });
-}
-
-/** What a page about the present says of its age. */
-function freshnessInputs({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): unknown {
-  return [asOf, staleAfter, dataFrom, isStale, sources.map(({ intervalMs }) => intervalMs)];
-}
-
-function uptimeFile({ atHeartbeat, frame, incidentHeads }: PageFacts): FileEntry {
-  return htmlFile(UPTIME_PATH, 'uptime-calendar', {
-    priority: 'deferred',
-    view: () => uptimeCalendarView(atHeartbeat()),
-    inputs: () => {
-      const page = atHeartbeat();
-      return [
-        frame(),
-        incidentHeads(),
-        page.state,
-        freshnessInputs(page),
-        ...page.components.map((component) => fingerprintOf(component)),
-      ];
-    },
-  });
-}
-
-function historyFiles(facts: PageFacts): FileEntry[] {
-  const { model, frame, months, eventsIn, eventCounts } = facts;
-  const inputsOf = (month: string) => () => {
-    const events = eventsIn(month);
-    // The durations of open events run to the present.
-    const end = events.some((event) => 'startedAt' in event && isOpen(event, model.asOf)) ? model.asOf : null;
-    return [frame(), months(), eventCounts(), month, end, ...events.map((event) => fingerprintOf(event))];
-  };
-  return [
-    htmlFile(HISTORY_PATH, 'history', { view: () => historyView(model, null), inputs: inputsOf(months()[0] ?? '') }),
-    ...months().map((month) =>
-      htmlFile(historyPath(month), 'history', { view: () => historyView(model, month), inputs: inputsOf(month) }),
+    htmlFile(STATUS_PAGE, HOME_PATH, { inputs: () => statusPageView(model) }),
+    htmlFile(EMBED, EMBED_PATH, { inputs: () => embedView(model) }),
+    htmlFile(HISTORY, HISTORY_PATH, { inputs: () => facts.history(null) }),
+    ...facts.months().map((month) => htmlFile(HISTORY, historyPath(month), { inputs: () => facts.history(month) })),
+    // At its address, and at every other that it was ever known under: the page itself names the one.
+    ...model.incidents.flatMap((one) =>
+      [one.slug, ...one.aliases].map((slug) =>
+        htmlFile(INCIDENT, incidentPath(slug), { inputs: () => facts.incident(one) }),
+      ),
     ),
-  ];
-}
-
-function reportFiles({ atHeartbeat, frame, reportMonths, reportOf, eventsTouching }: PageFacts): FileEntry[] {
-  return [
-    htmlFile(REPORTS_PATH, 'report-index', {
+    ...model.maintenances.map((one) =>
+      htmlFile(MAINTENANCE, maintenancePath(one.slug), { inputs: () => facts.maintenance(one) }),
+    ),
+    ...model.components.map((one) =>
+      htmlFile(COMPONENT, componentPath(one.definition.id), { inputs: () => facts.component(one) }),
+    ),
+    htmlFile(UPTIME_CALENDAR, UPTIME_PATH, { priority: 'deferred', inputs: facts.uptimeCalendar }),
+    htmlFile(REPORT_INDEX, REPORTS_PATH, {
       priority: 'deferred',
-      view: () => reportIndexView(atHeartbeat(), reportMonths()),
-      inputs: () => [frame(), reportMonths()],
+      inputs: () => reportIndexView(frame(), facts.reportMonths()),
     }),
-    ...reportMonths().map((month) =>
-      htmlFile(reportPath(month), 'report', {
-        priority: 'deferred',
-        view: () => reportView(atHeartbeat(), month),
-        inputs: () => [
-          frame(),
-          reportMonths(),
-          fingerprintOf(reportOf(month)),
-          ...eventsTouching(month).map((event) => fingerprintOf(event)),
-        ],
-      }),
-    ),
+    ...facts
+      .reportMonths()
+      .map((month) => htmlFile(REPORT, reportPath(month), { priority: 'deferred', inputs: () => facts.report(month) })),
+    htmlFile(BADGE_GALLERY, BADGES_PATH, {
+      inputs: () => ({ frame: frame(), badgeNames: [...BADGE_KINDS, ...badgeNames] }),
+    }),
+    fileEntry(NOT_FOUND, '404.html', { inputs: () => notFoundView(frame()) }),
   ];
 }
 
-interface HtmlFileInit<Kind extends ViewKind> {
-  readonly view: () => ViewByKind[Kind];
-  readonly inputs?: () => unknown;
-  readonly priority?: Priority;
-}
-
-/** A file that is a view drawn as HTML; `path` is its folder. */
-export function htmlFile<Kind extends ViewKind>(path: string, kind: Kind, init: HtmlFileInit<Kind>): FileEntry {
-  return fileEntry({
-    ...init,
-    path: `${path}index.html`,
-    contentType: HTML_TYPE,
-    kind,
-    draw: (view, renderer) => renderer.render(kind, view),
-  });
+/** @param folder  below the page, with a slash at its end; empty: the page itself */
+export function htmlFile<Inputs extends object>(
+  kind: FileKind<Inputs>,
+  folder: string,
+  init: FileEntryInit<Inputs>,
+): FileEntry {
+  return fileEntry(kind, `${folder}index.html`, init);
 }

@@ -1,94 +1,176 @@
-/** What several files of a page are made from, each computed once and only when asked for. */
+/**
+ * What the dearer files of a page are made from: of the model, the parts that each of them shows. Parts are shared between
+ * files and computed once, when they are first asked for.
+ */
 
+import { PART_KINDS } from '../../badges/kinds.ts';
 import {
-  type Interval,
+  type ComponentModel,
+  cutTimeline,
+  type EpochMs,
+  later,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
-  toEpochMs,
 } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import { intervalOfMonth, monthOf, monthsOf } from '../../views/days/months.ts';
+import { ageOf, frameOf, type PageAge, type PageFrame, type Settled } from '../../views/frame/page-frame.ts';
+import { isOpen, settledAt, touches } from '../../views/incident/event-times.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
 import { type ReportDocument, reportDocument } from '../../views/report/report-data.ts';
-import { fingerprintOf } from '../fingerprint.ts';
-
-export type PageEvent = PageIncident | PageMaintenance;
+import type { ComponentInputs } from './kinds/component.ts';
+import type { HistoryInputs } from './kinds/history.ts';
+import type { IncidentInputs } from './kinds/incident.ts';
+import type { MaintenanceInputs } from './kinds/maintenance.ts';
+import type { ReportInputs } from './kinds/report.ts';
+import type { CalendarInputs } from './kinds/uptime-calendar.ts';
 
 export interface PageFacts {
   readonly model: PageModel;
-  /** The model as of the last heartbeat, for what only grows older. */
-  readonly atHeartbeat: () => PageModel;
-  /** Whether a component has another state, or word of an event of its own, since the last heartbeat. */
-  readonly hasNews: (componentId: string) => boolean;
-  /** Digest of what every file shows of the page, whatever it is about. */
-  readonly frame: () => string;
+  /** What every file may show of the page. */
+  readonly frame: () => PageFrame;
   /** Months of the history and of the reports, newest first. */
   readonly months: () => readonly string[];
   readonly reportMonths: () => readonly string[];
-  readonly reportOf: (month: string) => ReportDocument;
-  /** Incidents and maintenances by the component that they are about, the month they begin in, the months they touch. */
-  readonly eventsOf: (componentId: string) => readonly PageEvent[];
-  readonly eventsIn: (month: string) => readonly PageEvent[];
-  readonly eventsTouching: (month: string) => readonly PageEvent[];
-  /** Digest of what a calendar says of incidents: titles, times, components. */
-  readonly incidentHeads: () => string;
-  /** Digest of how many events begin in each month. */
-  readonly eventCounts: () => string;
+  readonly reportDocument: (month: string) => ReportDocument;
+  readonly incident: (incident: PageIncident) => IncidentInputs;
+  readonly maintenance: (maintenance: PageMaintenance) => MaintenanceInputs;
+  readonly component: (component: ComponentModel) => ComponentInputs;
+  /** Null: the current month, as `history/` itself shows. */
+  readonly history: (month: string | null) => HistoryInputs;
+  readonly uptimeCalendar: () => CalendarInputs;
+  readonly report: (month: string) => ReportInputs;
 }
 
 /** The facts of one page. Costs nothing until asked. */
 export function pageFacts(model: PageModel): PageFacts {
   const heartbeat = lastHeartbeat(model);
-  const events: readonly PageEvent[] = [...model.incidents, ...model.maintenances];
   const atHeartbeat = once(() => modelAt(model, heartbeat));
-  const withNews = once(() => componentsWithNews(model, heartbeat));
-  const byComponent = once(() => groupedByComponent(events));
-  const byMonth = once(() => Map.groupBy(events, (event) => monthOf(startOf(event), model.settings.timezone)));
+  const frame = once(() => frameOf(model));
+  const age = once(() => ageOf(model));
+  const heartbeatAge = once(() => ageOf(atHeartbeat()));
+  const reportMonths = once(() => monthsOf(atHeartbeat()));
   const reports = new Map<string, ReportDocument>();
   return {
     model,
-    atHeartbeat,
-    hasNews: (componentId) => withNews().has(componentId),
-    frame: once(() => fingerprintOf(frameOf(model))),
+    frame,
     months: once(() => monthsOf(model)),
-    reportMonths: once(() => monthsOf(atHeartbeat())),
-    reportOf: (month) => reports.getOrInsertComputed(month, () => reportDocument(atHeartbeat(), month)),
-    eventsOf: (componentId) => byComponent().get(componentId) ?? [],
-    eventsIn: (month) => byMonth().get(month) ?? [],
-    eventsTouching: (month) => {
-      const window = intervalOfMonth(month, model.settings.timezone);
-      return events.filter((event) => touches(window, event));
+    reportMonths,
+    reportDocument: (month) => reports.getOrInsertComputed(month, () => reportDocument(atHeartbeat(), month)),
+    incident: (incident) => ({
+      frame: frame(),
+      ...(isOpen(incident, model.asOf) ? age() : settled(settledAt(model.asOf, [incident]))),
+      incident,
+    }),
+    maintenance: (maintenance) => ({
+      frame: frame(),
+      ...(maintenance.status === 'completed' ? settled(maintenance.endsAt) : heartbeatAge()),
+      maintenance,
+    }),
+    ...componentFacts(model, { heartbeat, atHeartbeat, frame, age, heartbeatAge }),
+    ...historyFacts(model, frame),
+    uptimeCalendar: () => {
+      const { state, since, components, incidents } = atHeartbeat();
+      const heads = incidents.map(({ title, startedAt, endedAt }) => ({ title, startedAt, endedAt }));
+      return { frame: frame(), age: heartbeatAge(), state, since, components, incidents: heads };
     },
-    incidentHeads: once(() =>
-      fingerprintOf(
-        model.incidents.map(({ title, startedAt, endedAt, componentIds }) => [title, startedAt, endedAt, componentIds]),
-      ),
-    ),
-    eventCounts: once(() => fingerprintOf([...byMonth()].map(([month, { length }]) => [month, length]))),
+    report: (month) => ({ frame: frame(), months: reportMonths(), ...monthOfReport(atHeartbeat(), month) }),
   };
 }
 
-function frameOf({ definition, settings, components, groups }: PageModel): unknown {
+function settled(asOf: EpochMs): Settled {
+  return { asOf, staleAfter: null };
+}
+
+interface SharedParts {
+  readonly heartbeat: EpochMs;
+  readonly atHeartbeat: () => PageModel;
+  readonly frame: () => PageFrame;
+  readonly age: () => PageAge;
+  readonly heartbeatAge: () => PageAge;
+}
+
+/** A component that has no news is shown as of the last heartbeat, so that news about one of fifty redraws one page. */
+function componentFacts(
+  model: PageModel,
+  { heartbeat, atHeartbeat, frame, age, heartbeatAge }: SharedParts,
+): Pick<PageFacts, 'component'> {
+  const withNews = once(() => componentsWithNews(model, heartbeat));
+  const before = once(() => new Map(atHeartbeat().components.map((one) => [one.definition.id, one])));
+  const incidents = once(() => groupedBy(model.incidents, ({ componentIds }) => componentIds));
+  const maintenances = once(() => groupedBy(model.maintenances, ({ componentIds }) => componentIds));
   return {
-    definition,
-    settings,
-    groups,
-    components: components.map(({ definition: { id, groupId }, name }) => [id, name, groupId]),
+    component: (component) => {
+      const { id } = component.definition;
+      const hasNews = withNews().has(id);
+      return {
+        frame: frame(),
+        age: hasNews ? age() : heartbeatAge(),
+        component: hasNews ? component : (before().get(id) ?? component),
+        incidents: incidents().get(id) ?? [],
+        maintenances: maintenances().get(id) ?? [],
+        badges: PART_KINDS,
+      };
+    },
   };
 }
 
-function startOf(event: PageEvent): PageIncident['startedAt'] {
-  return 'startedAt' in event ? event.startedAt : event.startsAt;
+function historyFacts(model: PageModel, frame: () => PageFrame): Pick<PageFacts, 'history'> {
+  const months = once(() => monthsOf(model));
+  const monthIn = (at: EpochMs): string => monthOf(at, model.settings.timezone);
+  const incidents = once(() => Map.groupBy(model.incidents, ({ startedAt }) => monthIn(startedAt)));
+  const maintenances = once(() =>
+    groupedBy(model.maintenances, ({ windows }) => windows.map(({ from }) => monthIn(from))),
+  );
+  const incidentCounts = once(() =>
+    Object.fromEntries([...incidents()].map(([month, { length }]): [string, number] => [month, length])),
+  );
+  return {
+    history: (month) => {
+      const shown = month ?? months()[0] ?? '';
+      const begun = incidents().get(shown) ?? [];
+      const planned = maintenances().get(shown) ?? [];
+      return {
+        frame: frame(),
+        months: months(),
+        incidentCounts: incidentCounts(),
+        month,
+        incidents: begun,
+        maintenances: planned,
+        asOf: settledAt(
+          model.asOf,
+          begun,
+          planned.flatMap(({ windows }) => windows),
+        ),
+      };
+    },
+  };
 }
 
-function touches(window: Interval, event: PageEvent): boolean {
-  const end = 'startedAt' in event ? event.endedAt : event.endsAt;
-  return startOf(event) < window.to && (end ?? toEpochMs(window.to)) >= window.from;
+function monthOfReport(model: PageModel, month: string): Omit<ReportInputs, 'frame' | 'months'> {
+  const window = intervalOfMonth(month, model.settings.timezone);
+  const incidents = model.incidents.filter(({ startedAt, endedAt }) => touches(window, startedAt, endedAt));
+  const isOver = model.asOf >= window.to;
+  return {
+    month,
+    components: model.components.map(({ definition: { id, groupId }, name, timeline }) => ({
+      definition: { id, groupId },
+      name,
+      timeline: cutTimeline(timeline, window),
+    })),
+    incidents,
+    maintenances: model.maintenances.filter(({ windows }) => windows.some(({ from, to }) => touches(window, from, to))),
+    asOf: isOver ? later(settledAt(model.asOf, incidents), window.to) : model.asOf,
+  };
 }
 
-function groupedByComponent(events: readonly PageEvent[]): ReadonlyMap<string, readonly PageEvent[]> {
-  const byComponent = new Map<string, PageEvent[]>();
-  for (const event of events) for (const id of event.componentIds) byComponent.getOrInsert(id, []).push(event);
-  return byComponent;
+/** Events of a page by what they are about, or by when; each once below every key that it has, in their order. */
+function groupedBy<Event>(
+  events: readonly Event[],
+  keysOf: (event: Event) => readonly string[],
+): ReadonlyMap<string, readonly Event[]> {
+  const groups = new Map<string, Event[]>();
+  for (const event of events) for (const key of new Set(keysOf(event))) groups.getOrInsert(key, []).push(event);
+  return groups;
 }

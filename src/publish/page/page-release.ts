@@ -21,7 +21,7 @@ export interface PageTask {
   readonly state: Pick<SiteState, 'now' | 'announcements' | 'sources'>;
   /** `immediate`: what happened since. `deferred`: what the release being served left for later. */
   readonly priority: Exclude<Priority, 'background'>;
-  /** True: every file is compared, also when nothing happened and no heartbeat is due. */
+  /** True: figures over long periods are compared at once too, whatever happened. */
   readonly comparesAll: boolean;
   /** Of the release being served; null: none, or one that cannot be read. */
   readonly previous: Manifest | null;
@@ -70,14 +70,6 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     summary: { state: model.state, since: model.since, asOf: model.asOf },
     dueAt: dueAfter(inputs, model, task),
   };
-  if (isNewsOnly(task) && task.previous !== null && isUnmoved(task.previous, { model, eventKey, task }))
-    return {
-      ...prepared,
-      manifest: null,
-      filesDrawn: 0,
-      filesTotal: Object.keys(task.previous.files).length,
-      hasWaiting: false,
-    };
   const firsts = firstsOf(inputs, model, task.state.now);
   if (firsts.subjects.length + firsts.entries.length > 0) await deps.rememberFirsts(firsts);
   const entries = deps.filesOf(model, task.page);
@@ -91,12 +83,14 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     data: () =>
       JSON.stringify({ summary: prepared.summary, onDemand: deps.dataOf(model, task.page) } satisfies ReleaseData),
   };
-  const priorities = prioritiesFor(task, { eventKey, entries });
+  const priorities = prioritiesFor(task, { eventKey, asOf: model.asOf, entries });
   const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {
     previous: task.previous,
     draw: { renderer: deps.renderer, priorities, isBulk: task.isBulk },
   });
-  return { ...prepared, manifest, filesDrawn, filesTotal: entries.length, hasWaiting };
+  // What a release left for later is with whoever made it; only a first look takes up what another process left.
+  const isNothingNew = manifest === null && !task.comparesAll;
+  return { ...prepared, manifest, filesDrawn, filesTotal: entries.length, hasWaiting: hasWaiting && !isNothingNew };
 }
 
 /** News is shown as of now; without any, figures are computed to the last heartbeat, so that a pass without news rewrites nothing. */
@@ -121,36 +115,24 @@ function restingAsOf(now: EpochMs, previous: Manifest): EpochMs {
   return previous.asOf > now ? heartbeat : toEpochMs(Math.max(heartbeat, previous.asOf));
 }
 
-function isUnmoved(
-  previous: Manifest,
-  { model, eventKey, task }: { readonly model: PageModel; readonly eventKey: string; readonly task: PageTask },
-): boolean {
-  return (
-    previous.asOf === model.asOf &&
-    previous.eventKey === eventKey &&
-    previous.access === releaseAccess(task.page) &&
-    previous.customDomain === task.page.definition.customDomain
-  );
-}
-
-function isNewsOnly({ priority, comparesAll }: PageTask): boolean {
-  return priority === 'immediate' && !comparesAll;
-}
-
 function prioritiesFor(task: PageTask, drawn: DrawnFrom): readonly Priority[] {
   if (task.priority === 'deferred') return ['deferred', 'background'];
-  return isPlainNews(task, drawn) ? ['immediate'] : ['immediate', 'deferred'];
+  return leavesFigures(task, drawn) ? ['immediate'] : ['immediate', 'deferred'];
 }
 
 interface DrawnFrom {
   readonly eventKey: string;
+  readonly asOf: EpochMs;
   readonly entries: readonly FileEntry[];
 }
 
-/** Something happened and nothing was taken away; what names a thing that is to be seen no more is never left for later. */
-function isPlainNews(task: PageTask, { eventKey, entries }: DrawnFrom): boolean {
-  const { previous } = task;
-  if (!isNewsOnly(task) || previous === null || previous.eventKey === eventKey) return false;
+/**
+ * Something happened, no heartbeat is due and nothing was taken away; what names a thing that is to be seen no more is
+ * never left for later.
+ */
+function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, entries }: DrawnFrom): boolean {
+  if (comparesAll || previous === null) return false;
+  if (previous.eventKey === eventKey && previous.asOf !== asOf) return false;
   const paths = new Set(entries.map(({ path }) => path));
   return Object.keys(previous.files).every((path) => paths.has(path));
 }
@@ -178,16 +160,21 @@ export async function releaseOf(
 ): Promise<{ readonly manifest: Manifest | null; readonly filesDrawn: number; readonly hasWaiting: boolean }> {
   const { entries, data, ...rest } = input;
   const { files, filesDrawn, hasWaiting } = await drawFiles(entries, previous, draw);
-  const isSame =
+  const hasSameFiles =
     previous !== null &&
     filesDrawn === 0 &&
     previous.access === input.access &&
     previous.customDomain === input.customDomain &&
-    previous.eventKey === input.eventKey &&
     Object.keys(previous.files).length === files.length;
+  const isSame =
+    hasSameFiles &&
+    previous.eventKey === input.eventKey &&
+    files.every((file) => file.drawn === null && file.key === previous.files[file.path]?.key);
   if (isSame) return { manifest: null, filesDrawn, hasWaiting };
   try {
-    const completes = draw.priorities.includes('immediate') ? null : (previous?.number ?? null);
+    // To one that is the same in every byte nobody needs to go back either.
+    const isNew = draw.priorities.includes('immediate') && !hasSameFiles;
+    const completes = isNew ? null : (previous?.number ?? null);
     const manifest = await writeRelease(deps, { ...rest, completes, files, data: data() }, previous);
     return { manifest, filesDrawn, hasWaiting };
   } catch (error) {

@@ -12,7 +12,7 @@ const FileRecordSchema = z.preprocess(
   (record) =>
     typeof record === 'object' && record !== null && 'twins' in record ? { ...record, variants: record.twins } : record,
   z.object({
-    /** Digest of what it was drawn from: view, kind and renderer. */
+    /** Digest of what it is made from: its inputs, and everything that draws its kind. */
     key: z.string(),
     sha256: z.string(),
     bytes: z.number(),

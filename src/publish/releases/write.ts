@@ -12,10 +12,14 @@ import { type FileRecord, filePlaces, type Manifest, type ReleaseAccess } from '
 import { type Modes, makePageFolders, modesOf, setModes } from './modes.ts';
 
 /** One file to be in the release. */
-export interface ReleaseFile {
+export type ReleaseFile = { readonly path: string; readonly drawn: DrawnFile } | KeptFile;
+
+/** That of the last release, as it is. */
+interface KeptFile {
   readonly path: string;
-  /** Null: that of the last release, as it is. */
-  readonly drawn: DrawnFile | null;
+  readonly drawn: null;
+  /** What it would be made from by now; default: what it was made from. */
+  readonly key?: string;
 }
 
 export interface DrawnFile {
@@ -151,7 +155,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
       previousCounts?.get(path) === node.files.length + node.children.length;
     if (isShared) {
       ids[path] = lastId;
-      for (const file of node.files) files[file.path] = lastRecord(previous, file.path);
+      for (const file of node.files) if (file.drawn === null) files[file.path] = keptRecord(previous, file);
       continue;
     }
     if (path !== '') {
@@ -210,8 +214,9 @@ function parentOf(path: string): string {
   return folder === '.' ? '' : folder;
 }
 
-function placeFile(writing: Writing, { path, drawn }: ReleaseFile, target: string): FileRecord {
-  if (drawn === null) return linkFile(writing, path, target);
+function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRecord {
+  if (file.drawn === null) return linkFile(writing, file, target);
+  const { path, drawn } = file;
   const { key, contentType, csp, body, variants } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);
@@ -250,8 +255,9 @@ function linkFolder(
   disk.symlink(relative(target, join(poolFolder(folders, input.slug), id)), place);
 }
 
-function linkFile({ disk, previous, lastPlaceOf }: Writing, path: string, target: string): FileRecord {
-  const record = lastRecord(previous, path);
+function linkFile({ disk, previous, lastPlaceOf }: Writing, file: KeptFile, target: string): FileRecord {
+  const { path } = file;
+  const record = keptRecord(previous, file);
   try {
     for (const suffix of ['', ...record.variants.map(suffixOf)]) disk.link(lastPlaceOf(path) + suffix, target + suffix);
   } catch (error) {
@@ -261,19 +267,20 @@ function linkFile({ disk, previous, lastPlaceOf }: Writing, path: string, target
   return record;
 }
 
-function lastRecord(previous: Manifest | null, path: string): FileRecord {
+function keptRecord(previous: Manifest | null, { path, key }: KeptFile): FileRecord {
   const record = previous?.files[path];
   if (record === undefined) throw new Error(`${path} was to be kept, but the last release has no such file`);
-  return record;
+  return key === undefined || key === record.key ? record : { ...record, key };
 }
 
 /** Reads back what this release wrote; what it shares was read back by the one that wrote it, so its size will do. */
-function verify({ folders, input, previous, number }: Writing, manifest: Manifest): void {
+function verify({ folders, input, number }: Writing, manifest: Manifest): void {
   const root = filesFolder(folders, input.slug, number);
   if (!Object.hasOwn(manifest.files, 'index.html')) throw new Error('the release has no index.html');
+  const kept = new Set(input.files.filter(({ drawn }) => drawn === null).map(({ path }) => path));
   for (const [path, record] of Object.entries(manifest.files)) {
     const file = join(root, path);
-    if (previous?.files[path] === record) {
+    if (kept.has(path)) {
       if (fileSize(file) !== record.bytes) throw new DamagedReleaseError(path, null);
     } else if (sha256Of(readFileSync(file)) !== record.sha256) {
       throw new Error(`${path} does not match its manifest`);

@@ -3,14 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import packageJson from '../../../package.json' with { type: 'json' };
 import { sealPage } from '../../access/sealed/seal.ts';
 import { BADGE_HEADERS } from '../../badges/files.ts';
 import { sealWords } from '../../views/login/seal-words.ts';
 import type { BadgeData } from '../files/badge-data.ts';
 import { badgeFilesOfSubjects } from '../files/badge-files.ts';
-import type { PageRenderer } from '../files/file-entry.ts';
-import { fingerprintOf } from '../fingerprint.ts';
+import { keyOf, type VersionOf } from '../files/file-entry.ts';
+import type { PageRenderer } from '../files/file-kind.ts';
 import { filesFolder, type ReleaseFolders } from '../releases/folders.ts';
 import { type Manifest, readData } from '../releases/manifest.ts';
 import type { StaticFile } from './static-file.ts';
@@ -28,14 +27,17 @@ const NO_RENDERER: PageRenderer = {
 };
 
 /** Every badge of a published page, from what its release keeps; drawn when it is read. Paths are below the page. */
-export function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest): readonly StaticFile[] {
+export function badgesOf(
+  folders: ReleaseFolders,
+  { slug, number }: Manifest,
+  versionOf: VersionOf,
+): readonly StaticFile[] {
   const { onDemand } = readData(folders, slug, number) as { readonly onDemand: BadgeData | null };
   if (onDemand === null) return [];
   return badgeFilesOfSubjects(onDemand.subjects, onDemand).map((entry) => ({
     path: entry.path,
-    // Another version may draw the same view otherwise.
-    identity: fingerprintOf([packageJson.version, entry.kind, entry.key]),
-    contentType: entry.contentType,
+    identity: keyOf(entry, versionOf),
+    contentType: entry.kind.contentType,
     cacheControl: BADGE_CACHE,
     stage: 'data',
     read: async () => {

@@ -4,6 +4,8 @@ import { hash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SITE_FILES } from '../../model/slugs.ts';
+import type { VersionOf } from '../files/file-entry.ts';
+import { BADGES } from '../files/kinds/badges.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import {
@@ -27,6 +29,8 @@ export interface ListingOptions {
   readonly sealed: ReadonlyMap<string, PageLock>;
   /** `_headers` and `_redirects`; null: this host reads neither. */
   readonly hostFiles: { readonly isHttps: boolean } | null;
+  /** What draws badges, which are in no release. */
+  readonly versionOf: VersionOf;
 }
 
 export interface StaticPage {
@@ -70,7 +74,8 @@ interface KnownPage {
 }
 
 /** Makes the listing over a data folder. Between two looks it remembers a few words of each page. */
-export function createStaticListing({ folders, home, sealed, hostFiles }: ListingOptions): StaticListing {
+export function createStaticListing(options: ListingOptions): StaticListing {
+  const { folders, home, sealed, hostFiles, versionOf } = options;
   const known = new Map<string, KnownPage>();
   const seals = new Map<string, { readonly from: string; readonly mark: string }>();
 
@@ -86,7 +91,7 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
       slug,
       number,
       from,
-      mark: fingerprintOf([LISTING_FORMAT, manifest]).slice(0, 32),
+      mark: fingerprintOf([LISTING_FORMAT, Object.values(BADGES).map(versionOf), manifest]).slice(0, 32),
       access,
       customDomain,
     };
@@ -106,7 +111,7 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
 
   function toPage(page: KnownPage): StaticPage {
     const { slug, mark, number } = page;
-    return { slug, mark, number, isSealed: false, files: () => publicFiles(folders, page) };
+    return { slug, mark, number, isSealed: false, files: () => publicFiles(options, page) };
   }
 
   function toSealedPage(page: KnownPage, lock: PageLock): StaticPage {
@@ -124,7 +129,7 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
   function toHomePage(page: KnownPage): StaticPage {
     const prefix = prefixOf(page.slug);
     const files = (): StaticFile[] =>
-      publicFiles(folders, page)
+      publicFiles(options, page)
         .map((file) => ({ ...file, path: file.path.slice(prefix.length) }))
         .filter(({ path }) => !FILES_OF_SITE.has(path));
     return {
@@ -146,7 +151,7 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
       isSealed: false,
       files: () => [
         ...texts.map(textFile),
-        ...publicFiles(folders, site, others).filter(({ path }) => !hasHome || path !== 'index.html'),
+        ...publicFiles(options, site, others).filter(({ path }) => !hasHome || path !== 'index.html'),
       ],
     };
   }
@@ -177,7 +182,7 @@ export function createStaticListing({ folders, home, sealed, hostFiles }: Listin
         homePaths: () => new Set(homes.flatMap(({ files }) => files()).map(({ path }) => path)),
         unreadable,
         gated,
-        pathsOf: (slug) => pathsOnDisk(folders, slug),
+        pathsOf: (slug) => pathsOnDisk(options, slug),
       };
     },
   };
@@ -198,7 +203,7 @@ function releaseStamp(folders: ReleaseFolders, slug: string, number: number): st
 
 /** @param others pages that the site's own files tell of: once one of them is closed, these must not leave either */
 function publicFiles(
-  folders: ReleaseFolders,
+  { folders, versionOf }: Pick<ListingOptions, 'folders' | 'versionOf'>,
   { slug, number }: KnownPage,
   others: readonly KnownPage[] = [],
 ): StaticFile[] {
@@ -221,7 +226,7 @@ function publicFiles(
       read: () => guarded(() => rewrittenBody(join(source, path), slug)),
     }),
   );
-  const badges = slug === SITE_SLUG ? [] : badgesOf(folders, manifest);
+  const badges = slug === SITE_SLUG ? [] : badgesOf(folders, manifest, versionOf);
   return [
     ...files,
     ...badges.map((badge) => ({ ...badge, path: prefix + badge.path, read: () => guarded(badge.read) })),
@@ -270,12 +275,17 @@ function textFile([path, text]: readonly [string, string]): StaticFile {
   };
 }
 
-function pathsOnDisk(folders: ReleaseFolders, slug: string): readonly string[] {
+function pathsOnDisk(
+  { folders, versionOf }: Pick<ListingOptions, 'folders' | 'versionOf'>,
+  slug: string,
+): readonly string[] {
   const manifest = currentManifest(folders, slug);
   if (manifest === null) return [];
   const paths = Object.keys(manifest.files);
   try {
-    return [...paths, ...badgesOf(folders, manifest).map(({ path }) => path)].map((path) => prefixOf(slug) + path);
+    return [...paths, ...badgesOf(folders, manifest, versionOf).map(({ path }) => path)].map(
+      (path) => prefixOf(slug) + path,
+    );
   } catch {
     // Its data cannot be read; what its manifest lists is what is known of it.
     return paths.map((path) => prefixOf(slug) + path);

@@ -1,7 +1,7 @@
 /** Every badge of a page to look at and to copy, and the frame for other sites. */
 
-import type { PageModel } from '../../model/index.ts';
 import { escapeMarkup } from '../../model/markup.ts';
+import type { PageFrame } from '../frame/page-frame.ts';
 import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
@@ -27,7 +27,7 @@ export interface GalleryInit extends ViewOptions {
   readonly kinds: readonly string[];
 }
 
-export function badgeGalleryView(model: PageModel, { kinds, ...options }: GalleryInit): BadgeGalleryView {
+export function badgeGalleryView(model: PageFrame, { kinds, ...options }: GalleryInit): BadgeGalleryView {
   const context = contextOf(model, { base: '../', ...options });
   const { words, base } = context;
   const { title } = model.definition;
@@ -47,7 +47,7 @@ export function badgeGalleryView(model: PageModel, { kinds, ...options }: Galler
       description: words.galleryIntro,
       path: BADGES_PATH,
       section: 'badges',
-      isLive: false,
+      present: null,
     }),
     badges: kinds.map((kind) => badgeOf('', kind, `${title}: ${kind}`)),
     parts: [

@@ -66,6 +66,7 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
 
 /** What is counted once for each component, however many subjects it is part of. */
 interface Measured extends ComponentDays {
+  readonly component: ComponentModel;
   readonly uptimes: Readonly<Record<UptimePeriod, Uptime>>;
 }
 

@@ -3,9 +3,9 @@
 import { type ComponentModel, combinedState, type DayCell, firstKnownAt, type State } from '../../model/index.ts';
 import type { BadgeDay } from './badge.ts';
 
-/** A component with its day cells, the same days for all. */
+/** A component's time line with its day cells, the same days for all. */
 export interface ComponentDays {
-  readonly component: ComponentModel;
+  readonly component: Pick<ComponentModel, 'timeline'>;
   readonly cells: readonly DayCell[];
 }
 

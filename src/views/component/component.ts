@@ -3,6 +3,7 @@
 import { type ComponentModel, isWorse, type PageModel, type State } from '../../model/index.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
+import type { PageAge, PageFrame } from '../frame/page-frame.ts';
 import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
@@ -44,13 +45,16 @@ export interface ComponentView {
   readonly badges: readonly (BadgeSnippets & { readonly src: string })[];
 }
 
+/** A page as far as one component of it is concerned; of events, at least those that are about the component. */
+export type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'maintenances'>;
+
 export interface ComponentInit extends ViewOptions {
   /** Names of the badges that components have, as in their addresses. */
   readonly badges: readonly string[];
 }
 
 export function componentView(
-  model: PageModel,
+  model: ComponentPage,
   component: ComponentModel,
   { badges, ...options }: ComponentInit,
 ): ComponentView {
@@ -68,9 +72,7 @@ export function componentView(
       description: `${name}: ${stateWord(state, words)}`,
       path,
       section: 'status',
-      isLive: true,
-      state,
-      since: component.since,
+      present: { ...model, state, since: component.since },
     }),
     name,
     group: model.groups.find((one) => one.id === definition.groupId)?.name ?? null,

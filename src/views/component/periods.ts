@@ -7,6 +7,7 @@ import {
   type UptimePeriod,
   uptimePeriods,
 } from '../../model/index.ts';
+import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import type { Words } from '../words/index.ts';
 
@@ -27,7 +28,7 @@ const PERIOD_KEYS = {
   '365d': 'period365d',
 } as const satisfies Record<UptimePeriod, keyof Words>;
 
-export function periodRowsOf(context: ViewContext, component: ComponentModel): PeriodRowView[] {
+export function periodRowsOf(context: ViewContext<DatedPage>, component: ComponentModel): PeriodRowView[] {
   const { model, words } = context;
   const uptimes = uptimePeriods(component.timeline, model.asOf);
   return (Object.keys(UPTIME_PERIODS) as UptimePeriod[]).map((period) => ({
@@ -37,7 +38,7 @@ export function periodRowsOf(context: ViewContext, component: ComponentModel): P
 }
 
 /** The figures of one uptime as they are written. */
-function periodFigures({ model, format }: ViewContext, uptime: Uptime): Omit<PeriodRowView, 'period'> {
+function periodFigures({ model, format }: ViewContext<PageFrame>, uptime: Uptime): Omit<PeriodRowView, 'period'> {
   const { uptimeDecimals } = model.settings;
   return {
     uptime: format.percent(uptime.ratio, uptimeDecimals),

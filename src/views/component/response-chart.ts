@@ -11,6 +11,7 @@ import {
   toEpochMs,
   windowOf,
 } from '../../model/index.ts';
+import type { DatedPage } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import { upstreamResponseMs } from '../model/upstream-figures.ts';
 import type { TimeView } from '../text/format.ts';
@@ -39,7 +40,10 @@ export interface ResponseChartView {
 }
 
 /** Null when nothing was measured in the last seven days. */
-export function responseChartOf(context: ViewContext, { responseTimes }: ComponentModel): ResponseChartView | null {
+export function responseChartOf(
+  context: ViewContext<DatedPage>,
+  { responseTimes }: ComponentModel,
+): ResponseChartView | null {
   const { model, words, format } = context;
   const recent = responseTimes.filter(({ at }) => at >= model.asOf - WINDOW_MS_MAX && at < model.asOf);
   const [first] = recent;
@@ -85,7 +89,10 @@ export const SPARK_POINTS = 12;
 export const SPARK_HEIGHT = 8;
 
 /** Null when nothing was measured in the last day and the upstream gives no average. */
-export function responseSparkOf({ model, words, format }: ViewContext, component: ComponentModel): SparkView | null {
+export function responseSparkOf(
+  { model, words, format }: ViewContext<DatedPage>,
+  component: ComponentModel,
+): SparkView | null {
   const { responseTimes } = component;
   const write = (ms: number) => fill(words.milliseconds, { n: format.number(Math.round(ms)) });
   const window = windowOf('24h', model.asOf);

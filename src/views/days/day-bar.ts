@@ -14,6 +14,7 @@ import {
   STATES_BY_IMPACT,
   type State,
 } from '../../model/index.ts';
+import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
@@ -45,19 +46,22 @@ export interface DaysView {
 }
 
 /** The days that end with the one of `model.asOf`. */
-export function barDays({ model, format }: ViewContext, dayCount: number = BAR_DAYS): DaysView {
+export function barDays({ model, format }: ViewContext<DatedPage>, dayCount: number = BAR_DAYS): DaysView {
   const days = daysUntil(dayOf(model.asOf, model.settings.timezone), dayCount);
   return { days, texts: days.map(dayCount > BAR_DAYS ? format.day : format.dayInYear) };
 }
 
-export function barCells(component: ComponentModel, days: readonly Day[], model: PageModel): DayCell[] {
-  const { timezone, blipFloorMs } = model.settings;
-  return dayCells(component.timeline, days, { zone: timezone, now: model.asOf, blipFloorMs });
+export function barCells(
+  { timeline }: Pick<ComponentModel, 'timeline'>,
+  days: readonly Day[],
+  { settings, asOf }: Pick<PageModel, 'settings' | 'asOf'>,
+): DayCell[] {
+  return dayCells(timeline, days, { zone: settings.timezone, now: asOf, blipFloorMs: settings.blipFloorMs });
 }
 
 /** @param incidents  those that are about the component */
 export function dayBarOf(
-  context: ViewContext,
+  context: ViewContext<PageFrame>,
   { days, texts }: DaysView,
   { cells, incidents }: { readonly cells: readonly DayCell[]; readonly incidents: readonly PageIncident[] },
 ): DayBarView {
@@ -80,7 +84,11 @@ export function stateOfLetter(letter: string): State {
 }
 
 /** How long the day was in each state, worst first, and its incidents; empty when its state says it all. */
-function dayDetail({ words, format }: ViewContext, cell: DayCell, incidents: readonly PageIncident[]): string {
+function dayDetail(
+  { words, format }: ViewContext<PageFrame>,
+  cell: DayCell,
+  incidents: readonly PageIncident[],
+): string {
   const states = STATES_BY_IMPACT.filter((state) => cell.msByState[state] > 0);
   const names = incidents
     .filter((one) => one.startedAt < cell.interval.to && (one.endedAt === null || one.endedAt > cell.interval.from))
@@ -94,7 +102,7 @@ function dayDetail({ words, format }: ViewContext, cell: DayCell, incidents: rea
 }
 
 function dayRows(
-  { words }: ViewContext,
+  { words }: ViewContext<PageFrame>,
   texts: readonly string[],
   { cells, details }: { readonly cells: readonly DayCell[]; readonly details: readonly string[] },
 ): DayRowView[] {
@@ -115,7 +123,9 @@ function dayRows(
 }
 
 /** Incidents of a page by the component they are about. */
-export function incidentsByComponent({ incidents }: PageModel): ReadonlyMap<string, readonly PageIncident[]> {
+export function incidentsByComponent({
+  incidents,
+}: Pick<PageModel, 'incidents'>): ReadonlyMap<string, readonly PageIncident[]> {
   const byComponent = new Map<string, PageIncident[]>();
   for (const incident of incidents)
     for (const id of incident.componentIds) byComponent.getOrInsert(id, []).push(incident);

@@ -6,10 +6,12 @@
 
 import {
   type ComponentModel,
+  type EpochMs,
   later,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
+  toEpochMs,
   toIso,
 } from '../../model/index.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
@@ -19,7 +21,7 @@ import { cleanLine, cleanText } from '../text/plain-text.ts';
 import { uuidOf } from '../text/stable-id.ts';
 import { wordsOf } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
-import { type FeedStories, feedStories, type Story } from './feed-stories.ts';
+import { feedStories, type Story } from './feed-stories.ts';
 
 /** One feed, whatever the format; plain text, cleaned for XML, still to be escaped. */
 export interface FeedView {
@@ -68,54 +70,80 @@ export interface FeedUpdateView {
   readonly body: string;
 }
 
-/** The feeds of one page, which share what they have in common. */
-export interface Feeds {
-  /** What makes the feed what it is, without computing it: as long as this stays, the view does. */
-  inputs(component?: ComponentModel): unknown;
-  /** The feed of the whole page, or of one component when it is named. */
-  view(component?: ComponentModel): FeedView;
-  historyInputs(): unknown;
+/** Everything that a feed is made from. */
+export interface FeedInputs {
+  readonly head: FeedHead;
+  readonly page: FeedPage;
+  /** Of the history feed: each story is one item. */
+  readonly isHistory: boolean;
+  /** When the page was first defined; null where there is a story. */
+  readonly emptySince: EpochMs | null;
+  readonly stories: readonly FeedStory[];
+}
+
+export type FeedHead = Omit<FeedView, 'items' | 'updatedAt'>;
+
+/** What items say of their page. One object for all feeds of a page. */
+interface FeedPage {
+  readonly id: string;
+  readonly settings: Pick<PageModel['settings'], 'url' | 'locale' | 'timezone'>;
+}
+
+/** An incident or a maintenance, and the names of the components it is about. */
+export interface FeedStory extends Story {
+  readonly components: readonly string[];
+}
+
+/** What the feeds of one page are made from. */
+export interface PageFeeds {
+  /** That of the whole page, or of one component when it is named. */
+  readonly of: (component?: ComponentModel) => FeedInputs;
   /** One item for each story of the page. */
-  history(): FeedView;
+  readonly history: () => FeedInputs;
 }
 
-/** The feeds of a page and of its components. An item is made once, whichever feeds it is in. */
-export function feedsOf(model: PageModel): Feeds {
-  const stories = feedStories(model);
-  const items = new Map<Story['updates'][number], FeedItemView>();
-  const itemOf = (story: Story, update: Story['updates'][number]): FeedItemView => {
-    const made = items.get(update) ?? updateItem(model, story, update);
-    items.set(update, made);
-    return made;
-  };
-  const inputsOf = (head: unknown, told: FeedStories['ofPage']): unknown => [
+export function feedInputs(model: PageModel): PageFeeds {
+  const { ofPage, ofComponent } = feedStories(model);
+  const { url, locale, timezone } = model.settings;
+  const page: FeedPage = { id: model.definition.id, settings: { url, locale, timezone } };
+  const inputsOf = (head: FeedHead, told: readonly Story[], isHistory: boolean): FeedInputs => ({
     head,
-    model.settings.timezone,
-    ...told.map(({ event, updates }) => [event, updates.length, affectedNames(model, event)]),
-  ];
-  const wanted = (component: ComponentModel | undefined) =>
-    component === undefined ? stories.ofPage : stories.ofComponent(component.definition.id);
+    page,
+    isHistory,
+    emptySince: told.length === 0 ? model.knownSince : null,
+    stories: told.map((story) => ({ ...story, components: affectedNames(model, story.event) })),
+  });
   return {
-    inputs: (component) => inputsOf(feedHead(model, component), wanted(component)),
-    view: (component) => {
-      const made = wanted(component).flatMap((story) => story.updates.map((update) => itemOf(story, update)));
-      return withItems(feedHead(model, component), made, model);
+    of: (component) => {
+      const told = component === undefined ? ofPage : ofComponent(component.definition.id);
+      return inputsOf(feedHead(model, component), told, false);
     },
-    historyInputs: () => inputsOf(historyHead(model), stories.ofPage),
-    history: () =>
-      withItems(
-        historyHead(model),
-        stories.ofPage.map((story) => storyItem(model, story)),
-        model,
-      ),
+    history: () => inputsOf(historyHead(model), ofPage, true),
   };
 }
 
-type FeedHead = Omit<FeedView, 'items' | 'updatedAt'>;
+/** The feed of these inputs; made once, since it is written in several formats. */
+export const feedView = remembered((inputs: FeedInputs): FeedView => {
+  const { head, page, isHistory, emptySince, stories } = inputs;
+  const known = itemsOf(page);
+  const items = isHistory
+    ? stories.map((story) => storyItem(page, story))
+    : stories.flatMap((story) =>
+        story.updates.map((update) => known.getOrInsertComputed(update, () => updateItem(page, story, update))),
+      );
+  items.sort((a, b) => (a.updatedAt === b.updatedAt ? 0 : a.updatedAt < b.updatedAt ? 1 : -1));
+  return { ...head, updatedAt: items[0]?.updatedAt ?? toIso(emptySince ?? toEpochMs(0)), items };
+});
 
-function withItems(head: FeedHead, items: readonly FeedItemView[], model: PageModel): FeedView {
-  const sorted = items.toSorted((a, b) => (a.updatedAt === b.updatedAt ? 0 : a.updatedAt < b.updatedAt ? 1 : -1));
-  return { ...head, updatedAt: sorted[0]?.updatedAt ?? toIso(model.knownSince), items: sorted };
+type FeedUpdate = FeedStory['updates'][number];
+
+/** Items of a page's updates: each is made once, whichever feeds it is in. */
+const itemsOf = remembered((_page: FeedPage) => new Map<FeedUpdate, FeedItemView>());
+
+/** What `make` made of an object, for as long as the object lives. */
+function remembered<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
+  const made = new WeakMap<From, Made>();
+  return (from) => made.getOrInsertComputed(from, make);
 }
 
 function feedHead(model: PageModel, component: ComponentModel | undefined): FeedHead {
@@ -151,54 +179,54 @@ function historyHead(model: PageModel): FeedHead {
 }
 
 /** One update as an item of its own: `Identified: API errors`. */
-function updateItem(model: PageModel, { event }: Story, update: Story['updates'][number]): FeedItemView {
-  const { settings } = model;
+function updateItem(page: FeedPage, story: FeedStory, update: FeedUpdate): FeedItemView {
+  const { event } = story;
   const at = toIso(update.at);
-  const common = storyFacts(model, event);
+  const common = storyFacts(page, story);
   return {
     ...common,
-    id: `urn:uuid:${uuidOf('update', common.kind, model.definition.id, event.id, update.id)}`,
-    title: `${statusWord(update.status, wordsOf(settings.locale))}: ${cleanLine(event.title)}`,
+    id: `urn:uuid:${uuidOf('update', common.kind, page.id, event.id, update.id)}`,
+    title: `${statusWord(update.status, wordsOf(page.settings.locale))}: ${cleanLine(event.title)}`,
     status: update.status,
     publishedAt: at,
     updatedAt: at,
-    updates: [updateView(model, update)],
+    updates: [updateView(page, update)],
   };
 }
 
 /** A story as one item with all of its updates. */
-function storyItem(model: PageModel, { event, changedAt }: Story): FeedItemView {
-  const common = storyFacts(model, event);
+function storyItem(page: FeedPage, story: FeedStory): FeedItemView {
+  const { event, changedAt } = story;
+  const common = storyFacts(page, story);
   const first = event.updates[0]?.at ?? changedAt;
   return {
     ...common,
-    id: `urn:uuid:${uuidOf(common.kind, model.definition.id, event.id)}`,
+    id: `urn:uuid:${uuidOf(common.kind, page.id, event.id)}`,
     title: cleanLine(event.title),
     status: event.status,
     publishedAt: toIso(first),
     updatedAt: toIso(later(first, changedAt)),
-    updates: event.updates.map((update) => updateView(model, update)).toReversed(),
+    updates: event.updates.map((update) => updateView(page, update)).toReversed(),
   };
 }
 
 type StoryFacts = Pick<FeedItemView, 'url' | 'kind' | 'impact' | 'components' | 'windowText'>;
 
-function storyFacts(model: PageModel, event: Story['event']): StoryFacts {
-  const components = affectedNames(model, event);
+function storyFacts(page: FeedPage, { event, components }: FeedStory): StoryFacts {
   if ('startedAt' in event)
     return {
-      url: absoluteUrl(model, incidentPath(event.slug)),
+      url: absoluteUrl(page, incidentPath(event.slug)),
       kind: 'incident',
       impact: event.impact,
       components,
       windowText: '',
     };
   return {
-    url: absoluteUrl(model, maintenancePath(event.slug)),
+    url: absoluteUrl(page, maintenancePath(event.slug)),
     kind: 'maintenance',
     impact: null,
     components,
-    windowText: `${timeText(model, event.startsAt)} – ${timeText(model, event.endsAt)}`,
+    windowText: `${timeText(page, event.startsAt)} – ${timeText(page, event.endsAt)}`,
   };
 }
 
@@ -206,16 +234,16 @@ function affectedNames({ components }: PageModel, { componentIds }: PageIncident
   return components.filter(({ definition }) => componentIds.includes(definition.id)).map(({ name }) => cleanLine(name));
 }
 
-function updateView(model: PageModel, { at, status, body }: Story['updates'][number]): FeedUpdateView {
+function updateView(page: FeedPage, { at, status, body }: FeedUpdate): FeedUpdateView {
   return {
     at: toIso(at),
-    atText: timeText(model, at),
-    statusText: statusWord(status, wordsOf(model.settings.locale)),
+    atText: timeText(page, at),
+    statusText: statusWord(status, wordsOf(page.settings.locale)),
     body: cleanText(body),
   };
 }
 
-function timeText({ settings }: PageModel, at: PageModel['asOf']): string {
+function timeText({ settings }: FeedPage, at: EpochMs): string {
   return formatIn(settings.locale, settings.timezone).timeWithZone(at).text;
 }
 

@@ -6,6 +6,7 @@ import { NOW_JSON_PATH } from '../text/addresses.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { ownPicture } from '../text/links.ts';
 import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
+import type { PageAge, PageFrame } from './page-frame.ts';
 import { type SafeCss, themeStyle } from './theme.ts';
 
 /** How a view is placed. */
@@ -71,16 +72,16 @@ export interface FreshnessView {
   readonly nowHref: string | null;
 }
 
-/** Everything a view needs to write in the page's language, zone and place. */
-export interface ViewContext {
-  readonly model: PageModel;
+/** Everything a view needs to write in the page's language, zone and place; `Page`: the part of the model that it shows. */
+export interface ViewContext<Page extends PageFrame = PageModel> {
+  readonly model: Page;
   readonly words: Words;
   readonly format: Format;
   readonly locale: string;
   readonly base: string;
 }
 
-export function contextOf(model: PageModel, { base = '' }: ViewOptions = {}): ViewContext {
+export function contextOf<Page extends PageFrame>(model: Page, { base = '' }: ViewOptions = {}): ViewContext<Page> {
   const { locale, timezone } = model.settings;
   return { model, words: wordsOf(locale), format: formatIn(locale, timezone), locale, base };
 }
@@ -92,21 +93,24 @@ export interface ShellInit {
   /** Below the page's root; null: nothing canonical. */
   readonly path: string | null;
   readonly section: Section;
-  /** It shows the present: it has a state, is drawn anew at each change and goes stale. */
-  readonly isLive: boolean;
-  /** Of what it is about; default: the page's. */
-  readonly state?: State;
-  /** When that came into its state; default: the page. */
-  readonly since?: EpochMs | null;
+  /** Null: it shows what is past, or nothing. Otherwise it has a state, is drawn anew at each change and goes stale. */
+  readonly present: Present | null;
+}
+
+/** What it is about, as it is now. */
+export interface Present extends PageAge {
+  readonly state: State;
+  /** When it came into that state; null: nothing was known before, or it is about several. */
+  readonly since: EpochMs | null;
 }
 
 /** A picture of the page itself by its place from here, so that it shows wherever the page is put. */
-function pictureBelow({ model, base }: ViewContext, picture: string | null): string | null {
+function pictureBelow({ model, base }: ViewContext<PageFrame>, picture: string | null): string | null {
   const { url } = model.settings;
   return picture?.startsWith(url) === true ? base + picture.slice(url.length) : picture;
 }
 
-export function shellOf(context: ViewContext, init: ShellInit): ShellView {
+export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): ShellView {
   const { model, words, format } = context;
   const { definition, settings } = model;
   const homepage = safeLink(definition.homepageUrl);
@@ -126,31 +130,32 @@ export function shellOf(context: ViewContext, init: ShellInit): ShellView {
     contact: safeLink(definition.contactUrl),
     theme: definition.theme,
     themeCss: themeStyle(settings),
-    state: init.isLive ? (init.state ?? model.state) : null,
+    state: init.present?.state ?? null,
     section: init.section,
     isGated: definition.access !== 'public',
     isOfPage: true,
-    freshness: init.isLive ? freshnessView(context, init.since === undefined ? model.since : init.since) : null,
+    freshness: init.present === null ? null : freshnessView(context, init.present),
     timesIn: fill(words.timesIn, { zone: format.zone }),
   };
 }
 
-function freshnessView({ model, words, format, base }: ViewContext, since: EpochMs | null): FreshnessView {
-  const dataFrom = model.dataFrom === null ? null : format.timeWithZone(model.dataFrom);
+function freshnessView({ words, format, base }: ViewContext<PageFrame>, present: Present): FreshnessView {
+  const { since, staleAfter, isStale } = present;
+  const dataFrom = present.dataFrom === null ? null : format.timeWithZone(present.dataFrom);
   return {
     since: since === null ? null : format.timeWithZone(since),
-    checkedEvery: checkedEveryText({ model, words, format }),
-    goodUntil: format.timeWithZone(model.staleAfter),
-    isStale: model.isStale,
-    staleAfter: model.staleAfter,
+    checkedEvery: checkedEveryText({ words, format }, present),
+    goodUntil: format.timeWithZone(staleAfter),
+    isStale,
+    staleAfter,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
     nowHref: base + NOW_JSON_PATH,
   };
 }
 
 /** Where several upstreams are asked, all of them are within the longest interval. */
-function checkedEveryText({ model, words, format }: Pick<ViewContext, 'model' | 'words' | 'format'>): string {
-  const intervalMs = Math.max(MINUTE_MS, ...model.sources.map((source) => source.intervalMs));
+function checkedEveryText({ words, format }: Pick<ViewContext, 'words' | 'format'>, { sources }: PageAge): string {
+  const intervalMs = Math.max(MINUTE_MS, ...sources.map((source) => source.intervalMs));
   return fill(words.checkedEvery, { interval: format.duration(intervalMs) });
 }
 

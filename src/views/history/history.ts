@@ -1,7 +1,8 @@
 /** Incidents and maintenance of one month, and the way to the other months. */
 
 import { type Day, dayOf, type Interval, type PageModel } from '../../model/index.ts';
-import { intervalOfMonth, monthOf, monthsOf } from '../days/months.ts';
+import { intervalOfMonth } from '../days/months.ts';
+import type { DatedPage } from '../frame/page-frame.ts';
 import {
   contextOf,
   type LinkView,
@@ -43,16 +44,27 @@ export interface MonthLinkView extends LinkView {
   readonly isCurrent: boolean;
 }
 
+/** A page as far as one month of its history is concerned. */
+export interface HistoryPage extends DatedPage {
+  /** Months that have a history page, the current one first, without gaps. */
+  readonly months: readonly string[];
+  /** How many incidents began in each month; none where it is missing. */
+  readonly incidentCounts: Readonly<Record<string, number>>;
+  /** Newest first; at least those that begin in the month. */
+  readonly incidents: PageModel['incidents'];
+  readonly maintenances: PageModel['maintenances'];
+}
+
 /**
  * @param month  `2026-11`; null: the current one, as `history/` itself shows
  * @param options  `base` defaults to `'../'` for `history/` and `'../../'` for a month
  */
-export function historyView(model: PageModel, month: string | null, options: ViewOptions = {}): HistoryView {
+export function historyView(model: HistoryPage, month: string | null, options: ViewOptions = {}): HistoryView {
   const context = contextOf(model, { base: month === null ? '../' : '../../', ...options });
   const { words, format } = context;
-  const shown = month ?? monthOf(model.asOf, model.settings.timezone);
+  const { months } = model;
+  const shown = month ?? months[0] ?? '';
   const monthText = format.month(shown);
-  const months = monthsOf(model);
   const at = months.indexOf(shown);
   const heading = fill(words.historyOf, { month: monthText });
   const link = (index: number): LinkView | null => {
@@ -67,7 +79,7 @@ export function historyView(model: PageModel, month: string | null, options: Vie
       description: heading,
       path: month === null ? HISTORY_PATH : historyPath(month),
       section: 'history',
-      isLive: false,
+      present: null,
     }),
     heading,
     month: shown,
@@ -76,11 +88,11 @@ export function historyView(model: PageModel, month: string | null, options: Vie
     emptyText: words.noIncidentsMonth,
     earlier: link(at + 1),
     later: link(at - 1),
-    months: monthLinksOf(context, { months, shown }),
+    months: monthLinksOf(context, shown),
   };
 }
 
-function historyDaysOf(context: ViewContext, window: Interval): HistoryDayView[] {
+function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): HistoryDayView[] {
   const { model, format } = context;
   const within = (at: number) => at >= window.from && at < window.to;
   const events = [
@@ -110,19 +122,11 @@ function historyDaysOf(context: ViewContext, window: Interval): HistoryDayView[]
   }));
 }
 
-function monthLinksOf(
-  { model, format, base }: ViewContext,
-  { months, shown }: { readonly months: readonly string[]; readonly shown: string },
-): MonthLinkView[] {
-  const counts = new Map<string, number>();
-  for (const { startedAt } of model.incidents) {
-    const month = monthOf(startedAt, model.settings.timezone);
-    counts.set(month, (counts.get(month) ?? 0) + 1);
-  }
-  return months.map((month) => ({
+function monthLinksOf({ model, format, base }: ViewContext<HistoryPage>, shown: string): MonthLinkView[] {
+  return model.months.map((month) => ({
     href: base + historyPath(month),
     text: format.month(month),
-    incidentCount: counts.get(month) ?? 0,
+    incidentCount: model.incidentCounts[month] ?? 0,
     isCurrent: month === shown,
   }));
 }

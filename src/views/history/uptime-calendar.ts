@@ -5,6 +5,7 @@ import {
   type ComponentModel,
   combinedUptime,
   type Day,
+  type PageIncident,
   type PageModel,
   type State,
   toEpochMs,
@@ -13,6 +14,7 @@ import {
 import { combinedDays } from '../badges/combined-days.ts';
 import { barCells, barDays, stateOfLetter } from '../days/day-bar.ts';
 import { addMonths, intervalOfMonth, monthOf } from '../days/months.ts';
+import type { FrameComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
 import {
   contextOf,
   type LinkView,
@@ -57,7 +59,16 @@ export interface MonthRowView {
   readonly figures: readonly string[];
 }
 
-export function uptimeCalendarView(model: PageModel, options: ViewOptions = {}): UptimeCalendarView {
+/** A page as far as its calendar is concerned. */
+export interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'since'> {
+  readonly components: readonly (FrameComponent & Pick<ComponentModel, 'state' | 'timeline'>)[];
+  readonly incidents: readonly IncidentHead[];
+}
+
+/** What a calendar says of an incident. */
+export type IncidentHead = Pick<PageIncident, 'title' | 'startedAt' | 'endedAt'>;
+
+export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {}): UptimeCalendarView {
   const context = contextOf(model, { base: '../', ...options });
   const { words, format } = context;
   const current = monthOf(model.asOf, model.settings.timezone);
@@ -71,7 +82,7 @@ export function uptimeCalendarView(model: PageModel, options: ViewOptions = {}):
       description: words.uptimeTitle,
       path: UPTIME_PATH,
       section: 'uptime',
-      isLive: true,
+      present: model,
     }),
     calendar: gridOf(context),
     months: months.map((month) => format.monthShort(month)),
@@ -87,14 +98,18 @@ export function uptimeCalendarView(model: PageModel, options: ViewOptions = {}):
   };
 }
 
-function monthUptimes({ asOf, settings }: PageModel, { timeline }: ComponentModel, months: readonly string[]) {
+function monthUptimes(
+  { asOf, settings }: CalendarPage,
+  { timeline }: Pick<ComponentModel, 'timeline'>,
+  months: readonly string[],
+) {
   return months.map((month) => {
     const { from, to } = intervalOfMonth(month, settings.timezone);
     return uptimeOf(timeline, { from, to: toEpochMs(Math.min(to, asOf)) });
   });
 }
 
-function gridOf(context: ViewContext): CalendarGridView {
+function gridOf(context: ViewContext<CalendarPage>): CalendarGridView {
   const { model, words, format, locale } = context;
   const { days, texts } = barDays(context, CALENDAR_DAYS);
   const members = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
@@ -113,7 +128,7 @@ function gridOf(context: ViewContext): CalendarGridView {
 
 /** Titles of the incidents of each day that has any, by its index. */
 function incidentTitlesByDay(
-  { model }: ViewContext,
+  { model }: ViewContext<CalendarPage>,
   cells: readonly { readonly interval: { readonly from: number; readonly to: number } }[],
 ): Map<number, string[]> {
   const byDay = new Map<number, string[]>();

@@ -1,6 +1,6 @@
 /** When an incident last changed, and whether it goes on. */
 
-import type { EpochMs, Interval, PageIncident } from '../../model/index.ts';
+import { type EpochMs, type Interval, later, type PageIncident, toEpochMs } from '../../model/index.ts';
 
 /** Whether an incident goes on at `asOf`. */
 export function isOpen({ endedAt }: Pick<PageIncident, 'endedAt'>, asOf: EpochMs): boolean {
@@ -18,4 +18,20 @@ export function incidentChangedAt({ startedAt, endedAt, updates }: PageIncident,
     (latest, at) => (at > latest && at <= asOf ? at : latest),
     startedAt,
   );
+}
+
+/**
+ * The latest instant not after `asOf` at which any of these incidents changed, or any of these windows began. What is over
+ * and what goes on is the same as of either instant; 0 where there is neither.
+ */
+export function settledAt(
+  asOf: EpochMs,
+  incidents: readonly PageIncident[],
+  windows: readonly Interval[] = [],
+): EpochMs {
+  const instants = [
+    ...incidents.flatMap(({ startedAt, endedAt, updates }) => [startedAt, endedAt, ...updates.map(({ at }) => at)]),
+    ...windows.map(({ from }) => from),
+  ];
+  return instants.reduce<EpochMs>((last, at) => (at !== null && at <= asOf ? later(last, at) : last), toEpochMs(0));
 }

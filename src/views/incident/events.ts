@@ -8,6 +8,7 @@ import type {
   PageMaintenance,
   PageUpdate,
 } from '../../model/index.ts';
+import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import { incidentPath, maintenancePath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
@@ -63,7 +64,11 @@ export interface EventOptions {
 /** Updates drawn of an open event in a list. */
 export const LISTED_UPDATES_MAX = 6;
 
-export function incidentEventOf(context: ViewContext, incident: PageIncident, options: EventOptions = {}): EventView {
+export function incidentEventOf(
+  context: ViewContext<DatedPage>,
+  incident: PageIncident,
+  options: EventOptions = {},
+): EventView {
   const { model, words } = context;
   const end = isOpen(incident, model.asOf) ? null : incident.endedAt;
   return {
@@ -80,7 +85,7 @@ export function incidentEventOf(context: ViewContext, incident: PageIncident, op
 }
 
 export function maintenanceEventOf(
-  context: ViewContext,
+  context: ViewContext<PageFrame>,
   maintenance: PageMaintenance,
   options: EventOptions = {},
 ): EventView {
@@ -104,7 +109,7 @@ export function maintenanceEventOf(
 
 /** The end of what ended on the day it began is a time of that day. */
 function windowText(
-  { format }: ViewContext,
+  { format }: ViewContext<PageFrame>,
   { from, to }: { readonly from: EpochMs; readonly to: EpochMs | null },
   { hasYear = false }: EventOptions,
 ): Pick<EventView, 'from' | 'to'> {
@@ -115,7 +120,7 @@ function windowText(
 interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates' | 'olderText' | 'allText'> {}
 
 function commonOf(
-  context: ViewContext,
+  context: ViewContext<PageFrame>,
   event: {
     readonly slug: string;
     readonly title: string;
@@ -138,7 +143,7 @@ function commonOf(
   };
 }
 
-function updateOf({ words, format }: ViewContext, update: PageUpdate<string>, hasYear: boolean): UpdateView {
+function updateOf({ words, format }: ViewContext<PageFrame>, update: PageUpdate<string>, hasYear: boolean): UpdateView {
   return {
     id: update.id,
     at: hasYear ? format.time(update.at) : format.timeInYear(update.at),
@@ -148,7 +153,7 @@ function updateOf({ words, format }: ViewContext, update: PageUpdate<string>, ha
 }
 
 /** The names of components by id, in the order of the page. */
-function componentNames({ model }: ViewContext, ids: readonly string[]): string[] {
+function componentNames({ model }: ViewContext<PageFrame>, ids: readonly string[]): string[] {
   const wanted = new Set(ids);
   return model.components.filter((one) => wanted.has(one.definition.id)).map((one) => one.name);
 }

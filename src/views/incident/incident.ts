@@ -1,7 +1,8 @@
 /** One incident on its own page: what happened, to what, for how long. */
 
-import { combinedState, type PageIncident, type PageModel, type State } from '../../model/index.ts';
+import { combinedState, type PageIncident, type State } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
+import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import {
   contextOf,
   type LinkView,
@@ -31,7 +32,12 @@ export interface AffectedView extends LinkView {
   readonly stateWord: string;
 }
 
-export function incidentView(model: PageModel, incident: PageIncident, options: ViewOptions = {}): IncidentView {
+/** @param model  settled once the incident is over: then its page depends on nothing that still changes */
+export function incidentView(
+  model: PageFrame & (PageAge | Settled),
+  incident: PageIncident,
+  options: ViewOptions = {},
+): IncidentView {
   const context = contextOf(model, { base: '../../', ...options });
   const event = incidentEventOf(context, incident, { hasYear: true });
   const isOpen = isStillOpen(incident, model.asOf);
@@ -42,9 +48,7 @@ export function incidentView(model: PageModel, incident: PageIncident, options: 
       description: [event.statusWord, event.affects].filter(Boolean).join('. '),
       path: incidentPath(incident.slug),
       section: 'history',
-      isLive: isOpen,
-      state: stateOf(incident),
-      since: null,
+      present: isOpen && model.staleAfter !== null ? { ...model, state: stateOf(incident), since: null } : null,
     }),
     event,
     isOpen,
@@ -66,7 +70,7 @@ function stateOf({ impact, components }: PageIncident): State {
   return components.length === 0 ? STATE_OF_IMPACT[impact] : combinedState(components.map(({ state }) => state));
 }
 
-function affectedOf({ model, words, base }: ViewContext, incident: PageIncident): AffectedView[] {
+function affectedOf({ model, words, base }: ViewContext<PageFrame>, incident: PageIncident): AffectedView[] {
   const states = new Map(incident.components.map(({ id, state }) => [id, state]));
   return model.components.flatMap(({ definition, name }) => {
     const state = states.get(definition.id);

@@ -1,7 +1,8 @@
 /** One maintenance on its own page: when, what of, what is said of it. */
 
-import type { PageMaintenance, PageModel } from '../../model/index.ts';
+import type { PageMaintenance } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
+import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import { contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
@@ -21,9 +22,9 @@ export interface MaintenanceView {
   readonly calendarHref: string;
 }
 
-/** A maintenance that is over is a settled page; one that is not follows the clock. */
+/** @param model  settled once the maintenance is over; before that its page follows the clock */
 export function maintenanceView(
-  model: PageModel,
+  model: PageFrame & (PageAge | Settled),
   maintenance: PageMaintenance,
   options: ViewOptions = {},
 ): MaintenanceView {
@@ -37,9 +38,10 @@ export function maintenanceView(
       description: [event.statusWord, event.affects].filter(Boolean).join('. '),
       path: maintenancePath(maintenance.slug),
       section: 'history',
-      isLive: maintenance.status !== 'completed',
-      state: 'maintenance',
-      since: null,
+      present:
+        maintenance.status === 'completed' || model.staleAfter === null
+          ? null
+          : { ...model, state: 'maintenance', since: null },
     }),
     event,
     starts: format.timeWithZone(maintenance.startsAt),

@@ -27,7 +27,7 @@ export function embedView(model: PageModel, options: ViewOptions = {}): EmbedVie
         description: bannerSentence(model.state, context.words),
         path: EMBED_PATH,
         section: null,
-        isLive: true,
+        present: model,
       }),
       isIndexed: false,
       socialImage: null,

@@ -1,6 +1,6 @@
 /** What is shown where nothing is. Says the same whether something was there, is hidden, or never was. */
 
-import type { PageModel } from '../../model/index.ts';
+import type { PageFrame } from '../frame/page-frame.ts';
 import { contextOf, plainShellOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { wordsOf } from '../words/index.ts';
 
@@ -12,7 +12,7 @@ export interface NotFoundView {
 }
 
 /** Below a status page, in its look. Works at any depth, since links are absolute. */
-export function notFoundView(model: PageModel, options: ViewOptions = {}): NotFoundView {
+export function notFoundView(model: PageFrame, options: ViewOptions = {}): NotFoundView {
   const context = contextOf(model, { base: model.settings.url, ...options });
   return {
     shell: shellOf(context, {
@@ -20,7 +20,7 @@ export function notFoundView(model: PageModel, options: ViewOptions = {}): NotFo
       description: context.words.notFoundTitle,
       path: null,
       section: null,
-      isLive: false,
+      present: null,
     }),
     homeHref: context.base || '../',
     historyHref: `${context.base}history/`,

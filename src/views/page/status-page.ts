@@ -78,7 +78,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
       description: descriptionOf(banner),
       path: '',
       section: 'status',
-      isLive: true,
+      present: model,
     }),
     description: model.definition.description,
     banner,

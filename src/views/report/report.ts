@@ -9,7 +9,8 @@ import {
   type Uptime,
   uptimeOf,
 } from '../../model/index.ts';
-import { intervalOfMonth, monthsOf } from '../days/months.ts';
+import { intervalOfMonth } from '../days/months.ts';
+import type { DatedPage, FrameComponent, PageFrame } from '../frame/page-frame.ts';
 import {
   contextOf,
   type LinkView,
@@ -46,13 +47,24 @@ export interface ReportRowView {
   readonly cells: readonly string[];
 }
 
+/** A page as far as the report of one month is concerned. */
+export interface ReportPage extends DatedPage {
+  /** Months that have a report, newest first. */
+  readonly months: readonly string[];
+  /** Time lines at least of the month. */
+  readonly components: readonly (FrameComponent & Pick<ComponentModel, 'timeline'>)[];
+  /** Newest first; at least those that touch the month. */
+  readonly incidents: PageModel['incidents'];
+  readonly maintenances: PageModel['maintenances'];
+}
+
 /** @param month  `2026-11`; of the current one up to `asOf` */
-export function reportView(model: PageModel, month: string, options: ViewOptions = {}): ReportView {
+export function reportView(model: ReportPage, month: string, options: ViewOptions = {}): ReportView {
   const context = contextOf(model, { base: '../../', ...options });
   const { words, format, base } = context;
   const whole = intervalOfMonth(month, model.settings.timezone);
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
-  const months = monthsOf(model);
+  const { months } = model;
   const at = months.indexOf(month);
   const link = (index: number): LinkView | null => {
     const target = months[index];
@@ -65,7 +77,7 @@ export function reportView(model: PageModel, month: string, options: ViewOptions
       description: heading,
       path: reportPath(month),
       section: 'reports',
-      isLive: false,
+      present: null,
     }),
     heading,
     intro: fill(words.reportIntro, {
@@ -87,14 +99,14 @@ export function reportView(model: PageModel, month: string, options: ViewOptions
   };
 }
 
-function reportRowViews(context: ViewContext, window: Interval): ReportRowView[] {
+function reportRowViews(context: ViewContext<ReportPage>, window: Interval): ReportRowView[] {
   const { model, base } = context;
   const uptimes = model.components.map(({ timeline }) => uptimeOf(timeline, window));
   const incidentCounts = new Map<string, number>();
   const touching = model.incidents.filter((one) => touches(window, one.startedAt, one.endedAt));
   for (const { componentIds } of touching)
     for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
-  const componentReportRow = ({ definition, name }: ComponentModel, index: number): ReportRowView[] => {
+  const componentReportRow = ({ definition, name }: FrameComponent, index: number): ReportRowView[] => {
     const uptime = uptimes[index];
     if (uptime === undefined) return [];
     const cells = reportCells(context, uptime, incidentCounts.get(definition.id) ?? 0);
@@ -106,7 +118,7 @@ function reportRowViews(context: ViewContext, window: Interval): ReportRowView[]
   ];
 }
 
-function reportCells({ model, format }: ViewContext, uptime: Uptime, incidentCount: number): string[] {
+function reportCells({ model, format }: ViewContext<ReportPage>, uptime: Uptime, incidentCount: number): string[] {
   const lasted = (ms: number) => (ms > 0 ? format.duration(ms) : '–');
   const { msByState } = uptime;
   return [
@@ -120,7 +132,10 @@ function reportCells({ model, format }: ViewContext, uptime: Uptime, incidentCou
   ];
 }
 
-function eventsWithin(context: ViewContext, window: Interval): Pick<ReportView, 'incidents' | 'maintenances'> {
+function eventsWithin(
+  context: ViewContext<ReportPage>,
+  window: Interval,
+): Pick<ReportView, 'incidents' | 'maintenances'> {
   const { incidents, maintenances } = context.model;
   return {
     incidents: incidents
@@ -141,7 +156,7 @@ export interface ReportIndexView {
 
 /** @param months  those that have a report, newest first */
 export function reportIndexView(
-  model: PageModel,
+  model: PageFrame,
   months: readonly string[],
   options: ViewOptions = {},
 ): ReportIndexView {
@@ -153,7 +168,7 @@ export function reportIndexView(
       description: words.reports,
       path: REPORTS_PATH,
       section: 'reports',
-      isLive: false,
+      present: null,
     }),
     heading: words.reports,
     months: months.map((month) => ({ href: base + reportPath(month), text: format.month(month) })),

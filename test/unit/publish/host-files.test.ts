@@ -96,12 +96,12 @@ describe('_headers', () => {
   };
   const siteFiles = siteFilesOf({ site, pages: [] });
   const addresses = [
-    ...files.map(({ path, contentType }) => ({ path, contentType, address: `/acme/${path}` })),
-    ...siteFiles.map(({ path, contentType }) => ({ path, contentType, address: `/${path}` })),
+    ...files.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/acme/${path}` })),
+    ...siteFiles.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/${path}` })),
     // The copy of the home page; it is framed by the page's own address.
     ...files
       .filter(({ path }) => !FILES_OF_SITE.includes(path) && !path.startsWith('embed/') && path !== 'index.html')
-      .map(({ path, contentType }) => ({ path, contentType, address: `/${path}` })),
+      .map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/${path}` })),
   ].flatMap((file) => {
     const folder = { ...file, address: file.address.replace(/index\.html$/, '') };
     // Where the gallery is, a rule for every file of the folder is meant for badges.

@@ -2,7 +2,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type PageModel } from '../../../src/model/index.ts';
 import { atomText, jsonFeedText, rssText } from '../../../src/publish/files/feed-text.ts';
-import { feedsOf } from '../../../src/views/feeds/feeds.ts';
+import { feedInputs, feedView } from '../../../src/views/feeds/feeds.ts';
 import { wordsOf } from '../../../src/views/words/index.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, longHistory, outage, rightToLeft } from '../../helpers/page-scenes.ts';
@@ -31,6 +31,14 @@ function parseXml(text: string) {
   return parser.parse(text);
 }
 
+const feedsOf = (model: PageModel) => {
+  const { of, history } = feedInputs(model);
+  return {
+    inputs: of,
+    view: (...component: Parameters<typeof of>) => feedView(of(...component)),
+    history: () => feedView(history()),
+  };
+};
 const viewOf = (model: PageModel) => feedsOf(model).view();
 /** Titles are typed as HTML, so a reader decodes what XML gives it once more. */
 const textOf = (value: string | { readonly '#text': string }) => (typeof value === 'string' ? value : value['#text']);

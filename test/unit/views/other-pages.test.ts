@@ -14,7 +14,7 @@ import { embedView } from '../../../src/views/page/embed.ts';
 import { notFoundView } from '../../../src/views/page/not-found.ts';
 import { reportView } from '../../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../../src/views/site/index-of-pages.ts';
-import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
+import { ago, componentModel, incident, maintenance, pageModel, withMonths } from '../../helpers/page-model.ts';
 import { calm, outage } from '../../helpers/page-scenes.ts';
 
 describe('an incident’s page', () => {
@@ -67,7 +67,7 @@ describe('a maintenance’s page', () => {
 describe('history', () => {
   it('has the incidents and the maintenance of a month by day, newest first', () => {
     const done = maintenance({ status: 'completed', startsAt: ago(4 * DAY_MS), endsAt: ago(4 * DAY_MS - HOUR_MS) });
-    const view = historyView(calm({ maintenances: [done] }), null);
+    const view = historyView(withMonths(calm({ maintenances: [done] })), null);
     expect(view.days.map(({ day }) => day)).toEqual([
       'Wednesday, November 18',
       'Tuesday, November 17',
@@ -77,7 +77,7 @@ describe('history', () => {
   });
 
   it('leads to the months beside it and to all others', () => {
-    const view = historyView(calm(), '2026-10');
+    const view = historyView(withMonths(calm()), '2026-10');
     expect(view.days.flatMap(({ events }) => events.map((one) => one.slug))).toEqual(['payments-october']);
     expect(view.later?.href).toBe('../../history/2026-11/');
     expect(view.earlier?.href).toBe('../../history/2026-09/');
@@ -87,7 +87,7 @@ describe('history', () => {
 
   it('ends at the months that exist', () => {
     const model = pageModel({ components: [componentModel({ knownDays: 2 })] });
-    const view = historyView(model, '2026-11');
+    const view = historyView(withMonths(model), '2026-11');
     expect([view.earlier, view.later]).toEqual([null, null]);
     expect(view.emptyText).toBe('No incidents in this month.');
   });
@@ -163,18 +163,18 @@ describe('a monthly report', () => {
       components: [componentModel({ troubles: [trouble] })],
       incidents: [incident({ startedAt: ago(2 * HOUR_MS), endedAt: ago(HOUR_MS) })],
     });
-    const [all, api] = reportView(model, '2026-11').rows;
+    const [all, api] = reportView(withMonths(model), '2026-11').rows;
     expect(all?.component).toBeNull();
     expect(api?.cells).toEqual(['99.79%', '1 hr', '–', '–', '–', '–', '1']);
     expect(all?.cells).toEqual(api?.cells);
-    expect(reportView(model, '2026-11').intro).toBe(
+    expect(reportView(withMonths(model), '2026-11').intro).toBe(
       'From Nov 1, 2026, 00:00 to Nov 21, 2026, 09:31, counted in Europe/Berlin.',
     );
   });
 
   it('says nothing of a month before anything was known', () => {
     const model = pageModel({ components: [componentModel({ knownDays: 3 })] });
-    expect(reportView(model, '2026-05').rows[1]?.cells[0]).toBe('–');
+    expect(reportView(withMonths(model), '2026-05').rows[1]?.cells[0]).toBe('–');
   });
 });
 

@@ -1,0 +1,57 @@
+/**
+ * Parts of a page's model, as far as views need them. A view that takes a part can be made from nothing else, so that the
+ * digest of the part says whether the view is still what it was.
+ */
+
+import type {
+  ComponentDefinition,
+  ComponentModel,
+  EpochMs,
+  PageDefinition,
+  PageModel,
+  SourceFreshness,
+} from '../../model/index.ts';
+
+/** What every file may show of its page, whatever the file is about. */
+export interface PageFrame extends Pick<PageModel, 'settings' | 'groups'> {
+  readonly definition: FrameDefinition;
+  readonly components: readonly FrameComponent[];
+}
+
+/** Who it is, how it looks and whether everybody may see it; not what is on it. */
+export type FrameDefinition = Pick<
+  PageDefinition,
+  'id' | 'title' | 'homepageUrl' | 'contactUrl' | 'icon' | 'access' | 'theme'
+>;
+
+export interface FrameComponent extends Pick<ComponentModel, 'name'> {
+  readonly definition: Pick<ComponentDefinition, 'id' | 'groupId'>;
+}
+
+/** What a file about the present says of its age. */
+export interface PageAge extends Pick<PageModel, 'asOf' | 'staleAfter' | 'dataFrom' | 'isStale'> {
+  readonly sources: readonly Pick<SourceFreshness, 'intervalMs'>[];
+}
+
+/** In place of its age for a file about what is over: the latest instant that it depends on. It never goes stale. */
+export interface Settled {
+  readonly asOf: EpochMs;
+  readonly staleAfter: null;
+}
+
+/** A page with the instant that what is shown of it is true for. */
+export type DatedPage = PageFrame & Pick<PageModel, 'asOf'>;
+
+export function frameOf({ definition, settings, groups, components }: PageModel): PageFrame {
+  const { id, title, homepageUrl, contactUrl, icon, access, theme } = definition;
+  return {
+    definition: { id, title, homepageUrl, contactUrl, icon, access, theme },
+    settings,
+    groups,
+    components: components.map(({ definition: { id, groupId }, name }) => ({ definition: { id, groupId }, name })),
+  };
+}
+
+export function ageOf({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): PageAge {
+  return { asOf, staleAfter, dataFrom, isStale, sources: sources.map(({ intervalMs }) => ({ intervalMs })) };
+}

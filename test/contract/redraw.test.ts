@@ -1,0 +1,294 @@
+/** What is redrawn is what shows something else: never fewer files than that, and none besides. */
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, type PageModel, type TimelineSpan } from '../../src/model/index.ts';
+import { drawFiles } from '../../src/publish/draw/draw-files.ts';
+import type { FileEntry } from '../../src/publish/files/file-entry.ts';
+import { pageFiles } from '../../src/publish/files/files.ts';
+import { partsFingerprint } from '../../src/publish/fingerprint.ts';
+import type { FieldChange } from '../helpers/field-changes.ts';
+import { type Scene, sceneChanges, sceneOf } from '../helpers/page-fields.ts';
+import { AS_OF, ago, incident, maintenance, randomOf, withOneDown } from '../helpers/page-model.ts';
+import { calm, empty, eventful, oneComponent, outage, rightToLeft, stale } from '../helpers/page-scenes.ts';
+import { createRedrawing, manifestOf, type Published, type Redrawing, rekeyed } from '../helpers/redrawing.ts';
+
+const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
+/** Some ten seconds of one core for each. */
+const TIMEOUT_MS = 240_000 * Math.max(1, SCALE);
+
+let drawing: Redrawing;
+beforeAll(async () => {
+  drawing = await createRedrawing();
+});
+
+const filesOf = ({ model, badge }: Scene): FileEntry[] => pageFiles(model, { badges: false, badge });
+/** Badges that take no time. */
+const badgesOf = ({ model, badge }: Scene): FileEntry[] =>
+  pageFiles(model, { badges: true, badge }).filter(
+    ({ kind, priority }) => kind.page === null && kind.name.startsWith('badge') && priority === 'immediate',
+  );
+
+interface Drawn {
+  /** Files that were compared, after every change. */
+  compared: number;
+  /** Those of them that were drawn and came out as they were. */
+  inVain: number;
+}
+
+/** Compares what is redrawn of a changed page with what should be. */
+async function expectExact(
+  before: Published,
+  { name, data }: Pick<FieldChange<Scene>, 'name' | 'data'>,
+  entriesOf: (scene: Scene) => FileEntry[],
+  drawn: Drawn = { compared: 0, inVain: 0 },
+): Promise<Published> {
+  const { after, stale: left, needless, drawnInVain } = await drawing.redraw(before, () => entriesOf(data));
+  expect({ name, left, needless }).toEqual({ name, left: [], needless: [] });
+  drawn.compared += after.bytes.size;
+  drawn.inVain += drawnInVain.length;
+  return after;
+}
+
+/**
+ * Of files that are compared, as many at most are drawn for nothing. Pages are made from parts of the model that they
+ * share, and show less than all of each part; cutting every part to the measure of every page would cost more than drawing
+ * these. A badge is made from little else than what it shows.
+ */
+const IN_VAIN_MAX = { files: 0.07, badges: 0.001 };
+
+describe('a change of any one field of a page', () => {
+  const places = Math.max(1, Math.round(SCALE));
+
+  it.each([
+    ['files', filesOf, 1, IN_VAIN_MAX.files],
+    ['badges, where they are files', badgesOf, 2, IN_VAIN_MAX.badges],
+  ] as const)(
+    'redraws exactly the %s whose bytes differ',
+    async (_, entriesOf, seed, inVainMax) => {
+      const scene = sceneOf(eventful());
+      const before = await drawing.publish(() => entriesOf(scene));
+      const fields = new Set<string>();
+      const drawn: Drawn = { compared: 0, inVain: 0 };
+      for (const change of sceneChanges(scene, { places, values: 3, seed })) {
+        fields.add(change.field);
+        await expectExact(before, change, entriesOf, drawn);
+      }
+      expect(fields.size).toBeGreaterThan(120);
+      expect(drawn.inVain / drawn.compared).toBeLessThan(inVainMax);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'redraws exactly those on pages in other situations, and after one change the next',
+    async () => {
+      const next = randomOf(7);
+      for (const make of [calm, outage, stale, oneComponent, empty, rightToLeft]) {
+        let scene = sceneOf(make());
+        let page = await drawing.publish(() => filesOf(scene));
+        for (let step = 0; step < Math.max(3, 6 * SCALE); step += 1) {
+          const seed = Math.floor(next() * 1e9);
+          const changes = [...sceneChanges(scene, { places: 1, values: 1, seed })];
+          const change = changes[Math.floor(next() * changes.length)];
+          if (change === undefined) throw new Error('the page has no fields');
+          page = await expectExact(page, change, filesOf);
+          scene = change.data;
+        }
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
+
+function splitAt(span: TimelineSpan | undefined, at: EpochMs): TimelineSpan[] {
+  if (span === undefined) return [];
+  return [
+    { ...span, to: at },
+    { ...span, from: at, state: 'major_outage' },
+  ];
+}
+
+/** Changes that are more than one field. */
+const CHANGES: Readonly<Record<string, (model: PageModel) => PageModel>> = {
+  nothing: (model) => structuredClone(model),
+  'one component down': withOneDown,
+  'a quarter of an hour': (model) => ({
+    ...model,
+    asOf: ago(-15 * MINUTE_MS),
+    staleAfter: ago(-HOUR_MS),
+    dataFrom: AS_OF,
+  }),
+  'another incident': (model) => ({ ...model, incidents: [incident({ slug: 'new' }), ...model.incidents] }),
+  'an old incident edited': (model) => ({
+    ...model,
+    incidents: model.incidents.map((one) => (one.slug === 'slow-search' ? { ...one, title: 'Edited' } : one)),
+  }),
+  'old words changed': (model) => ({
+    ...model,
+    incidents: model.incidents.map((one) => ({
+      ...one,
+      updates: one.updates.map((update) => ({ ...update, body: `${update.body} Edited.` })),
+    })),
+  }),
+  'another maintenance': (model) => ({
+    ...model,
+    maintenances: [maintenance({ slug: 'new' }), ...model.maintenances],
+  }),
+  'an earlier window of a maintenance': (model) => ({
+    ...model,
+    maintenances: model.maintenances.map((one) => ({
+      ...one,
+      windows: [{ from: ago(63 * DAY_MS), to: ago(62 * DAY_MS) }, ...one.windows],
+    })),
+  }),
+  'a component renamed': (model) => ({
+    ...model,
+    components: model.components.map((one, index) => (index === 1 ? { ...one, name: 'Renamed' } : one)),
+  }),
+  'a component gone': (model) => ({ ...model, components: model.components.slice(1) }),
+  'another language': (model) => ({ ...model, settings: { ...model.settings, locale: 'de' } }),
+  'another zone': (model) => ({ ...model, settings: { ...model.settings, timezone: 'Asia/Tokyo' } }),
+  'another address': (model) => ({ ...model, settings: { ...model.settings, url: 'https://x.example/' } }),
+  'another title': (model) => ({ ...model, definition: { ...model.definition, title: 'Other' } }),
+  'a stale source': (model) => ({ ...model, isStale: true, dataFrom: null }),
+  'a minute in which one component changed': (model) => {
+    const last = withOneDown(model);
+    const components = last.components.map((one, index) =>
+      index > 0
+        ? one
+        : { ...one, timeline: [...one.timeline.slice(0, -1), ...splitAt(one.timeline.at(-1), ago(30_000))] },
+    );
+    return { ...last, components };
+  },
+  'a maintenance begun': (model) => ({
+    ...model,
+    maintenances: model.maintenances.map((one) => ({ ...one, status: 'in_progress', startsAt: ago(MINUTE_MS) })),
+  }),
+  'a group renamed': (model) => {
+    const groups = model.groups.map((one) => ({ ...one, name: `${one.name}!` }));
+    return { ...model, groups, definition: { ...model.definition, groups } };
+  },
+  'figures of the upstream': (model) => ({
+    ...model,
+    components: model.components.map((one) => ({
+      ...one,
+      upstreamUptime: { periodDays: 30, checksTotal: 10, checksUp: 9, uptimeRatio: 0.9, responseTimeAverageMs: 4 },
+      responseTimes: [],
+    })),
+  }),
+  'another accent': (model) => ({ ...model, settings: { ...model.settings, accentColor: '#123456' } }),
+  'other sources': (model) => ({
+    ...model,
+    sources: model.sources.map((one) => ({ ...one, intervalMs: 5 * MINUTE_MS, isIncidentsStale: true })),
+  }),
+  'no announcements': (model) => ({ ...model, announcements: [] }),
+  'a page unlisted': (model) => ({ ...model, settings: { ...model.settings, allowIndex: false } }),
+};
+
+describe('a change of several fields', () => {
+  const scenes = [eventful, outage];
+  const before: Published[] = [];
+  beforeAll(async () => {
+    for (const make of scenes) before.push(await drawing.publish(() => filesOf(sceneOf(make()))));
+  });
+
+  it.each(Object.entries(CHANGES))('redraws exactly the files whose bytes differ: %s', async (name, change) => {
+    for (const [index, page] of before.entries()) {
+      const data = sceneOf(change((scenes[index] ?? eventful)()));
+      await expectExact(page, { name, data }, filesOf);
+    }
+  });
+});
+
+describe('what a file is made from', () => {
+  /** The entries as they would be if somebody had forgotten one of their inputs. */
+  const forgetting = (entries: readonly FileEntry[], part: string): FileEntry[] =>
+    entries.map((entry) => {
+      const { [part]: _, ...rest } = entry.inputs as Readonly<Record<string, unknown>>;
+      return { ...entry, fingerprint: partsFingerprint(rest) };
+    });
+  const partsOf = ({ inputs }: FileEntry): ReadonlyMap<string, string> =>
+    new Map(Object.entries(inputs).map(([name, part]) => [name, partsFingerprint({ part })]));
+  /** Kinds that are made from parts of the model; the others are made from what they show. */
+  const isOfParts = ({ inputs }: FileEntry): boolean => 'frame' in inputs || 'head' in inputs;
+  /** What is the same for a path or for all pages, or is said in another part too: alone it changes nothing here. */
+  const SAID_OTHERWISE: ReadonlySet<string> = new Set([
+    ...['history month', 'report month', 'component badges'],
+    ...['atom', 'rss', 'json-feed'].flatMap((kind) => [`${kind} isHistory`, `${kind} emptySince`]),
+    // What is open says until when it is to be believed, which moves with it.
+    ...['incident asOf', 'maintenance asOf'],
+    // Part of what stands around every page of the present, which these pages show less of.
+    ...['incident sources', 'maintenance sources', 'uptime-calendar since'],
+    // Time lines end at the one; the other is the last instant in the month's events that is past.
+    ...['report asOf', 'history asOf'],
+  ]);
+
+  const ofParts = (one: Scene): FileEntry[] => filesOf(one).filter(isOfParts);
+  const partNames = (entries: readonly FileEntry[]): ReadonlySet<string> =>
+    new Set(entries.flatMap((entry) => [...partsOf(entry).keys()].map((part) => `${entry.kind.name} ${part}`)));
+
+  /** Takes from `wanted` each part without which a change of the page would leave a file as it was. */
+  async function tickOff(scene: Scene, wanted: Set<string>): Promise<void> {
+    const before = await drawing.publish(() => ofParts(scene));
+    const partsBefore = new Map(ofParts(scene).map((entry) => [entry.path, partsOf(entry)]));
+    for (const { data } of sceneChanges(scene, { places: Infinity, values: Infinity, seed: 3 })) {
+      if (wanted.size === 0) return;
+      for (const entry of ofParts(data)) {
+        const earlier = partsBefore.get(entry.path);
+        const changed = [...partsOf(entry)].filter(([part, digest]) => earlier?.get(part) !== digest);
+        const [part] = changed.length === 1 ? (changed[0] ?? []) : [];
+        const name = `${entry.kind.name} ${part}`;
+        if (part === undefined || !wanted.has(name)) continue;
+        const list = (one: Scene) =>
+          forgetting(
+            ofParts(one).filter(({ kind }) => kind.name === entry.kind.name),
+            part,
+          );
+        const known = rekeyed(before, list(scene), drawing.options);
+        const { stale: left } = await drawing.redraw(known, () => list(data));
+        if (left.includes(entry.path)) wanted.delete(name);
+      }
+    }
+  }
+
+  it(
+    'is needed to the last part: without any one of them, files would stay as they were',
+    async () => {
+      const scene = sceneOf(eventful());
+      const wanted = new Set([...partNames(ofParts(scene))].filter((part) => !SAID_OTHERWISE.has(part)));
+      expect(wanted.size).toBeGreaterThan(30);
+      await tickOff(scene, wanted);
+      expect([...wanted]).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('a kind that is drawn otherwise', () => {
+  it('is drawn anew as a whole, and what comes out as it was is not written again', async () => {
+    const scene = sceneOf(eventful());
+    const { manifest } = await drawing.publish(() => filesOf(scene));
+    const drawn: string[] = [];
+    const watched = filesOf(scene).map(
+      (entry): FileEntry => ({
+        ...entry,
+        draw: (renderer) => {
+          drawn.push(entry.kind.name);
+          return entry.draw(renderer);
+        },
+      }),
+    );
+    const { renderer } = drawing.options;
+    const edited: typeof renderer = {
+      ...renderer,
+      versionOf: (kind) => renderer.versionOf(kind) + (kind.name === 'rss' ? ' edited' : ''),
+    };
+    const result = await drawFiles(watched, manifest, { ...drawing.options, renderer: edited });
+    expect(new Set(drawn)).toEqual(new Set(['rss']));
+    expect([result.filesDrawn, result.files.filter((file) => file.drawn !== null)]).toEqual([0, []]);
+    const after = Object.entries(manifestOf(result.files, manifest).files);
+    const rekeyedPaths = after.filter(([path, { key }]) => key !== manifest.files[path]?.key).map(([path]) => path);
+    const names = rekeyedPaths.map((path) => path.split('/').at(-1) ?? '');
+    expect(names.toSorted()).toEqual([...Array<string>(4).fill('feed.rss'), 'history.rss']);
+  });
+});

@@ -1,0 +1,109 @@
+/** A change of any one source: what is written anew is what comes out otherwise, and what is drawn for nothing is bounded. */
+
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compilePages } from '../../src/publish/draw/compile-pages.ts';
+import { type RecordedSources, SOURCES_FILE } from '../../src/publish/draw/record-sources.ts';
+import { copyTree, ROOT, reachedFrom } from '../helpers/copied-tree.ts';
+import { randomOf } from '../helpers/page-model.ts';
+import type { RedrawnFiles } from '../helpers/redrawn-files.ts';
+
+const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
+const run = promisify(execFile);
+let record: RecordedSources;
+let copy: string;
+
+beforeAll(async () => {
+  const buildFolder = resolve(dirname((await compilePages()).entry), '..');
+  record = JSON.parse(readFileSync(join(buildFolder, SOURCES_FILE), 'utf8')) as RecordedSources;
+  copy = copyTree(buildFolder);
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+/** On top of what was published before, if anything was. */
+async function publish(before: RedrawnFiles | null): Promise<RedrawnFiles> {
+  const file = join(copy, 'published.json');
+  if (before !== null) writeFileSync(file, JSON.stringify(before));
+  const script = join(copy, 'test/helpers/redrawn-files.ts');
+  const { stdout } = await run(process.execPath, [script, ...(before === null ? [] : [file])], {
+    cwd: copy,
+    maxBuffer: 1e8,
+  });
+  return JSON.parse(stdout) as RedrawnFiles;
+}
+
+/** The text of a source, what becomes of it, and a file that then has other bytes; null: none has. */
+type Edit = readonly [path: string, from: string | RegExp, to: string, shownIn: string | null];
+
+const EDITS: readonly Edit[] = [
+  ['src/publish/files/feed-text.ts', "generator: 'Pharos'", "generator: 'Pharos!'", 'feed.atom'],
+  ['src/badges/card.ts', /$/, '\n// edited\n', null],
+  ['src/looks/states.ts', '0x1f7a49', '0x1f7a4a', 'index.html'],
+  ['src/views/words/en.ts', "subscribe: 'Subscribe'", "subscribe: 'Subscribe!'", 'index.html'],
+  ['src/views/frame/shell.ts', 'text: fill(words.home', 'text: fill(words.skip', 'incidents/open/index.html'],
+  ['src/views/v2/documents.ts', /$/, '\n// edited\n', null],
+  ['src/model/uptime.ts', /FORMULA_VERSION = \d+/, 'FORMULA_VERSION = 99', 'api/uptime.json'],
+  ['src/components/rows/ComponentRow.astro', '</style>', '.row .edited {\n  color: red;\n}\n</style>', 'index.html'],
+  ['src/layouts/enhance.ts', /$/, '\ndocument.body.dataset.edited = "1";\n', 'index.html'],
+  ['src/model/time.ts', /$/, '\n// edited\n', null],
+  ['public/embed-resize.js', /$/, '\n// edited\n', '_site/embed-resize.js'],
+  ['package.json', /"version": "[^"]+"/, '"version": "99.0.0"', 'build.json'],
+];
+
+/** As many more by chance as the scale asks for; nothing that is drawn shows them. */
+function editsByChance(): readonly Edit[] {
+  const random = randomOf(13);
+  const sources = reachedFrom('src/app/workers/drawing.ts').filter((path) => path.endsWith('.ts'));
+  return Array.from({ length: Math.round(6 * (SCALE - 1)) }, (): Edit => {
+    const path = sources[Math.floor(random() * sources.length)] ?? '';
+    return [path, /$/, '\n// edited\n', null];
+  });
+}
+
+/** Made from a view of which it shows a part: the frame that all pages have. */
+const PARTLY_SHOWN: ReadonlySet<string> = new Set(['embed/index.html']);
+
+describe('a change of any one source', () => {
+  it(
+    'writes exactly the files whose bytes differ, and draws for nothing only what the source draws',
+    async () => {
+      let before = await publish(null);
+      expect(before.written.length).toBeGreaterThan(120);
+      for (const [path, from, to, shownIn] of [...EDITS, ...editsByChance()]) {
+        const file = join(copy, path);
+        const text = readFileSync(file, 'utf8');
+        const edited = text.replace(from, () => to);
+        expect([path, edited === text]).toEqual([path, false]);
+        writeFileSync(file, edited);
+        const after = await publish(before);
+        expect([path, after.stale, after.needless]).toEqual([path, [], []]);
+        if (shownIn === null) expect([path, after.written]).toEqual([path, []]);
+        else expect([path, after.written]).toEqual([path, expect.arrayContaining([shownIn])]);
+        // Whether a file shows an edit of what draws it is seen when it is drawn, so all that it draws are.
+        const others = after.drawnInVain.filter((one) => !isDrawnBy(after.kinds[one], path));
+        expect([path, others.filter((one) => !PARTLY_SHOWN.has(one))]).toEqual([path, []]);
+        before = after;
+      }
+      // What was published step by step is what is published at once.
+      expect((await publish(null)).bytes).toEqual(before.bytes);
+    },
+    240_000 * Math.max(1, SCALE),
+  );
+});
+
+/** Whether a source is among those that draw a kind, by what their texts name. */
+function isDrawnBy(kind: RedrawnFiles['kinds'][string] | undefined, path: string): boolean {
+  if (kind === undefined) return false;
+  const starts = [
+    kind.module,
+    ...(kind.page === null ? [] : [`src/pages/${kind.page}.astro`, relative(ROOT, RENDERER)]),
+  ];
+  return (
+    starts.some((start) => reachedFrom(start).includes(path)) || (kind.page !== null && record.ofAll.includes(path))
+  );
+}
+
+const RENDERER = join(ROOT, 'src/publish/draw/renderer.ts');
