@@ -272,7 +272,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     draw,
     reconfigure: (next) => {
       const done = reconfigure(next);
-      reconfigured = done.catch(() => undefined);
+      reconfigured = Promise.allSettled([reconfigured, done]);
       return done;
     },
     siteState: keeper.refresh,

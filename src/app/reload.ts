@@ -1,7 +1,6 @@
 /** SIGHUP: the configuration is read again, and takes the place of the old one if it is right. */
 
 import { isatty } from 'node:tty';
-import pLimit from 'p-limit';
 import type { Config } from '../config/load.ts';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { Pharos } from './compose.ts';
@@ -18,7 +17,10 @@ export interface ReloadOptions {
 }
 
 export interface Reload {
-  /** Reads the configuration again; one call after the other. Faults are logged, each with its path, and change nothing. */
+  /**
+   * Reads the configuration again. Faults are logged, each with its path, and change nothing. Does not wait for a reload
+   * that is under way, which may wait for a run: this one may close a page.
+   */
   readonly reload: () => Promise<void>;
   /** Reads it no more, and nothing begins because of a reload that is under way. */
   readonly stop: () => void;
@@ -55,9 +57,8 @@ export function createReload(options: ReloadOptions): Reload {
     }
   }
 
-  const inTurn = pLimit(1);
   return {
-    reload: () => inTurn(reload),
+    reload,
     stop: () => {
       isStopped = true;
     },
