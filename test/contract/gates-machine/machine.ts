@@ -110,12 +110,12 @@ export function configOf({ folder, configured, home }: Site, name: NodeName): Co
   return parseConfig({ text, file: null, folder }, CONNECTORS, ENVIRONMENT);
 }
 
-export async function startAll(site: Site): Promise<void> {
+async function startAll(site: Site): Promise<void> {
   for (const name of ['main', 'beside', 'other'] as const)
     site.nodes[name] = await startNode(name, configOf(site, name), name !== 'beside');
 }
 
-export async function stopAll({ nodes }: Site): Promise<void> {
+async function stopAll({ nodes }: Site): Promise<void> {
   for (const node of Object.values(nodes)) await node.close();
 }
 
