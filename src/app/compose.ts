@@ -165,6 +165,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     return { memory, publisher };
   };
   let site = await beginSite();
+  let reconfigured: Promise<unknown> = Promise.resolve();
   const keeper = createSiteKeeper({
     folders,
     access,
@@ -225,6 +226,18 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       events.announce();
     },
   });
+  const reconfigure: Pharos['reconfigure'] = async (next) => {
+    const restartNeeded = live.replace(next);
+    // Who may see what is not to wait for what is being asked and published.
+    await keeper.refresh(now());
+    return engine.between(async () => {
+      await site.publisher?.close();
+      // What was remembered follows from the old configuration; releases are compared as after a restart.
+      site = await beginSite();
+      await keeper.refresh(now());
+      return restartNeeded;
+    });
+  };
   const onNumbers: Pharos['onNumbers'] = (numbers) => raiseReleaseNumbers(database, numbers);
   const targets = createTargetKeeper({
     config: live.config,
@@ -266,17 +279,10 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     targets,
     onNumbers,
     draw,
-    reconfigure: async (next) => {
-      const restartNeeded = live.replace(next);
-      // Who may see what is not to wait for what is being asked and published.
-      await keeper.refresh(now());
-      return engine.between(async () => {
-        await site.publisher?.close();
-        // What was remembered follows from the old configuration; releases are compared as after a restart.
-        site = await beginSite();
-        await keeper.refresh(now());
-        return restartNeeded;
-      });
+    reconfigure: (next) => {
+      const done = reconfigure(next);
+      reconfigured = Promise.allSettled([reconfigured, done]);
+      return done;
     },
     siteState: keeper.refresh,
     siteUrl: live.siteUrl,
@@ -287,6 +293,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     close: async () => {
       stopping.abort();
       await targets.close();
+      // It begins another publisher, which has to be there to be ended.
+      await reconfigured;
       await engine.idle();
       await site.publisher?.close();
       await access.close();

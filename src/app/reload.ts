@@ -1,7 +1,6 @@
 /** SIGHUP: the configuration is read again, and takes the place of the old one if it is right. */
 
 import { isatty } from 'node:tty';
-import pLimit from 'p-limit';
 import type { Config } from '../config/load.ts';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { Pharos } from './compose.ts';
@@ -17,12 +16,24 @@ export interface ReloadOptions {
   readonly onReloaded: () => void;
 }
 
-/** Makes what reads the configuration again; calls one after the other. Faults are logged, each with its path, and change nothing. */
-export function createReload(options: ReloadOptions): () => Promise<void> {
+export interface Reload {
+  /**
+   * Reads the configuration again. Faults are logged, each with its path, and change nothing. Does not wait for a reload
+   * that is under way, which may wait for a run: this one may close a page.
+   */
+  readonly reload: () => Promise<void>;
+  /** Reads it no more, and nothing begins because of a reload that is under way. */
+  readonly stop: () => void;
+}
+
+/** Makes it; `stop` is for the end of the process. */
+export function createReload(options: ReloadOptions): Reload {
   const { pharos, load, log, secrets, onReloaded } = options;
+  let isStopped = false;
   const note = (outcome: string): void => pharos.audit.note({ actor: 'signal', action: 'reload', outcome });
 
   async function reload(): Promise<void> {
+    if (isStopped) return;
     try {
       const next = load();
       if (next === null) {
@@ -31,7 +42,7 @@ export function createReload(options: ReloadOptions): () => Promise<void> {
       }
       for (const secret of next.secrets) secrets.add(secret);
       const restartNeeded = await pharos.reconfigure(next);
-      onReloaded();
+      if (!isStopped) onReloaded();
       log.info({ config: next.file }, 'the configuration was read again');
       for (const name of restartNeeded) log.warn({ setting: name }, 'changed; it takes effect at the next start');
       note(restartNeeded.length === 0 ? 'done' : `done; needs a restart: ${restartNeeded.join(', ')}`);
@@ -46,8 +57,12 @@ export function createReload(options: ReloadOptions): () => Promise<void> {
     }
   }
 
-  const inTurn = pLimit(1);
-  return () => inTurn(reload);
+  return {
+    reload,
+    stop: () => {
+      isStopped = true;
+    },
+  };
 }
 
 /**

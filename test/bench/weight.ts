@@ -11,7 +11,7 @@ import { judge } from './budget.ts';
 
 /** design.md, budgets: 50 components × 90 days with everything inlined. */
 const PAGE_BYTES_MAX = 14 * 1_024;
-/** The comfort script, before compression. */
+/** The script of pages, before compression. */
 const SCRIPT_BYTES_MAX = 2_048;
 
 export interface WeightFigures {
@@ -76,13 +76,13 @@ export async function run(): Promise<void> {
   for (const page of onePageOfEachKind(calm()).filter(({ kind }) => kind !== 'status-page'))
     figures.push(weigh(page.path, (await render(renderer, page)).html));
   console.table(figures);
-  console.log(`comfort script: ${script.length} bytes of ${SCRIPT_BYTES_MAX}, ${brotli(script, 11)} compressed`);
+  console.log(`script of pages: ${script.length} bytes of ${SCRIPT_BYTES_MAX}, ${brotli(script, 11)} compressed`);
   await times(renderer);
   const [page, ...others] = figures;
   const weights = [
     { name: 'page, brotli 5', figure: page?.brotli5Bytes, atMost: PAGE_BYTES_MAX },
     ...others.slice(0, 2).map(({ name, brotli11Bytes }) => ({ name, figure: brotli11Bytes, atMost: PAGE_BYTES_MAX })),
-    { name: 'comfort script', figure: script.length, atMost: SCRIPT_BYTES_MAX },
+    { name: 'script of pages', figure: script.length, atMost: SCRIPT_BYTES_MAX },
   ];
   for (const weight of weights) judge({ ...weight, figure: weight.figure ?? Number.NaN, unit: 'B' });
 }

@@ -167,7 +167,11 @@ export async function startGatesSite({
   }
   const pharos = await startPharos(['start', '--port', '0'], { cwd, env });
   const isReady = async (): Promise<boolean> => (await fetch(`${pharos.url}/-/ready`)).ok;
-  if (!(await eventually(isReady, (ready) => ready))) throw new Error(`the site is not ready:\n${pharos.stderr()}`);
+  if (!(await eventually(isReady, (ready) => ready))) {
+    // Whoever called gets nothing to close.
+    pharos.kill();
+    throw new Error(`the site is not ready:\n${pharos.stderr()}`);
+  }
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   return {
     pharos,

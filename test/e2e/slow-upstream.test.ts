@@ -19,12 +19,13 @@ describe('an upstream that hangs', () => {
   let sandbox: Sandbox;
   let pharos: RunningPharos;
   let token: string;
+  let config: string;
 
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
     const env: Record<string, string> = { ...sandbox.environment(), HOOK };
     token = env['PHAROS_TOKEN'] ?? '';
-    const config = sandbox
+    config = sandbox
       .configText({ include: ['server-monitor', 'uptime'] })
       .replace('auth: x-api-key', 'auth: x-api-key\n    hook: { secrets: ["${HOOK}"] }');
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
@@ -75,5 +76,19 @@ describe('an upstream that hangs', () => {
 
     expect(hooked.run).toBe(rebuilt.run);
     expect(await runsTotal()).toBe(runsBefore);
+  });
+
+  it('does not keep a page open that the configuration closes, also when a reload waits for it already', async () => {
+    const status = async (): Promise<number> => (await fetch(`${pharos.url}/acme/`)).status;
+    sandbox.faults.set('uptime', { name: 'slow', delayMs: SLOW_MS });
+    await post('rebuild', { authorization: `Bearer ${token}` });
+    process.kill(pharos.pid, 'SIGHUP');
+    // It has been begun, and waits for the run.
+    await new Promise((later) => setTimeout(later, 500));
+    expect(await status()).toBe(200);
+    const closed = config.replace('slug: acme', 'slug: acme\n    password: "${PARTNERS_PASSWORD}"');
+    writeFileSync(join(folder.path, 'pharos.yaml'), `${closed}schedule: "0 0 1 * *"\n`);
+    process.kill(pharos.pid, 'SIGHUP');
+    await expect.poll(status, { timeout: SOON_MS, interval: 50 }).toBe(404);
   });
 });

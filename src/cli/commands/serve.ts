@@ -25,16 +25,17 @@ export async function serve(options: ServeOptions): Promise<number> {
     host: options.host ?? config.server.host,
   });
   process.stdout.write(`Pharos serves ${door.url}/\n`);
-  const reload = createReload({
+  const reloading = createReload({
     pharos,
     load: () => loadConfig(options.config),
     log,
     secrets,
     onReloaded: () => undefined,
   });
-  const stopListening = onHangUp(reload);
+  const stopListening = onHangUp(reloading.reload);
   await untilStopped();
   stopListening();
+  reloading.stop();
   await door.close();
   await pharos.close();
   return EXIT_DONE;

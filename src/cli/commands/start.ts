@@ -66,7 +66,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   // The engine tells the log of a run that fails.
   const runAtOnce = (): void => void pharos.engine.submit({ trigger: 'start' });
   runAtOnce();
-  const reload = createReload({
+  const reloading = createReload({
     pharos,
     load: () => (options.sandbox === null ? loadConfig(options.config) : null),
     log,
@@ -77,9 +77,10 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
       runAtOnce();
     },
   });
-  const stopListening = onHangUp(reload);
+  const stopListening = onHangUp(reloading.reload);
   const signal = await untilStopped();
   stopListening();
+  reloading.stop();
   log.info({ signal }, 'stopping');
   schedules.stop();
   await door.close();

@@ -1,25 +1,26 @@
 /** A folder that any static file server serves. */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { messageOf, StatusError } from '../../errors.ts';
 import type { TargetStore } from './target.ts';
 
 const PROBE = '.pharos-probe';
 
-/** Files that somebody else put there are left alone. */
+/** Files that somebody else put there are left alone. Every change lets others in between: this thread serves visitors. */
 export function createFolderStore(folder: string): TargetStore {
   const inFolder = (path: string): string => join(folder, path);
-  const failing = <Result>(task: () => Result): Result => {
+  const failing = async <Result>(task: () => Promise<Result>): Promise<Result> => {
     try {
-      return task();
+      return await task();
     } catch (error) {
       throw unwritable(folder, error);
     }
   };
-  const remove = (path: string): void => {
-    rmSync(inFolder(path), { force: true });
-    removeEmptyFolders(folder, dirname(inFolder(path)));
+  const remove = async (path: string): Promise<void> => {
+    await rm(inFolder(path), { force: true });
+    await removeEmptyFolders(folder, dirname(inFolder(path)));
   };
   return {
     kind: 'folder',
@@ -29,23 +30,23 @@ export function createFolderStore(folder: string): TargetStore {
     checkpointFiles: 500,
     readLedger: async (path) => {
       const file = inFolder(path);
-      return existsSync(file) ? failing(() => ({ text: readFileSync(file, 'utf8'), version: '' })) : null;
+      return existsSync(file) ? failing(async () => ({ text: await readFile(file, 'utf8'), version: '' })) : null;
     },
     writeLedger: async (path, text) => {
-      failing(() => writeWhole(inFolder(path), Buffer.from(text)));
+      await failing(() => writeWhole(inFolder(path), Buffer.from(text)));
       return '';
     },
     put: async (file) => {
       const body = await file.read();
-      failing(() => writeWhole(inFolder(file.path), body));
+      await failing(() => writeWhole(inFolder(file.path), body));
       return body.length;
     },
-    remove: async (path) => failing(() => remove(path)),
+    remove: (path) => failing(() => remove(path)),
     has: (path) => existsSync(inFolder(path)),
     probe: async () => {
-      failing(() => {
-        writeWhole(inFolder(PROBE), Buffer.from('Pharos was here.\n'));
-        remove(PROBE);
+      await failing(async () => {
+        await writeWhole(inFolder(PROBE), Buffer.from('Pharos was here.\n'));
+        await remove(PROBE);
       });
     },
     close: async () => undefined,
@@ -53,22 +54,22 @@ export function createFolderStore(folder: string): TargetStore {
 }
 
 /** A reader sees the old file or the new one. */
-function writeWhole(path: string, body: Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true });
+async function writeWhole(path: string, body: Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
   const next = `${path}.pharos-next`;
-  writeFileSync(next, body);
-  renameSync(next, path);
+  await writeFile(next, body);
+  await rename(next, path);
 }
 
-function removeEmptyFolders(root: string, folder: string): void {
+async function removeEmptyFolders(root: string, folder: string): Promise<void> {
   if (relative(root, folder).startsWith('..') || relative(root, folder) === '') return;
   try {
-    rmdirSync(folder);
+    await rmdir(folder);
   } catch {
     // Something is still in it.
     return;
   }
-  removeEmptyFolders(root, dirname(folder));
+  await removeEmptyFolders(root, dirname(folder));
 }
 
 function unwritable(folder: string, error: unknown): StatusError {

@@ -1,0 +1,162 @@
+/** Nodes over real databases, releases and gates, asked at their front door as the network would. */
+
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import { Readable } from 'node:stream';
+import { compose, now, type Pharos } from '../../../src/app/compose.ts';
+import type { Log } from '../../../src/app/log.ts';
+import type { Config } from '../../../src/config/load.ts';
+import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
+import { createFrontDoor } from '../../../src/server/front-door.ts';
+import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
+import { createReleaseReader } from '../../../src/server/visitors/release-reader.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** Names and values in turns. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+export interface Question {
+  readonly path: string;
+  readonly host?: string;
+  readonly cookie?: string;
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+export interface Node {
+  readonly name: string;
+  readonly pharos: Pharos;
+  readonly ask: (question: Question) => Promise<Answer>;
+  /** One look at the store, as a node makes four times a second. */
+  readonly look: () => Promise<SiteState>;
+  /** One run without a pass; what failed. */
+  readonly publish: (isSettling: boolean) => Promise<readonly string[]>;
+  /** Waits until the folder is as the last run and the last closing left it. */
+  readonly targetsSettled: () => Promise<void>;
+  /** What it told its log as an error. */
+  readonly errors: string[];
+  readonly close: () => Promise<void>;
+}
+
+/** A page that closes is closed there within a second; this machine may be busy. */
+const UPDATE_MAX_MS = 5_000;
+
+let clients = 0;
+
+/** As `pharos start` (publishing) or `pharos serve`, without listening and without looking at the store by itself. */
+export async function startNode(name: string, config: Config, isPublishing: boolean): Promise<Node> {
+  const errors: string[] = [];
+  let updatesDue = 0;
+  let updates = 0;
+  const log = {
+    info: (_facts: unknown, message?: string) => {
+      if (message === 'closed' && config.output.folder !== undefined) updatesDue = updates + 1;
+    },
+    warn: () => undefined,
+    error: (...told: unknown[]) => void errors.push(told.map(String).join(' ')),
+  } as unknown as Log;
+  const pharos = await compose(config, { log, isPublishing, printsMail: true });
+  const { targetUpdated } = pharos.metrics;
+  Object.assign(pharos.metrics, {
+    targetUpdated: (update: Parameters<typeof targetUpdated>[0]) => {
+      updates += 1;
+      targetUpdated(update);
+    },
+  });
+  const server = createFrontDoor({
+    addresses: pharos.addresses,
+    reader: createReleaseReader(pharos.folders),
+    access: pharos.access,
+    own: async () => null,
+    badges: createBadgeService(),
+    locale: () => 'en',
+    trustedProxyHops: 1,
+    isHttpsSite: false,
+    now,
+    onError: (error, where) => errors.push(`${where}: ${String(error)}`),
+  });
+  const targetsSettled = async (): Promise<void> => {
+    // A host that is not told is found out by what it still has.
+    const deadline = performance.now() + UPDATE_MAX_MS;
+    while (updates < updatesDue && performance.now() < deadline) await new Promise((later) => setImmediate(later));
+    updatesDue = updates;
+  };
+  const look = (): Promise<SiteState> => pharos.refreshPages(now());
+  return {
+    name,
+    pharos,
+    ask: (question) => ask(server, question),
+    look,
+    publish: async (isSettling) => {
+      const { publisher } = pharos;
+      if (publisher === null) throw new Error(`${name} only serves`);
+      const { pages } = await publisher.publish(await look());
+      if (isSettling) await publisher.settled();
+      if (config.output.folder !== undefined) {
+        updatesDue = updates + 1;
+        pharos.targets.follow('run');
+      }
+      return pages.flatMap(({ slug, kind, message }) => (kind === 'failed' ? [`${slug}: ${message}`] : []));
+    },
+    targetsSettled,
+    errors,
+    close: async () => {
+      await targetsSettled();
+      await pharos.close();
+    },
+  };
+}
+
+/** Hands a request to the server's handler; the network itself is tested elsewhere. */
+function ask(server: Server, { path, host = '127.0.0.1', cookie, form }: Question): Promise<Answer> {
+  clients += 1;
+  const body = form === undefined ? null : Buffer.from(new URLSearchParams(form).toString());
+  const headers: Record<string, string> = {
+    host,
+    'x-forwarded-for': `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`,
+    ...(cookie === undefined ? {} : { cookie }),
+    ...(body === null ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+  };
+  const request = Object.assign(Readable.from(body === null ? [] : [body]), {
+    method: body === null ? 'GET' : 'POST',
+    url: path,
+    headers,
+    rawHeaders: Object.entries(headers).flat(),
+    socket: new Connection(),
+  });
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  server.emit('request', request, new Reply(resolve));
+  return promise;
+}
+
+class Connection extends EventEmitter {
+  readonly remoteAddress = '127.0.0.1';
+  destroy(): void {}
+}
+
+/** What the front door uses of a response. */
+class Reply extends EventEmitter {
+  statusCode = 0;
+  headersSent = false;
+  readonly #answered: (answer: Answer) => void;
+  #headers: readonly string[] = [];
+
+  constructor(answered: (answer: Answer) => void) {
+    super();
+    this.#answered = answered;
+  }
+  writeHead(status: number, headers: readonly string[]): void {
+    this.statusCode = status;
+    this.headersSent = true;
+    this.#headers = headers;
+  }
+  setTimeout(): void {}
+  destroy(): void {}
+  end(body?: string | Uint8Array): void {
+    this.#answered({ status: this.statusCode, headers: this.#headers, body: Buffer.from(body ?? '').toString() });
+    this.emit('finish');
+    this.emit('close');
+  }
+}

@@ -1,0 +1,38 @@
+/** The publisher as its thread makes it, in this one, drawing each view as a document that holds all of it. */
+
+import { openStoreReader } from '../../../src/app/open-store.ts';
+import { drawingWith } from '../../../src/app/workers/drawing.ts';
+import type { PublisherClient, PublisherClientOptions } from '../../../src/app/workers/publisher-client.ts';
+import type { Renderer } from '../../../src/publish/draw/renderer.ts';
+import { createPublisher } from '../../../src/publish/publisher.ts';
+import { siteFilesOf } from '../../../src/publish/site/site-files.ts';
+import { createStore } from '../../../src/store/create-store.ts';
+
+const renderer: Renderer = {
+  versionOf: () => 'plain-1',
+  render: async (kind, view) => ({
+    html: `<!DOCTYPE html><html lang="en"><title>${kind}</title><p>${JSON.stringify(view).replaceAll('<', '\\u003c')}</p></html>`,
+    csp: "default-src 'none'",
+  }),
+};
+
+export async function startPublisherHere(options: PublisherClientOptions): Promise<PublisherClient> {
+  const reader = createStore(openStoreReader(options.store));
+  const drawing = drawingWith(renderer);
+  const publisher = createPublisher({
+    ...options,
+    ...drawing,
+    store: reader,
+    // Words cannot be read in them, and each takes a tenth of a second.
+    filesOf: (...page) => drawing.filesOf(...page).filter(({ path }) => !path.endsWith('.png')),
+    siteFilesOf,
+  });
+  return {
+    ...publisher,
+    render: renderer.render,
+    close: async () => {
+      await publisher.close();
+      await reader.close();
+    },
+  };
+}

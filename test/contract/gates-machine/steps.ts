@@ -1,0 +1,287 @@
+/** One thing that happens to a site, and who reads what before, between and after the looks that its nodes take at it. */
+
+import { isStatusError } from '../../../src/errors.ts';
+import {
+  configOf,
+  judge,
+  loseDatabase,
+  type NodeName,
+  newWord,
+  pull,
+  restore,
+  rollBack,
+  type Site,
+  takeBackup,
+} from './machine.ts';
+import { startNode } from './nodes.ts';
+import type { Visitors } from './visitors.ts';
+import {
+  ALL_SLUGS,
+  CONFIG_GATES,
+  type ConfigPage,
+  KINDS,
+  type Kind,
+  type Seen,
+  SLUGS,
+  UPSTREAM_GATES,
+} from './world.ts';
+
+/** Below `count`, evenly. */
+export type Chance = (count: number) => number;
+
+/** The same numbers for the same seed (mulberry32). */
+export function chanceOf(seed: number): Chance {
+  let state = seed >>> 0;
+  return (count) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % count;
+  };
+}
+
+export interface Course {
+  readonly site: Site;
+  readonly visitors: Visitors;
+  readonly chance: Chance;
+  /** Moves the clock. */
+  readonly pass: (ms: number) => void;
+  readonly history: string[];
+  /** Whether the upstream cannot be reached. */
+  isAway: boolean;
+}
+
+const of = <Item>(chance: Chance, items: readonly Item[]): Item => items[chance(items.length)] as Item;
+
+interface Change {
+  readonly name: string;
+  readonly isConfig?: boolean;
+  readonly isUpstream?: boolean;
+}
+
+/** What an operator does to the configuration; null: there is nothing to do it to. */
+const OPERATOR: readonly ((course: Course) => string | null)[] = [
+  configGate,
+  configGate,
+  configGate,
+  configGate,
+  // Away with the page of the configuration, or back with it.
+  ({ site, chance }) => {
+    const { own, ...others } = site.configured;
+    site.configured =
+      own === undefined
+        ? { ...others, own: { ...newPage(site), slug: of(chance, SLUGS.own), gate: of(chance, CONFIG_GATES) } }
+        : others;
+    return own === undefined ? 'add own' : 'remove own';
+  },
+  ({ site, chance }) => editConfig(site, 'own', { slug: of(chance, SLUGS.own) }),
+  ({ site, chance }) => editConfig(site, 'over', { slug: of(chance, SLUGS.over) }),
+  ({ site, chance }) => editConfig(site, 'over', { from: of(chance, SLUGS.over) }),
+  ({ site }) => editConfig(site, 'own', { domain: site.configured.own?.domain !== true }),
+  ({ site, chance }) => {
+    site.home = of(chance, [null, ...ALL_SLUGS]);
+    return `home ${site.home}`;
+  },
+];
+
+/** What becomes of the pages at the upstream. */
+const THERE: readonly ((course: Course) => string | null)[] = [
+  upstreamGate,
+  upstreamGate,
+  upstreamGate,
+  ({ site, chance }) => editThere(site, of(chance, ['bare', 'over']), chance),
+  ({ site, chance }) => {
+    const kind = of(chance, ['bare', 'over'] as const);
+    const { [kind]: page, ...others } = site.there.pages;
+    const added = { slug: of(chance, SLUGS[kind]), gate: of(chance, UPSTREAM_GATES), word: newWord(site) };
+    site.there.pages = page === undefined ? { ...others, [kind]: added } : others;
+    return `${page === undefined ? 'add' : 'remove'} ${kind} there`;
+  },
+  () => 'other words',
+];
+
+function configGate({ site, chance }: Course): string | null {
+  return editConfig(site, of(chance, ['over', 'own']), { gate: of(chance, CONFIG_GATES) });
+}
+
+function upstreamGate({ site, chance }: Course): string | null {
+  const kind = of(chance, ['bare', 'over'] as const);
+  const page = site.there.pages[kind];
+  if (page === undefined) return null;
+  const gate = of(chance, UPSTREAM_GATES);
+  site.there.pages = { ...site.there.pages, [kind]: { ...page, gate } };
+  return `${kind} there: ${JSON.stringify(gate)}`;
+}
+
+function newPage(site: Site): ConfigPage {
+  return { slug: 'qsowna', from: null, gate: {}, domain: true, word: newWord(site) };
+}
+
+function editConfig(site: Site, kind: 'over' | 'own', change: Partial<ConfigPage>): string | null {
+  const page = site.configured[kind];
+  if (page === undefined) return null;
+  site.configured = { ...site.configured, [kind]: { ...page, ...change, word: newWord(site) } };
+  return `${kind}: ${JSON.stringify(change)}`;
+}
+
+function editThere(site: Site, kind: Kind, chance: Chance): string | null {
+  const page = site.there.pages[kind];
+  if (page === undefined) return null;
+  const slug = of(chance, SLUGS[kind]);
+  site.there.pages = { ...site.there.pages, [kind]: { ...page, slug } };
+  return `${kind} there is called ${slug}`;
+}
+
+/** What happens to the machines. */
+const MACHINES: readonly ((course: Course) => Promise<string>)[] = [
+  async ({ site }) => restart(site, 'main'),
+  async ({ site, visitors }) => {
+    await restart(site, 'beside');
+    // As when the database cannot be read at the start.
+    site.nodes.beside.pharos.showLastPublished();
+    await visitors.read(site.nodes.beside, site.seen, new Set());
+    return 'restart beside';
+  },
+  async ({ site }) => restart(site, 'other'),
+  async ({ site, chance }) => {
+    const slug = of(chance, ALL_SLUGS);
+    return `roll back ${slug}: ${await rollBack(site, slug)}`;
+  },
+  async ({ site, chance }) => {
+    const slug = of(chance, ALL_SLUGS);
+    return `roll back ${slug}: ${await rollBack(site, slug)}`;
+  },
+  async ({ site }) => {
+    if (site.known === null) return 'no backup';
+    await takeBackup(site);
+    return 'backup';
+  },
+  async ({ site, chance }) => {
+    if (site.backup === null) return 'nothing to restore';
+    const isWhole = chance(2) === 0;
+    await restore(site, isWhole);
+    return isWhole ? 'restore everything' : 'restore the database';
+  },
+  async ({ site, chance }) => {
+    if (chance(3) > 0) return 'calm';
+    // What it has of before is all that is known then.
+    await site.nodes.other.publish(true);
+    await loseDatabase(site);
+    return 'lose the database';
+  },
+];
+
+async function restart(site: Site, name: NodeName): Promise<string> {
+  await site.nodes[name].close();
+  site.nodes[name] = await startNode(name, configOf(site, name), name !== 'beside');
+  return `restart ${name}`;
+}
+
+/** About half of what is said is new: what is read later tells when it was written. */
+function say({ site, chance }: Course): void {
+  for (const kind of KINDS) {
+    if (chance(2) === 0) continue;
+    site.there.texts[kind] = newWord(site);
+    const page = site.there.pages[kind];
+    if (page !== undefined) site.there.pages = { ...site.there.pages, [kind]: { ...page, word: newWord(site) } };
+  }
+}
+
+async function decide(course: Course): Promise<Change> {
+  const { site, chance } = course;
+  const kind = chance(10);
+  if (kind < 4) {
+    const { configured, home } = site;
+    const name = of(chance, OPERATOR)(course);
+    if (name === null) return { name: 'nothing' };
+    try {
+      configOf(site, 'main');
+      return { name, isConfig: true };
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      // Such a configuration is refused; the one before stays.
+      Object.assign(site, { configured, home });
+      return { name: `${name} is refused` };
+    }
+  }
+  if (kind < 7) return { name: of(chance, THERE)(course) ?? 'nothing', isUpstream: true };
+  if (kind < 8) {
+    course.isAway = !course.isAway;
+    return { name: course.isAway ? 'the upstream is away' : 'the upstream is back', isUpstream: true };
+  }
+  return { name: await of(chance, MACHINES)(course) };
+}
+
+/** Asks the upstream, unless it is away. */
+async function pullWords(course: Course): Promise<void> {
+  const { site, visitors } = course;
+  if (course.isAway) return;
+  say(course);
+  await pull(site);
+  judge(site);
+  visitors.note(site);
+}
+
+/** One step of the history. @throws whatever somebody saw who should not have */
+export async function takeStep(course: Course): Promise<void> {
+  const { site, visitors, chance, history, pass } = course;
+  // Now and then long enough for pages to be due without news.
+  pass(1_000 * (1 + chance(chance(6) === 0 ? 3_000 : 60)));
+  const before = site.seen;
+  if (chance(3) === 0) await pullWords(course);
+  // A run that is under way while it happens; the machines are only touched when nothing is.
+  const publishing = chance(6) === 0 ? beginRun(course) : null;
+  const change = await decide(course);
+  if (publishing === null) history.push(change.name);
+  else history.push(`${change.name}, during a run`);
+  const { nodes } = site;
+  if (change.isConfig === true) await nodes.main.pharos.reconfigure(configOf(site, 'main'));
+  if (change.isUpstream === true || chance(2) === 0) await pullWords(course);
+  judge(site);
+  visitors.note(site);
+  const { seen } = site;
+  const changed = changedSlugs(before, seen);
+  await nodes.main.look();
+  await nodes.main.targetsSettled();
+  await visitors.read(nodes.main, seen, changed);
+  visitors.readFolder(site.out, seen);
+  await visitors.read(nodes.beside, seen, new Set());
+  await publishing?.();
+
+  const isPublished = chance(8) > 0;
+  if (isPublished) {
+    const failed = await nodes.main.publish(chance(5) > 0);
+    if (failed.length > 0) throw new Error(`not published: ${failed.join('; ')}`);
+  }
+  await nodes.main.targetsSettled();
+  await visitors.read(nodes.main, seen, changed);
+  visitors.readFolder(site.out, seen);
+  await visitors.read(nodes.beside, seen, new Set());
+  for (const name of ['beside', 'other'] as const) {
+    if (change.isConfig === true) await nodes[name].pharos.reconfigure(configOf(site, name));
+    await nodes[name].look();
+    await visitors.read(nodes[name], seen, changed);
+  }
+  const takesPart = chance(3) === 0;
+  if (takesPart) {
+    await nodes.other.publish(true);
+    await visitors.read(nodes.other, seen, changed);
+  }
+  if (!isPublished || site.known === null) return;
+  for (const node of [nodes.main, nodes.beside, ...(takesPart ? [nodes.other] : [])])
+    for (const slug of changed) await visitors.comeIn(node, site, slug);
+}
+
+/** Begins to publish; gives what waits for the end, however it ends. */
+function beginRun({ site }: Course): () => Promise<void> {
+  const { main } = site.nodes;
+  const run = main.publish(true).then(
+    () => undefined,
+    () => undefined,
+  );
+  return () => run;
+}
+
+function changedSlugs(before: Seen, after: Seen): Set<string> {
+  return new Set(ALL_SLUGS.filter((slug) => JSON.stringify(before.get(slug)) !== JSON.stringify(after.get(slug))));
+}
