@@ -26,7 +26,7 @@ export function createFolderStore(folder: string): TargetStore {
     kind: 'folder',
     place: folder,
     settings: '',
-    concurrency: 1,
+    concurrency: 16,
     checkpointFiles: 500,
     readLedger: async (path) => {
       const file = inFolder(path);
