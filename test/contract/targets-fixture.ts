@@ -48,7 +48,14 @@ export function s3Target(
       random: () => 0.5,
       limits: QUICK,
     }),
-    listing: createStaticListing({ folders, home: () => null, sealed: new Map(), hostFiles: null, ...listing }),
+    listing: createStaticListing({
+      folders,
+      home: () => null,
+      sources: () => [],
+      sealed: new Map(),
+      hostFiles: null,
+      ...listing,
+    }),
   });
   open.push(target);
   return target;

@@ -35,6 +35,7 @@ describe('a folder for static hosts', () => {
       listing: createStaticListing({
         folders,
         home: () => null,
+        sources: () => [],
         sealed: new Map(),
         hostFiles: { isHttps: true },
         ...over,
@@ -193,7 +194,13 @@ describe('a folder for static hosts', () => {
       key: SITE_KEY,
       onNumbers: async () => undefined,
       store: createFolderStore(out),
-      listing: createStaticListing({ folders: site.folders, home: () => null, sealed: new Map(), hostFiles: null }),
+      listing: createStaticListing({
+        folders: site.folders,
+        home: () => null,
+        sources: () => [],
+        sealed: new Map(),
+        hostFiles: null,
+      }),
     });
     expect(await kept.update()).toMatchObject({ result: 'current' });
     const badges = files().filter((path) => /badges\/[^/]+\.(svg|json|png)$/.test(path));
