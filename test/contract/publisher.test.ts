@@ -112,6 +112,30 @@ describe('publishing what changed', () => {
     expect(JSON.parse(site.served('beta', 'api/v2/incidents.json')).incidents).toHaveLength(1);
   });
 
+  it('shows what names a page of an upstream, or a component of it, by the slug of the page', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    const world = site.upstream('acme');
+    world.incidents = [
+      incidentOf('acme', { monitors: [], components: [{ id: 'config/beta/c1', state: 'partial_outage' }] }),
+      incidentOf('acme', { id: 'acme/i2', title: 'Two', monitors: [], pages: ['config/gamma'] }),
+    ];
+    world.maintenances = [
+      {
+        ...maintenanceOf('acme', toEpochMs(SITE_START + HOUR_MS), toEpochMs(SITE_START + 2 * HOUR_MS)),
+        monitors: [],
+        components: ['config/beta/c0'],
+      },
+    ];
+    later(site, SECOND_MS);
+    await site.pass();
+    expect(publishedBy(await run())).toEqual(['beta', 'gamma']);
+    const summary = JSON.parse(site.served('beta', 'api/v2/summary.json'));
+    expect(summary.incidents[0]).toMatchObject({ name: 'Trouble at acme', components: [{ status: 'partial_outage' }] });
+    expect(summary.scheduled_maintenances[0].components).toHaveLength(1);
+    expect(JSON.parse(site.served('gamma', 'api/v2/incidents.json')).incidents).toMatchObject([{ name: 'Two' }]);
+  });
+
   it('begins and ends a maintenance by itself, when it is time', async () => {
     const { site, run } = await published();
     site.upstream('acme').maintenances = [
