@@ -1,8 +1,10 @@
 /** What is needed to say which names in the configuration and in posts nothing has. */
 
+import type { UpstreamConfig } from '../config/schema.ts';
 import type { Learned, MonitorId, PageDefinition, SnapshotPart } from '../model/observation.ts';
 import type { DefinitionInputs } from '../publish/definitions/inputs.ts';
 import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
+import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { listsOnly } from '../sync/pass/lists-only.ts';
 import type { Upstream } from '../sync/upstream.ts';
@@ -20,10 +22,11 @@ export async function findUnknownReferences(
   answering: ReadonlySet<string>,
 ): Promise<readonly UnknownReference[]> {
   const { config, store, upstreams } = pharos;
+  const files = new Set(config.upstreams.filter(isFile).map(({ id }) => id));
   const records = await store.upstreams();
   const looked = new Map<string, Learned>();
   const isToBeLookedAt = (upstream: Upstream): boolean =>
-    answering.has(upstream.id) && (isFile(upstream) || (records.get(upstream.id)?.monitorsAt ?? null) === null);
+    answering.has(upstream.id) && (files.has(upstream.id) || (records.get(upstream.id)?.monitorsAt ?? null) === null);
   await Promise.all(
     upstreams.filter(isToBeLookedAt).map(async (upstream) => {
       const learned = await lookAt(pharos, upstream);
@@ -56,13 +59,15 @@ export async function findUnknownReferences(
     upstreams: upstreams.map(({ id }) => id),
     monitors: new Map([...monitors].map(([id, those]) => [id, new Set<MonitorId>(those.keys())])),
     // What a service tells of its own things is nothing that was mistyped here.
-    posts: upstreams.filter(isFile).flatMap(({ id }) => looked.get(id) ?? []),
+    posts: [...files].flatMap((id) => looked.get(id) ?? []),
     now: now(),
   });
 }
 
-function isFile({ kind }: Upstream): boolean {
-  return connectorOf(kind).fileOption !== undefined;
+/** Whether it is on this machine, so that reading it costs nobody anything. */
+function isFile({ kind, options }: UpstreamConfig): boolean {
+  const { fileOption } = connectorOf(kind);
+  return fileOption !== undefined && Object.hasOwn(options as object, fileOption);
 }
 
 /** Whether an answer tells of a part and not that it could not be read this time. */
@@ -73,8 +78,10 @@ function knows(learned: Learned | undefined, part: SnapshotPart): learned is Lea
 /** Null: it cannot be read, which its own row tells. */
 async function lookAt(pharos: Pharos, upstream: Upstream): Promise<Learned | null> {
   try {
+    // Pages are not asked for before monitors are known.
+    const wanted: readonly Priority[] = upstream.definesPages ? ['list', 'incident'] : ['list'];
     const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
-    return await runnerFor(pharos, upstream).run(listsOnly(upstream.pull(context)));
+    return await runnerFor(pharos, upstream).run(listsOnly(upstream.pull(context), wanted));
   } catch {
     return null;
   }

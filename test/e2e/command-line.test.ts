@@ -83,31 +83,6 @@ describe('the command line', () => {
     expect(result.status).toBe(0);
   });
 
-  it('names what the configuration and posts name and nothing has, before the first pass and after it', async () => {
-    const typos = sandbox
-      .configText()
-      .replace('monitor: edge/4', 'monitor: edge/44444')
-      .replace(/home: acme/, 'home: amce');
-    expect(typos).toContain('edge/44444');
-    configure(`${typos}data: ./data-typos\n`);
-    for (const _round of ['asked', 'remembered']) {
-      const result = await run('check');
-      expect(result.status).toBe(2);
-      expect(result.stdout).toContain('pharos.yaml: names what is not there');
-      expect(result.stdout).toMatch(/✗ pages\[\d\]\.components\[\d\]\.monitor: edge has no monitor edge\/44444\./);
-      expect(result.stdout).toContain('✗ site.home: There is no page amce. Did you mean acme?');
-      const { ok, references } = JSON.parse((await run('check', '--json')).stdout);
-      expect(ok).toBe(false);
-      expect(references).toContainEqual({
-        place: 'site.home',
-        message: 'There is no page amce. Did you mean acme?',
-        isPast: false,
-      });
-      expect((await run('sync')).status).toBe(0);
-    }
-    configure(sandbox.configText());
-  });
-
   it('tells by what passes really ask, once there was one, how fresh details stay', async () => {
     const ages = async (): Promise<number> => {
       const { upstreams } = JSON.parse((await run('check', '--json')).stdout) as {

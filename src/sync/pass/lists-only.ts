@@ -1,13 +1,17 @@
-/** A pull that leaves out what can wait, details and the past: to learn what there is with few requests. */
+/** A pull that leaves out what it can do without: to learn what there is with few requests. */
 
-import type { Answer, Pull } from '../connector.ts';
+import type { Answer, Priority, Pull } from '../connector.ts';
 
-/** What may be left out is answered as when the quota has no request for it. */
-export function* listsOnly<R>(pull: Pull<R>): Pull<R> {
+/**
+ * What may be left out is answered as when the quota has no request for it.
+ *
+ * @param wanted  what is asked all the same, also where it may be left out
+ */
+export function* listsOnly<R>(pull: Pull<R>, wanted: readonly Priority[]): Pull<R> {
   let step = pull.next();
   while (step.done !== true) {
     const { questions, tolerant } = step.value;
-    if (tolerant && questions.every(({ priority }) => priority === 'detail' || priority === 'backfill')) {
+    if (tolerant && !questions.some(({ priority }) => wanted.includes(priority))) {
       step = pull.next(questions.map(() => ({ kind: 'skipped' })));
       continue;
     }
