@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
@@ -134,6 +134,30 @@ describe('publishing what changed', () => {
     expect(summary.incidents[0]).toMatchObject({ name: 'Trouble at acme', components: [{ status: 'partial_outage' }] });
     expect(summary.scheduled_maintenances[0].components).toHaveLength(1);
     expect(JSON.parse(site.served('gamma', 'api/v2/incidents.json')).incidents).toMatchObject([{ name: 'Two' }]);
+  });
+
+  it.each([
+    [400, '2025-10', '2024-02'],
+    [4_000, '2024-02', '2015-11'],
+  ])('goes back as far as %i days are kept', async (historyDays, from, before) => {
+    const site = createSmallSite({ pages: ['acme'] });
+    Object.assign(site.inputs.site, { historyDays });
+    const at = (days: number) => toEpochMs(SITE_START - days * DAY_MS);
+    site.upstream('acme').incidents = [395, 1_000, 4_015].map((days) =>
+      incidentOf('acme', {
+        id: `acme/${days}`,
+        title: `It was ${days} days ago`,
+        startedAt: at(days),
+        endedAt: toEpochMs(at(days) + HOUR_MS),
+        status: 'resolved',
+      }),
+    );
+    await site.pass();
+    const { run, publisher } = site.publisher();
+    await run();
+    await publisher.settled();
+    expect(site.served('acme', `history/${from}/index.html`)).toContain('days ago');
+    expect(() => site.served('acme', `history/${before}/index.html`)).toThrow('ENOENT');
   });
 
   it('begins and ends a maintenance by itself, when it is time', async () => {
