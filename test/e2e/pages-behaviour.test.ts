@@ -48,7 +48,10 @@ async function open(path: string, options: Parameters<Browser['newContext']>[0] 
 
 /** What the server says when asked; null: it knows no such address. */
 function putNow(init: { readonly checkedAgoMs?: number | null; readonly release?: number } | null): void {
-  if (init === null) return server.remove('api/now.json');
+  if (init === null) {
+    server.remove('api/now.json');
+    return;
+  }
   const { checkedAgoMs = -40_000, release = 1 } = init;
   const checked_at = checkedAgoMs === null ? null : toIso(ago(checkedAgoMs));
   server.put('api/now.json', { html: JSON.stringify({ checked_at, release }), csp: '' });
