@@ -274,6 +274,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       // Who may see what is not to wait for what is being asked and published.
       await keeper.refresh(now());
       return engine.between(async () => {
+        // Whoever stops meanwhile has closed the publisher, and nobody would close another one.
+        if (stopping.signal.aborted) return restartNeeded;
         await site.publisher?.close();
         // What was remembered follows from the old configuration; releases are compared as after a restart.
         site = await beginSite();
@@ -292,7 +294,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       stopping.abort();
       await targets.close();
       await engine.idle();
-      await site.publisher?.close();
+      // After a reload that is under way.
+      await engine.between(async () => site.publisher?.close());
       await access.close();
       await audit.close();
       await http.close();

@@ -64,7 +64,11 @@ async function askNow(): Promise<Now | null> {
   const [place] = all<HTMLElement>('[data-now]');
   if (!place?.dataset['now']) return null;
   const answer = await fetch(place.dataset['now'], { cache: 'no-cache' });
-  if (!answer.ok) return null;
+  if (!answer.ok) {
+    // A body that nobody reads keeps its connection.
+    await answer.body?.cancel();
+    return null;
+  }
   const now: Now = await answer.json();
   if (now.checked_at !== null) checkedAt = Date.parse(now.checked_at);
   tick();

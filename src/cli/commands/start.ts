@@ -66,12 +66,15 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   // The engine tells the log of a run that fails.
   const runAtOnce = (): void => void pharos.engine.submit({ trigger: 'start' });
   runAtOnce();
+  let isStopping = false;
   const reload = createReload({
     pharos,
     load: () => (options.sandbox === null ? loadConfig(options.config) : null),
     log,
     secrets,
     onReloaded: () => {
+      // Begun before the signal to stop: nobody would stop these schedules any more.
+      if (isStopping) return;
       schedules.stop();
       schedules = scheduleRuns(pharos);
       runAtOnce();
@@ -79,6 +82,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   });
   const stopListening = onHangUp(reload);
   const signal = await untilStopped();
+  isStopping = true;
   stopListening();
   log.info({ signal }, 'stopping');
   schedules.stop();
