@@ -9,6 +9,7 @@ import type { SendMail } from '../access/email/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
 import { messageOf } from '../errors.ts';
+import type { SourceFreshness } from '../model/page.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { once } from '../once.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
@@ -82,6 +83,8 @@ export interface Pharos {
   /** Once it is known on which port we listen, where the configuration left it open. */
   readonly setSiteUrl: (url: string) => void;
   readonly addresses: () => SiteAddresses;
+  /** How fresh each upstream is, by the last look at the store. */
+  readonly sources: () => readonly SourceFreshness[];
   /** Reads the pages from the store and tells the gates; also without a pass. */
   readonly refreshPages: (now: EpochMs) => Promise<SiteState>;
   /** Serves the public pages that are on disk, until the store can be read. */
@@ -249,6 +252,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         now,
         siteUrl: live.siteUrl,
         home: () => keeper.addresses().home,
+        sources: keeper.sources,
       }),
     onReport: (report, run) => {
       logTarget(log, report, run);
@@ -288,6 +292,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     siteUrl: live.siteUrl,
     setSiteUrl: live.setSiteUrl,
     addresses: keeper.addresses,
+    sources: keeper.sources,
     refreshPages: keeper.refresh,
     showLastPublished: keeper.showLastPublished,
     close: async () => {

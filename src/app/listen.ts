@@ -36,6 +36,7 @@ export async function listen(
     access: pharos.access,
     own: ownRoutesOf(pharos),
     badges: createBadgeService(),
+    sources: pharos.sources,
     locale: () => pharos.config.site.locale,
     // Asked at every request, since the configuration may change meanwhile.
     get trustedProxyHops() {

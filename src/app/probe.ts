@@ -2,6 +2,7 @@
 
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
+import type { PullMemory } from '../sync/connector.ts';
 import { createRunner, type Runner } from '../sync/pass/runner.ts';
 import { fastestSchedule, hasRoom, type PassSize } from '../sync/quota/fastest.ts';
 import { createQuota } from '../sync/quota/quota.ts';
@@ -23,6 +24,14 @@ export interface ProbeRow {
   readonly clockSkewMs: number | null;
 }
 
+/** As if it had been asked for nothing yet, and needed nothing of the past. */
+export const NOTHING_REMEMBERED: PullMemory = {
+  detailFetchedAt: new Map(),
+  openIncidents: new Set(),
+  incidentsReadAt: new Map(),
+  isBackfilled: true,
+};
+
 /** Never throws for the upstream's sake: what is wrong with it is in the row. */
 export async function probeUpstream(
   { http, store }: Pick<Pharos, 'http' | 'store'>,
@@ -32,14 +41,8 @@ export async function probeUpstream(
   const { listCalls: known } = await readControl(store.database, upstream.id);
   const runner = runnerFor({ http, store }, upstream);
   const base = { upstream: upstream.id, kind: upstream.kind };
-  const memory = {
-    detailFetchedAt: new Map(),
-    openIncidents: new Set<string>(),
-    incidentsReadAt: new Map(),
-    isBackfilled: true,
-  };
   try {
-    const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory }));
+    const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED }));
     const tally = runner.tally();
     const size: PassSize = {
       listCallsPerPass: Math.max(known, probe.listCalls ?? 0, tally.listCalls),

@@ -5,6 +5,7 @@
 
 import type { Access, AccessPage } from '../access/access.ts';
 import type { Config } from '../config/load.ts';
+import type { SourceFreshness } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import { isOpenIn, type ResolvedPage, type ResolvedSite } from '../publish/definitions/definitions.ts';
 import type { SiteMemory } from '../publish/definitions/site-memory.ts';
@@ -38,6 +39,8 @@ export interface SiteKeeper {
   /** Whether a release may be served, by what is known at this moment. */
   readonly mayServe: (release: NextRelease, at: EpochMs) => Promise<boolean>;
   readonly addresses: () => SiteAddresses;
+  /** How fresh each upstream was at the last look; none before the first. */
+  readonly sources: () => readonly SourceFreshness[];
 }
 
 export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
@@ -45,6 +48,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   let known: ResolvedSite | null = null;
   let customDomains: ReadonlyMap<string, string> = new Map();
   let home: string | null = null;
+  let sources: readonly SourceFreshness[] = [];
 
   async function adopt(state: SiteState): Promise<void> {
     const { resolved } = state;
@@ -69,6 +73,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
 
   async function refresh(at: EpochMs): Promise<SiteState> {
     const state = await deps.memory().refresh(await deps.inputs(), at);
+    sources = state.sources;
     if (state.resolved !== known) {
       try {
         await adopt(state);
@@ -104,6 +109,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
         customDomains,
       };
     },
+    sources: () => sources,
   };
 }
 

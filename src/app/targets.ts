@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
+import type { SourceFreshness } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ReleaseFolders } from '../publish/releases/folders.ts';
 import { createTarget, type TargetOptions } from '../publish/targets/create-target.ts';
@@ -21,17 +22,19 @@ export interface TargetDeps {
   readonly siteUrl: () => string;
   /** Slug of the page that the root is an address of. */
   readonly home: () => string | null;
+  /** How fresh each upstream is by now. */
+  readonly sources: () => readonly SourceFreshness[];
 }
 
 /** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */
 export function folderTarget(
   folder: string,
   config: Config,
-  { folders, key, onNumbers, siteUrl, home, isSealed }: TargetDeps & { readonly isSealed: boolean },
+  { folders, key, onNumbers, siteUrl, home, sources, isSealed }: TargetDeps & { readonly isSealed: boolean },
 ): Target {
   const hostFiles = { isHttps: siteUrl().startsWith('https:') };
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({ folders, home, sealed, hostFiles, versionOf: moduleVersion });
+  const listing = createStaticListing({ folders, home, sources, sealed, hostFiles, versionOf: moduleVersion });
   return createTarget({ store: createFolderStore(folder), key, onNumbers, listing });
 }
 
@@ -41,13 +44,7 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   const targets = folder === undefined ? [] : [folderTarget(folder, config, { ...deps, isSealed })];
   if (s3 === undefined) return targets;
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({
-    folders: deps.folders,
-    home: deps.home,
-    sealed,
-    hostFiles: null,
-    versionOf: moduleVersion,
-  });
+  const listing = createStaticListing({ ...deps, sealed, hostFiles: null, versionOf: moduleVersion });
   const store = createS3Store(s3, { now: deps.now, random: Math.random });
   return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];
 }

@@ -21,6 +21,7 @@ import {
 } from '../schema/scalars.ts';
 import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
+import { didYouMean } from './nearest.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
@@ -188,7 +189,7 @@ const PageSchema = z
         context.addIssue({
           code: 'custom',
           path: ['components', index, 'group_id'],
-          message: `there is no group ${component.group_id} on this page`,
+          message: `there is no group ${component.group_id} on this page.${didYouMean(component.group_id, groups)}`,
         });
       }
     }
@@ -235,7 +236,9 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
   };
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
-    kind: z.string().refine((kind) => kinds.includes(kind), { error: `expected one of ${kinds.join(', ')}` }),
+    kind: z.string().refine((kind) => kinds.includes(kind), {
+      error: ({ input }) => `expected one of ${kinds.join(', ')}.${didYouMean(String(input), kinds)}`,
+    }),
     ...common,
   });
   return HeadSchema.transform((input, context): UpstreamConfig => {
@@ -354,11 +357,15 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           message: 'this is where Pharos keeps its data, private pages too; name another folder',
         });
       }
-      const ids = new Set(config.upstreams.map((upstream) => upstream?.id));
+      const ids = new Set(config.upstreams.flatMap((upstream) => upstream?.id ?? []));
       for (const [page, { components, from }] of config.pages.entries()) {
         const base = from?.split('/')[0];
         if (base !== undefined && !ids.has(base)) {
-          context.addIssue({ code: 'custom', path: ['pages', page, 'from'], message: `there is no upstream ${base}` });
+          context.addIssue({
+            code: 'custom',
+            path: ['pages', page, 'from'],
+            message: `there is no upstream ${base}.${didYouMean(base, ids)}`,
+          });
         }
         for (const [index, component] of (components ?? []).entries()) {
           const upstream = component.monitor?.split('/')[0];
@@ -366,7 +373,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
             context.addIssue({
               code: 'custom',
               path: ['pages', page, 'components', index, 'monitor'],
-              message: `there is no upstream ${upstream}`,
+              message: `there is no upstream ${upstream}.${didYouMean(upstream, ids)}`,
             });
           }
         }

@@ -1,7 +1,9 @@
 /**
- * Progressive enhancement for those who have script: their own time, how long ago, a warning on an old copy, the new state without
- * loading anew, and copying. The page says everything without it. Kept below 2 kB.
+ * Progressive enhancement for those who have script: their own time, when the page was checked, how long things have lasted, a
+ * warning on an old copy, the new state without loading anew, and copying. The page says everything without it. Kept below 2 kB.
  */
+
+import { durationParts } from '../views/text/duration.ts';
 
 const root = document.documentElement;
 const all = <E extends Element>(selector: string, within: ParentNode = document) =>
@@ -9,24 +11,44 @@ const all = <E extends Element>(selector: string, within: ParentNode = document)
 
 const local = new Intl.DateTimeFormat(root.lang, { dateStyle: 'full', timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(root.lang, { numeric: 'auto' });
+/** Absent in older browsers, which show when things began and not for how long they have lasted. */
+const length = Intl.DurationFormat && new Intl.DurationFormat(root.lang, { style: 'short' });
 
-function ago(ms: number): string {
-  const minutes = Math.round(ms / 60_000);
-  return Math.abs(minutes) < 60
-    ? relative.format(minutes, 'minute')
-    : relative.format(Math.round(minutes / 60), 'hour');
+/** What the server says of the present: see `views/json/now-json.ts`. */
+interface Now {
+  readonly checkedAt: string | null;
+  readonly release: number;
 }
 
-/** The visitor's time in every tooltip, and on the page's own age how long ago that is. */
+/** When the upstreams were heard from last, as far as we were told. */
+let checkedAt: number | null = null;
+
+/** @param ms  before (negative) or after the present */
+function ago(ms: number): string {
+  const seconds = Math.abs(ms) / 1_000;
+  if (seconds < 60) return relative.format(Math.round(ms / 1_000), 'second');
+  if (seconds < 3_600) return relative.format(Math.round(ms / 60_000), 'minute');
+  return relative.format(Math.round(ms / 3_600_000), 'hour');
+}
+
+/** The visitor's time in every tooltip. */
 function times(): void {
-  for (const time of all<HTMLTimeElement>('time')) {
-    const at = new Date(time.dateTime);
-    time.title = local.format(at);
-    const since = +at - Date.now();
-    if (time.closest('.as-of') && Math.abs(since) < 172_800_000) {
-      time.dataset['text'] ??= time.textContent;
-      time.textContent = `${time.dataset['text']} (${ago(since)})`;
-    }
+  for (const time of all<HTMLTimeElement>('time')) time.title = local.format(new Date(time.dateTime));
+}
+
+/** What grows older while it is read: when the page was checked, and how long what is open has lasted. */
+function tick(): void {
+  const now = Date.now();
+  for (const checked of all<HTMLElement>('[data-checked]')) {
+    if (checkedAt === null) continue;
+    // A clock that is behind ours makes it no later than now.
+    const said = ago(Math.min(0, checkedAt - now));
+    checked.textContent = checked.dataset['checked']?.replace('{ago}', said) ?? '';
+  }
+  for (const open of all<HTMLElement>('[data-since]')) {
+    const from = Date.parse(open.dataset['since'] ?? '');
+    if (!length || !(from < now)) continue;
+    open.textContent = length.format(durationParts(now - from));
   }
 }
 
@@ -37,6 +59,22 @@ function age(): void {
   for (const warning of all<HTMLElement>('#stale')) warning.hidden = false;
 }
 
+/** Null: nobody tells, as in a copy on a disk or behind a gate that closed. */
+async function askNow(): Promise<Now | null> {
+  const [place] = all<HTMLElement>('[data-now]');
+  if (!place?.dataset['now']) return null;
+  const answer = await fetch(place.dataset['now'], { cache: 'no-cache' });
+  if (!answer.ok) {
+    // A body that nobody reads keeps its connection.
+    await answer.body?.cancel();
+    return null;
+  }
+  const now: Now = await answer.json();
+  if (now.checkedAt !== null) checkedAt = Date.parse(now.checkedAt);
+  tick();
+  return now;
+}
+
 /** A group by its name, whatever its state; other details by their text. */
 function detailsName(details: HTMLDetailsElement): string | undefined {
   return (details.querySelector('h3') ?? details.firstElementChild)?.textContent;
@@ -44,7 +82,6 @@ function detailsName(details: HTMLDetailsElement): string | undefined {
 
 /** What the server has by now takes the place of what is shown, if it is another version. */
 async function refresh(): Promise<void> {
-  if (document.hidden) return;
   const answer = await fetch(location.href, { cache: 'no-cache' });
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
@@ -71,6 +108,7 @@ async function refresh(): Promise<void> {
 
 function ready(): void {
   times();
+  tick();
   age();
   for (const button of all<HTMLButtonElement>('button[data-copied]')) {
     button.hidden = false;
@@ -81,15 +119,31 @@ function ready(): void {
   }
 }
 
+/** The release that was served a minute ago, and the one that is known to be shown. */
+let seen: number | undefined;
+let shown: number | undefined;
+
+/** Asks what is new, and for the page itself only where its release is another one. */
+async function turn(): Promise<void> {
+  if (document.hidden) return;
+  const release = (await askNow().catch(() => null))?.release;
+  if (release === undefined || release !== shown) {
+    await refresh();
+    // A cache in front may still have had the page before; a minute later it has not.
+    shown = release === seen ? release : undefined;
+    seen = release;
+  }
+}
+
 ready();
+// Whatever the network does: a copy that nobody renews has to say so.
+setInterval(() => {
+  tick();
+  age();
+}, 10_000);
 if (root.dataset['staleAfter']) {
-  const turn = () =>
-    refresh()
-      .catch(() => {})
-      .finally(() => {
-        times();
-        age();
-      });
-  setInterval(turn, 60_000);
-  document.addEventListener('visibilitychange', turn);
+  const ask = () => void turn().catch(() => {});
+  askNow().catch(() => {});
+  setInterval(ask, 60_000);
+  document.addEventListener('visibilitychange', ask);
 }

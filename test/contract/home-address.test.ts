@@ -33,6 +33,7 @@ describe('the root of a site with a home page, and that of a domain', () => {
         home: 'acme',
         customDomains: new Map([[OWN_HOST, 'acme']]),
       }),
+      sources: () => [],
       reader: createReleaseReader(folders),
       access: site.access,
       own: async () => null,

@@ -32,6 +32,7 @@ describe('a page that was never published', () => {
       access: site.access,
       own: async () => null,
       badges: createBadgeService(),
+      sources: () => [],
       locale: () => 'de',
       trustedProxyHops: 0,
       isHttpsSite: false,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
@@ -132,6 +132,54 @@ describe('publishing what changed', () => {
     expect(publishedBy(await run())).toEqual(['acme', 'beta']);
     expect(JSON.parse(site.served('acme', 'api/v2/incidents.json')).incidents).toEqual([]);
     expect(JSON.parse(site.served('beta', 'api/v2/incidents.json')).incidents).toHaveLength(1);
+  });
+
+  it('shows what names a page of an upstream, or a component of it, by the slug of the page', async () => {
+    const { site, run } = await published();
+    await passingBy(site, run);
+    const world = site.upstream('acme');
+    world.incidents = [
+      incidentOf('acme', { monitors: [], components: [{ id: 'config/beta/c1', state: 'partial_outage' }] }),
+      incidentOf('acme', { id: 'acme/i2', title: 'Two', monitors: [], pages: ['config/gamma'] }),
+    ];
+    world.maintenances = [
+      {
+        ...maintenanceOf('acme', toEpochMs(SITE_START + HOUR_MS), toEpochMs(SITE_START + 2 * HOUR_MS)),
+        monitors: [],
+        components: ['config/beta/c0'],
+      },
+    ];
+    later(site, SECOND_MS);
+    await site.pass();
+    expect(publishedBy(await run())).toEqual(['beta', 'gamma']);
+    const summary = JSON.parse(site.served('beta', 'api/v2/summary.json'));
+    expect(summary.incidents[0]).toMatchObject({ name: 'Trouble at acme', components: [{ status: 'partial_outage' }] });
+    expect(summary.scheduled_maintenances[0].components).toHaveLength(1);
+    expect(JSON.parse(site.served('gamma', 'api/v2/incidents.json')).incidents).toMatchObject([{ name: 'Two' }]);
+  });
+
+  it.each([
+    [400, '2025-10', '2024-02'],
+    [4_000, '2024-02', '2015-11'],
+  ])('goes back as far as %i days are kept', async (historyDays, from, before) => {
+    const site = createSmallSite({ pages: ['acme'] });
+    Object.assign(site.inputs.site, { historyDays });
+    const at = (days: number) => toEpochMs(SITE_START - days * DAY_MS);
+    site.upstream('acme').incidents = [395, 1_000, 4_015].map((days) =>
+      incidentOf('acme', {
+        id: `acme/${days}`,
+        title: `It was ${days} days ago`,
+        startedAt: at(days),
+        endedAt: toEpochMs(at(days) + HOUR_MS),
+        status: 'resolved',
+      }),
+    );
+    await site.pass();
+    const { run, publisher } = site.publisher();
+    await run();
+    await publisher.settled();
+    expect(site.served('acme', `history/${from}/index.html`)).toContain('days ago');
+    expect(() => site.served('acme', `history/${before}/index.html`)).toThrow('ENOENT');
   });
 
   it('begins and ends a maintenance by itself, when it is time', async () => {

@@ -52,6 +52,7 @@ export function s3Target(
     listing: createStaticListing({
       folders,
       home: () => null,
+      sources: () => [],
       sealed: new Map(),
       hostFiles: null,
       versionOf: moduleVersion,

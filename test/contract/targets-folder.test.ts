@@ -3,16 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { moduleVersion } from '../../src/app/workers/drawing.ts';
-import { toEpochMs } from '../../src/model/time.ts';
+import type { SourceFreshness } from '../../src/model/page.ts';
+import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
-import { switchTo } from '../../src/publish/releases/switch.ts';
+import { hideFromPublic, switchTo } from '../../src/publish/releases/switch.ts';
 import { createTarget } from '../../src/publish/targets/create-target.ts';
 import { createFolderStore } from '../../src/publish/targets/folder-store.ts';
 import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
 import type { Target } from '../../src/publish/targets/target.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
-import { closeSmallSites, createSmallSite } from '../helpers/small-site.ts';
+import { closeSmallSites, createSmallSite, SITE_START } from '../helpers/small-site.ts';
 import { closeGate, publishPage, publishSite, SITE_KEY, withdrawPage } from './targets-fixture.ts';
+
+const sourceOf = (upstreamId: string, monitorsAt: EpochMs): SourceFreshness => ({
+  upstreamId,
+  monitorsAt,
+  incidentsAt: monitorsAt,
+  intervalMs: 60_000,
+  isMonitorsStale: false,
+  isIncidentsStale: false,
+});
 
 describe('a folder for static hosts', () => {
   let folders: TestFolders;
@@ -36,6 +46,7 @@ describe('a folder for static hosts', () => {
       listing: createStaticListing({
         folders,
         home: () => null,
+        sources: () => [],
         sealed: new Map(),
         hostFiles: { isHttps: true },
         versionOf: moduleVersion,
@@ -212,6 +223,47 @@ describe('a folder for static hosts', () => {
     expect(report.message).toContain(`The folder ${out} cannot be written`);
   });
 
+  it('says once a minute when a page was checked, although nothing else of it changes', async () => {
+    const site = createSmallSite({ pages: ['acme', 'beta'] });
+    await site.pass();
+    const { run, publisher } = site.publisher();
+    await run();
+    await publisher.settled();
+    let checked = SITE_START;
+    let elapsed = 0;
+    const sources = () => ['acme', 'beta'].map((id) => sourceOf(id, checked));
+    const kept = createTarget({
+      key: SITE_KEY,
+      onNumbers: async () => undefined,
+      store: createFolderStore(out),
+      listing: createStaticListing({
+        folders: site.folders,
+        home: () => 'acme',
+        sources,
+        sealed: new Map(),
+        hostFiles: null,
+        versionOf: moduleVersion,
+      }),
+      elapsed: () => elapsed,
+    });
+    const checkedIn = (path: string): unknown => (JSON.parse(read(path)) as Record<string, unknown>)['checkedAt'];
+    const all = () => ['acme/api/now.json', 'beta/api/now.json', 'api/now.json'].map(checkedIn);
+    await kept.update();
+    expect(all()).toEqual(Array(3).fill('2026-11-21T09:13:00.000Z'));
+    checked = toEpochMs(SITE_START + 59_000);
+    elapsed = 59_000;
+    await kept.update();
+    expect(all()).toEqual(Array(3).fill('2026-11-21T09:13:00.000Z'));
+    checked = toEpochMs(SITE_START + 60_000);
+    elapsed = 60_000;
+    expect(await kept.update()).toMatchObject({ result: 'current', filesWritten: 0 });
+    expect(all()).toEqual(Array(3).fill('2026-11-21T09:14:00.000Z'));
+    await hideFromPublic({ disk: DISK, folders: site.folders }, 'beta');
+    await kept.update();
+    expect(files().filter((path) => path.startsWith('beta/'))).toEqual([]);
+    expect(checkedIn('acme/api/now.json')).toBe('2026-11-21T09:14:00.000Z');
+  });
+
   it('gets badges as files, and sends again only those that look different', async () => {
     const site = createSmallSite({ pages: ['acme'] });
     await site.pass();
@@ -225,6 +277,7 @@ describe('a folder for static hosts', () => {
       listing: createStaticListing({
         folders: site.folders,
         home: () => null,
+        sources: () => [],
         sealed: new Map(),
         hostFiles: null,
         versionOf: moduleVersion,

@@ -79,6 +79,7 @@ describe('the command line', () => {
     const result = await run('check');
     expect(result.stdout).toMatch(/✓ +edge +server-monitor/);
     expect(result.stdout).toMatch(/✓ +svc +uptime-service.*read scope/);
+    expect(result.stdout).toMatch(/pharos\.yaml: right/);
     expect(result.status).toBe(0);
   });
 

@@ -3,7 +3,16 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../helpers/pharos.ts';
-import { type Ask, CUSTOM_HOST, formOf, type GatesSite, SECRETS, SLUG, startGatesSite } from './gates-site.ts';
+import {
+  type Ask,
+  CUSTOM_HOST,
+  cookieOf,
+  formOf,
+  type GatesSite,
+  SECRETS,
+  SLUG,
+  startGatesSite,
+} from './gates-site.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** Sockets that send a byte now and then. */
@@ -100,6 +109,7 @@ describe('the front door', () => {
     'an embedded page': [`/${SLUG.public}/embed/`, {}, 200],
     'a picture': [`/${SLUG.public}/favicon.svg`, {}, 200],
     data: [`/${SLUG.public}/api/v2/summary.json`, {}, 200],
+    'when it was checked': [`/${SLUG.public}/api/now.json`, {}, 200],
     'a feed': [`/${SLUG.public}/feed.atom`, {}, 200],
     'a badge': [`/${SLUG.public}/badges/status.svg`, {}, 200],
     'no such badge': [`/${SLUG.unknown}/badges/status.svg`, {}, 404],
@@ -155,6 +165,23 @@ describe('the front door', () => {
       );
     expect(await cookiesOf(site)).toMatch(/^__Host-pharos=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
     expect(await cookiesOf(plainSite)).toMatch(/^pharos=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+  });
+
+  it('says from memory when a page was checked, newer than any of its files, and of a gated page to whoever is in', async () => {
+    const now = async (): Promise<Record<string, unknown>> =>
+      JSON.parse((await site.ask(`/${SLUG.public}/api/now.json`)).body) as Record<string, unknown>;
+    const first = await now();
+    const state = JSON.parse((await site.ask(`/${SLUG.public}/api/state.json`)).body) as Record<string, unknown>;
+    expect(first).toMatchObject({ state: state['state'], staleAfter: state['stale_after'] });
+    expect(site.files(SLUG.public)).not.toContain('api/now.json');
+    await site.ask('/-/rebuild?wait=1', { method: 'POST', headers: { authorization: `Bearer ${SECRETS.OPERATOR}` } });
+    const later = await eventually(now, ({ checkedAt }) => checkedAt !== first['checkedAt']);
+    expect(Date.parse(String(later['checkedAt']))).toBeGreaterThan(Date.parse(String(first['checkedAt'])));
+    const outside = await site.ask(`/${SLUG.other}/api/now.json`);
+    expect(outside.status).toBe(404);
+    const inside = cookieOf(await site.ask(`/${SLUG.other}/login/`, formOf({ password: SECRETS.OTHER_PASSWORD })));
+    const gated = await site.ask(`/${SLUG.other}/api/now.json`, { headers: { cookie: inside } });
+    expect(gated).toMatchObject({ status: 200, headers: { 'cache-control': 'private, no-store' } });
   });
 
   it('lets nobody choose a host or a scheme for what it says', async () => {

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type PageModel, toEpochMs } from '../../src/model/index.ts';
+import { type PageModel, toEpochMs, toIso } from '../../src/model/index.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import type { Renderer } from '../../src/publish/draw/renderer.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
@@ -47,6 +47,17 @@ async function open(path: string, options: Parameters<Browser['newContext']>[0] 
   return page;
 }
 
+/** What the server says when asked; null: it knows no such address. */
+function putNow(init: { readonly checkedAgoMs?: number | null; readonly release?: number } | null): void {
+  if (init === null) {
+    server.remove('api/now.json');
+    return;
+  }
+  const { checkedAgoMs = -40_000, release = 1 } = init;
+  const checkedAt = checkedAgoMs === null ? null : toIso(ago(checkedAgoMs));
+  server.put('api/now.json', { html: JSON.stringify({ checkedAt, release }), csp: '' });
+}
+
 const daysOf = (page: Page, name: string) =>
   page.getByRole('radiogroup', { name: `${name}, the last 90 days, one mark a day`, exact: true }).getByRole('radio');
 
@@ -67,7 +78,9 @@ describe('without script', () => {
       'Web application',
       'No data is lost',
       'Planned maintenance',
-      'As of Nov 21',
+      'In this state since Nov 21, 2026',
+      'Checked every 1 min. Read later than',
+      'Not over yet · Critical impact',
     ])
       expect(text).toContain(words);
     const row = page.locator('.row', { hasText: 'Sign-in' });
@@ -115,18 +128,84 @@ describe('with script', () => {
     expect(await tooltip(page)).toContain('Aug 24: Operational');
   });
 
-  it('fifty components take one request and ask nobody else', async () => {
+  it('fifty components take one request and ask nobody else, but the server when it checked', async () => {
     const page = await open('fifty/');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.reload({ waitUntil: 'networkidle' });
-    expect(asked).toEqual([`${server.url}fifty/`]);
+    expect(asked).toEqual([`${server.url}fifty/`, `${server.url}fifty/api/now.json`]);
   });
 
-  it('times have the visitor’s own in their tooltip, and the page says how old it is', async () => {
+  it('times have the visitor’s own in their tooltip', async () => {
     const page = await open('', { timezoneId: 'America/New_York' });
     expect(await page.locator('.event time').first().getAttribute('title')).toContain('2:44:00');
-    expect(await page.locator('.as-of').innerText()).toContain('(1 minute ago)');
+  });
+
+  it('says how long ago the page was checked, and never how old its file is', async () => {
+    // Twenty seconds before it is opened.
+    putNow({ checkedAgoMs: -40_000 });
+    const page = await open('');
+    const asOf = page.locator('.as-of');
+    const at = (ms: number) => page.clock.pauseAt(AS_OF + ms);
+    await page.getByText(/^Checked 2\d seconds ago$/).waitFor();
+    expect(await asOf.innerText()).toMatch(/^In this state since Nov 21, 2026.* Checked 2\d seconds ago$/);
+    expect(await asOf.locator('[data-checked]').getAttribute('aria-live')).toBe('off');
+    await at(95_000);
+    await page.getByText(/^Checked 5\d seconds ago$/).waitFor();
+    putNow({ checkedAgoMs: -115_000 });
+    await at(125_000);
+    await page.getByText(/^Checked 1?\d seconds ago$/).waitFor();
+    await page.route('**', (route) => route.abort());
+    await at(425_000);
+    await page.getByText('Checked 5 minutes ago').waitFor();
+  });
+
+  it('says what the page says by itself where nobody tells when it was checked', async () => {
+    putNow(null);
+    const page = await open('');
+    await page.clock.runFor(130_000);
+    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. Read later than');
+    putNow({ checkedAgoMs: null });
+    await page.clock.runFor(61_000);
+    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. Read later than');
+  });
+
+  it('says how long what is open has lasted, and goes on counting', async () => {
+    putNow(null);
+    const page = await open('');
+    const open47 = page.locator('.event', { hasText: 'The API and the web application do not answer' }).first();
+    expect(await open47.locator('.side').innerText()).toContain('48 min · Critical impact');
+    await page.clock.runFor(13 * 60_000);
+    expect(await open47.locator('.side').innerText()).toContain('1 hr, 1 min · Critical impact');
+  });
+
+  it('asks for the page itself only where its release is another one', async () => {
+    putNow({ release: 3 });
+    const page = await open('');
+    await page.getByText(/^Checked 2\d seconds ago$/).waitFor();
+    const asked: string[] = [];
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url());
+      if (pathname !== '/later') asked.push(pathname);
+    });
+    const expected: string[] = [];
+    const minutes = async (...requests: (readonly string[])[]): Promise<void> => {
+      for (const those of requests) {
+        expected.push(...those);
+        await page.clock.runFor(60_000);
+        await expect.poll(() => asked.length).toBe(expected.length);
+        // What was asked later has arrived, so that was read too.
+        await page.evaluate(() => fetch('later').then((answer) => answer.text()));
+      }
+    };
+    const [now, both] = [['/api/now.json'], ['/api/now.json', '/']];
+    // Twice, since a cache in front may still have the page before.
+    await minutes(both, both, now, now);
+    putNow({ release: 4 });
+    await minutes(both, both, now, now);
+    putNow(null);
+    await minutes(both, both, both);
+    expect(asked).toEqual(expected);
   });
 
   it('a new state takes the place of the old one without loading anew', async () => {

@@ -129,6 +129,7 @@ export interface PageServer {
   readonly requests: { readonly path: string; readonly status: number }[];
   /** Puts another document in place of one, or a new one. */
   readonly put: (path: string, page: Rendered) => void;
+  readonly remove: (path: string) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -148,7 +149,8 @@ export async function servePages(pages: Iterable<readonly [path: string, page: R
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     requests,
-    put: (path, page) => documents.set(path, page),
+    put: (path, page) => void documents.set(path, page),
+    remove: (path) => void documents.delete(path),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -60,10 +60,10 @@ export async function build(options: BuildOptions): Promise<number> {
 
 function targetsOf(
   config: Config,
-  { folders, key, onNumbers, siteUrl, addresses }: Pharos,
+  { folders, key, onNumbers, siteUrl, addresses, sources }: Pharos,
   { out, sealed }: BuildOptions,
 ): readonly Target[] {
-  const deps = { folders, key, onNumbers, siteUrl, home: () => addresses().home, now };
+  const deps = { folders, key, onNumbers, siteUrl, home: () => addresses().home, sources, now };
   const isSealed = sealed ?? config.output.sealed;
   const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
   if (configured.length > 0) return configured;

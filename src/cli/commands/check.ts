@@ -1,11 +1,13 @@
 import { now } from '../../app/compose.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
+import { findUnknownReferences } from '../../app/references.ts';
 import { configuredTargets } from '../../app/targets.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
+import type { UnknownReference } from '../../publish/definitions/references.ts';
 import type { Target } from '../../publish/targets/target.ts';
-import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
@@ -17,7 +19,10 @@ export interface CheckOptions {
   readonly quiet?: boolean;
 }
 
-/** Asks every upstream once, and writes to every target something that it takes away again; one row each. Then what is wrong with pages. */
+/**
+ * Asks every upstream once, and writes to every target something that it takes away again; one row each. Then what is wrong
+ * with pages, and what is named and not there.
+ */
 export async function check(options: CheckOptions): Promise<number> {
   const config = requireConfig(options.config);
   const progress = createProgress(options.quiet ?? options.json ?? false);
@@ -29,14 +34,24 @@ export async function check(options: CheckOptions): Promise<number> {
       configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),
     );
     const { problems } = (await pharos.siteState(now())).resolved;
-    const isOk = [...rows, ...targets].every((row) => row.isOk);
+    const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
+    const references = await findUnknownReferences(pharos, answering);
+    const isReachable = [...rows, ...targets].every((row) => row.isOk);
+    const isRight = references.every(({ isPast }) => isPast);
     progress.end();
+    const lines = [
+      rowsText(rows),
+      ...targets.map(targetText),
+      ...problems.map(problemText),
+      ...references.map(referenceText),
+    ];
     print(
       options.json === true,
-      { ok: isOk, config: config.file, upstreams: rows, targets, problems },
-      `${config.file ?? 'configuration'}: right\n\n${[rowsText(rows), ...targets.map(targetText), ...problems.map(problemText)].join('\n')}`,
+      { ok: isReachable && isRight, config: config.file, upstreams: rows, targets, problems, references },
+      `${config.file ?? 'configuration'}: ${isRight ? 'right' : 'names what is not there'}\n\n${lines.join('\n')}`,
     );
-    return isOk ? EXIT_DONE : EXIT_FAILED;
+    if (!isReachable) return EXIT_FAILED;
+    return isRight ? EXIT_DONE : EXIT_USAGE;
   } finally {
     progress.end();
   }
@@ -70,6 +85,10 @@ function targetText({ place, isOk, code, summary }: TargetRow): string {
 /** By what is stored: a page of an upstream that was never asked is waited for. */
 function problemText({ slug, message }: DefinitionProblem): string {
   return `${paint('middling', '!')} page ${slug}: ${plain(message)}`;
+}
+
+function referenceText({ place, message, isPast }: UnknownReference): string {
+  return `${isPast ? paint('middling', '!') : paint('bad', '✗')} ${plain(place)}: ${plain(message)}`;
 }
 
 /** Minutes, or hours once there are many. */

@@ -1,6 +1,6 @@
 /** Which pages show a thing: found by what they are about, so that news of one is looked up and not searched for. */
 
-import { type MonitorId, upstreamOf } from '../../model/observation.ts';
+import { type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import { type Subject, subjects } from '../../store/store.ts';
 import type { ResolvedPage } from './definitions.ts';
 
@@ -15,11 +15,18 @@ export interface PageIndex {
 /** Everything that a page is about: what its incidents and maintenances are found by. */
 export function pageSubjects({ definition }: ResolvedPage): readonly Subject[] {
   return [
-    subjects.page(definition.id),
     subjects.page(definition.slug),
-    ...definition.components.map(({ id }) => subjects.component(`${definition.id}/${id}`)),
+    ...namesOfPage(definition).flatMap((name) => [
+      subjects.page(name),
+      ...definition.components.map(({ id }) => subjects.component(`${name}/${id}`)),
+    ]),
     ...shownMonitors(definition).map((id) => subjects.monitor(id)),
   ];
+}
+
+/** What a page is called where something is about it or its components: by its id, and by its slug as posts do. */
+export function namesOfPage({ id, slug }: Pick<PageDefinition, 'id' | 'slug'>): readonly string[] {
+  return [...new Set([id, `config/${slug}`])];
 }
 
 /** The monitors of a page, each once. */

@@ -1,5 +1,6 @@
 /** What the store knows of one page: the inputs of its model, read without a look at any other. */
 
+import type { PageDefinition } from '../../model/observation.ts';
 import type { PageModel } from '../../model/page.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { PageFirsts } from '../../store/identities.ts';
@@ -38,8 +39,16 @@ export async function loadPageInputs(
     settings,
     monitors,
     pasts,
-    incidents: incidents.filter(isConfigured),
-    maintenances: maintenances.filter(isConfigured),
+    incidents: incidents.filter(isConfigured).map((incident) => ({
+      ...incident,
+      components: incident.components.map((named) => ({ ...named, id: underId(definition, named.id) })),
+      pages: incident.pages?.map((page) => underId(definition, page)) ?? null,
+    })),
+    maintenances: maintenances.filter(isConfigured).map((maintenance) => ({
+      ...maintenance,
+      components: maintenance.components.map((named) => underId(definition, named)),
+      pages: maintenance.pages?.map((page) => underId(definition, page)) ?? null,
+    })),
     announcements: state.announcements,
     sources: state.sources,
     firstSeenAt: new Map(
@@ -50,6 +59,13 @@ export async function loadPageInputs(
     ),
     knownEntries,
   };
+}
+
+/** The name of a page or of a component of it with the page's id before it, where it is called by its slug. */
+function underId({ id, slug }: PageDefinition, name: string): string {
+  const bySlug = `config/${slug}`;
+  if (name === bySlug) return id;
+  return name.startsWith(`${bySlug}/`) ? id + name.slice(bySlug.length) : name;
 }
 
 /** The page under an empty id, and its components. */

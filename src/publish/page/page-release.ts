@@ -4,6 +4,7 @@ import { StatusError } from '../../errors.ts';
 import type { PageModel } from '../../model/page.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Store } from '../../store/store.ts';
+import { type NowFacts, nowFacts } from '../../views/json/now-json.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
@@ -47,6 +48,8 @@ export type PageSummary = Pick<PageModel, 'state' | 'since' | 'asOf'>;
 /** What a release keeps beside its files. */
 export interface ReleaseData {
   readonly summary: PageSummary;
+  /** For `api/now.json`. */
+  readonly now: NowFacts;
   readonly onDemand: unknown;
 }
 
@@ -81,7 +84,11 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     eventKey,
     entries,
     data: () =>
-      JSON.stringify({ summary: prepared.summary, onDemand: deps.dataOf(model, task.page) } satisfies ReleaseData),
+      JSON.stringify({
+        summary: prepared.summary,
+        now: nowFacts(model),
+        onDemand: deps.dataOf(model, task.page),
+      } satisfies ReleaseData),
   };
   const priorities = prioritiesFor(task, { eventKey, asOf: model.asOf, entries });
   const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {

@@ -6,6 +6,9 @@
  */
 export const PUBLIC_CACHE = 'public, max-age=30, stale-while-revalidate=30, stale-if-error=86400';
 
+/** Of `api/now.json`, which says how long ago a page was checked: one answer for a crowd, and never an old one. */
+export const NOW_CACHE = 'public, max-age=10';
+
 /** Content of an SVG or JSON file must never run in our origin. */
 export const INERT_CSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 

@@ -1,7 +1,8 @@
 /**
  * Updates a target: first what is no longer public goes, then each changed page comes (data, HTML, its index),
  * then what it has no more goes, and at last come the site's own files, which link to all pages. Before a file is touched,
- * a ledger says so; so after a crash at any point nothing is forgotten, and little is written twice.
+ * a ledger says so; so after a crash at any point nothing is forgotten, and little is written twice. Once a minute each page
+ * gets its `api/now.json` anew, which its ledger lists since it came.
  */
 
 import pLimit from 'p-limit';
@@ -13,6 +14,7 @@ import { NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import type { Target, TargetReport, TargetStore } from './target.ts';
 import {
+  eachOf,
   faultText,
   InterruptedError,
   numberAfter,
@@ -32,6 +34,9 @@ export interface TargetOptions {
   readonly elapsed?: () => number;
 }
 
+/** Every write to a bucket costs. */
+const REFRESH_EVERY_MS = 60_000;
+
 /** Makes a target; its first run reads what the target holds. */
 export function createTarget({
   store,
@@ -43,6 +48,7 @@ export function createTarget({
   let memory: TargetLedger | null = null;
   let isFirstRun = true;
   let isInterrupted = false;
+  let refreshedAt = Number.NEGATIVE_INFINITY;
   const warningsOfOpening: string[] = [];
   const inTurn = pLimit(1);
 
@@ -72,7 +78,7 @@ export function createTarget({
           isThorough,
           isInterrupted: () => isInterrupted,
         };
-        await updateFiles(run).catch((error: unknown) => {
+        await bring(run).catch((error: unknown) => {
           const isLeaving = error instanceof NoLongerPublicError;
           if (!isLeaving && !(error instanceof InterruptedError)) throw error;
           isInterrupted = true;
@@ -93,6 +99,15 @@ export function createTarget({
       durationMs: elapsed() - started,
       message: failures.length === 0 ? null : failures.join(' '),
     };
+  }
+
+  /** Brings the target up to date, and at most once a minute what every page says of when it was checked. */
+  async function bring(run: TargetRun): Promise<void> {
+    const unchanged = run.site.pages.filter(({ slug, mark }) => run.memory.pages.get(slug)?.mark === mark);
+    await updateFiles(run);
+    if (elapsed() - refreshedAt < REFRESH_EVERY_MS) return;
+    await refreshNow(run, unchanged);
+    refreshedAt = elapsed();
   }
 
   return {
@@ -156,6 +171,21 @@ async function updateFiles(run: TargetRun): Promise<void> {
   for (const page of others) await uploadPage(run, page);
   if (own !== undefined && tally.failures.length === 0) await uploadPage(run, own);
   await writeSiteLedger(run);
+}
+
+/** Not counted among the files that were written: they are there, and only say something newer. */
+async function refreshNow(run: TargetRun, pages: readonly StaticPage[]): Promise<void> {
+  const { store, tally } = run;
+  const files = pages.flatMap((page) => page.now() ?? []);
+  try {
+    await eachOf(files, store.concurrency, async (file) => {
+      if (run.isInterrupted()) throw new InterruptedError();
+      tally.bytesWritten += await store.put(file);
+    });
+  } catch (error) {
+    if (error instanceof InterruptedError || error instanceof NoLongerPublicError) throw error;
+    tally.failures.push(faultText(error));
+  }
 }
 
 /** From here on the pages count as half written, whatever happens. */

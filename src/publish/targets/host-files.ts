@@ -9,7 +9,8 @@
  *   read 2026-11
  */
 
-import { EVERY_ANSWER, frameAncestors, HSTS, INERT_CSP, PUBLIC_CACHE } from '../releases/answer-headers.ts';
+import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
+import { EVERY_ANSWER, frameAncestors, HSTS, INERT_CSP, NOW_CACHE, PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { BADGE_CACHE } from './page-extras.ts';
 
 /** Folders with a document in them, below a page. */
@@ -63,6 +64,7 @@ export function headersFile(isHttps: boolean, hasHome: boolean): string {
   });
   const open = { 'access-control-allow-origin': '*', 'content-security-policy': INERT_CSP };
   const data: Headers = { ...open, 'cache-control': PUBLIC_CACHE };
+  const now: Headers = { ...open, 'cache-control': NOW_CACHE };
   const badge: Headers = { ...open, 'cache-control': BADGE_CACHE };
   // A folder right below the root is matched as if it were a page.
   const homeRules = [
@@ -70,6 +72,7 @@ export function headersFile(isHttps: boolean, hasHome: boolean): string {
       ['', 'index.html'].map((file) => [`/${folder}${file}`, html(folder)] as const),
     ),
     ...DATA.filter((path) => !SITE_DATA.includes(path)).map((path) => [`/${path}`, data] as const),
+    [`/${NOW_JSON_PATH}`, now] as const,
     ...BADGES.map((path) => [`/${path}`, badge] as const),
   ];
   const rules: (readonly [string, Headers])[] = [
@@ -81,6 +84,7 @@ export function headersFile(isHttps: boolean, hasHome: boolean): string {
     ),
     ['/:page/404.html', html('')],
     ...DATA.map((path) => [`/:page/${path}`, data] as const),
+    [`/:page/${NOW_JSON_PATH}`, now],
     ...BADGES.map((path) => [`/:page/${path}`, badge] as const),
     // After the pages, whose addresses one host takes for the same with and without a slash.
     ...['', 'index.html', '404.html'].map((path) => [`/${path}`, html('')] as const),

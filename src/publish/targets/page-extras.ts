@@ -1,15 +1,20 @@
-/** What a static host needs beside the files of releases: badges that no server draws, and pages sealed by their password. */
+/** What a static host needs beside the files of releases: what a server would answer, and pages sealed by their password. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { sealPage } from '../../access/sealed/seal.ts';
 import { BADGE_HEADERS } from '../../badges/files.ts';
+import type { SourceFreshness } from '../../model/page.ts';
+import { type NowFacts, nowDocument } from '../../views/json/now-json.ts';
 import { sealWords } from '../../views/login/seal-words.ts';
+import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import type { BadgeData } from '../files/badge-data.ts';
 import { badgeFilesOfSubjects } from '../files/badge-files.ts';
 import { keyOf, type VersionOf } from '../files/file-entry.ts';
 import type { PageRenderer } from '../files/file-kind.ts';
+import { fingerprintOf } from '../fingerprint.ts';
+import { NOW_CACHE } from '../releases/answer-headers.ts';
 import { filesFolder, type ReleaseFolders } from '../releases/folders.ts';
 import { type Manifest, readData } from '../releases/manifest.ts';
 import type { StaticFile } from './static-file.ts';
@@ -47,6 +52,30 @@ export function badgesOf(
       return typeof body === 'string' ? Buffer.from(body) : body;
     },
   }));
+}
+
+/** Null: the release does not tell, or cannot be read. */
+export function nowFactsOf(folders: ReleaseFolders, { slug, number }: Manifest): NowFacts | null {
+  try {
+    return (readData(folders, slug, number) as { readonly now?: NowFacts }).now ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** `api/now.json` below the page, with the instants of the moment when it is read. */
+export function nowFile(
+  facts: NowFacts,
+  { number, sources }: { readonly number: number; readonly sources: () => readonly SourceFreshness[] },
+): StaticFile {
+  return {
+    path: NOW_JSON_PATH,
+    identity: fingerprintOf([NOW_JSON_PATH, number, facts]),
+    contentType: 'application/json; charset=utf-8',
+    cacheControl: NOW_CACHE,
+    stage: 'data',
+    read: async () => Buffer.from(`${JSON.stringify(nowDocument(facts, { release: number, sources: sources() }))}\n`),
+  };
 }
 
 /** The page itself as one document that its password opens in the visitor's browser; nothing else of it leaves. */

@@ -3,7 +3,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SourceFreshness } from '../../model/page.ts';
 import { SITE_FILES } from '../../model/slugs.ts';
+import type { NowFacts } from '../../views/json/now-json.ts';
 import type { VersionOf } from '../files/file-entry.ts';
 import { BADGES } from '../files/kinds/badges.ts';
 import { fingerprintOf } from '../fingerprint.ts';
@@ -18,13 +20,15 @@ import {
 } from '../releases/folders.ts';
 import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
 import { headersFile, redirectsFile } from './host-files.ts';
-import { badgesOf, type PageLock, sealedPage } from './page-extras.ts';
+import { badgesOf, nowFactsOf, nowFile, type PageLock, sealedPage } from './page-extras.ts';
 import { NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';
 
 export interface ListingOptions {
   readonly folders: ReleaseFolders;
   /** Slug of the page that the root is an address of; null: the root is the index of pages. */
   readonly home: () => string | null;
+  /** How fresh each upstream is when a file is written. */
+  readonly sources: () => readonly SourceFreshness[];
   /** What seals pages, by slug; other gated pages are left out. */
   readonly sealed: ReadonlyMap<string, PageLock>;
   /** `_headers` and `_redirects`; null: this host reads neither. */
@@ -43,6 +47,8 @@ export interface StaticPage {
   readonly number: number;
   /** Whole paths, each once. Nothing is drawn yet. */
   readonly files: () => readonly StaticFile[];
+  /** The one of them that says when the page was checked: other bytes at every look, also while the mark stays. Null: it has none. */
+  readonly now: () => StaticFile | null;
 }
 
 export interface StaticSite {
@@ -71,11 +77,13 @@ interface KnownPage {
   readonly mark: string;
   readonly access: ReleaseAccess;
   readonly customDomain: string | null;
+  /** Of `api/now.json`; null: none is written. */
+  readonly now: NowFacts | null;
 }
 
 /** Makes the listing over a data folder. Between two looks it remembers a few words of each page. */
 export function createStaticListing(options: ListingOptions): StaticListing {
-  const { folders, home, sealed, hostFiles, versionOf } = options;
+  const { folders, home, sources, sealed, hostFiles, versionOf } = options;
   const known = new Map<string, KnownPage>();
   const seals = new Map<string, { readonly from: string; readonly mark: string }>();
 
@@ -94,6 +102,7 @@ export function createStaticListing(options: ListingOptions): StaticListing {
       mark: fingerprintOf([LISTING_FORMAT, Object.values(BADGES).map(versionOf), manifest]).slice(0, 32),
       access,
       customDomain,
+      now: nowFactsOf(folders, manifest),
     };
     known.set(slug, found);
     return found;
@@ -109,9 +118,16 @@ export function createStaticListing(options: ListingOptions): StaticListing {
     return mark;
   }
 
+  function nowOf({ slug, number, now }: KnownPage): StaticFile | null {
+    if (now === null) return null;
+    const file = nowFile(now, { number, sources });
+    return { ...file, path: prefixOf(slug) + file.path, read: () => whilePublic(folders, [slug], file.read) };
+  }
+
   function toPage(page: KnownPage): StaticPage {
     const { slug, mark, number } = page;
-    return { slug, mark, number, isSealed: false, files: () => publicFiles(options, page) };
+    const now = (): StaticFile | null => nowOf(page);
+    return { slug, mark, number, isSealed: false, files: () => [...publicFiles(options, page), ...listed(now())], now };
   }
 
   function toSealedPage(page: KnownPage, lock: PageLock): StaticPage {
@@ -121,6 +137,7 @@ export function createStaticListing(options: ListingOptions): StaticListing {
       mark,
       number: page.number,
       isSealed: true,
+      now: () => null,
       files: () => [sealedFile(folders, page, { lock, mark })],
     };
   }
@@ -128,10 +145,14 @@ export function createStaticListing(options: ListingOptions): StaticListing {
   /** The same files once more, but for those that the site has of its own. */
   function toHomePage(page: KnownPage): StaticPage {
     const prefix = prefixOf(page.slug);
-    const files = (): StaticFile[] =>
-      publicFiles(options, page)
-        .map((file) => ({ ...file, path: file.path.slice(prefix.length) }))
-        .filter(({ path }) => !FILES_OF_SITE.has(path));
+    const atRoot = (file: StaticFile): StaticFile => ({ ...file, path: file.path.slice(prefix.length) });
+    const now = (): StaticFile | null => listed(nowOf(page)).map(atRoot)[0] ?? null;
+    const files = (): StaticFile[] => [
+      ...publicFiles(options, page)
+        .map(atRoot)
+        .filter(({ path }) => !FILES_OF_SITE.has(path)),
+      ...listed(now()),
+    ];
     return {
       slug: HOME_SLUG,
       mark: fingerprintOf([HOME_SLUG, page.slug, page.mark]).slice(0, 32),
@@ -139,6 +160,7 @@ export function createStaticListing(options: ListingOptions): StaticListing {
       number: 0,
       isSealed: false,
       files,
+      now,
     };
   }
 
@@ -149,6 +171,7 @@ export function createStaticListing(options: ListingOptions): StaticListing {
       number: site.number,
       mark: fingerprintOf([site.mark, texts, hasHome]).slice(0, 32),
       isSealed: false,
+      now: () => null,
       files: () => [
         ...texts.map(textFile),
         ...publicFiles(options, site, others).filter(({ path }) => !hasHome || path !== 'index.html'),
@@ -193,7 +216,7 @@ const HOME_SLUG = '_home';
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 /** Grows with what is listed of a release, so that hosts get what a newer version adds. */
-const LISTING_FORMAT = 2;
+const LISTING_FORMAT = 3;
 
 /** Which manifest is there: a data folder that was put back may have another of the same number. */
 function releaseStamp(folders: ReleaseFolders, slug: string, number: number): string {
@@ -211,11 +234,8 @@ function publicFiles(
   if (manifest === null) throw new ReleaseGoneError(slug);
   const prefix = prefixOf(slug);
   const source = filesFolder(folders, slug, number);
-  const guarded = async (read: () => Uint8Array | Promise<Uint8Array>): Promise<Uint8Array> => {
-    for (const page of [slug, ...others.map((other) => other.slug)])
-      if (servedRelease(folders, page)?.isPublic !== true) throw new NoLongerPublicError(page);
-    return read();
-  };
+  const guarded = (read: () => Uint8Array | Promise<Uint8Array>): Promise<Uint8Array> =>
+    whilePublic(folders, [slug, ...others.map((other) => other.slug)], read);
   const files = Object.entries(manifest.files).map(
     ([path, { sha256, contentType }]): StaticFile => ({
       path: prefix + path,
@@ -231,6 +251,20 @@ function publicFiles(
     ...files,
     ...badges.map((badge) => ({ ...badge, path: prefix + badge.path, read: () => guarded(badge.read) })),
   ];
+}
+
+/** @throws NoLongerPublicError when one of the pages is not public by now */
+async function whilePublic(
+  folders: ReleaseFolders,
+  slugs: readonly string[],
+  read: () => Uint8Array | Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  for (const slug of slugs) if (servedRelease(folders, slug)?.isPublic !== true) throw new NoLongerPublicError(slug);
+  return read();
+}
+
+function listed(file: StaticFile | null): readonly StaticFile[] {
+  return file === null ? [] : [file];
 }
 
 function sealedFile(

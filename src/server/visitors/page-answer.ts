@@ -2,13 +2,16 @@
 
 import type { IncomingMessage } from 'node:http';
 import { type Access, canView, NOBODY } from '../../access/access.ts';
+import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
+import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import type { Address } from '../address.ts';
 import { type Answer, plain } from '../answer.ts';
 import { type BadgeService, badgeAddressOf } from './badge-service.ts';
 import { type FileAnswer, fileAnswer } from './file-answer.ts';
 import { gateReply } from './gate-answer.ts';
+import { nowAnswer } from './now-answer.ts';
 import { preparing } from './preparing.ts';
 import type { OpenRelease, ReleaseReader } from './release-reader.ts';
 
@@ -17,6 +20,8 @@ export interface PageDeps {
   readonly access: Access;
   /** Draws badges from the data of a release. */
   readonly badges: BadgeService;
+  /** How fresh each upstream is by now. */
+  readonly sources: () => readonly SourceFreshness[];
   /** Of the site. */
   readonly locale: () => string;
   readonly now: () => EpochMs;
@@ -56,6 +61,8 @@ export async function pageAnswer(
   if (release === null && isSeen && deps.reader.open(address.slug) === null)
     return preparing(address.path, deps.locale());
   if (release === null) return denied(deps, request, address);
+  if (address.path === NOW_JSON_PATH)
+    return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, request);
   const found =
     fileAnswer(release, { path: address.path, isPublic, headers: request.headers }) ??
     directoryRedirect(release.manifest.files, address);

@@ -1,17 +1,8 @@
 /** Times, days and numbers in the words of one locale and one time zone. */
 
 import { LRUCache } from 'lru-cache';
-import {
-  DAY_MS,
-  type Day,
-  dayOf,
-  type EpochMs,
-  formatUptime,
-  HOUR_MS,
-  MINUTE_MS,
-  SECOND_MS,
-  toIso,
-} from '../../model/index.ts';
+import { type Day, dayOf, type EpochMs, formatUptime, MINUTE_MS, SECOND_MS, toIso } from '../../model/index.ts';
+import { durationParts } from './duration.ts';
 
 /** An instant for `<time>`: what machines read and what people read. */
 export interface TimeView {
@@ -110,14 +101,4 @@ function createFormat(locale: string, zone: string): Format {
 function inWholeUnits(ms: number): number {
   const unit = ms < MINUTE_MS ? SECOND_MS : MINUTE_MS;
   return Math.floor(ms / unit) * unit;
-}
-
-/** Rounded down to the unit that matters; what is below a second is a second, since nothing lasted no time. */
-function durationParts(ms: number): Partial<Record<Intl.DurationFormatUnit, number>> {
-  if (ms < MINUTE_MS) return { seconds: Math.max(1, Math.floor(ms / SECOND_MS)) };
-  if (ms < HOUR_MS) return { minutes: Math.floor(ms / MINUTE_MS) };
-  const minutes = Math.floor((ms % HOUR_MS) / MINUTE_MS);
-  if (ms < DAY_MS) return { hours: Math.floor(ms / HOUR_MS), ...(minutes > 0 ? { minutes } : {}) };
-  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
-  return { days: Math.floor(ms / DAY_MS), ...(hours > 0 ? { hours } : {}) };
 }

@@ -68,6 +68,7 @@ export async function startNode(name: string, config: Config, isPublishing: bool
   const server = createFrontDoor({
     addresses: pharos.addresses,
     reader: createReleaseReader(pharos.folders),
+    sources: pharos.sources,
     access: pharos.access,
     own: async () => null,
     badges: createBadgeService(),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { formatUptime } from '../../../src/model/percent.ts';
+import { floorTo, formatUptime } from '../../../src/model/percent.ts';
 import { TEST_SCALE } from './random-history.ts';
 
 describe('formatUptime', () => {
@@ -49,6 +49,14 @@ describe('formatUptime', () => {
       }),
       { seed: 48, numRuns: Math.ceil(5_000 * TEST_SCALE) },
     );
+  });
+
+  it('gives the number that is written with so many digits, and nothing behind them', () => {
+    // 0.999 as a product of steps is 0.9990000000000001.
+    for (let step = 999_000; step <= 1_000_000; step += 1)
+      expect(String(floorTo(step / 1e6, 6)).length).toBeLessThanOrEqual('0.999999'.length);
+    expect(floorTo(0.9990000000000001, 6)).toBe(0.999);
+    expect(floorTo(0.9989999999999999, 6)).toBe(0.998999);
   });
 
   it('never writes 100 for one lost millisecond in four hundred days', () => {

@@ -123,6 +123,14 @@ describe('_headers', () => {
     expect(wrong).toEqual([]);
   });
 
+  it.each(['/acme/api/now.json', '/api/now.json'])('let nobody keep %s for longer than ten seconds', (address) => {
+    for (const headersOn of [onCloudflare, onNetlify])
+      expect(headersOn(rules, address)).toMatchObject({
+        'cache-control': 'public, max-age=10',
+        'access-control-allow-origin': '*',
+      });
+  });
+
   it('stay below the limits of Cloudflare Pages, however many pages there are', () => {
     expect(rules.length).toBeLessThanOrEqual(100);
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(2_000);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State, toEpochMs } from '../../../src/model/index.ts';
 import { statusPageView } from '../../../src/views/page/status-page.ts';
 import { CATALOGUES } from '../../../src/views/words/index.ts';
+import { pagesOf } from '../../helpers/every-page.ts';
 import {
   AS_OF,
   ago,
@@ -21,6 +22,40 @@ const stateOf = (states: readonly State[]) =>
 
 const plain = (details: ReturnType<typeof statusPageView>['banner']['details']) =>
   details.map((parts) => parts.map((part) => (typeof part === 'string' ? part : part.text)).join(''));
+
+describe('updates in a list', () => {
+  const told = (updates: number, endedAgoMs: number | null = null) => {
+    const one = incident({
+      updateBodies: Array.from({ length: updates }, (_, index) => `Word ${index + 1}.`),
+      startedAt: ago(11 * HOUR_MS),
+      endedAt: endedAgoMs === null ? null : ago(endedAgoMs),
+    });
+    const { openIncidents, past } = statusPageView(pageModel({ incidents: [one] }));
+    return [...openIncidents, ...past.incidents].map((event) => [event.updates.length, event.olderText, event.allText]);
+  };
+
+  it('are the newest six of what is open, with how many there are before and the way to all of them', () => {
+    expect(told(1)).toEqual([[1, '', '']]);
+    expect(told(2)).toEqual([[2, '1 earlier update', '']]);
+    expect(told(6)).toEqual([[6, '5 earlier updates', '']]);
+    expect(told(7)).toEqual([[6, '6 earlier updates', 'All updates (7)']]);
+    expect(told(30)).toEqual([[6, '29 earlier updates', 'All updates (30)']]);
+  });
+
+  it('are the last one of what is over, with the way to the others', () => {
+    expect(told(1, HOUR_MS)).toEqual([[1, '', '']]);
+    expect(told(30, HOUR_MS)).toEqual([[1, '', 'All updates (30)']]);
+  });
+});
+
+describe('the description of every page', () => {
+  it.each(Object.keys(CATALOGUES))('ends each sentence once, in %s', (locale) => {
+    const scenes = [calm, outage, stale].flatMap((scene) => pagesOf(scene({ settings: { locale } })));
+    const descriptions = scenes.map(({ view }) => view.shell.description);
+    expect(descriptions.length).toBeGreaterThan(60);
+    expect(descriptions.filter((text) => /[.。!?]\s*[.。]/.test(text))).toEqual([]);
+  });
+});
 
 describe('the sentence at the top', () => {
   it('says in words what the state is', () => {

@@ -1,0 +1,88 @@
+/** What is needed to say which names in the configuration and in posts nothing has. */
+
+import type { UpstreamConfig } from '../config/schema.ts';
+import type { Learned, MonitorId, PageDefinition, SnapshotPart } from '../model/observation.ts';
+import type { DefinitionInputs } from '../publish/definitions/inputs.ts';
+import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
+import type { Priority } from '../sync/connector.ts';
+import { connectorOf } from '../sync/connectors/index.ts';
+import { listsOnly } from '../sync/pass/lists-only.ts';
+import type { Upstream } from '../sync/upstream.ts';
+import { now, type Pharos } from './compose.ts';
+import { NOTHING_REMEMBERED, runnerFor } from './probe.ts';
+
+/**
+ * Looks at what the store remembers of each upstream. Files are read as they are now, and an upstream that was never heard
+ * is asked for its lists; nothing is stored.
+ *
+ * @param answering  ids of the upstreams that answer: no other is asked again
+ */
+export async function findUnknownReferences(
+  pharos: Pharos,
+  answering: ReadonlySet<string>,
+): Promise<readonly UnknownReference[]> {
+  const { config, store, upstreams } = pharos;
+  const files = new Set(config.upstreams.filter(isFile).map(({ id }) => id));
+  const records = await store.upstreams();
+  const looked = new Map<string, Learned>();
+  const isToBeLookedAt = (upstream: Upstream): boolean =>
+    answering.has(upstream.id) && (files.has(upstream.id) || (records.get(upstream.id)?.monitorsAt ?? null) === null);
+  await Promise.all(
+    upstreams.filter(isToBeLookedAt).map(async (upstream) => {
+      const learned = await lookAt(pharos, upstream);
+      if (learned !== null) looked.set(upstream.id, learned);
+    }),
+  );
+  const remembered = await store.monitors();
+  const monitors = new Map<string, DefinitionInputs['monitors']>();
+  const definitions: PageDefinition[] = [];
+  const undecided = new Set<string>();
+  for (const { id, definesPages } of upstreams) {
+    const learned = looked.get(id);
+    const record = records.get(id);
+    if (knows(learned, 'monitors')) monitors.set(id, new Map(learned.monitors.map((monitor) => [monitor.id, monitor])));
+    else if ((record?.monitorsAt ?? null) !== null)
+      monitors.set(id, new Map([...remembered].filter(([monitor]) => monitor.startsWith(`${id}/`))));
+    if (knows(learned, 'pages')) definitions.push(...learned.pages);
+    else if ((record?.pagesAt ?? null) !== null) definitions.push(...(record?.definitions ?? []));
+    else if (definesPages) undecided.add(id);
+  }
+  const { site } = await pharos.siteState(now());
+  return unknownReferences({
+    definitions: {
+      site,
+      pages: config.pages,
+      upstreamDefinitions: definitions,
+      undecidedUpstreams: undecided,
+      monitors: new Map([...monitors.values()].flatMap((those) => [...those])),
+    },
+    upstreams: upstreams.map(({ id }) => id),
+    monitors: new Map([...monitors].map(([id, those]) => [id, new Set<MonitorId>(those.keys())])),
+    // What a service tells of its own things is nothing that was mistyped here.
+    posts: [...files].flatMap((id) => looked.get(id) ?? []),
+    now: now(),
+  });
+}
+
+/** Whether it is on this machine, so that reading it costs nobody anything. */
+function isFile({ kind, options }: UpstreamConfig): boolean {
+  const { fileOption } = connectorOf(kind);
+  return fileOption !== undefined && Object.hasOwn(options as object, fileOption);
+}
+
+/** Whether an answer tells of a part and not that it could not be read this time. */
+function knows(learned: Learned | undefined, part: SnapshotPart): learned is Learned {
+  return learned !== undefined && !learned.stale.includes(part);
+}
+
+/** Null: it cannot be read, which its own row tells. */
+async function lookAt(pharos: Pharos, upstream: Upstream): Promise<Learned | null> {
+  try {
+    // Pages are not asked for before monitors are known.
+    const wanted: readonly Priority[] = upstream.definesPages ? ['list', 'incident'] : ['list'];
+    const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
+    return await runnerFor(pharos, upstream).run(listsOnly(upstream.pull(context), wanted));
+  } catch {
+    return null;
+  }
+}

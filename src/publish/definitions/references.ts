@@ -1,0 +1,203 @@
+/** What the configuration and posts name and nothing has: said, since it would show nowhere without a word. */
+
+import { didYouMean } from '../../config/nearest.ts';
+import type { PageConfig } from '../../config/schema.ts';
+import {
+  type Announcement,
+  type Incident,
+  isOverStatus,
+  type Learned,
+  type Maintenance,
+  type MonitorId,
+  upstreamOf,
+} from '../../model/observation.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { CATALOGUES, hasWords } from '../../views/words/index.ts';
+import { type CollectedDrafts, collectDrafts } from './drafts.ts';
+import type { DefinitionInputs } from './inputs.ts';
+import { namesOfPage } from './page-index.ts';
+
+export interface UnknownReference {
+  /** `pages[0].components[1].monitor`, or a post and its field. */
+  readonly place: string;
+  readonly message: string;
+  /** It is named by a post about what is over: what it names may have been there then. */
+  readonly isPast: boolean;
+}
+
+export interface ReferenceInputs {
+  readonly definitions: DefinitionInputs;
+  /** Ids of all upstreams. */
+  readonly upstreams: readonly string[];
+  /** The monitors of each upstream whose list is known. */
+  readonly monitors: ReadonlyMap<string, ReadonlySet<MonitorId>>;
+  readonly posts: readonly Pick<Learned, 'incidents' | 'maintenances' | 'announcements'>[];
+  readonly now: EpochMs;
+}
+
+/** Pure. What cannot be known, since an upstream was never heard, is not judged. */
+export function unknownReferences(inputs: ReferenceInputs): readonly UnknownReference[] {
+  const known = knownNames(inputs);
+  return [
+    ...siteReferences(inputs, known),
+    ...inputs.definitions.pages.flatMap((page, index) => pageReferences(page, `pages[${index}]`, known)),
+    ...inputs.posts.flatMap((posts) => postReferences(posts, known, inputs.now)),
+  ];
+}
+
+interface KnownNames extends Pick<ReferenceInputs, 'upstreams' | 'monitors'> {
+  readonly drafts: CollectedDrafts['drafts'];
+  /** Of all pages that are defined, whether anybody sees them or not. */
+  readonly slugs: ReadonlySet<string>;
+  /** False: an upstream may define pages that are not known yet. */
+  readonly hasAllPages: boolean;
+  readonly pagesOf: (upstream: string) => readonly string[] | null;
+}
+
+function knownNames({ definitions, upstreams, monitors }: ReferenceInputs): KnownNames {
+  const { drafts, withheld, undecided } = collectDrafts(definitions);
+  const { upstreamDefinitions, undecidedUpstreams, pages } = definitions;
+  return {
+    upstreams,
+    monitors,
+    drafts,
+    slugs: new Set([
+      ...pages.map(({ slug }) => slug),
+      ...drafts.map(({ definition }) => definition.slug),
+      ...withheld,
+      ...undecided,
+    ]),
+    hasAllPages: undecidedUpstreams.size === 0,
+    pagesOf: (upstream) =>
+      undecidedUpstreams.has(upstream)
+        ? null
+        : upstreamDefinitions
+            .filter(({ id }) => upstreamOf(id as MonitorId) === upstream)
+            .map(({ slug }) => slug.toLowerCase()),
+  };
+}
+
+function siteReferences({ definitions: { site } }: ReferenceInputs, known: KnownNames): UnknownReference[] {
+  const found = localeFaults('site.locale', site.locale);
+  if (site.home === null || !known.hasAllPages || known.slugs.has(site.home)) return found;
+  return [...found, fault('site.home', `There is no page ${site.home}.${didYouMean(site.home, known.slugs)}`)];
+}
+
+function localeFaults(place: string, locale: string): UnknownReference[] {
+  if (hasWords(locale)) return [];
+  const tags = Object.keys(CATALOGUES);
+  return [
+    fault(
+      place,
+      `There are no words in ${locale}, so pages are in English. There are ${tags.join(', ')}.${didYouMean(locale, tags)}`,
+    ),
+  ];
+}
+
+function pageReferences(page: PageConfig, place: string, known: KnownNames): UnknownReference[] {
+  const [upstream = '', slug = page.slug] = page.from?.split('/') ?? [];
+  const bases = page.from === undefined ? null : known.pagesOf(upstream);
+  const draft = known.drafts.find(({ config }) => config === page);
+  const groups = draft?.definition.groups.map(({ id }) => id) ?? null;
+  return [
+    ...(page.locale === undefined ? [] : localeFaults(`${place}.locale`, page.locale)),
+    ...(bases === null || bases.includes(slug)
+      ? []
+      : [fault(`${place}.from`, `${upstream} has no page ${slug}.${didYouMean(slug, bases)}`)]),
+    ...(page.components ?? []).flatMap(({ monitor, group_id: group }, index) => [
+      ...(monitor === undefined ? [] : monitorFaults(`${place}.components[${index}].monitor`, monitor, known)),
+      ...(group === undefined || groups === null || groups.includes(group)
+        ? []
+        : [
+            fault(
+              `${place}.components[${index}].group_id`,
+              `There is no group ${group} on this page.${didYouMean(group, groups)}`,
+            ),
+          ]),
+    ]),
+  ];
+}
+
+function monitorFaults(
+  place: string,
+  id: string,
+  { upstreams, monitors }: KnownNames,
+  isPast = false,
+): UnknownReference[] {
+  const upstream = upstreamOf(id as MonitorId);
+  if (!upstreams.includes(upstream)) {
+    const meant = didYouMean(upstream, upstreams);
+    return [fault(place, `There is no upstream ${upstream} (${id}).${meant}`, isPast)];
+  }
+  const those = monitors.get(upstream);
+  if (those === undefined || those.has(id as MonitorId)) return [];
+  return [fault(place, `${upstream} has no monitor ${id}.${didYouMean(id, those)}`, isPast)];
+}
+
+function postReferences(
+  { incidents, maintenances, announcements }: ReferenceInputs['posts'][number],
+  known: KnownNames,
+  now: EpochMs,
+): UnknownReference[] {
+  return [
+    ...incidents.flatMap((post) => subjectFaults(post, known, isOverStatus(post.status))),
+    ...maintenances.flatMap((post) => subjectFaults(post, known, post.repeats === undefined && post.endsAt <= now)),
+    ...announcements.flatMap((post) => announcementFaults(post, known, post.to !== null && post.to <= now)),
+  ];
+}
+
+function subjectFaults(
+  { id, monitors, components, pages }: Incident | Maintenance,
+  known: KnownNames,
+  isPast: boolean,
+): UnknownReference[] {
+  const named = components.map((component) => (typeof component === 'string' ? component : component.id));
+  const ofComponents = new Set(named.map((component) => component.split('/').slice(0, 2).join('/')));
+  return [
+    ...monitors.flatMap((monitor) => monitorFaults(`${id}: monitors`, monitor, known, isPast)),
+    ...named.flatMap((component) => componentFaults(`${id}: components`, component, known, isPast)),
+    // Pages that only follow from components are told of there.
+    ...(pages ?? [])
+      .filter((page) => !ofComponents.has(page))
+      .flatMap((page) => pageFaults(`${id}: pages`, page, known, isPast)),
+  ];
+}
+
+function announcementFaults({ id, pages }: Announcement, known: KnownNames, isPast: boolean): UnknownReference[] {
+  return (pages ?? []).flatMap((page) => pageFaults(`${id}: pages`, page, known, isPast));
+}
+
+/** @param id  of a page definition, or a slug */
+function pageFaults(
+  place: string,
+  id: string,
+  { drafts, slugs, hasAllPages }: KnownNames,
+  isPast: boolean,
+): UnknownReference[] {
+  const name = asWritten(id);
+  if (!hasAllPages || slugs.has(name) || drafts.some(({ definition }) => definition.id === id)) return [];
+  return [fault(place, `There is no page ${name}.${didYouMean(name, slugs)}`, isPast)];
+}
+
+/** @param id  `<id of a page definition>/<component id>` */
+function componentFaults(place: string, id: string, known: KnownNames, isPast: boolean): UnknownReference[] {
+  const [upstream = '', page = '', ...rest] = id.split('/');
+  const draft = known.drafts.find(({ definition }) => namesOfPage(definition).includes(`${upstream}/${page}`));
+  const component = rest.join('/');
+  if (draft?.definition.components.some((one) => one.id === component) === true) return [];
+  if (draft === undefined && (!known.hasAllPages || known.slugs.has(page))) return [];
+  const name = asWritten(id);
+  const names = known.drafts.flatMap(({ definition }) =>
+    definition.components.map((one) => `${definition.slug}/${one.id}`),
+  );
+  return [fault(place, `There is no component ${name}.${didYouMean(name, names)}`, isPast)];
+}
+
+/** Pages of the configuration are named by their slug. */
+function asWritten(id: string): string {
+  return id.replace(/^config\//, '');
+}
+
+function fault(place: string, message: string, isPast = false): UnknownReference {
+  return { place, message, isPast };
+}

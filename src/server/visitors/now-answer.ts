@@ -1,0 +1,38 @@
+/** `api/now.json` of a page, out of memory: which release is served, and when its upstreams were heard from last. */
+
+import type { SourceFreshness } from '../../model/page.ts';
+import { INERT_CSP, NOW_CACHE } from '../../publish/releases/answer-headers.ts';
+import { type NowFacts, nowDocument } from '../../views/json/now-json.ts';
+import type { FileAnswer } from './file-answer.ts';
+import type { OpenRelease } from './release-reader.ts';
+
+const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'content-security-policy': INERT_CSP };
+const PUBLIC_HEADERS = { ...HEADERS, 'cache-control': NOW_CACHE, 'access-control-allow-origin': '*' };
+const GATED_HEADERS = {
+  ...HEADERS,
+  'cache-control': 'private, no-store',
+  'cross-origin-resource-policy': 'same-origin',
+  vary: 'Cookie',
+};
+
+/** Read once for each release. */
+const factsByRelease = new WeakMap<OpenRelease, NowFacts | null>();
+
+/** Null: an older version wrote the release, which does not tell. */
+export function nowAnswer(
+  release: OpenRelease,
+  { sources, isPublic }: { readonly sources: readonly SourceFreshness[]; readonly isPublic: boolean },
+): FileAnswer | null {
+  const facts = factsByRelease.getOrInsertComputed(release, factsOf);
+  if (facts === null) return null;
+  const body = Buffer.from(`${JSON.stringify(nowDocument(facts, { release: release.manifest.number, sources }))}\n`);
+  return {
+    status: 200,
+    headers: { ...(isPublic ? PUBLIC_HEADERS : GATED_HEADERS), 'content-length': body.length },
+    body,
+  };
+}
+
+function factsOf(release: OpenRelease): NowFacts | null {
+  return (release.data() as { readonly now?: NowFacts }).now ?? null;
+}

@@ -1,0 +1,58 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import { type CommandResult, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+describe('pharos check', () => {
+  let sandbox: Sandbox;
+  const folder = temporaryFolder();
+  const run = (...args: string[]): Promise<CommandResult> =>
+    runPharos(args, { cwd: folder.path, env: sandbox.environment() });
+  const configure = (text: string): void => writeFileSync(join(folder.path, 'pharos.yaml'), text);
+  const post = (name: string, text: string): void => writeFileSync(join(folder.path, 'posts', name), text);
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    mkdirSync(join(folder.path, 'posts'));
+  });
+  afterAll(async () => {
+    await sandbox?.stop();
+    folder.remove();
+  });
+
+  it('names what the configuration and posts name and nothing has, before the first pass and after it', async () => {
+    const typos = sandbox
+      .configText()
+      .replace('monitor: edge/4', 'monitor: edge/44444')
+      .replace('home: acme', 'home: amce')
+      .replace('upstreams:', 'upstreams:\n  - { id: posts, kind: markdown, path: ./posts }');
+    const posted = (component: string) =>
+      `---\ntype: incident\ntitle: X\nstarted: 2026-11-21T08:00:00Z\ncomponents: [${component}]\n---\nWe are looking.\n`;
+    post('api.md', posted('acme/suport-desk'));
+    post('desk.md', posted('acme/support-desk'));
+    expect(typos).toContain('edge/44444');
+    configure(`${typos}data: ./data-typos\n`);
+    for (const _round of ['asked', 'remembered']) {
+      const result = await run('check');
+      expect(result.status).toBe(2);
+      expect(result.stdout).toContain('pharos.yaml: names what is not there');
+      expect(result.stdout).toMatch(/✗ pages\[\d\]\.components\[\d\]\.monitor: edge has no monitor edge\/44444\./);
+      expect(result.stdout).toContain(
+        '✗ posts/api: components: There is no component acme/suport-desk. Did you mean acme/support-desk?',
+      );
+      expect(result.stdout).not.toContain('posts/desk');
+      expect(result.stdout).toContain('✗ site.home: There is no page amce. Did you mean acme?');
+      const { ok, references } = JSON.parse((await run('check', '--json')).stdout);
+      expect(ok).toBe(false);
+      expect(references).toContainEqual({
+        place: 'site.home',
+        message: 'There is no page amce. Did you mean acme?',
+        isPast: false,
+      });
+      expect((await run('sync')).status).toBe(0);
+    }
+    configure(sandbox.configText());
+  });
+});
