@@ -41,6 +41,8 @@ export interface UpstreamRow {
   readonly quota: string;
   readonly circuit: string;
   readonly error: { readonly at: TimeView; readonly code: string; readonly message: string } | null;
+  /** Null: there are none. */
+  readonly notes: { readonly title: string; readonly items: readonly string[] } | null;
 }
 
 export interface PageRow {
@@ -153,7 +155,7 @@ function attentionOf(facts: OpsFacts): string[] {
 }
 
 function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): UpstreamRow {
-  const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal } = upstream;
+  const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal, notes } = upstream;
   const asked = `asked every ${format.duration(intervalMs)}`;
   const monitors = monitorsTotal === null ? '' : `, ${format.number(monitorsTotal)} monitors`;
   return {
@@ -176,7 +178,12 @@ function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): U
             .join(', '),
     circuit: circuitWords(circuit, moment),
     error: lastError === null ? null : { ...lastError, at: moment(lastError.at) },
+    notes: notes.length === 0 ? null : { title: notesTitle(notes.length), items: notes },
   };
+}
+
+function notesTitle(count: number): string {
+  return count === 1 ? 'One note of the last pass' : `${count} notes of the last pass`;
 }
 
 function windowWords(lengthMs: number): string {
