@@ -67,6 +67,8 @@ export interface AuditRow {
 
 /** More than these are counted, not named. */
 const NAMED_MAX = 5;
+/** A report keeps so many notes of each kind; with fewer in all none was cut. */
+const NOTES_CUT_AT = 20;
 
 interface Words {
   readonly now: EpochMs;
@@ -183,7 +185,8 @@ function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): U
 }
 
 function notesTitle(count: number): string {
-  return count === 1 ? 'One note of the last pass' : `${count} notes of the last pass`;
+  if (count === 1) return 'One note of the last pass';
+  return count < NOTES_CUT_AT ? `${count} notes of the last pass` : `At least ${count} notes of the last pass`;
 }
 
 function windowWords(lengthMs: number): string {

@@ -72,6 +72,10 @@ describe('the operators’ page in words', () => {
       null,
     ]);
     expect(many.attention.join()).not.toContain('left out');
+    const cut = view({
+      upstreams: [{ ...edge, notes: Array.from({ length: 20 }, (_, index) => `${index}: left out`) }],
+    });
+    expect(cut.upstreams[0]?.notes?.title).toBe('At least 20 notes of the last pass');
   });
 
   it('says that all is well only when nothing needs a look', () => {
