@@ -13,7 +13,7 @@ import type { SourceFreshness } from '../model/page.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { once } from '../once.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
-import type { SiteState } from '../publish/definitions/site-state.ts';
+import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { loadRenderer } from '../publish/draw/load-renderer.ts';
 import type { Renderer } from '../publish/draw/renderer.ts';
 import { createPublishControl } from '../publish/publish-control.ts';
@@ -79,6 +79,8 @@ export interface Pharos {
   readonly reconfigure: (next: Config) => Promise<readonly string[]>;
   /** What the store knows of the site. */
   readonly siteState: (at: EpochMs) => Promise<SiteState>;
+  /** What is configured of the site, and the icons that are known. */
+  readonly siteInputs: () => Promise<SiteStateInputs>;
   readonly siteUrl: () => string;
   /** Once it is known on which port we listen, where the configuration left it open. */
   readonly setSiteUrl: (url: string) => void;
@@ -169,11 +171,12 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   };
   let site = await beginSite();
   let reconfigured: Promise<unknown> = Promise.resolve();
+  const siteInputs = async (): Promise<SiteStateInputs> => ({ ...live.siteInputs(), icons: await icons.known() });
   const keeper = createSiteKeeper({
     folders,
     access,
     config: live.config,
-    inputs: async () => ({ ...live.siteInputs(), icons: await icons.known() }),
+    inputs: siteInputs,
     siteUrl: live.siteUrl,
     memory: () => site.memory,
     isPublishing: options.isPublishing,
@@ -289,6 +292,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       return done;
     },
     siteState: keeper.refresh,
+    siteInputs,
     siteUrl: live.siteUrl,
     setSiteUrl: live.setSiteUrl,
     addresses: keeper.addresses,

@@ -9,6 +9,7 @@ import { createQuota } from '../sync/quota/quota.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { now, type Pharos, sleep } from './compose.ts';
+import type { ProbedPages } from './page-problems.ts';
 
 export interface ProbeRow {
   readonly upstream: string;
@@ -32,10 +33,15 @@ export const NOTHING_REMEMBERED: PullMemory = {
   isBackfilled: true,
 };
 
-/** Never throws for the upstream's sake: what is wrong with it is in the row. */
+/**
+ * Never throws for the upstream's sake: what is wrong with it is in the row.
+ *
+ * @param onPages  told of the status pages that it defines, where it does
+ */
 export async function probeUpstream(
   { http, store }: Pick<Pharos, 'http' | 'store'>,
   upstream: Upstream,
+  onPages: (probed: ProbedPages) => void = () => undefined,
 ): Promise<ProbeRow> {
   // A probe asks less than a pass; how much a pass asks is known from the last one.
   const { listCalls: known } = await readControl(store.database, upstream.id);
@@ -43,6 +49,7 @@ export async function probeUpstream(
   const base = { upstream: upstream.id, kind: upstream.kind };
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED }));
+    if (probe.learned !== undefined) onPages(probe.learned);
     const tally = runner.tally();
     const size: PassSize = {
       listCallsPerPass: Math.max(known, probe.listCalls ?? 0, tally.listCalls),

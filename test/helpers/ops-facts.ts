@@ -28,6 +28,7 @@ export function opsFacts(overrides: Partial<OpsFacts> = {}): OpsFacts {
         ],
         circuit: { kind: 'closed' },
         lastError: null,
+        notes: ['pages.1: left out: its own colours'],
       },
       {
         id: 'svc',
@@ -39,6 +40,7 @@ export function opsFacts(overrides: Partial<OpsFacts> = {}): OpsFacts {
         quota: [],
         circuit: { kind: 'open', why: 'failing', until: ago(-240) },
         lastError: { at: ago(30), code: 'UPSTREAM_FAILED', message: 'svc answered 502' },
+        notes: [],
       },
     ],
     runs: [

@@ -177,6 +177,7 @@ async function upstreamFacts(
     circuit,
     lastError:
       failed === undefined ? null : { at: failed.at, code: failed.item.code, message: redact(failed.item.message) },
+    notes: (read?.item.problems ?? []).map(({ place, message }) => redact(`${place}: ${message}`)),
   };
 }
 

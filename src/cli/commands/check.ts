@@ -1,4 +1,5 @@
 import { now } from '../../app/compose.ts';
+import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences } from '../../app/references.ts';
 import { configuredTargets } from '../../app/targets.ts';
@@ -29,11 +30,14 @@ export async function check(options: CheckOptions): Promise<number> {
   await using pharos = await openQuietly(config);
   try {
     progress.doing(`asking ${pharos.upstreams.length} upstreams`);
-    const rows = await Promise.all(pharos.upstreams.map((upstream) => probeUpstream(pharos, upstream)));
+    const probed = new Map<string, ProbedPages>();
+    const rows = await Promise.all(
+      pharos.upstreams.map((upstream) => probeUpstream(pharos, upstream, (pages) => probed.set(upstream.id, pages))),
+    );
     const targets = await Promise.all(
       configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),
     );
-    const { problems } = (await pharos.siteState(now())).resolved;
+    const problems = await pageProblems(pharos, probed);
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
     const references = await findUnknownReferences(pharos, answering);
     const isReachable = [...rows, ...targets].every((row) => row.isOk);
@@ -82,7 +86,7 @@ function targetText({ place, isOk, code, summary }: TargetRow): string {
   return isOk ? `${paint('good', '✓')} ${plain(place)}: ${summary}` : `${paint('bad', '✗')} ${code}: ${plain(summary)}`;
 }
 
-/** By what is stored: a page of an upstream that was never asked is waited for. */
+/** Of an upstream that does not answer now, by what is stored. */
 function problemText({ slug, message }: DefinitionProblem): string {
   return `${paint('middling', '!')} page ${slug}: ${plain(message)}`;
 }

@@ -91,9 +91,11 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
       state: component.state,
       figures: (uptimes[index] ?? []).map(({ ratio }) => write(ratio)),
     })),
-    total: months.map((_, at) =>
-      write(combinedUptime(uptimes.flatMap((list) => (list[at] === undefined ? [] : [list[at]]))).ratio),
-    ),
+    total: model.settings.showUptime
+      ? months.map((_, at) =>
+          write(combinedUptime(uptimes.flatMap((list) => (list[at] === undefined ? [] : [list[at]]))).ratio),
+        )
+      : [],
     counted: words.countedUptime,
   };
 }

@@ -41,6 +41,8 @@ export interface UpstreamRow {
   readonly quota: string;
   readonly circuit: string;
   readonly error: { readonly at: TimeView; readonly code: string; readonly message: string } | null;
+  /** Null: there are none. */
+  readonly notes: { readonly title: string; readonly items: readonly string[] } | null;
 }
 
 export interface PageRow {
@@ -65,6 +67,8 @@ export interface AuditRow {
 
 /** More than these are counted, not named. */
 const NAMED_MAX = 5;
+/** A report keeps so many notes of each kind; with fewer in all none was cut. */
+const NOTES_CUT_AT = 20;
 
 interface Words {
   readonly now: EpochMs;
@@ -153,7 +157,7 @@ function attentionOf(facts: OpsFacts): string[] {
 }
 
 function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): UpstreamRow {
-  const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal } = upstream;
+  const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal, notes } = upstream;
   const asked = `asked every ${format.duration(intervalMs)}`;
   const monitors = monitorsTotal === null ? '' : `, ${format.number(monitorsTotal)} monitors`;
   return {
@@ -176,7 +180,13 @@ function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): U
             .join(', '),
     circuit: circuitWords(circuit, moment),
     error: lastError === null ? null : { ...lastError, at: moment(lastError.at) },
+    notes: notes.length === 0 ? null : { title: notesTitle(notes.length), items: notes },
   };
+}
+
+function notesTitle(count: number): string {
+  if (count === 1) return 'One note of the last pass';
+  return count < NOTES_CUT_AT ? `${count} notes of the last pass` : `At least ${count} notes of the last pass`;
 }
 
 function windowWords(lengthMs: number): string {

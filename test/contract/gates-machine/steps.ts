@@ -187,7 +187,8 @@ function say({ site, chance }: Course): void {
   }
 }
 
-async function decide(course: Course): Promise<Change> {
+/** @param ended  resolves when no run is under way, as before a machine is touched */
+async function decide(course: Course, ended: () => Promise<void>): Promise<Change> {
   const { site, chance } = course;
   const kind = chance(10);
   if (kind < 4) {
@@ -209,6 +210,7 @@ async function decide(course: Course): Promise<Change> {
     course.isAway = !course.isAway;
     return { name: course.isAway ? 'the upstream is away' : 'the upstream is back', isUpstream: true };
   }
+  await ended();
   return { name: await of(chance, MACHINES)(course) };
 }
 
@@ -231,7 +233,7 @@ export async function takeStep(course: Course): Promise<void> {
   if (chance(3) === 0) await pullWords(course);
   // A run that is under way while it happens; the machines are only touched when nothing is.
   const publishing = chance(6) === 0 ? beginRun(course) : null;
-  const change = await decide(course);
+  const change = await decide(course, async () => publishing?.());
   if (publishing === null) history.push(change.name);
   else history.push(`${change.name}, during a run`);
   const { nodes } = site;

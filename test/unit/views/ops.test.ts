@@ -60,6 +60,24 @@ describe('the operators’ page in words', () => {
     expect(attention).toContain('Output s3://pages/ is not up to date: no answer in time.');
   });
 
+  it('lists what the last pass of an upstream left out, and asks nobody to look at it', () => {
+    const [edge] = opsFacts().upstreams;
+    if (edge === undefined) throw new Error('there is none');
+    const many = view({
+      upstreams: [edge, { ...edge, id: 'iac', notes: ['a: left out', 'b: left out'] }, { ...edge, notes: [] }],
+    });
+    expect(many.upstreams.map(({ notes }) => notes)).toEqual([
+      { title: 'One note of the last pass', items: ['pages.1: left out: its own colours'] },
+      { title: '2 notes of the last pass', items: ['a: left out', 'b: left out'] },
+      null,
+    ]);
+    expect(many.attention.join()).not.toContain('left out');
+    const cut = view({
+      upstreams: [{ ...edge, notes: Array.from({ length: 20 }, (_, index) => `${index}: left out`) }],
+    });
+    expect(cut.upstreams[0]?.notes?.title).toBe('At least 20 notes of the last pass');
+  });
+
   it('says that all is well only when nothing needs a look', () => {
     const [edge] = opsFacts().upstreams;
     const [acme] = opsFacts().pages;

@@ -34,7 +34,7 @@ export function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; pr
         problems.push(left(page.address, 'left out: looked up, and nothing here is put on it'));
         return [];
       }
-      const slug = toSlug(textOf(page.values['slug']) ?? '');
+      const slug = slugOf(page);
       if (slug !== null) return [projectPage(page, slug, facts)];
       problems.push(
         page.values['slug'] === undefined
@@ -62,6 +62,11 @@ function left(place: string, message: string): Problem {
   return { kind: 'note', place, message };
 }
 
+/** The slug of a page; null: it is not known here, or cannot stand in an address. */
+function slugOf({ values }: Resource): string | null {
+  return toSlug(textOf(values['slug']) ?? '');
+}
+
 function isPart({ mode, type }: Resource): boolean {
   return mode === 'managed' && (type === 'status_page_component' || type === 'status_page_component_group');
 }
@@ -72,7 +77,8 @@ function unknownReferences(
   { resources, identities }: ProjectFacts,
 ): Problem[] {
   const isComponent = type === 'status_page_component';
-  const pages = new Set(resources.filter((one) => one.type === 'status_page').map(identities.idOf));
+  const shown = resources.filter((one) => one.type === 'status_page' && slugOf(one) !== null);
+  const pages = new Set(shown.map(identities.idOf));
   const groups = new Set(resources.filter((one) => one.type === 'status_page_component_group').map(identities.idOf));
   const isMissing = (field: string, known: ReadonlySet<string> | null): boolean => {
     if (hidden.has(field)) return true;
@@ -81,7 +87,9 @@ function unknownReferences(
     return id === null || (known !== null && !known.has(id));
   };
   const words = [
-    isMissing('page_id', pages) ? ['page_id', 'left out, the whole component: its page is not known here'] : null,
+    isMissing('page_id', pages)
+      ? ['page_id', `left out, the whole ${isComponent ? 'component' : 'group'}: its page is not known here`]
+      : null,
     isComponent && isMissing('group_id', groups) ? ['group_id', 'its group is not known here; shown in none'] : null,
     isComponent && isMissing('monitor_id', null)
       ? ['monitor_id', 'its monitor is not known before it is applied; shown as unknown']

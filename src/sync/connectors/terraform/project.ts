@@ -46,6 +46,7 @@ export function projectDocument(document: Document, origin: Origin): Projected {
       ...foreignResources(document, ours.length, origin),
       ...ours.flatMap(checkResource),
       ...ours.flatMap(notShown),
+      ...writtenTwice(ours),
       ...monitors.problems,
       ...pages.problems,
     ],
@@ -70,6 +71,17 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
 function notShown({ address, type }: Resource): Problem[] {
   const message = lookUp(NOT_SHOWN, type);
   return message === undefined ? [] : [{ kind: 'note', place: address, message }];
+}
+
+/** Terraform refuses two resources of one address, and so nothing says which of them is meant. */
+function writtenTwice(resources: readonly Resource[]): Problem[] {
+  return [...Map.groupBy(resources, ({ address }) => address)]
+    .filter(([, same]) => same.length > 1)
+    .map(([address, same]) => ({
+      kind: 'note',
+      place: address,
+      message: `written ${same.length} times; one is shown`,
+    }));
 }
 
 /** What a resource breaks of the rules of its fields, each with its address. Values are never quoted. */
