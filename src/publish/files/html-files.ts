@@ -66,7 +66,7 @@ export function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): File
 /** The incident at its address, and at every other that it was ever known under: the page itself names the one. */
 function incidentFiles({ model, frame }: PageFacts, incident: PageIncident): FileEntry[] {
   const view = () => incidentView(model, incident);
-  const init = isOpen(incident, model.asOf) ? { view } : { view, inputs: () => [frame(), fingerprintOf(incident)] };
+  const init = isOpen(incident) ? { view } : { view, inputs: () => [frame(), fingerprintOf(incident)] };
   return [incident.slug, ...incident.aliases].map((slug) => htmlFile(incidentPath(slug), 'incident', init));
 }
 
@@ -132,7 +132,7 @@ function historyFiles(facts: PageFacts): FileEntry[] {
   const inputsOf = (month: string) => () => {
     const events = eventsIn(month);
     // The durations of open events run to the present.
-    const end = events.some((event) => 'startedAt' in event && isOpen(event, model.asOf)) ? model.asOf : null;
+    const end = events.some((event) => 'startedAt' in event && isOpen(event)) ? model.asOf : null;
     return [frame(), months(), eventCounts(), month, end, ...events.map((event) => fingerprintOf(event))];
   };
   return [

@@ -64,8 +64,8 @@ export interface EventOptions {
 export const LISTED_UPDATES_MAX = 6;
 
 export function incidentEventOf(context: ViewContext, incident: PageIncident, options: EventOptions = {}): EventView {
-  const { model, words } = context;
-  const end = isOpen(incident, model.asOf) ? null : incident.endedAt;
+  const { words } = context;
+  const end = isOpen(incident) ? null : incident.endedAt;
   return {
     ...commonOf(context, incident, options),
     href: context.base + incidentPath(incident.slug),

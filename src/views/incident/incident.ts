@@ -34,7 +34,7 @@ export interface AffectedView extends LinkView {
 export function incidentView(model: PageModel, incident: PageIncident, options: ViewOptions = {}): IncidentView {
   const context = contextOf(model, { base: '../../', ...options });
   const event = incidentEventOf(context, incident, { hasYear: true });
-  const isOpen = isStillOpen(incident, model.asOf);
+  const isOpen = isStillOpen(incident);
   const month = monthOf(incident.startedAt, model.settings.timezone);
   return {
     shell: shellOf(context, {
