@@ -16,6 +16,8 @@ export interface Frame {
   readonly from: number;
   readonly to: number;
   readonly isLong: boolean;
+  /** So much is told that lists have no room for all of it. */
+  readonly isCrowded: boolean;
   readonly definitionId: string;
   readonly slug: string;
   readonly components: readonly WorldComponent[];

@@ -20,7 +20,8 @@ const SAID: readonly (State | null)[] = [
 export function randomIncidents(frame: Frame, upstream: WorldUpstream): Told<Incident>[] {
   const { random, to } = frame;
   const told: Told<Incident>[] = [];
-  for (let count = integerBelow(random, 4), n = 0; n < count; n += 1) {
+  const count = integerBelow(random, 4) + (frame.isCrowded ? 60 : 0);
+  for (let n = 0; n < count; n += 1) {
     const id = `${upstream.id}/i${n}`;
     const first = randomIncident(frame, upstream, { id, from: frame.from - HOUR });
     told.push(first);

@@ -9,6 +9,7 @@ const RELAPSE_MS = 600_000;
 
 export function checkSequence(before: Check, now: Check): void {
   for (const story of before.expected.stories) checkName(before, now, story);
+  for (const story of now.expected.stories) checkNew(before, now, story);
   for (const { key, title } of before.expected.plans) {
     const [earlier, later] = [before.addresses.get(key), now.addresses.get(key)];
     if (earlier !== undefined && later !== undefined)
@@ -45,6 +46,17 @@ function checkName(before: Check, now: Check, story: ExpectedStory): void {
     return;
   same(now, `from one publish to the next: ${story.title}`, later, earlier);
   same(now, `from one publish to the next: ${story.title}: id`, now.ids.get(successor.key), before.ids.get(story.key));
+}
+
+/** An upstream's number that is given again names another story, under a name that no other had. */
+function checkNew(before: Check, now: Check, story: ExpectedStory): void {
+  const earlier = before.expected.stories.filter(({ key, falls }) => key !== story.key && falls.length === 0);
+  if (story.falls.length > 0) return;
+  for (const { key, title } of earlier) {
+    if (before.addresses.get(key) === now.addresses.get(story.key))
+      now.differences.push(`${story.title} has the address of ${title}`);
+    if (before.ids.get(key) === now.ids.get(story.key)) now.differences.push(`${story.title} has the id of ${title}`);
+  }
 }
 
 function hasFall({ falls }: ExpectedStory, fall: string | undefined): boolean {

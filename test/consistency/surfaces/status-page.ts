@@ -29,6 +29,10 @@ export function checkStatusPage(check: Check): void {
   same(check, 'page: stale', byId(page, 'stale').attribs['hidden'] === undefined, expected.isStale);
   checkBanner(check, textOf(one(byId(page, 'state'), 'h1')));
   same(check, 'page: oldest day', textOf(one(one(page, 'p', 'heads'), 'span', 'span')), '89 days ago Today');
+  const description =
+    all(page, 'meta').find(({ attribs }) => attribs['name'] === 'description')?.attribs['content'] ?? '';
+  same(check, 'page: description', description.split('. ')[0], textOf(one(byId(page, 'state'), 'h1')));
+  if (description.includes('..')) check.differences.push(`page: two stops in ${description}`);
   checkRows(check, page);
   const cards = all(page, 'article', 'event');
   const stories = cards.filter((card) => !isPlanCard(card)).map((card) => readCard(check, card));
