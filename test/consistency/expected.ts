@@ -134,7 +134,7 @@ function toldStories(
         updates: [...found.sort((a, b) => a.at - b.at), ...written],
       };
     });
-  return [...declared, ...automatic].sort((a, b) => b.startedAt - a.startedAt);
+  return [...declared, ...automatic].sort((a, b) => b.startedAt - a.startedAt || (a.key < b.key ? -1 : 1));
 }
 
 /** Each with the status it left the story in; at least one, and the last leaves it in its own. */

@@ -39,7 +39,7 @@ export function randomWorld(seed: number): World {
     .slice(0, integerBelow(random, 3))
     .map((id) => ({ id, name: `Group ${id}`, order: integerBelow(random, 6) }));
   const components = randomComponents(random, { upstreams, groups: groups.map(({ id }) => id) });
-  const frame: Frame = { random, from, to, isLong, isCrowded: seed % 20 === 13, definitionId, slug, components };
+  const frame: Frame = { random, from, to, isLong, isCrowded: seed % 100 === 13, definitionId, slug, components };
   const answers = upstreams.flatMap((upstream) => answersOf(frame, upstream));
   const publishes = [to, ...Array.from({ length: integerBelow(random, 4) }, () => tickIn(random, from, to))].map(
     // Not on the grid, as real clocks are not.
