@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/{unit,contract,e2e}/**/*.test.ts'],
+    include: ['test/{unit,contract,consistency,e2e}/**/*.test.ts'],
     globalSetup: [],
     testTimeout: 60_000,
     hookTimeout: 120_000,

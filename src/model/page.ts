@@ -144,6 +144,7 @@ export interface PageMaintenance {
   readonly editedAt: EpochMs;
   /** Grows with every recorded change. */
   readonly sequence: number;
+  /** In the order of the page. */
   readonly componentIds: readonly string[];
   /** Of the window that runs or comes next, oldest first, at least one; the last one leaves it in its status. */
   readonly updates: readonly PageUpdate<MaintenanceStatus>[];

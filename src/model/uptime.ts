@@ -36,6 +36,8 @@ export interface Uptime {
   readonly unknownMs: number;
   /** 0 to 1; null when no time counts. Exactly 1 only when nothing was down. */
   readonly ratio: number | null;
+  /** The same with maintenance counted as up. */
+  readonly ratioWithMaintenance: number | null;
   /** Observed share of the window, 0 to 1; 0 when the window is empty. */
   readonly coverageRatio: number;
 }
@@ -87,7 +89,8 @@ export function emptyMsByState(): Record<State, number> {
 /** The figures that follow from the time in each state: as it shows, and as it counts. */
 export function uptimeOfMs(shown: MsByState, ms: MsByState = shown): Uptime {
   const countedMs = ms.operational + ms.degraded + ms.partial_outage + ms.major_outage;
-  const downMs = ms.major_outage + (ms.partial_outage * 3) / 10;
+  const downTenths = ms.major_outage * 10 + ms.partial_outage * 3;
+  const downMs = downTenths / 10;
   const upMs = countedMs - downMs;
   const windowMs = countedMs + ms.maintenance + ms.paused + ms.unknown;
   const observedMs = windowMs - shown.unknown;
@@ -101,9 +104,15 @@ export function uptimeOfMs(shown: MsByState, ms: MsByState = shown): Uptime {
     maintenanceMs: ms.maintenance,
     pausedMs: ms.paused,
     unknownMs: shown.unknown,
-    ratio: countedMs > 0 ? upMs / countedMs : null,
+    ratio: shareUp(countedMs, downTenths),
+    ratioWithMaintenance: shareUp(countedMs + ms.maintenance, downTenths),
     coverageRatio: windowMs > 0 ? observedMs / windowMs : 0,
   };
+}
+
+/** Of whole tenths, since tenths of a millisecond are no exact numbers and what is rounded down would fall a step too far. */
+function shareUp(countedMs: number, downTenths: number): number | null {
+  return countedMs > 0 ? (countedMs * 10 - downTenths) / (countedMs * 10) : null;
 }
 
 /**

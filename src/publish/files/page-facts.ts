@@ -60,7 +60,7 @@ export function pageFacts(model: PageModel): PageFacts {
     reportDocument: (month) => reports.getOrInsertComputed(month, () => reportDocument(atHeartbeat(), month)),
     incident: (incident) => ({
       frame: frame(),
-      ...(isOpen(incident, model.asOf) ? age() : settled(settledAt(model.asOf, [incident]))),
+      ...(isOpen(incident) ? age() : settled(settledAt(model.asOf, [incident]))),
       incident,
     }),
     maintenance: (maintenance) => ({

@@ -112,8 +112,9 @@ export function modelFor(
   const model = modelAsOf(inputs, now);
   const eventKey = eventKeyOf(model, task.page);
   if (previous === null || previous.eventKey !== eventKey) return { model, eventKey };
-  const asOf = restingAsOf(now, previous);
-  return asOf === now ? { model, eventKey } : { model: modelAsOf(inputs, asOf), eventKey };
+  const resting = modelAsOf(inputs, restingAsOf(now, previous));
+  // Where nobody looked for a while, the last heartbeat lies in a hole, and what is known again now was not known then.
+  return eventKeyOf(resting, task.page) === eventKey ? { model: resting, eventKey } : { model, eventKey };
 }
 
 /** The last heartbeat, or the news of the release being served if that is later; a release of the future (the clock was set back) does not count. */

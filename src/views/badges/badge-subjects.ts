@@ -122,7 +122,7 @@ function wantedEvents(model: PageModel, isWanted: (event: PageIncident | PageMai
     .filter(isWanted)
     .flatMap(({ windows }) => windows.flatMap(({ from }) => (from > asOf ? [from] : [])));
   return {
-    openIncidents: incidents.filter((incident) => isOpen(incident, asOf)).length,
+    openIncidents: incidents.filter((incident) => isOpen(incident)).length,
     incidents30d: incidents.filter(({ startedAt }) => startedAt > asOf - RECENT_MS && startedAt <= asOf).length,
     lastIncidentEndedAt: extreme(ended, Math.max),
     nextMaintenanceAt: extreme(coming, Math.min),

@@ -98,7 +98,9 @@ function dayDetail(
   const parts = states
     .map((state) => `${stateWord(state, words)} ${format.duration(cell.msByState[state])}`)
     .join(', ');
-  return names.length === 0 ? parts : `${parts}. ${fill(words.dayIncidents, { names: format.list(names) })}`;
+  if (names.length === 0) return parts;
+  // A day that has only just begun was in no state so far.
+  return [parts, fill(words.dayIncidents, { names: format.list(names) })].filter(Boolean).join('. ');
 }
 
 function dayRows(

@@ -59,7 +59,7 @@ function datedEvents({ incidents, maintenances, asOf }: PageModel): Dated {
   const past = [
     ...incidents.map((event): DatedEvent => {
       const { updates } = event;
-      return { event, updates, changedAt: incidentChangedAt(event, asOf), isOpen: isOpen(event, asOf) };
+      return { event, updates, changedAt: incidentChangedAt(event, asOf), isOpen: isOpen(event) };
     }),
     ...happened.map(plannedEvent),
   ].sort((a, b) => b.changedAt - a.changedAt || (a.event.id < b.event.id ? -1 : 1));

@@ -1,10 +1,10 @@
 /** When an incident last changed, and whether it goes on. */
 
-import { type EpochMs, type Interval, later, type PageIncident, toEpochMs } from '../../model/index.ts';
+import { type EpochMs, type Interval, isOverStatus, later, type PageIncident, toEpochMs } from '../../model/index.ts';
 
-/** Whether an incident goes on at `asOf`. */
-export function isOpen({ endedAt }: Pick<PageIncident, 'endedAt'>, asOf: EpochMs): boolean {
-  return endedAt === null || endedAt > asOf;
+/** Whether an incident goes on: by the status that it is told with, so that figures counted to an earlier instant reopen none. */
+export function isOpen({ status }: Pick<PageIncident, 'status'>): boolean {
+  return !isOverStatus(status);
 }
 
 /** Whether something that lasts from `from` to `to` (null: still) is part of a window; what begins in it is. */

@@ -69,8 +69,8 @@ export function incidentEventOf(
   incident: PageIncident,
   options: EventOptions = {},
 ): EventView {
-  const { model, words } = context;
-  const end = isOpen(incident, model.asOf) ? null : incident.endedAt;
+  const { words } = context;
+  const end = isOpen(incident) ? null : incident.endedAt;
   return {
     ...commonOf(context, incident, options),
     href: context.base + incidentPath(incident.slug),

@@ -40,7 +40,7 @@ export function incidentView(
 ): IncidentView {
   const context = contextOf(model, { base: '../../', ...options });
   const event = incidentEventOf(context, incident, { hasYear: true });
-  const isOpen = isStillOpen(incident, model.asOf);
+  const isOpen = isStillOpen(incident);
   const month = monthOf(incident.startedAt, model.settings.timezone);
   return {
     shell: shellOf(context, {

@@ -72,7 +72,7 @@ export function stateDocument(model: PageModel): StateDocument {
       })),
     ),
     open_incidents: model.incidents
-      .filter((incident) => isOpen(incident, asOf))
+      .filter((incident) => isOpen(incident))
       .map((incident) => ({
         ...incidentHead(model, incident),
         started_at: toIso(incident.startedAt),

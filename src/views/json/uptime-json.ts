@@ -188,12 +188,11 @@ function figuresByPeriod(settings: PageSettings, uptimeIn: (period: UptimePeriod
 
 /** Uptime figures as JSON has them. */
 export function uptimeFigures(uptime: Uptime, { showUptime }: Pick<PageSettings, 'showUptime'>): UptimeFigures {
-  const { ratio, coverageRatio, msByState, countedMsByState, upMs, downMs, maintenanceMs } = uptime;
-  const withMaintenanceMs = upMs + downMs + maintenanceMs;
+  const { ratio, ratioWithMaintenance, coverageRatio, msByState, countedMsByState } = uptime;
+  const shown = (share: number | null): number | null => (share === null || !showUptime ? null : floorTo(share, 6));
   return {
-    uptime_ratio: ratio === null || !showUptime ? null : floorTo(ratio, 6),
-    uptime_ratio_with_maintenance:
-      withMaintenanceMs > 0 && showUptime ? floorTo((upMs + maintenanceMs) / withMaintenanceMs, 6) : null,
+    uptime_ratio: shown(ratio),
+    uptime_ratio_with_maintenance: shown(ratioWithMaintenance),
     coverage_ratio: floorTo(coverageRatio, 4),
     seconds: secondsByState(msByState),
     counted_seconds: secondsByState(countedMsByState),

@@ -121,7 +121,10 @@ function lineOf(
     .filter((incident) => !incident.isOutage && isAboutComponent(incident, named))
     .flatMap((incident) => declaredSpans(incident, named, after(asOf)));
   const watched = definition.monitor === null ? watchOf(definition, inputs) : [];
-  const first = [...observed.slice(0, 1), ...reported.slice(0, 1), ...outages, ...declared, ...watched].reduce<number>(
+  const told = [...observed.slice(0, 1), ...reported.slice(0, 1), ...outages, ...declared, ...watched];
+  // Of what nothing else is known, the window that runs is the beginning: it did not begin with each look.
+  const running = sightings.maintenances.filter((window) => window.from <= asOf && asOf < window.to);
+  const first = (told.length > 0 ? told : running).reduce<number>(
     (earliest, { from }) => Math.min(earliest, from),
     asOf,
   );

@@ -47,9 +47,10 @@ export interface PageInputs {
 export function pageModel(inputs: PageInputs): PageModel {
   const { definition, settings, asOf, firstSeenAt = new Map() } = inputs;
   const incidents = incidentsOnPage(inputs);
-  const maintenances = plansOf(inputs.maintenances, { definition, locale: settings.locale, asOf });
-  const sources = relevantSources(inputs, incidents);
   const { groups, components: inOrder } = inPageOrder(definition);
+  const placed = { ...definition, components: inOrder };
+  const maintenances = plansOf(inputs.maintenances, { definition: placed, locale: settings.locale, asOf });
+  const sources = relevantSources(inputs, incidents);
   const line = { ...inputs, pageId: definition.id, sources, incidents, maintenances, firstSeenAt };
   const laid = inOrder.map((component) => layComponent(component, line));
   const components = laid.map(({ component }) => component);

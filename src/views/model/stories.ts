@@ -130,7 +130,10 @@ function automaticStory(inputs: StoryInputs, entry: Entry, identity: Identity): 
 
 const EVENT_WORDS = { opened: 'autoOpened', joined: 'autoJoined', reopened: 'autoReopened' } as const;
 
-function automaticUpdates(inputs: StoryInputs, { events, startedAt }: Entry): PageUpdate<IncidentStatus>[] {
+function automaticUpdates(
+  inputs: StoryInputs,
+  { events, startedAt, falls: [{ componentId }] }: Entry,
+): PageUpdate<IncidentStatus>[] {
   const words = wordsOf(inputs.locale);
   const { duration } = formatIn(inputs.locale, inputs.timezone);
   let downFrom = startedAt;
@@ -138,7 +141,8 @@ function automaticUpdates(inputs: StoryInputs, { events, startedAt }: Entry): Pa
     const { kind, at, componentIds } = event;
     if (kind === 'closed')
       return {
-        ...head(event),
+        // Outages that one story tells of may end together.
+        ...head({ ...event, componentIds: [componentId] }),
         status: 'resolved',
         body: fill(words.autoClosed, { duration: duration(at - downFrom) }),
       };

@@ -37,7 +37,7 @@ export function embedView(model: PageModel, options: ViewOptions = {}): EmbedVie
     title: model.definition.title,
     href: context.base,
     incidents: model.incidents
-      .filter((one) => isOpen(one, model.asOf))
+      .filter((one) => isOpen(one))
       .slice(0, INCIDENTS_MAX)
       .map((one) => ({ href: context.base + incidentPath(one.slug), text: one.title })),
   };

@@ -84,7 +84,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     banner,
     announcements: model.announcements.map((one) => announcementOf(context, one)),
     openIncidents: model.incidents
-      .filter((one) => one.startedAt <= model.asOf && isOpen(one, model.asOf))
+      .filter((one) => one.startedAt <= model.asOf && isOpen(one))
       .map((one) => incidentEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX })),
     runningMaintenance: maintenances(context, (one) => one.status === 'in_progress' || one.status === 'verifying'),
     comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
@@ -130,7 +130,7 @@ function pastOf(context: ViewContext): PastView {
   const since = toEpochMs(model.asOf - PAST_DAYS * DAY_MS);
   return {
     incidents: model.incidents
-      .filter((one) => !isOpen(one, model.asOf) && one.startedAt >= since)
+      .filter((one) => !isOpen(one) && one.startedAt >= since)
       .slice(0, PAST_INCIDENTS_MAX)
       .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
     emptyText: fill(words.noIncidents, { n: PAST_DAYS }),

@@ -15,7 +15,7 @@ import {
   uptimeOf,
 } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
-import { touches } from '../incident/event-times.ts';
+import { isOpen, touches } from '../incident/event-times.ts';
 import {
   type ComponentHead,
   componentHead,
@@ -106,7 +106,8 @@ function incidentEvent(model: PageModel, window: Interval, incident: PageInciden
     ...incidentHead(model, incident),
     impact,
     started_at: toIso(startedAt),
-    ended_at: endText(endedAt),
+    // An end that is only planned is none yet.
+    ended_at: isOpen(incident) ? null : endText(endedAt),
     seconds: secondsInside(window, startedAt, endedAt),
     components: componentIds,
   };

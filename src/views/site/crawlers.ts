@@ -110,7 +110,7 @@ export function siteRobotsView(site: SiteInit): RobotsView {
 export function llmsView(model: PageModel): LlmsView {
   const { definition } = model;
   const link = (text: string, path: string, note: string) => ({ text, url: absoluteUrl(model, path), note });
-  const open = model.incidents.filter((incident) => isOpen(incident, model.asOf));
+  const open = model.incidents.filter((incident) => isOpen(incident));
   return {
     title: cleanLine(definition.title),
     summary: [cleanLine(definition.description ?? ''), `Current state: ${pageStatus(model).description}.`]

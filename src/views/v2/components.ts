@@ -69,7 +69,7 @@ function changesOf(model: PageModel): Changes {
     model.components.map(({ definition, since, knownSince }) => [definition.id, since ?? knownSince]),
   );
   for (const incident of model.incidents) {
-    if (!isOpen(incident, model.asOf)) continue;
+    if (!isOpen(incident)) continue;
     const at = incidentChangedAt(incident, model.asOf);
     for (const id of incident.componentIds) if (at > (changes.get(id) ?? at)) changes.set(id, at);
   }

@@ -43,9 +43,7 @@ export function v2Documents(model: PageModel): V2Documents {
   };
   const page = v2Page(model);
   const unresolved = () =>
-    model.incidents
-      .filter((incident) => isOpen(incident, model.asOf))
-      .map((incident) => v2Incident(model, components(), incident));
+    model.incidents.filter((incident) => isOpen(incident)).map((incident) => v2Incident(model, components(), incident));
   const maintenances = (wanted: (maintenance: PageMaintenance) => boolean): V2Maintenance[] =>
     model.maintenances.filter(wanted).map((maintenance) => v2Maintenance(model, components(), maintenance));
   const newest = () =>

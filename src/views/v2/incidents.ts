@@ -26,7 +26,7 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
     created_at: toIso(updates[0]?.at ?? startedAt),
     updated_at: toIso(incidentChangedAt(incident, model.asOf)),
     monitoring_at: isoOf(updates.find((update) => update.status === 'monitoring')?.at),
-    resolved_at: endedAt === null || isOpen(incident, model.asOf) ? null : toIso(endedAt),
+    resolved_at: endedAt === null || isOpen(incident) ? null : toIso(endedAt),
     impact,
     shortlink: absoluteUrl(model, incidentPath(incident.slug)),
     started_at: toIso(startedAt),

@@ -46,7 +46,7 @@ function notQuiteOperational(model: PageModel, operational: V2Status): V2Status 
     STATES_BY_IMPACT[STATES_BY_IMPACT.length - 1] ?? 'paused',
   );
   if (isWorse(worst, 'operational')) return PAGE_STATUS[worst];
-  const open = model.incidents.find((incident) => isOpen(incident, model.asOf) && incident.impact !== 'none');
+  const open = model.incidents.find((incident) => isOpen(incident) && incident.impact !== 'none');
   return open === undefined ? operational : { indicator: 'minor', description: 'Operational, With an Open Incident' };
 }
 

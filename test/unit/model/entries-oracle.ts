@@ -23,7 +23,7 @@ export interface OracleIncident {
   readonly components: readonly number[];
 }
 
-interface OracleFall {
+export interface OracleFall {
   readonly component: number;
   readonly from: number;
   over: number | null;
@@ -32,14 +32,37 @@ interface OracleFall {
   entry: OracleEntry | null;
 }
 
-interface OracleEntry {
+export interface OracleEntry {
   readonly falls: OracleFall[];
+  /** `opened 4 0`, `joined 5 1`, `closed 9`, `reopened 12 0`: what, at which tick, which component. */
   readonly events: string[];
   adopter: OracleIncident | null;
 }
 
 /** Each entry as text: its events, how it ends, its components, whose story it is; then the falls that incidents tell. */
 export function oracleEntries(world: OracleWorld): { readonly entries: string[]; readonly told: string[] } {
+  const { entries, falls } = oracleStories(world);
+  return {
+    entries: entries.map((entry) => {
+      const closedAt = closedTick(entry);
+      const end = closedAt === null ? 'open' : `closed ${closedAt}`;
+      const parts = entry.falls.map(({ component, from, over }) => `${component}:${from}-${over ?? ''}`);
+      return `${entry.events.join(', ')}, ${end}; ${parts.join(' ')}; ${entry.adopter?.id ?? 'own'}`;
+    }),
+    told: falls
+      .filter((fall) => fall.isTold !== null)
+      .map(({ component, from, over, isTold }) => `${component}:${from}-${over ?? ''} ${isTold?.id}`)
+      .sort(),
+  };
+}
+
+/** When an entry closed for good; null: it is open. */
+export function closedTick({ falls }: OracleEntry): number | null {
+  return falls.some((fall) => fall.over === null) ? null : Math.max(...falls.map((fall) => fall.over ?? 0));
+}
+
+/** The entries in the order in which they opened, and every fall. */
+export function oracleStories(world: OracleWorld): { readonly entries: OracleEntry[]; readonly falls: OracleFall[] } {
   const { ticks, seen, inMaintenance, after, together, relapse } = world;
   const incidents = [...world.incidents].sort((a, b) => a.from - b.from || (a.id < b.id ? -1 : 1));
   const entries: OracleEntry[] = [];
@@ -133,15 +156,5 @@ export function oracleEntries(world: OracleWorld): { readonly entries: string[];
       if (fall !== null && isDown) fall.downTicks += 1;
     }
   }
-  return {
-    entries: entries.map((entry) => {
-      const end = isOpen(entry) ? 'open' : `closed ${closedAt(entry)}`;
-      const parts = entry.falls.map(({ component, from, over }) => `${component}:${from}-${over ?? ''}`);
-      return `${entry.events.join(', ')}, ${end}; ${parts.join(' ')}; ${entry.adopter?.id ?? 'own'}`;
-    }),
-    told: falls
-      .filter((fall) => fall.isTold !== null)
-      .map(({ component, from, over, isTold }) => `${component}:${from}-${over ?? ''} ${isTold?.id}`)
-      .sort(),
-  };
+  return { entries, falls };
 }

@@ -60,8 +60,17 @@ describe('uptimeOf', () => {
       pausedMs: 500,
       unknownMs: 2_000,
       ratio: 4_700 / 6_000,
+      ratioWithMaintenance: 6_200 / 7_500,
       coverageRatio: 0.8,
     });
+  });
+
+  it('is the exact share, also of a time whose tenths are no exact numbers', () => {
+    // Seven tenths of four parts in seven are two fifths.
+    for (let part = 1; part < 2_000; part += 1) {
+      const uptime = uptimeOfMs({ ...emptyMsByState(), partial_outage: part * 4, major_outage: part * 3 });
+      expect(uptime.ratio).toBe(0.4);
+    }
   });
 
   it('is null when nothing counts, which is neither 0 nor 100 %', () => {

@@ -646,6 +646,24 @@ describe('a maintenance', () => {
   });
 });
 
+describe('a component that nothing was ever heard of', () => {
+  it('is in maintenance since its window began, whenever one looks', () => {
+    const window = {
+      id: 'posts/disks',
+      title: 'Disks',
+      monitors: [],
+      components: ['config/acme/api'],
+      pages: null,
+      updates: [],
+    };
+    const maintenances = [{ ...window, startsAt: minutesBefore(40), endsAt: minutesBefore(-60) }];
+    for (const asOf of [minutesBefore(30), NOW]) {
+      const one = only(page({ pasts: { api: [] }, maintenances, asOf }));
+      expect([one.state, agoOf(one.since)]).toEqual(['maintenance', 40]);
+    }
+  });
+});
+
 describe('names and order', () => {
   it('are those of the page, never those of the upstream', () => {
     const unnamed = page({

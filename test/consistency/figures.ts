@@ -1,0 +1,116 @@
+/** Days and uptime of a line, counted piece by piece in whole milliseconds and written down without floating point. */
+
+import { STATES, type State } from '../../src/model/state.ts';
+import type { OraclePiece } from '../unit/model/oracle.ts';
+
+const DAY_MS = 86_400_000;
+const BLIP_MS = 60_000;
+
+export type Sums = Readonly<Record<State, number>>;
+
+/** Milliseconds in each state inside a window; what no piece covers is unknown. */
+export function sumsIn(
+  pieces: readonly OraclePiece[],
+  from: number,
+  to: number,
+  reading: 'state' | 'counted' = 'state',
+): Sums {
+  const sums = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
+  let covered = 0;
+  for (const piece of pieces) {
+    const ms = Math.max(0, Math.min(piece.to, to) - Math.max(piece.from, from));
+    sums[piece[reading]] += ms;
+    covered += ms;
+  }
+  sums.unknown += Math.max(0, to - from - covered);
+  return sums;
+}
+
+export function added(all: readonly Sums[]): Sums {
+  return Object.fromEntries(STATES.map((state) => [state, all.reduce((sum, one) => sum + one[state], 0)])) as Sums;
+}
+
+/** Up and all that counts, in tenths of milliseconds: a partial outage is three tenths down. */
+function tenths(sums: Sums): { readonly up: bigint; readonly all: bigint } {
+  const counted = sums.operational + sums.degraded + sums.partial_outage + sums.major_outage;
+  return {
+    all: BigInt(counted) * 10n,
+    up: BigInt(counted) * 10n - BigInt(sums.major_outage) * 10n - BigInt(sums.partial_outage) * 3n,
+  };
+}
+
+/** `0.998765`: as many digits, rounded down; null: nothing counts. */
+export function ratioText(sums: Sums, digits: number): string | null {
+  const { up, all } = tenths(sums);
+  return all === 0n ? null : shareText(up, all, digits);
+}
+
+export function shareText(part: bigint, all: bigint, digits: number): string {
+  const scaled = (part * 10n ** BigInt(digits)) / all;
+  const text = scaled.toString().padStart(digits + 1, '0');
+  return String(Number(`${text.slice(0, -digits)}.${text.slice(-digits)}`));
+}
+
+/** `99.87%`, `100%` only where nothing was down, `–` where nothing counts. */
+export function percentText(sums: Sums): string {
+  const { up, all } = tenths(sums);
+  if (all === 0n) return '–';
+  if (up === all) return '100%';
+  const scaled = ((up * 10_000n) / all).toString().padStart(3, '0');
+  return `${scaled.slice(0, -2)}.${scaled.slice(-2)}%`;
+}
+
+export interface Day {
+  /** `2026-11-21` in the zone of the page. */
+  readonly date: string;
+  readonly from: number;
+  /** Its end, or the present. */
+  readonly to: number;
+}
+
+/** Calendar days up to the one of `asOf`, oldest first; the last one ends at `asOf`. */
+export function daysUpTo(asOf: number, zone: string, count: number): Day[] {
+  const today = Temporal.Instant.fromEpochMilliseconds(asOf).toZonedDateTimeISO(zone).toPlainDate();
+  return Array.from({ length: count }, (_, index) => {
+    const day = today.subtract({ days: count - 1 - index });
+    const from = day.toZonedDateTime(zone).epochMilliseconds;
+    return {
+      date: day.toString(),
+      from,
+      to: Math.min(asOf, day.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds),
+    };
+  });
+}
+
+export function dateOf(at: number, zone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate().toString();
+}
+
+/** A calendar month up to `asOf`. */
+export function monthWindow(
+  month: string,
+  zone: string,
+  asOf: number,
+): { readonly from: number; readonly to: number; readonly end: number } {
+  const first = Temporal.PlainDate.from(`${month}-01`);
+  const from = first.toZonedDateTime(zone).epochMilliseconds;
+  const end = first.add({ months: 1 }).toZonedDateTime(zone).epochMilliseconds;
+  return { from, to: Math.max(from, Math.min(end, asOf)), end };
+}
+
+/** The colour of a day: its worst trouble longer than a minute, else grey where less than half of it was good, else what it was. */
+export function dayState(sums: Sums): State {
+  const good = sums.operational + sums.maintenance;
+  const floor = Math.min(BLIP_MS, good);
+  if (sums.major_outage > floor) return 'major_outage';
+  if (sums.major_outage + sums.partial_outage > floor) return 'partial_outage';
+  if (sums.major_outage + sums.partial_outage + sums.degraded > floor) return 'degraded';
+  const all = STATES.reduce((sum, state) => sum + sums[state], 0);
+  if (good === 0 || good * 2 < all) return sums.paused > sums.unknown ? 'paused' : 'unknown';
+  return sums.maintenance > Math.min(BLIP_MS, sums.operational) ? 'maintenance' : 'operational';
+}
+
+/** The last so many days of 24 hours. */
+export function periodWindow(asOf: number, days: number): { readonly from: number; readonly to: number } {
+  return { from: asOf - days * DAY_MS, to: asOf };
+}

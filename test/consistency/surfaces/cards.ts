@@ -1,0 +1,136 @@
+/** What pages have in common: cards of events, bars of days. */
+
+import { addressIn, type Check, type ReadPlan, type ReadStory, same } from '../check.ts';
+import type { Expected } from '../expected.ts';
+import { namesText } from '../expected-entries.ts';
+import { dayState, daysUpTo, sumsIn } from '../figures.ts';
+import { all, classesOf, type Element, one, textOf, timesIn } from '../html.ts';
+import type { Line } from '../lines.ts';
+import type { ExpectedStory } from '../story.ts';
+import { DAY_LETTERS, IMPACT_WORDS, STATE_WORDS, WORST_FIRST } from './words.ts';
+
+/** `Affects A and B`. */
+export function affects(expected: Expected): (ids: readonly string[]) => string {
+  return (ids) => {
+    const names = expected.lines
+      .filter(({ component }) => ids.includes(component.id))
+      .map(({ component }) => component.name);
+    return names.length === 0 ? '' : `Affects ${listText(names)}`;
+  };
+}
+
+function listText(names: readonly string[]): string {
+  const [last = '', ...others] = names.toReversed();
+  return others.length < 2 ? namesText(names) : `${others.toReversed().join(', ')}, and ${last}`;
+}
+
+export function isPlanCard(card: Element): boolean {
+  return (one(card, 'a').attribs['href'] ?? '').includes('maintenance/');
+}
+
+/** A card of an incident, as lists draw it. */
+export function readCard(check: Check, card: Element): ReadStory {
+  const side = one(card, 'div', 'side');
+  const title = one(one(card, 'h3', 'title'), 'a');
+  const [from = Number.NaN, to] = timesIn(side);
+  const words = textOf(side);
+  const ticking = all(side, 'span').find(({ attribs }) => attribs['data-since'] !== undefined);
+  if (ticking !== undefined)
+    same(check, `${textOf(title)}: ticks from`, Date.parse(ticking.attribs['data-since'] ?? ''), from);
+  if ((ticking === undefined) !== (to !== undefined)) check.differences.push(`${textOf(title)}: over, and ticking`);
+  const impact = Object.entries(IMPACT_WORDS).find(([word]) => words.includes(word));
+  return {
+    address: addressIn(check, title.attribs['href'] ?? ''),
+    title: textOf(title),
+    from,
+    to: to ?? null,
+    status: textOf(one(side, 'b')),
+    impact: impact?.[1] ?? 'none',
+    isAutomatic: words.includes('Detected automatically'),
+    names: all(card, 'p', 'affects').map(textOf).join(),
+    updates: readUpdates(card),
+  };
+}
+
+export function readPlanCard(check: Check, card: Element): ReadPlan & { readonly status: string } {
+  const side = one(card, 'div', 'side');
+  const title = one(one(card, 'h3', 'title'), 'a');
+  const [from = Number.NaN, to = Number.NaN] = timesIn(side);
+  return {
+    address: addressIn(check, title.attribs['href'] ?? ''),
+    title: textOf(title),
+    from,
+    to,
+    status: textOf(one(side, 'b')),
+    updates: readUpdates(card),
+  };
+}
+
+/** Newest first, wherever they are folded. */
+export function readUpdates(place: Element): { at: number; status: string }[] {
+  return all(place, 'p', 'meta').map((meta) => ({
+    at: timesIn(meta)[0] ?? Number.NaN,
+    status: textOf(one(meta, 'b')),
+  }));
+}
+
+/** The bar of a component, its marks, its words and its table, against its line. */
+export function checkBar(
+  check: Check,
+  place: Element,
+  { line, where, as }: { readonly line: Line; readonly where: string; readonly as: Expected },
+): void {
+  const days = daysUpTo(as.asOf, as.world.zone, 90);
+  const sums = days.map(({ from, to }) => sumsIn(line.pieces, from, to));
+  const states = sums.map(dayState);
+  const drawn: string[] = [];
+  const brief = new Set<number>();
+  for (const path of all(one(one(place, 'form', 'bar'), 'svg'), 'path')) {
+    const [letter = ''] = classesOf(path);
+    for (const [, from = '', y, length = ''] of (path.attribs['d'] ?? '').matchAll(/M(\d+) ([\d.]+)h(\d+)/g))
+      for (let day = Number(from); day < Number(from) + Number(length); day += 1)
+        if (letter === 'b' && y === '7.5') brief.add(day);
+        else drawn[day] = DAY_LETTERS[letter] ?? letter;
+  }
+  same(check, `${where}: marks of days`, drawn, states);
+  const isDown = (state: string | undefined): boolean => state === 'major_outage' || state === 'partial_outage';
+  const blips = sums.flatMap((sum, index) =>
+    sum.major_outage + sum.partial_outage > 0 && !isDown(states[index]) ? [index] : [],
+  );
+  same(
+    check,
+    `${where}: marks of brief outages`,
+    [...brief].sort((a, b) => a - b),
+    blips,
+  );
+  const stories = as.stories.filter(({ componentIds }) => componentIds.includes(line.component.id));
+  const labels = all(place, 'input').map(({ attribs }) => attribs['aria-label'] ?? '');
+  same(check, `${where}: days`, labels.length, days.length);
+  for (const [index, label] of labels.entries()) {
+    const day = days[index];
+    const sum = sums[index];
+    if (day === undefined || sum === undefined) continue;
+    const present = WORST_FIRST.filter((state) => sum[state] > 0);
+    const titles = stories.filter((story) => isOn(story, day)).map(({ title }) => title);
+    const isPlain = present.length < 2 && titles.length === 0;
+    const [, said = ''] = label.split(/^[^:]*: /);
+    const [durations = '', incidents = ''] = said.split(/(?:^|\. )Incidents: /);
+    const words = isPlain ? [said] : durations.split(/, (?=[A-Z])/).map((part) => part.replace(/ \d.*$/, ''));
+    const wanted = isPlain ? [states[index] ?? 'unknown'] : present;
+    same(check, `${where}: words of ${day.date}`, words.join(), wanted.map((state) => STATE_WORDS[state]).join());
+    const wantedTitles = titles.length === 0 ? '' : listText(titles);
+    same(check, `${where}: incidents of ${day.date}`, partsOf(incidents), partsOf(wantedTitles));
+  }
+}
+
+/** What begins at one instant stands in no order that anybody promised. */
+function partsOf(list: string): string[] {
+  return list.split(/, and |, | and /).sort();
+}
+
+function isOn(
+  { startedAt, endedAt }: ExpectedStory,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  return startedAt < Math.max(to, from + 1) && (endedAt === null || endedAt > from);
+}
