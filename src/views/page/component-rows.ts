@@ -115,6 +115,6 @@ function componentRow(
     since: since === null ? null : format.timeInYear(since),
     uptime: model.settings.showUptime ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
     spark: responseSparkOf(context, component),
-    bar: dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }),
+    bar: dayBarOf(context, barCells(component, days.days, model), incidents),
   };
 }

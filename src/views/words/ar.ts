@@ -86,10 +86,6 @@ export const ar: Words = {
   },
   today: 'اليوم',
   legend: 'معنى العلامات',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'الأعطال: {names}',
-  tableDays: 'أيام {name}',
   columnDay: 'اليوم',
   columnState: 'الحالة',
   columnDetail: 'التفاصيل',
@@ -101,6 +97,11 @@ export const ar: Words = {
   columnDown: 'مدة التوقف',
   columnIncidents: 'الأعطال',
   dayRange: '{from} – {to}',
+  dayDetails: 'تفاصيل اليوم',
+  dayEarlier: 'اليوم السابق',
+  dayLater: 'اليوم التالي',
+  close: 'إغلاق',
+  daysList: 'الأيام في قائمة',
 
   // Incidents and maintenance.
   statusInvestigating: 'قيد التحقيق',

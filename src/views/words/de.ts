@@ -58,10 +58,6 @@ export const de: Words = {
   daysAgo: { one: 'vor {n} Tag', other: 'vor {n} Tagen' },
   today: 'Heute',
   legend: 'Was die Striche bedeuten',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'Störungen: {names}',
-  tableDays: 'Tage von {name}',
   columnDay: 'Tag',
   columnState: 'Zustand',
   columnDetail: 'Einzelheiten',
@@ -73,6 +69,11 @@ export const de: Words = {
   columnDown: 'Ausgefallen',
   columnIncidents: 'Störungen',
   dayRange: '{from} – {to}',
+  dayDetails: 'Einzelheiten des Tages',
+  dayEarlier: 'Vorheriger Tag',
+  dayLater: 'Nächster Tag',
+  close: 'Schließen',
+  daysList: 'Tage als Liste',
 
   // Incidents and maintenance.
   statusInvestigating: 'Wird untersucht',

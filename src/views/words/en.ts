@@ -52,14 +52,10 @@ export const en = {
   allIncidents: 'All past incidents',
 
   // Days.
-  lastDays: '{name}, the last {n} days, one mark a day',
+  lastDays: '{name}, last {n} days',
   daysAgo: { one: '{n} day ago', other: '{n} days ago' },
   today: 'Today',
   legend: 'What the marks mean',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'Incidents: {names}',
-  tableDays: 'Days of {name}',
   columnDay: 'Day',
   columnState: 'State',
   columnDetail: 'Detail',
@@ -71,6 +67,11 @@ export const en = {
   columnDown: 'Down',
   columnIncidents: 'Incidents',
   dayRange: '{from} – {to}',
+  dayDetails: 'Details of the day',
+  dayEarlier: 'Previous day',
+  dayLater: 'Next day',
+  close: 'Close',
+  daysList: 'Days as a list',
 
   // Incidents and maintenance.
   statusInvestigating: 'Investigating',
@@ -126,7 +127,7 @@ export const en = {
   historyOf: 'Incidents in {month}',
   months: 'Months',
   uptimeTitle: 'Uptime by month',
-  calendarLabel: 'The last {n} days, one cell a day',
+  calendarLabel: 'Last {n} days',
   reportTitle: 'Report for {month}',
   reportIntro: 'From {from} to {to}, counted in {zone}.',
   download: 'Download',

@@ -62,10 +62,6 @@ export const es: Words = {
   daysAgo: { one: 'hace {n} día', many: 'hace {n} días', other: 'hace {n} días' },
   today: 'Hoy',
   legend: 'Qué significan las marcas',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'Incidentes: {names}',
-  tableDays: 'Días de {name}',
   columnDay: 'Día',
   columnState: 'Estado',
   columnDetail: 'Detalle',
@@ -77,6 +73,11 @@ export const es: Words = {
   columnDown: 'Caído',
   columnIncidents: 'Incidentes',
   dayRange: '{from} – {to}',
+  dayDetails: 'Detalles del día',
+  dayEarlier: 'Día anterior',
+  dayLater: 'Día siguiente',
+  close: 'Cerrar',
+  daysList: 'Días en forma de lista',
 
   // Incidents and maintenance.
   statusInvestigating: 'En investigación',

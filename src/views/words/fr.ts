@@ -62,10 +62,6 @@ export const fr: Words = {
   daysAgo: { one: 'il y a {n} jour', many: 'il y a {n} jours', other: 'il y a {n} jours' },
   today: 'Aujourd’hui',
   legend: 'Signification des traits',
-  dayPlain: '{day} : {state}',
-  dayFull: '{day} : {parts}',
-  dayIncidents: 'Incidents : {names}',
-  tableDays: 'Jours de {name}',
   columnDay: 'Jour',
   columnState: 'État',
   columnDetail: 'Détail',
@@ -77,6 +73,11 @@ export const fr: Words = {
   columnDown: 'En panne',
   columnIncidents: 'Incidents',
   dayRange: '{from} – {to}',
+  dayDetails: 'Détails du jour',
+  dayEarlier: 'Jour précédent',
+  dayLater: 'Jour suivant',
+  close: 'Fermer',
+  daysList: 'Les jours en liste',
 
   // Incidents and maintenance.
   statusInvestigating: 'En cours d’analyse',

@@ -58,10 +58,6 @@ export const ja: Words = {
   daysAgo: { other: '{n}日前' },
   today: '今日',
   legend: '線の意味',
-  dayPlain: '{day}：{state}',
-  dayFull: '{day}：{parts}',
-  dayIncidents: '障害：{names}',
-  tableDays: '{name}の日別状況',
   columnDay: '日付',
   columnState: '状態',
   columnDetail: '詳細',
@@ -73,6 +69,11 @@ export const ja: Words = {
   columnDown: '停止',
   columnIncidents: '障害',
   dayRange: '{from}～{to}',
+  dayDetails: 'この日の詳細',
+  dayEarlier: '前の日',
+  dayLater: '次の日',
+  close: '閉じる',
+  daysList: '日ごとの一覧',
 
   // Incidents and maintenance.
   statusInvestigating: '調査中',

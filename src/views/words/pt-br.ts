@@ -62,10 +62,6 @@ export const ptBr: Words = {
   daysAgo: { one: 'há {n} dia', many: 'há {n} dias', other: 'há {n} dias' },
   today: 'Hoje',
   legend: 'O que as marcas significam',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'Incidentes: {names}',
-  tableDays: 'Dias de {name}',
   columnDay: 'Dia',
   columnState: 'Estado',
   columnDetail: 'Detalhe',
@@ -77,6 +73,11 @@ export const ptBr: Words = {
   columnDown: 'Fora do ar',
   columnIncidents: 'Incidentes',
   dayRange: '{from} – {to}',
+  dayDetails: 'Detalhes do dia',
+  dayEarlier: 'Dia anterior',
+  dayLater: 'Próximo dia',
+  close: 'Fechar',
+  daysList: 'Dias em lista',
 
   // Incidents and maintenance.
   statusInvestigating: 'Em investigação',

@@ -58,10 +58,6 @@ export const zhHans: Words = {
   daysAgo: { other: '{n} 天前' },
   today: '今天',
   legend: '标记的含义',
-  dayPlain: '{day}：{state}',
-  dayFull: '{day}：{parts}',
-  dayIncidents: '故障：{names}',
-  tableDays: '{name} 的每日情况',
   columnDay: '日期',
   columnState: '状态',
   columnDetail: '详情',
@@ -73,6 +69,11 @@ export const zhHans: Words = {
   columnDown: '中断',
   columnIncidents: '故障',
   dayRange: '{from} – {to}',
+  dayDetails: '当天详情',
+  dayEarlier: '前一天',
+  dayLater: '后一天',
+  close: '关闭',
+  daysList: '按天列表',
 
   // Incidents and maintenance.
   statusInvestigating: '调查中',
