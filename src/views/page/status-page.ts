@@ -21,7 +21,7 @@ import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type BannerView, bannerOf, plainText } from './banner.ts';
-import { type SectionView, sectionViews } from './component-rows.ts';
+import { type LongListView, longListOf, type SectionView, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
 const PAST_DAYS = 14;
@@ -39,6 +39,8 @@ export interface StatusPageView {
   readonly days: readonly string[];
   readonly dayTip: DayTipView;
   readonly sections: readonly SectionView[];
+  /** Null on a page of few components. */
+  readonly longList: LongListView | null;
   /** Whether any figure of uptime is shown. */
   readonly hasUptime: boolean;
   readonly legend: readonly LegendView[];
@@ -98,6 +100,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
       sections.flatMap(({ components }) => components.map(({ bar }) => bar.runs)),
     ),
     sections,
+    longList: longListOf(context, days),
     hasUptime: model.settings.showUptime,
     legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
     past: pastOf(context),

@@ -72,6 +72,18 @@ export const ar: Words = {
   noIncidentsKnown: 'لا أعطال معروفة.',
   noIncidentsMonth: 'لا أعطال في هذا الشهر.',
   noComponents: 'لا تحتوي هذه الصفحة على مكونات بعد.',
+  notWorking: 'لا يعمل الآن',
+  notWorkingMore: {
+    zero: '{n} أخرى أدناه',
+    one: '{n} آخر أدناه',
+    two: '{n} آخران أدناه',
+    few: '{n} أخرى أدناه',
+    many: '{n} أخرى أدناه',
+    other: '{n} أخرى أدناه',
+  },
+  allComponents: 'جميع المكوّنات',
+  filter: 'تصفية المكوّنات',
+  filterCount: '{n} من {total}',
   allIncidents: 'كل الأعطال السابقة',
 
   // Days.

@@ -51,6 +51,11 @@ export const de: Words = {
   noIncidentsKnown: 'Es sind keine Störungen bekannt.',
   noIncidentsMonth: 'Keine Störungen in diesem Monat.',
   noComponents: 'Diese Seite hat noch keine Komponenten.',
+  notWorking: 'Zurzeit gestört',
+  notWorkingMore: { one: '{n} weitere unten', other: '{n} weitere unten' },
+  allComponents: 'Alle Komponenten',
+  filter: 'Komponenten filtern',
+  filterCount: '{n} von {total}',
   allIncidents: 'Alle vergangenen Störungen',
 
   // Days.

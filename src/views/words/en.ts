@@ -49,6 +49,11 @@ export const en = {
   noIncidentsKnown: 'No incidents are known.',
   noIncidentsMonth: 'No incidents in this month.',
   noComponents: 'This page has no components yet.',
+  notWorking: 'Not working now',
+  notWorkingMore: { one: '{n} more below', other: '{n} more below' },
+  allComponents: 'All components',
+  filter: 'Filter components',
+  filterCount: '{n} of {total}',
   allIncidents: 'All past incidents',
 
   // Days.

@@ -55,6 +55,11 @@ export const es: Words = {
   noIncidentsKnown: 'No se conocen incidentes.',
   noIncidentsMonth: 'Sin incidentes este mes.',
   noComponents: 'Esta página todavía no tiene componentes.',
+  notWorking: 'No funcionan ahora',
+  notWorkingMore: { one: '{n} más abajo', many: '{n} más abajo', other: '{n} más abajo' },
+  allComponents: 'Todos los componentes',
+  filter: 'Filtrar componentes',
+  filterCount: '{n} de {total}',
   allIncidents: 'Todos los incidentes pasados',
 
   // Days.

@@ -55,6 +55,11 @@ export const fr: Words = {
   noIncidentsKnown: 'Aucun incident connu.',
   noIncidentsMonth: 'Aucun incident ce mois-ci.',
   noComponents: 'Cette page n’a pas encore de composants.',
+  notWorking: 'En panne actuellement',
+  notWorkingMore: { one: '{n} autre ci-dessous', many: '{n} autres ci-dessous', other: '{n} autres ci-dessous' },
+  allComponents: 'Tous les composants',
+  filter: 'Filtrer les composants',
+  filterCount: '{n} sur {total}',
   allIncidents: 'Tous les incidents passés',
 
   // Days.

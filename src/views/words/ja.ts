@@ -51,6 +51,11 @@ export const ja: Words = {
   noIncidentsKnown: '記録された障害はありません。',
   noIncidentsMonth: 'この月に障害はありません。',
   noComponents: 'このページにはまだコンポーネントがありません。',
+  notWorking: '現在異常があるもの',
+  notWorkingMore: { other: 'ほか{n}件は下に表示' },
+  allComponents: 'すべてのコンポーネント',
+  filter: 'コンポーネントを絞り込む',
+  filterCount: '{total}件中{n}件',
   allIncidents: '過去の障害をすべて見る',
 
   // Days.

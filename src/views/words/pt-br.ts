@@ -55,6 +55,11 @@ export const ptBr: Words = {
   noIncidentsKnown: 'Nenhum incidente conhecido.',
   noIncidentsMonth: 'Nenhum incidente neste mês.',
   noComponents: 'Esta página ainda não tem componentes.',
+  notWorking: 'Com falha agora',
+  notWorkingMore: { one: 'Mais {n} abaixo', many: 'Mais {n} abaixo', other: 'Mais {n} abaixo' },
+  allComponents: 'Todos os componentes',
+  filter: 'Filtrar componentes',
+  filterCount: '{n} de {total}',
   allIncidents: 'Todos os incidentes anteriores',
 
   // Days.

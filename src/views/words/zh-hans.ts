@@ -51,6 +51,11 @@ export const zhHans: Words = {
   noIncidentsKnown: '没有已知的故障。',
   noIncidentsMonth: '本月没有故障。',
   noComponents: '本页还没有组件。',
+  notWorking: '当前异常',
+  notWorkingMore: { other: '另有 {n} 项见下方' },
+  allComponents: '所有组件',
+  filter: '筛选组件',
+  filterCount: '{n}/{total}',
   allIncidents: '所有过往故障',
 
   // Days.

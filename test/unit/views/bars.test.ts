@@ -18,12 +18,13 @@ function barWith(troubles: readonly Trouble[], incidents = [] as ReturnType<type
   return { ...bar, days, rows: dayRowsOf(context, days.texts, bar.runs) };
 }
 
-/** The part of each day that is drawn in a letter, counted from the path data. */
+/** What is seen of each day, counted from the path data: what is drawn last covers what was there, but for brief trouble. */
 function drawnDays(letters: string): string[] {
   const drawn = Array.from({ length: letters.length }, () => '');
   for (const { letter, d } of barPaths(letters))
-    for (const [, from, length] of d.matchAll(/M(\d+) [\d.]+h(\d+)/g))
-      for (let at = Number(from); at < Number(from) + Number(length); at += 1) drawn[at] += letter;
+    for (const [, from, y, length] of d.matchAll(/M(\d+) ([\d.]+)h(\d+)/g))
+      for (let at = Number(from); at < Number(from) + Number(length); at += 1)
+        drawn[at] = y === '4' && letter !== 'u' ? letter : drawn[at] + letter;
   return drawn;
 }
 
@@ -114,6 +115,16 @@ describe('drawing', () => {
 
   it('weighs what changes, not how long it is', () => {
     expect(barPaths('o'.repeat(90))).toEqual([{ letter: 'o', d: 'M0 4h90' }]);
+  });
+
+  it('draws trouble over one line of good days, and nothing below a day without data', () => {
+    expect(barPaths('ooudPo')).toEqual([
+      { letter: 'o', d: 'M0 4h2M3 4h3' },
+      { letter: 'u', d: 'M2 1.8h1M2 4h1M2 6.2h1' },
+      { letter: 'd', d: 'M3 4h1' },
+      { letter: 'p', d: 'M4 4h1' },
+      { letter: 'b', d: 'M4 7.5h1' },
+    ]);
   });
 
   it('puts a year into weeks', () => {
