@@ -58,15 +58,6 @@ function putNow(init: { readonly checkedAgoMs?: number | null; readonly release?
   server.put('api/now.json', { html: JSON.stringify({ checkedAt, release }), csp: '' });
 }
 
-const daysOf = (page: Page, name: string) =>
-  page.getByRole('radiogroup', { name: `${name}, the last 90 days, one mark a day`, exact: true }).getByRole('radio');
-
-const tooltip = (page: Page) =>
-  page.evaluate(() => {
-    const day = document.querySelector('.days input:hover, .days input:focus');
-    return day === null ? null : getComputedStyle(day, '::after').content;
-  });
-
 describe('without script', () => {
   const noScript = { javaScriptEnabled: false };
 
@@ -88,46 +79,9 @@ describe('without script', () => {
     await page.locator('summary', { hasText: 'Core' }).click();
     expect(await row.isVisible()).toBe(false);
   });
-
-  it('the bars of a component are one stop for the tab key, and arrows go from day to day', async () => {
-    const page = await open('', { ...noScript });
-    const bar = daysOf(page, 'API');
-    await page.getByRole('link', { name: 'API', exact: true }).last().focus();
-    await page.keyboard.press('Tab');
-    const first = await bar.first().getAttribute('aria-label');
-    expect(await page.locator(':focus').getAttribute('aria-label')).toBe(first);
-    await page.keyboard.press('ArrowLeft');
-    expect(await page.locator(':focus').getAttribute('aria-label')).toBe(
-      'Nov 21: Outage 47 min, Operational 8 hr, 44 min. Incidents: The API and the web application do not answer',
-    );
-    await page.keyboard.press('Enter');
-    expect(page.url()).toBe(server.url);
-    await page.keyboard.press('Tab');
-    expect(await page.locator(':focus').getAttribute('name')).not.toBe('d');
-  });
-
-  it('a day says what it was when it is pointed at', async () => {
-    context = await browser.newContext(noScript);
-    const page = await context.newPage();
-    await page.goto(server.url);
-    await daysOf(page, 'API').last().hover();
-    // Without script there is nobody to ask for the style, so the picture is asked: it changes under the pointer.
-    const pointed = await page.screenshot();
-    await page.mouse.move(0, 0);
-    expect(pointed.equals(await page.screenshot())).toBe(false);
-  });
 });
 
 describe('with script', () => {
-  it('a day under the pointer and the day with the focus say what they were', async () => {
-    const page = await open('');
-    await daysOf(page, 'API').last().hover();
-    expect(await tooltip(page)).toContain('Outage 47 min');
-    await page.mouse.move(0, 0);
-    await daysOf(page, 'Search').first().focus();
-    expect(await tooltip(page)).toContain('Aug 24: Operational');
-  });
-
   it('fifty components take one request and ask nobody else, but the server when it checked', async () => {
     const page = await open('fifty/');
     const asked: string[] = [];

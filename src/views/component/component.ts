@@ -3,6 +3,7 @@
 import { type ComponentModel, isWorse, type PageModel, type State } from '../../model/index.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
+import { type DayRowView, type DayTipView, dayRowsOf, dayTipOf } from '../days/day-notes.ts';
 import type { PageAge, PageFrame } from '../frame/page-frame.ts';
 import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
@@ -29,6 +30,8 @@ export interface ComponentView {
   readonly since: TimeView | null;
   readonly days: readonly string[];
   readonly bar: DayBarView;
+  readonly dayRows: readonly DayRowView[];
+  readonly dayTip: DayTipView;
   /** None where uptime is not shown. */
   readonly periods: readonly PeriodRowView[];
   /** What its upstream counts itself; null when it does not. */
@@ -64,6 +67,7 @@ export function componentView(
   const path = componentPath(definition.id);
   const days = barDays(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
+  const bar = dayBarOf(context, barCells(component, days.days, model), incidents);
   const since = isWorse(state, 'operational') ? component.since : null;
   const responseChart = responseChartOf(context, component);
   return {
@@ -82,7 +86,9 @@ export function componentView(
     stateWord: stateWord(state, words),
     since: since === null ? null : format.time(since),
     days: days.texts,
-    bar: dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }),
+    bar,
+    dayRows: dayRowsOf(context, days.texts, bar.runs),
+    dayTip: dayTipOf(context, days.days, [bar.runs]),
     periods: model.settings.showUptime ? periodRowsOf(context, component) : [],
     upstreamSays: upstreamUptimeText(context, component),
     upstreamResponse: responseChart === null ? upstreamResponseText(context, component) : null,

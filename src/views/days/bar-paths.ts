@@ -7,17 +7,26 @@ export interface BarPath {
   readonly d: string;
 }
 
+const WELL = 'o';
+/** Marks at least as tall as those of good days. */
+const COVERING = 'dpmt';
 const NO_DATA = 'u';
 const BRIEF = 'b';
 
-/** Lines by letter, in the order of the first day of each. A day of no data is three short marks, never a block. */
+/**
+ * Lines by letter. Days that are well are one line as far as it is not interrupted by days of no data, and trouble is drawn
+ * over it, taller: so a page weighs what was not well. A day of no data is three short marks, never a block.
+ */
 export function barPaths(letters: string): BarPath[] {
+  const lower = letters.toLowerCase();
   const byLetter = new Map<string, string>();
   const draw = (letter: string, line: string) => byLetter.set(letter, (byLetter.get(letter) ?? '') + line);
-  for (const run of letterRuns(letters.toLowerCase())) {
+  const isCovered = (letter: string) => letter !== WELL && COVERING.includes(letter) && lower.includes(WELL);
+  for (const run of letterRuns([...lower].map((letter) => (isCovered(letter) ? WELL : letter)).join(''))) {
     const heights = run.letter === NO_DATA ? [1.8, 4, 6.2] : [4];
     for (const y of heights) draw(run.letter, `M${run.from} ${y}h${run.length}`);
   }
+  for (const run of letterRuns(lower)) if (isCovered(run.letter)) draw(run.letter, `M${run.from} 4h${run.length}`);
   for (const [index, letter] of [...letters].entries())
     if (letter !== letter.toLowerCase()) draw(BRIEF, `M${index} 7.5h1`);
   return [...byLetter].map(([letter, d]) => ({ letter, d }));

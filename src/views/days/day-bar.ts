@@ -10,33 +10,19 @@ import {
   daysUntil,
   type PageIncident,
   type PageModel,
-  STATES,
   STATES_BY_IMPACT,
-  type State,
 } from '../../model/index.ts';
 import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
-import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
+import { type DayDetail, type DayRun, dayRuns, type IncidentHead } from './day-notes.ts';
 
 export const BAR_DAYS = 90;
 
-const STATE_OF_LETTER = new Map(STATES.map((state) => [LOOKS[state].letter, state]));
-
 export interface DayBarView {
-  /** Oldest first. */
+  /** One a day, oldest first. */
   readonly letters: string;
-  /** What a day's mark says, by index, where it says more than its state. */
-  readonly notes: Readonly<Record<number, string>>;
-  /** The same as rows of a table: days alike next to each other are one row. */
-  readonly rows: readonly DayRowView[];
-}
-
-export interface DayRowView {
-  readonly days: string;
-  readonly state: State;
-  /** Durations and incidents, where there is more to say than the state. */
-  readonly detail: string;
+  readonly runs: readonly DayRun[];
 }
 
 /** The days of a bar as they are written, oldest first. */
@@ -62,15 +48,17 @@ export function barCells(
 /** @param incidents  those that are about the component */
 export function dayBarOf(
   context: ViewContext<PageFrame>,
-  { days, texts }: DaysView,
-  { cells, incidents }: { readonly cells: readonly DayCell[]; readonly incidents: readonly PageIncident[] },
+  cells: readonly DayCell[],
+  incidents: readonly IncidentHead[],
 ): DayBarView {
-  const details = cells.map((cell) => dayDetail(context, cell, incidents));
-  const notes: Record<number, string> = {};
-  for (const [index, detail] of details.entries())
-    if (detail !== '')
-      notes[index] = fill(context.words.dayFull, { day: texts[index] ?? days[index] ?? '', parts: detail });
-  return { letters: cells.map(letterOf).join(''), notes, rows: dayRows(context, texts, { cells, details }) };
+  const letters = cells.map(letterOf).join('');
+  return {
+    letters,
+    runs: dayRuns(
+      letters,
+      cells.map((cell) => dayDetail(context, cell, incidents)),
+    ),
+  };
 }
 
 function letterOf({ state, hadBlip }: DayCell): string {
@@ -78,50 +66,27 @@ function letterOf({ state, hadBlip }: DayCell): string {
   return hadBlip ? letter.toUpperCase() : letter;
 }
 
-/** The state that a letter of a bar stands for. */
-export function stateOfLetter(letter: string): State {
-  return STATE_OF_LETTER.get(letter.toLowerCase()) ?? 'unknown';
-}
-
-/** How long the day was in each state, worst first, and its incidents; empty when its state says it all. */
+/** How long the day was in each state but the usual one, worst first, and its incidents. */
 function dayDetail(
   { words, format }: ViewContext<PageFrame>,
   cell: DayCell,
-  incidents: readonly PageIncident[],
-): string {
+  incidents: readonly IncidentHead[],
+): DayDetail {
+  const { from, to } = cell.interval;
+  const elapsed = from + Math.max(1, cell.elapsedMs);
   const states = STATES_BY_IMPACT.filter((state) => cell.msByState[state] > 0);
-  const names = incidents
-    .filter((one) => one.startedAt < cell.interval.to && (one.endedAt === null || one.endedAt > cell.interval.from))
-    .filter((one) => one.startedAt < cell.interval.from + Math.max(1, cell.elapsedMs))
-    .map((one) => one.title);
-  if (states.length < 2 && names.length === 0) return '';
-  const parts = states
-    .map((state) => `${stateWord(state, words)} ${format.duration(cell.msByState[state])}`)
-    .join(', ');
-  if (names.length === 0) return parts;
-  // A day that has only just begun was in no state so far.
-  return [parts, fill(words.dayIncidents, { names: format.list(names) })].filter(Boolean).join('. ');
-}
-
-function dayRows(
-  { words }: ViewContext<PageFrame>,
-  texts: readonly string[],
-  { cells, details }: { readonly cells: readonly DayCell[]; readonly details: readonly string[] },
-): DayRowView[] {
-  const rows: DayRowView[] = [];
-  for (let from = 0; from < cells.length; ) {
-    const state = cells[from]?.state ?? 'unknown';
-    let to = from;
-    if (details[from] === '') while (cells[to + 1]?.state === state && details[to + 1] === '') to += 1;
-    const first = texts[from] ?? '';
-    rows.push({
-      days: to === from ? first : fill(words.dayRange, { from: first, to: texts[to] ?? '' }),
-      state,
-      detail: details[from] ?? '',
-    });
-    from = to + 1;
-  }
-  return rows;
+  return {
+    text:
+      states.length < 2
+        ? ''
+        : states
+            .filter((state) => state !== 'operational')
+            .map((state) => `${stateWord(state, words)} ${format.duration(cell.msByState[state])}`)
+            .join(', '),
+    incidents: incidents.filter(
+      (one) => one.startedAt < Math.min(to, elapsed) && (one.endedAt === null || one.endedAt > from),
+    ),
+  };
 }
 
 /** Incidents of a page by the component they are about. */

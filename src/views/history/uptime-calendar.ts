@@ -5,14 +5,23 @@ import {
   type ComponentModel,
   combinedUptime,
   type Day,
-  type PageIncident,
+  type Interval,
   type PageModel,
   type State,
   toEpochMs,
   uptimeOf,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/combined-days.ts';
-import { barCells, barDays, stateOfLetter } from '../days/day-bar.ts';
+import { barCells, barDays } from '../days/day-bar.ts';
+import {
+  type DayRowView,
+  type DayRun,
+  type DayTipView,
+  dayRowsOf,
+  dayRuns,
+  dayTipOf,
+  type IncidentHead,
+} from '../days/day-notes.ts';
 import { addMonths, intervalOfMonth, monthOf } from '../days/months.ts';
 import type { FrameComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
 import {
@@ -24,8 +33,6 @@ import {
   type ViewOptions,
 } from '../frame/shell.ts';
 import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
-import { fill } from '../words/index.ts';
-import { stateWord } from '../words/state-words.ts';
 
 const CALENDAR_DAYS = 365;
 const MONTHS = 12;
@@ -33,6 +40,8 @@ const MONTHS = 12;
 export interface UptimeCalendarView {
   readonly shell: ShellView;
   readonly calendar: CalendarGridView;
+  readonly dayRows: readonly DayRowView[];
+  readonly dayTip: DayTipView;
   /** Oldest first. */
   readonly months: readonly string[];
   /** None where uptime is not shown. */
@@ -44,8 +53,7 @@ export interface UptimeCalendarView {
 export interface CalendarGridView {
   /** A letter a day, oldest first. */
   readonly letters: string;
-  readonly days: readonly string[];
-  readonly notes: Readonly<Record<number, string>>;
+  readonly runs: readonly DayRun[];
   /** Row of the first day: 0 is the day that weeks begin with. */
   readonly firstRow: number;
   /** Months by the column in which they begin. */
@@ -65,12 +73,11 @@ export interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state
   readonly incidents: readonly IncidentHead[];
 }
 
-/** What a calendar says of an incident. */
-export type IncidentHead = Pick<PageIncident, 'title' | 'startedAt' | 'endedAt'>;
-
 export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {}): UptimeCalendarView {
   const context = contextOf(model, { base: '../', ...options });
   const { words, format } = context;
+  const { days, texts } = barDays(context, CALENDAR_DAYS);
+  const calendar = gridOf(context, days);
   const current = monthOf(model.asOf, model.settings.timezone);
   const months = Array.from({ length: MONTHS }, (_, index) => addMonths(current, index - MONTHS + 1));
   const uptimes = model.components.map((component) => monthUptimes(model, component, months));
@@ -84,7 +91,9 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
       section: 'uptime',
       present: model,
     }),
-    calendar: gridOf(context),
+    calendar,
+    dayRows: dayRowsOf(context, texts, calendar.runs),
+    dayTip: dayTipOf(context, days, [calendar.runs]),
     months: months.map((month) => format.monthShort(month)),
     rows: shown.map((component, index) => ({
       component: { href: context.base + componentPath(component.definition.id), text: component.name },
@@ -111,35 +120,24 @@ function monthUptimes(
   });
 }
 
-function gridOf(context: ViewContext<CalendarPage>): CalendarGridView {
-  const { model, words, format, locale } = context;
-  const { days, texts } = barDays(context, CALENDAR_DAYS);
+function gridOf(context: ViewContext<CalendarPage>, days: readonly Day[]): CalendarGridView {
+  const { model, format, locale } = context;
   const members = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
-  const combined = combinedDays(members, days.length);
-  const titles = incidentTitlesByDay(context, members[0]?.cells ?? []);
-  const letters = combined.map(({ state }) => LOOKS[state].letter).join('');
-  const notes: Record<number, string> = {};
-  for (const [index, names] of titles) {
-    const state = stateWord(stateOfLetter(letters[index] ?? ''), words);
-    const parts = `${state}. ${fill(words.dayIncidents, { names: format.list(names) })}`;
-    notes[index] = fill(words.dayFull, { day: texts[index] ?? '', parts });
-  }
+  const letters = combinedDays(members, days.length)
+    .map(({ state }) => LOOKS[state].letter)
+    .join('');
+  const details = days.map((_, index) => ({
+    text: '',
+    incidents: incidentsOfDay(model, members[0]?.cells[index]?.interval),
+  }));
   const firstRow = weekdayRow(days[0], locale);
-  return { letters, days: texts, notes, firstRow, monthLabels: labelsOf(days, firstRow, format.monthShort) };
+  const monthLabels = labelsOf(days, firstRow, format.monthShort);
+  return { letters, runs: dayRuns(letters, details), firstRow, monthLabels };
 }
 
-/** Titles of the incidents of each day that has any, by its index. */
-function incidentTitlesByDay(
-  { model }: ViewContext<CalendarPage>,
-  cells: readonly { readonly interval: { readonly from: number; readonly to: number } }[],
-): Map<number, string[]> {
-  const byDay = new Map<number, string[]>();
-  for (const { title, startedAt, endedAt } of model.incidents)
-    for (const [index, { interval }] of cells.entries()) {
-      if (startedAt >= interval.to || (endedAt ?? model.asOf) < interval.from) continue;
-      byDay.getOrInsert(index, []).push(title);
-    }
-  return byDay;
+function incidentsOfDay({ incidents, asOf }: CalendarPage, day: Interval | undefined): IncidentHead[] {
+  if (day === undefined) return [];
+  return incidents.filter(({ startedAt, endedAt }) => startedAt < day.to && (endedAt ?? asOf) >= day.from);
 }
 
 /** Days since the one that weeks begin with where `locale` is spoken. */

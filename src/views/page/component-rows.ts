@@ -1,27 +1,34 @@
 /** Components as the page lists them: by group, each with its ninety days. */
 
+import { LOOKS } from '../../looks/states.ts';
 import {
   type ComponentModel,
   combinedState,
   combinedUptime,
   isWorse,
   type PageIncident,
+  type PageModel,
+  STATES_BY_IMPACT,
   type State,
   type Uptime,
   uptimeOf,
   windowOf,
 } from '../../model/index.ts';
+import { combinedDays } from '../badges/combined-days.ts';
 import { responseSparkOf, type SparkView } from '../component/response-chart.ts';
 import { barCells, type DayBarView, type DaysView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import { sectionsOf } from '../model/sections.ts';
 import { componentPath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
+import { count } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { rowId } from './banner.ts';
 
-/** Up to this many components every group is open that does not say otherwise; above it those that are well are folded. */
-const OPEN_COMPONENTS_MAX = 60;
+/** Up to this many components the list is read as it is; above it groups are folded, and what does not work comes first. */
+const PLAIN_COMPONENTS_MAX = 25;
+/** Of those that do not work; more than a screen of them says no more than their number. */
+const FAILING_MAX = 25;
 
 /** A group, or components that are in none. */
 export interface SectionView {
@@ -37,6 +44,17 @@ export interface GroupView {
   readonly stateWord: string;
   readonly uptime: string;
   readonly isOpen: boolean;
+  /** Its days together, for as long as it is folded; empty where it is open anyway. */
+  readonly letters: string;
+}
+
+/** What only a long list needs. */
+export interface LongListView {
+  /** Those that do not work, worst first. */
+  readonly failing: readonly ComponentRowView[];
+  /** How many more there are; empty: none. */
+  readonly failingMore: string;
+  readonly count: number;
 }
 
 export interface ComponentRowView {
@@ -57,20 +75,53 @@ export interface ComponentRowView {
   readonly bar: DayBarView;
 }
 
+/** Whether a page has so many components that a visitor has to search for theirs. */
+function isLongList({ components }: Pick<PageModel, 'components'>): boolean {
+  return components.length > PLAIN_COMPONENTS_MAX;
+}
+
+/** Null on a page of few components. Its rows take the anchors of those of the list. */
+export function longListOf(context: ViewContext, days: DaysView): LongListView | null {
+  const { model, words, locale } = context;
+  if (!isLongList(model)) return null;
+  const failing = failingOf(model);
+  const incidents = incidentsByComponent(model);
+  const shown = failing.slice(0, FAILING_MAX);
+  const more = failing.length - shown.length;
+  return {
+    failing: shown.map((component) =>
+      componentRow(context, days, {
+        component,
+        uptime: uptimeOf(component.timeline, windowOf('90d', model.asOf)),
+        incidents: incidents.get(component.definition.id) ?? [],
+      }),
+    ),
+    failingMore: more === 0 ? '' : count(words.notWorkingMore, more, locale),
+    count: model.components.length,
+  };
+}
+
+function failingOf({ components }: PageModel): ComponentModel[] {
+  const order = STATES_BY_IMPACT.filter((state) => isWorse(state, 'operational') && state !== 'maintenance');
+  return order.flatMap((state) => components.filter((one) => one.state === state));
+}
+
 /** Groups and what is in none, in the order of the page. */
 export function sectionViews(context: ViewContext, days: DaysView): SectionView[] {
   const { model, words, format } = context;
   const incidents = incidentsByComponent(model);
-  const isLarge = model.components.length > OPEN_COMPONENTS_MAX;
+  const isLong = isLongList(model);
+  const above = new Set(isLong ? failingOf(model).slice(0, FAILING_MAX) : []);
   return sectionsOf(model).map(({ group, members: components }) => {
     const uptimes = components.map((one) => uptimeOf(one.timeline, windowOf('90d', model.asOf)));
-    const rows = components.map((one, index) =>
-      componentRow(context, days, {
+    const rows = components.map((one, index) => {
+      const row = componentRow(context, days, {
         component: one,
         uptime: uptimes[index],
         incidents: incidents.get(one.definition.id) ?? [],
-      }),
-    );
+      });
+      return above.has(one) ? { ...row, anchor: null } : row;
+    });
     if (group === null) return { group: null, components: rows };
     const state = combinedState(components.map((one) => one.state));
     return {
@@ -82,12 +133,20 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
         uptime: model.settings.showUptime
           ? format.percent(combinedUptime(uptimes).ratio, model.settings.uptimeDecimals)
           : '',
-        // What is wrong is never folded away.
-        isOpen: (group.defaultOpen ?? !isLarge) || isWorse(state, 'operational'),
+        // What is wrong is never folded away; of a long list it stands on top.
+        isOpen: isLong ? group.defaultOpen === true : group.defaultOpen !== false || isWorse(state, 'operational'),
+        letters: isLong ? groupLetters(model, components, days) : '',
       },
       components: rows,
     };
   });
+}
+
+function groupLetters(model: PageModel, components: readonly ComponentModel[], { days }: DaysView): string {
+  const members = components.map((component) => ({ component, cells: barCells(component, days, model) }));
+  return combinedDays(members, days.length)
+    .map(({ state }) => LOOKS[state].letter)
+    .join('');
 }
 
 interface RowInit {
@@ -114,7 +173,8 @@ function componentRow(
     stateWord: stateWord(state, words),
     since: since === null ? null : format.timeInYear(since),
     uptime: model.settings.showUptime ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
-    spark: responseSparkOf(context, component),
-    bar: dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }),
+    // Of a long list one wants to know what works; its components' pages have the rest.
+    spark: isLongList(model) ? null : responseSparkOf(context, component),
+    bar: dayBarOf(context, barCells(component, days.days, model), incidents),
   };
 }

@@ -11,6 +11,7 @@ import {
   toEpochMs,
 } from '../../model/index.ts';
 import { barDays } from '../days/day-bar.ts';
+import { type DayTipView, dayTipOf } from '../days/day-notes.ts';
 import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { isOpen } from '../incident/event-times.ts';
 import { type EventView, incidentEventOf, LISTED_UPDATES_MAX, maintenanceEventOf } from '../incident/events.ts';
@@ -20,7 +21,7 @@ import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type BannerView, bannerOf, plainText } from './banner.ts';
-import { type SectionView, sectionViews } from './component-rows.ts';
+import { type LongListView, longListOf, type SectionView, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
 const PAST_DAYS = 14;
@@ -36,7 +37,10 @@ export interface StatusPageView {
   readonly runningMaintenance: readonly EventView[];
   readonly comingMaintenance: readonly EventView[];
   readonly days: readonly string[];
+  readonly dayTip: DayTipView;
   readonly sections: readonly SectionView[];
+  /** Null on a page of few components. */
+  readonly longList: LongListView | null;
   /** Whether any figure of uptime is shown. */
   readonly hasUptime: boolean;
   readonly legend: readonly LegendView[];
@@ -72,6 +76,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   const { words } = context;
   const banner = bannerOf(context);
   const days = barDays(context);
+  const sections = sectionViews(context, days);
   return {
     shell: shellOf(context, {
       title: null,
@@ -89,7 +94,13 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     runningMaintenance: maintenances(context, (one) => one.status === 'in_progress' || one.status === 'verifying'),
     comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
     days: days.texts,
-    sections: sectionViews(context, days),
+    dayTip: dayTipOf(
+      context,
+      days.days,
+      sections.flatMap(({ components }) => components.map(({ bar }) => bar.runs)),
+    ),
+    sections,
+    longList: longListOf(context, days),
     hasUptime: model.settings.showUptime,
     legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
     past: pastOf(context),

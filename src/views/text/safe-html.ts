@@ -1,13 +1,12 @@
 /**
  * The only maker of `SafeHtml`, and `SafeHtml` is the only thing that components draw as markup: Markdown that has been
- * through the sanitiser, and the marks of days, of which a page has thousands, with their text escaped.
+ * through the sanitiser.
  */
 
 import { LRUCache } from 'lru-cache';
 import MarkdownIt from 'markdown-it';
 import sanitize from 'sanitize-html';
 import { safeLink } from '../../model/scalars.ts';
-import { cleanMarkup } from './plain-text.ts';
 
 declare const safeHtml: unique symbol;
 /** Markup that this module made. */
@@ -84,17 +83,3 @@ export function textOfHtml(html: SafeHtml): string {
 const known = new LRUCache<string, SafeHtml>({ max: 1_000 });
 /** Together at most a few megabytes. */
 const KNOWN_LENGTH_MAX = 2_000;
-
-/**
- * The mark of a day on a bar: a radio button, so that a bar is one stop for the tab key, the arrows go from day to day,
- * and a style sheet can show what the day was. A component of its own for each would take longer than all of the page.
- */
-export function dayMark(label: string, className = ''): SafeHtml {
-  const attribute = className === '' ? '' : ` class="${cleanMarkup(className)}"`;
-  return `<input type="radio" name="d"${attribute} aria-label="${cleanMarkup(label)}">` as SafeHtml;
-}
-
-/** Several pieces as one. */
-export function joinSafe(pieces: readonly SafeHtml[]): SafeHtml {
-  return pieces.join('') as SafeHtml;
-}

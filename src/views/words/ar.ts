@@ -72,6 +72,18 @@ export const ar: Words = {
   noIncidentsKnown: 'لا أعطال معروفة.',
   noIncidentsMonth: 'لا أعطال في هذا الشهر.',
   noComponents: 'لا تحتوي هذه الصفحة على مكونات بعد.',
+  notWorking: 'لا يعمل الآن',
+  notWorkingMore: {
+    zero: '{n} أخرى أدناه',
+    one: '{n} آخر أدناه',
+    two: '{n} آخران أدناه',
+    few: '{n} أخرى أدناه',
+    many: '{n} أخرى أدناه',
+    other: '{n} أخرى أدناه',
+  },
+  allComponents: 'جميع المكوّنات',
+  filter: 'تصفية المكوّنات',
+  filterCount: '{n} من {total}',
   allIncidents: 'كل الأعطال السابقة',
 
   // Days.
@@ -86,10 +98,6 @@ export const ar: Words = {
   },
   today: 'اليوم',
   legend: 'معنى العلامات',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'الأعطال: {names}',
-  tableDays: 'أيام {name}',
   columnDay: 'اليوم',
   columnState: 'الحالة',
   columnDetail: 'التفاصيل',
@@ -101,6 +109,11 @@ export const ar: Words = {
   columnDown: 'مدة التوقف',
   columnIncidents: 'الأعطال',
   dayRange: '{from} – {to}',
+  dayDetails: 'تفاصيل اليوم',
+  dayEarlier: 'اليوم السابق',
+  dayLater: 'اليوم التالي',
+  close: 'إغلاق',
+  daysList: 'الأيام في قائمة',
 
   // Incidents and maintenance.
   statusInvestigating: 'قيد التحقيق',

@@ -51,6 +51,11 @@ export const de: Words = {
   noIncidentsKnown: 'Es sind keine Störungen bekannt.',
   noIncidentsMonth: 'Keine Störungen in diesem Monat.',
   noComponents: 'Diese Seite hat noch keine Komponenten.',
+  notWorking: 'Zurzeit gestört',
+  notWorkingMore: { one: '{n} weitere unten', other: '{n} weitere unten' },
+  allComponents: 'Alle Komponenten',
+  filter: 'Komponenten filtern',
+  filterCount: '{n} von {total}',
   allIncidents: 'Alle vergangenen Störungen',
 
   // Days.
@@ -58,10 +63,6 @@ export const de: Words = {
   daysAgo: { one: 'vor {n} Tag', other: 'vor {n} Tagen' },
   today: 'Heute',
   legend: 'Was die Striche bedeuten',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'Störungen: {names}',
-  tableDays: 'Tage von {name}',
   columnDay: 'Tag',
   columnState: 'Zustand',
   columnDetail: 'Einzelheiten',
@@ -73,6 +74,11 @@ export const de: Words = {
   columnDown: 'Ausgefallen',
   columnIncidents: 'Störungen',
   dayRange: '{from} – {to}',
+  dayDetails: 'Einzelheiten des Tages',
+  dayEarlier: 'Vorheriger Tag',
+  dayLater: 'Nächster Tag',
+  close: 'Schließen',
+  daysList: 'Tage als Liste',
 
   // Incidents and maintenance.
   statusInvestigating: 'Wird untersucht',

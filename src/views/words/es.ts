@@ -55,6 +55,11 @@ export const es: Words = {
   noIncidentsKnown: 'No se conocen incidentes.',
   noIncidentsMonth: 'Sin incidentes este mes.',
   noComponents: 'Esta página todavía no tiene componentes.',
+  notWorking: 'No funcionan ahora',
+  notWorkingMore: { one: '{n} más abajo', many: '{n} más abajo', other: '{n} más abajo' },
+  allComponents: 'Todos los componentes',
+  filter: 'Filtrar componentes',
+  filterCount: '{n} de {total}',
   allIncidents: 'Todos los incidentes pasados',
 
   // Days.
@@ -62,10 +67,6 @@ export const es: Words = {
   daysAgo: { one: 'hace {n} día', many: 'hace {n} días', other: 'hace {n} días' },
   today: 'Hoy',
   legend: 'Qué significan las marcas',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'Incidentes: {names}',
-  tableDays: 'Días de {name}',
   columnDay: 'Día',
   columnState: 'Estado',
   columnDetail: 'Detalle',
@@ -77,6 +78,11 @@ export const es: Words = {
   columnDown: 'Caído',
   columnIncidents: 'Incidentes',
   dayRange: '{from} – {to}',
+  dayDetails: 'Detalles del día',
+  dayEarlier: 'Día anterior',
+  dayLater: 'Día siguiente',
+  close: 'Cerrar',
+  daysList: 'Días en forma de lista',
 
   // Incidents and maintenance.
   statusInvestigating: 'En investigación',

@@ -55,6 +55,11 @@ export const fr: Words = {
   noIncidentsKnown: 'Aucun incident connu.',
   noIncidentsMonth: 'Aucun incident ce mois-ci.',
   noComponents: 'Cette page n’a pas encore de composants.',
+  notWorking: 'En panne actuellement',
+  notWorkingMore: { one: '{n} autre ci-dessous', many: '{n} autres ci-dessous', other: '{n} autres ci-dessous' },
+  allComponents: 'Tous les composants',
+  filter: 'Filtrer les composants',
+  filterCount: '{n} sur {total}',
   allIncidents: 'Tous les incidents passés',
 
   // Days.
@@ -62,10 +67,6 @@ export const fr: Words = {
   daysAgo: { one: 'il y a {n} jour', many: 'il y a {n} jours', other: 'il y a {n} jours' },
   today: 'Aujourd’hui',
   legend: 'Signification des traits',
-  dayPlain: '{day} : {state}',
-  dayFull: '{day} : {parts}',
-  dayIncidents: 'Incidents : {names}',
-  tableDays: 'Jours de {name}',
   columnDay: 'Jour',
   columnState: 'État',
   columnDetail: 'Détail',
@@ -77,6 +78,11 @@ export const fr: Words = {
   columnDown: 'En panne',
   columnIncidents: 'Incidents',
   dayRange: '{from} – {to}',
+  dayDetails: 'Détails du jour',
+  dayEarlier: 'Jour précédent',
+  dayLater: 'Jour suivant',
+  close: 'Fermer',
+  daysList: 'Les jours en liste',
 
   // Incidents and maintenance.
   statusInvestigating: 'En cours d’analyse',

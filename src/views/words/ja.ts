@@ -51,6 +51,11 @@ export const ja: Words = {
   noIncidentsKnown: '記録された障害はありません。',
   noIncidentsMonth: 'この月に障害はありません。',
   noComponents: 'このページにはまだコンポーネントがありません。',
+  notWorking: '現在異常があるもの',
+  notWorkingMore: { other: 'ほか{n}件は下に表示' },
+  allComponents: 'すべてのコンポーネント',
+  filter: 'コンポーネントを絞り込む',
+  filterCount: '{total}件中{n}件',
   allIncidents: '過去の障害をすべて見る',
 
   // Days.
@@ -58,10 +63,6 @@ export const ja: Words = {
   daysAgo: { other: '{n}日前' },
   today: '今日',
   legend: '線の意味',
-  dayPlain: '{day}：{state}',
-  dayFull: '{day}：{parts}',
-  dayIncidents: '障害：{names}',
-  tableDays: '{name}の日別状況',
   columnDay: '日付',
   columnState: '状態',
   columnDetail: '詳細',
@@ -73,6 +74,11 @@ export const ja: Words = {
   columnDown: '停止',
   columnIncidents: '障害',
   dayRange: '{from}～{to}',
+  dayDetails: 'この日の詳細',
+  dayEarlier: '前の日',
+  dayLater: '次の日',
+  close: '閉じる',
+  daysList: '日ごとの一覧',
 
   // Incidents and maintenance.
   statusInvestigating: '調査中',

@@ -55,6 +55,11 @@ export const ptBr: Words = {
   noIncidentsKnown: 'Nenhum incidente conhecido.',
   noIncidentsMonth: 'Nenhum incidente neste mês.',
   noComponents: 'Esta página ainda não tem componentes.',
+  notWorking: 'Com falha agora',
+  notWorkingMore: { one: 'Mais {n} abaixo', many: 'Mais {n} abaixo', other: 'Mais {n} abaixo' },
+  allComponents: 'Todos os componentes',
+  filter: 'Filtrar componentes',
+  filterCount: '{n} de {total}',
   allIncidents: 'Todos os incidentes anteriores',
 
   // Days.
@@ -62,10 +67,6 @@ export const ptBr: Words = {
   daysAgo: { one: 'há {n} dia', many: 'há {n} dias', other: 'há {n} dias' },
   today: 'Hoje',
   legend: 'O que as marcas significam',
-  dayPlain: '{day}: {state}',
-  dayFull: '{day}: {parts}',
-  dayIncidents: 'Incidentes: {names}',
-  tableDays: 'Dias de {name}',
   columnDay: 'Dia',
   columnState: 'Estado',
   columnDetail: 'Detalhe',
@@ -77,6 +78,11 @@ export const ptBr: Words = {
   columnDown: 'Fora do ar',
   columnIncidents: 'Incidentes',
   dayRange: '{from} – {to}',
+  dayDetails: 'Detalhes do dia',
+  dayEarlier: 'Dia anterior',
+  dayLater: 'Próximo dia',
+  close: 'Fechar',
+  daysList: 'Dias em lista',
 
   // Incidents and maintenance.
   statusInvestigating: 'Em investigação',

@@ -51,6 +51,11 @@ export const zhHans: Words = {
   noIncidentsKnown: '没有已知的故障。',
   noIncidentsMonth: '本月没有故障。',
   noComponents: '本页还没有组件。',
+  notWorking: '当前异常',
+  notWorkingMore: { other: '另有 {n} 项见下方' },
+  allComponents: '所有组件',
+  filter: '筛选组件',
+  filterCount: '{n}/{total}',
   allIncidents: '所有过往故障',
 
   // Days.
@@ -58,10 +63,6 @@ export const zhHans: Words = {
   daysAgo: { other: '{n} 天前' },
   today: '今天',
   legend: '标记的含义',
-  dayPlain: '{day}：{state}',
-  dayFull: '{day}：{parts}',
-  dayIncidents: '故障：{names}',
-  tableDays: '{name} 的每日情况',
   columnDay: '日期',
   columnState: '状态',
   columnDetail: '详情',
@@ -73,6 +74,11 @@ export const zhHans: Words = {
   columnDown: '中断',
   columnIncidents: '故障',
   dayRange: '{from} – {to}',
+  dayDetails: '当天详情',
+  dayEarlier: '前一天',
+  dayLater: '后一天',
+  close: '关闭',
+  daysList: '按天列表',
 
   // Incidents and maintenance.
   statusInvestigating: '调查中',

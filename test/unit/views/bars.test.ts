@@ -4,7 +4,8 @@ import { LOOKS } from '../../../src/looks/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State } from '../../../src/model/index.ts';
 import { barPaths } from '../../../src/views/days/bar-paths.ts';
 import { calendarPaths } from '../../../src/views/days/calendar-paths.ts';
-import { barCells, barDays, dayBarOf, stateOfLetter } from '../../../src/views/days/day-bar.ts';
+import { barCells, barDays, dayBarOf } from '../../../src/views/days/day-bar.ts';
+import { dayRowsOf, packLetters, packNotes, stateOfLetter } from '../../../src/views/days/day-notes.ts';
 import { contextOf } from '../../../src/views/frame/shell.ts';
 import { ago, componentModel, incident, pageModel, type Trouble } from '../../helpers/page-model.ts';
 
@@ -13,15 +14,17 @@ function barWith(troubles: readonly Trouble[], incidents = [] as ReturnType<type
   const model = pageModel({ components: [component] });
   const context = contextOf(model);
   const days = barDays(context);
-  return { ...dayBarOf(context, days, { cells: barCells(component, days.days, model), incidents }), days };
+  const bar = dayBarOf(context, barCells(component, days.days, model), incidents);
+  return { ...bar, days, rows: dayRowsOf(context, days.texts, bar.runs) };
 }
 
-/** The part of each day that is drawn in a letter, counted from the path data. */
+/** What is seen of each day, counted from the path data: what is drawn last covers what was there, but for brief trouble. */
 function drawnDays(letters: string): string[] {
   const drawn = Array.from({ length: letters.length }, () => '');
   for (const { letter, d } of barPaths(letters))
-    for (const [, from, length] of d.matchAll(/M(\d+) [\d.]+h(\d+)/g))
-      for (let at = Number(from); at < Number(from) + Number(length); at += 1) drawn[at] += letter;
+    for (const [, from, y, length] of d.matchAll(/M(\d+) ([\d.]+)h(\d+)/g))
+      for (let at = Number(from); at < Number(from) + Number(length); at += 1)
+        drawn[at] = y === '4' && letter !== 'u' ? letter : drawn[at] + letter;
   return drawn;
 }
 
@@ -33,11 +36,29 @@ describe('ninety days', () => {
     expect(days.days).toHaveLength(90);
   });
 
-  it('say how long each state lasted and which incidents there were', () => {
-    const outage = incident({ title: 'Fire', startedAt: ago(30 * HOUR_MS), endedAt: ago(29 * HOUR_MS) });
-    const { notes } = barWith([{ state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: HOUR_MS }], [outage]);
-    expect(notes[88]).toBe('Nov 20: Outage 1 hr, Operational 23 hr. Incidents: Fire');
-    expect(Object.keys(notes)).toEqual(['88']);
+  it('say how long trouble lasted and which incidents there were', () => {
+    const outage = incident({
+      slug: 'a fire',
+      title: 'Fire',
+      startedAt: ago(30 * HOUR_MS),
+      endedAt: ago(29 * HOUR_MS),
+    });
+    const bar = barWith([{ state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: HOUR_MS }], [outage]);
+    expect(packNotes(bar.runs)).toBe('88\tOutage 1 hr\ta~20~fire');
+    expect(bar.rows).toEqual([
+      {
+        days: 'Nov 20',
+        state: 'major_outage',
+        stateWord: 'Outage',
+        text: 'Outage 1 hr',
+        incidents: [{ href: 'incidents/a~20~fire/', text: 'Fire' }],
+      },
+    ]);
+  });
+
+  it('say of many days of which the same is to be said only once what it is', () => {
+    const long = incident({ slug: 'long', startedAt: ago(40 * DAY_MS), endedAt: ago(10 * DAY_MS) });
+    expect(packNotes(barWith([], [long]).runs)).toBe('49-79\t\tlong');
   });
 
   it('are never well where nothing was heard', () => {
@@ -46,25 +67,27 @@ describe('ninety days', () => {
   });
 
   it('keep a blip out of the colour and in the letter', () => {
-    const { letters, notes } = barWith([{ state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: 40 * SECOND_MS }]);
+    const { letters, runs } = barWith([{ state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: 40 * SECOND_MS }]);
     expect(letters[88]).toBe('O');
-    expect(notes[88]).toContain('Outage 40 sec');
+    expect(packNotes(runs)).toBe('88\tOutage 40 sec');
   });
 
-  it('are the same as a table: its rows cover every day once, in order', () => {
+  it('are a table too, newest first, of the days that were not all well', () => {
     const { rows, letters } = barWith([
       { state: 'degraded', startedAgoMs: 50 * DAY_MS, forMs: HOUR_MS },
-      { state: 'maintenance', startedAgoMs: 20 * DAY_MS, forMs: HOUR_MS },
+      { state: 'maintenance', startedAgoMs: 20 * DAY_MS, forMs: 3 * DAY_MS },
     ]);
-    expect(rows.map((row) => row.state)).toEqual([
-      'operational',
-      'degraded',
-      'operational',
-      'maintenance',
-      'operational',
+    expect(letters.replace(/o+/g, 'o')).toBe('odotttto');
+    expect(rows.map(({ days, stateWord, text }) => [days, stateWord, text])).toEqual([
+      ['Nov 4', 'Maintenance', 'Maintenance 9 hr, 31 min'],
+      ['Nov 2 – Nov 3', 'Maintenance', ''],
+      ['Nov 1', 'Maintenance', 'Maintenance 14 hr, 29 min'],
+      ['Oct 2', 'Degraded', 'Degraded 1 hr'],
     ]);
-    expect(rows[1]?.detail).toBe('Degraded 1 hr, Operational 23 hr');
-    expect(letters.replace(/o+/g, 'o')).toBe('odoto');
+  });
+
+  it('are packed by how many are alike', () => {
+    expect(packLetters('ooopPoo')).toBe('o3p1P1o2');
   });
 
   it('have a letter for every state and a state for every letter', () => {
@@ -92,6 +115,16 @@ describe('drawing', () => {
 
   it('weighs what changes, not how long it is', () => {
     expect(barPaths('o'.repeat(90))).toEqual([{ letter: 'o', d: 'M0 4h90' }]);
+  });
+
+  it('draws trouble over one line of good days, and nothing below a day without data', () => {
+    expect(barPaths('ooudPo')).toEqual([
+      { letter: 'o', d: 'M0 4h2M3 4h3' },
+      { letter: 'u', d: 'M2 1.8h1M2 4h1M2 6.2h1' },
+      { letter: 'd', d: 'M3 4h1' },
+      { letter: 'p', d: 'M4 4h1' },
+      { letter: 'b', d: 'M4 7.5h1' },
+    ]);
   });
 
   it('puts a year into weeks', () => {

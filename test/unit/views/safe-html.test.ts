@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dayMark, safeHtmlOfMarkdown } from '../../../src/views/text/safe-html.ts';
+import { safeHtmlOfMarkdown } from '../../../src/views/text/safe-html.ts';
 
 describe('Markdown of updates', () => {
   it('becomes paragraphs, emphasis, lists, code and quotes', () => {
@@ -84,11 +84,5 @@ describe('what components draw as markup', () => {
     for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
       if (path.endsWith('.astro'))
         expect(readFileSync(join(folder, path), 'utf8'), path).not.toMatch(/\{\.\.\.\w+\}|set:text|define:vars|is:raw/);
-  });
-
-  it('writes the mark of a day so that its text stays text', () => {
-    expect(dayMark('"><script>alert(1)</script>')).toBe(
-      '<input type="radio" name="d" aria-label="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;">',
-    );
   });
 });

@@ -169,11 +169,41 @@ describe('what is on the page', () => {
     expect(view.sections[0]?.group?.uptime).toMatch(/^99\.\d\d%$/);
   });
 
-  it('folds groups that are well when there are many components, and never one in trouble', () => {
-    const groups = statusPageView(manyComponents(200)).sections.map(({ group }) => group);
-    expect(groups.some((group) => group?.isOpen)).toBe(true);
-    for (const group of groups) expect(group?.isOpen).toBe(group?.state !== 'operational');
-    expect(statusPageView(manyComponents(50)).sections.every(({ group }) => group?.isOpen)).toBe(true);
+  it('folds the groups of many components to one bar, and puts first what does not work', () => {
+    const model = manyComponents(200);
+    const { sections, longList, banner } = statusPageView(model);
+    const failing = model.components.filter(({ state }) => state === 'major_outage').map(({ name }) => name);
+    expect(failing).toHaveLength(5);
+    expect(longList).toMatchObject({ count: 200, failingMore: '' });
+    expect(longList?.failing.map(({ name }) => name)).toEqual(failing);
+    for (const { group, components } of sections) {
+      expect(group?.isOpen).toBe(false);
+      expect(group?.letters).toHaveLength(90);
+      expect(
+        components.every(({ anchor }) => anchor === null),
+        'anchors are of the rows on top',
+      ).toBe(true);
+    }
+    const anchors = longList?.failing.map(({ anchor }) => `#${anchor}`);
+    for (const part of banner.details.flat()) if (typeof part !== 'string') expect(anchors).toContain(part.href);
+  });
+
+  it('lists a screen of those that do not work, and counts the others', () => {
+    const model = manyComponents(60);
+    const components = model.components.map((one) => ({ ...one, state: 'unknown' as const }));
+    const { longList, sections } = statusPageView({ ...model, components });
+    expect(longList?.failing).toHaveLength(25);
+    expect(longList?.failingMore).toBe('35 more below');
+    expect(sections.flatMap((one) => one.components).filter(({ anchor }) => anchor !== null)).toHaveLength(35);
+  });
+
+  it('opens the groups of few components, and one in trouble whatever it says', () => {
+    const model = manyComponents(25);
+    const groups = model.definition.groups.map((group) => ({ ...group, defaultOpen: false }));
+    const { sections, longList } = statusPageView({ ...model, definition: { ...model.definition, groups }, groups });
+    expect(longList).toBeNull();
+    for (const { group } of sections) expect(group?.isOpen).toBe(group?.state !== 'operational');
+    expect(statusPageView(model).sections.every(({ group }) => group?.isOpen)).toBe(true);
   });
 
   it('carries the address, the theme, the links and the look of its definition', () => {

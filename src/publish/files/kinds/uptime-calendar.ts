@@ -1,6 +1,7 @@
 import type { ComponentModel, EpochMs, State } from '../../../model/index.ts';
+import type { IncidentHead } from '../../../views/days/day-notes.ts';
 import type { PageAge, PageFrame } from '../../../views/frame/page-frame.ts';
-import { type IncidentHead, uptimeCalendarView } from '../../../views/history/uptime-calendar.ts';
+import { uptimeCalendarView } from '../../../views/history/uptime-calendar.ts';
 import { htmlKind } from '../file-kind.ts';
 
 export interface CalendarInputs {

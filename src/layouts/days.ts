@@ -1,0 +1,257 @@
+/**
+ * Shows what a day of a bar or of a calendar was, in one pop-over: under the pointer, at a key, and pinned by a tap, with its
+ * incidents as links. Without it a bar leads to the page that lists its days. What it reads is packed by `views/days/day-notes.ts`.
+ */
+
+const root = document.documentElement;
+const BARS = '.days,.cells';
+const date = new Intl.DateTimeFormat(root.lang, { dateStyle: 'full', timeZone: 'UTC' });
+const DAY_MS = 86_400_000;
+/** Half of the width that a target of a finger has at least. */
+const REACH_PX = 12;
+const ROWS = 7;
+
+/** Where the pop-over is. Kept by element and index, so that a page that is refreshed meanwhile harms nothing. */
+let bar: HTMLElement | null = null;
+let at = 0;
+let isPinned = false;
+let leaving: ReturnType<typeof setTimeout> | undefined;
+
+/** A letter a day: packed, or read from the lines of the bar, whose class is the letter of their days. */
+function lettersOf(element: HTMLElement): string[] {
+  const packed = element.dataset['days'];
+  if (packed !== undefined)
+    return [...packed.replace(/(\D)(\d+)/g, (_, letter: string, count: string) => letter.repeat(Number(count)))];
+  const width = element.querySelector('svg')?.viewBox.baseVal.width ?? 0;
+  const letters = Array<string>(width).fill('u');
+  for (const path of element.querySelectorAll('path:not(.b)'))
+    for (const [, from, count] of (path.getAttribute('d') ?? '').matchAll(/M(\d+) [\d.]+h(\d+)/g))
+      letters.fill(path.classList[0] ?? 'u', Number(from), Number(from) + Number(count));
+  return letters;
+}
+const lines = (text: string | undefined) => (text ?? '').split('\n').map((line) => line.split('\t'));
+
+/** The line of the day `index`, by the days that it is about. */
+function noteOf(element: HTMLElement, index: number): string[] | undefined {
+  return lines(element.dataset['notes']).find(([days = '']) => {
+    const [from, to = from] = days.split('-');
+    return days !== '' && Number(from) <= index && index <= Number(to);
+  });
+}
+
+interface Place {
+  readonly column: number;
+  readonly row: number;
+}
+
+/** The box of a day in the window. */
+function boxOf(element: HTMLElement, index: number): DOMRect {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const first = element.dataset['row'];
+  if (first === undefined) {
+    const step = width / lettersOf(element).length;
+    const from = root.dir === 'rtl' ? left + width - (index + 1) * step : left + index * step;
+    return new DOMRect(from, top, step, height);
+  }
+  const cell = height / (ROWS + 1);
+  const { column, row } = placeOf(index + Number(first));
+  return new DOMRect(left + column * cell, top + (row + 1) * cell, cell, cell);
+}
+
+const placeOf = (index: number): Place => ({ column: Math.floor(index / ROWS), row: index % ROWS });
+
+/** The day at a point; by finger the nearest one within reach of which there is something to say. */
+function dayAt(element: HTMLElement, { clientX, clientY, pointerType }: PointerEvent): number {
+  const letters = lettersOf(element);
+  const away = (index: number) => {
+    const box = boxOf(element, index);
+    const isCalendar = element.dataset['row'] !== undefined;
+    return Math.hypot(
+      Math.abs(clientX - box.x - box.width / 2),
+      isCalendar ? Math.abs(clientY - box.y - box.height / 2) : 0,
+    );
+  };
+  const days = letters.map((letter, index) => ({ letter, index, away: away(index) }));
+  days.sort((a, b) => a.away - b.away);
+  const [nearest] = days;
+  const notable =
+    pointerType === 'mouse'
+      ? undefined
+      : days.find((day) => day.away <= REACH_PX && (day.letter !== 'o' || noteOf(element, day.index)));
+  return (notable ?? nearest)?.index ?? 0;
+}
+
+function show(element: HTMLElement, index: number, pin = isPinned): void {
+  const tip = document.getElementById('day');
+  if (!tip?.showPopover) return;
+  if (bar !== element) hide();
+  clearTimeout(leaving);
+  const letters = lettersOf(element);
+  bar = element;
+  at = Math.max(0, Math.min(letters.length - 1, index));
+  isPinned = pin;
+  tip.toggleAttribute('data-pinned', pin);
+  fill(tip, element, letters[at] ?? 'u');
+  mark(element, letters.length);
+  // Beside the bar in the document, so that the tab key goes from one to the other.
+  const beside = element.closest('.year') ?? element;
+  if (tip.previousElementSibling !== beside) beside.after(tip);
+  tip.showPopover();
+  place(tip, boxOf(element, at));
+}
+
+function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
+  const [when, was, parts, list] = [...tip.children] as HTMLElement[];
+  const [, state = 'unknown', word = ''] =
+    lines(tip.dataset['words']).find(([one]) => one === letter.toLowerCase()) ?? [];
+  const [, text = '', slugs = ''] = noteOf(element, at) ?? [];
+  const last = Date.parse(tip.dataset['until'] ?? '');
+  const day = date.format(last - (lettersOf(element).length - 1 - at) * DAY_MS);
+  const titles = new Map(lines(tip.dataset['incidents']).map(([slug = '', title = '']) => [slug, title]));
+  if (!when || !was || !parts || !list) return;
+  when.textContent = day;
+  was.className = `was s-${state}`;
+  was.querySelector('use')?.setAttribute('href', `#i-${state}`);
+  (was.lastElementChild as HTMLElement).textContent = word;
+  parts.textContent = text;
+  const links = slugs
+    .split(' ')
+    .filter(Boolean)
+    .map((slug) => {
+      const link = Object.assign(document.createElement('a'), { href: `${tip.dataset['base']}${slug}/`, dir: 'auto' });
+      link.textContent = titles.get(slug) ?? slug;
+      return link;
+    });
+  list.replaceChildren(
+    ...links.map((link) => {
+      const item = document.createElement('li');
+      item.append(link);
+      return item;
+    }),
+  );
+  element.setAttribute('aria-valuenow', String(at + 1));
+  const names = links.map((link) => link.textContent);
+  element.setAttribute('aria-valuetext', [`${day}: ${word}`, text, ...names].filter(Boolean).join('. '));
+}
+
+function mark(element: HTMLElement, count: number): void {
+  const { column, row } = placeOf(at + Number(element.dataset['row'] ?? 0));
+  element.dataset['open'] = '';
+  for (const [name, value] of Object.entries({ at, count, column, row }))
+    element.style.setProperty(`--${name}`, String(value));
+}
+
+/** Below its day, or above where there is no room, and never outside the window. */
+function place(tip: HTMLElement, day: DOMRect): void {
+  const gap = 6;
+  const { offsetWidth: width, offsetHeight: height } = tip;
+  const left = day.x + day.width / 2 - width / 2;
+  const isAbove = day.bottom + gap + height > innerHeight && day.top - gap - height >= 0;
+  const x = Math.max(gap, Math.min(root.clientWidth - width - gap, left));
+  tip.style.left = `${x + scrollX}px`;
+  tip.style.top = `${(isAbove ? day.top - gap - height : day.bottom + gap) + scrollY}px`;
+}
+
+function hide(): void {
+  clearTimeout(leaving);
+  bar?.removeAttribute('data-open');
+  bar = null;
+  isPinned = false;
+  const tip = document.getElementById('day');
+  if (tip?.matches(':popover-open')) tip.hidePopover();
+}
+
+const barOf = (target: EventTarget | null) => (target as Element | null)?.closest?.<HTMLElement>(BARS) ?? null;
+const isTip = (target: EventTarget | null) => (target as Element | null)?.closest?.('#day') != null;
+
+document.addEventListener('pointermove', (event) => {
+  if (event.pointerType === 'touch' || isPinned) return;
+  const over = barOf(event.target);
+  if (over) show(over, dayAt(over, event));
+  else if (isTip(event.target)) clearTimeout(leaving);
+  else if (bar && bar !== document.activeElement) {
+    clearTimeout(leaving);
+    // Time to move from a day to the links about it.
+    leaving = setTimeout(hide, 250);
+  }
+});
+
+document.addEventListener('click', (event) => {
+  const over = barOf(event.target);
+  const step = (event.target as Element).closest?.<HTMLElement>('#day [data-step]')?.dataset['step'];
+  if (over) show(over, event.detail === 0 ? at : dayAt(over, event as PointerEvent), true);
+  else if (bar && step === '0') close();
+  else if (bar && step) show(bar, at + Number(step), true);
+  else if (!isTip(event.target)) hide();
+});
+
+/** Back to the bar, where the keyboard was. */
+function close(): void {
+  const from = bar;
+  if (isTip(document.activeElement)) from?.focus();
+  hide();
+}
+
+document.addEventListener('focusin', ({ target }) => {
+  const over = barOf(target);
+  if (over && over !== bar && over.matches(':focus-visible')) show(over, lettersOf(over).length - 1, false);
+  else if (!over && !isTip(target) && bar) hide();
+});
+
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && bar) return close();
+  const over = barOf(event.target);
+  if (!over || event.altKey || event.ctrlKey || event.metaKey) return;
+  const count = lettersOf(over).length;
+  const isCalendar = over.dataset['row'] !== undefined;
+  const forward = root.dir === 'rtl' && !isCalendar ? -1 : 1;
+  const steps: Record<string, number> = {
+    ArrowLeft: -forward * (isCalendar ? ROWS : 1),
+    ArrowRight: forward * (isCalendar ? ROWS : 1),
+    ArrowUp: isCalendar ? -1 : 1,
+    ArrowDown: isCalendar ? 1 : -1,
+    PageUp: 7,
+    PageDown: -7,
+    Home: -count,
+    End: count,
+  };
+  const step = steps[event.key];
+  const isEnter = event.key === 'Enter' || event.key === ' ';
+  if (step === undefined && !isEnter) return;
+  event.preventDefault();
+  show(over, (bar === over ? at : count - 1) + (step ?? 0), isPinned || isEnter);
+  const box = boxOf(over, at);
+  const scroller = over.parentElement;
+  if (isCalendar && scroller) {
+    const { left, right } = scroller.getBoundingClientRect();
+    scroller.scrollLeft += Math.min(0, box.left - left - box.width) + Math.max(0, box.right - right + box.width);
+    show(over, at);
+  }
+  if (isEnter) document.querySelector<HTMLElement>('#day :is(a, button)')?.focus();
+});
+
+addEventListener('resize', hide);
+
+/** With script a bar is a slider over its days and leads nowhere by itself. */
+function upgrade(): void {
+  for (const element of document.querySelectorAll<HTMLElement>(':is(.days,.cells):not([role=slider])')) {
+    const count = String(lettersOf(element).length);
+    element.removeAttribute('href');
+    element.tabIndex = 0;
+    for (const [name, value] of [
+      ['role', 'slider'],
+      ['aria-valuemin', '1'],
+      ['aria-valuemax', count],
+      ['aria-valuenow', count],
+      ['aria-valuetext', element.getAttribute('aria-label') ?? ''],
+    ] as const)
+      element.setAttribute(name, value);
+  }
+}
+
+if ('popover' in HTMLElement.prototype) {
+  upgrade();
+  const main = document.getElementById('main');
+  // A refresh puts other bars in place of these.
+  if (main) new MutationObserver(upgrade).observe(main, { childList: true, subtree: true });
+}

@@ -1,0 +1,120 @@
+/** What days say beyond their state: as runs of days alike, packed for the script that shows them, and as rows of a table. */
+
+import { LOOKS } from '../../looks/states.ts';
+import { type Day, type PageIncident, STATES, type State } from '../../model/index.ts';
+import type { PageFrame } from '../frame/page-frame.ts';
+import type { LinkView, ViewContext } from '../frame/shell.ts';
+import { incidentPath, pathSegment } from '../text/addresses.ts';
+import { cleanLine } from '../text/plain-text.ts';
+import { fill } from '../words/index.ts';
+import { stateWord } from '../words/state-words.ts';
+
+/** What a bar or a calendar says of an incident. */
+export type IncidentHead = Pick<PageIncident, 'slug' | 'title' | 'startedAt' | 'endedAt'>;
+
+export interface DayDetail {
+  /** How long the day was in which trouble; empty where its state says it all. */
+  readonly text: string;
+  readonly incidents: readonly IncidentHead[];
+}
+
+/** Days next to each other of which the same is to be said. */
+export interface DayRun extends DayDetail {
+  /** Indexes of the first and of the last day. */
+  readonly from: number;
+  readonly to: number;
+  readonly letter: string;
+}
+
+/** @param letters  one a day, oldest first, as many as `details` */
+export function dayRuns(letters: string, details: readonly DayDetail[]): DayRun[] {
+  const runs: DayRun[] = [];
+  for (const [index, { text, incidents }] of details.entries()) {
+    const letter = letters[index] ?? 'u';
+    const last = runs.at(-1);
+    const isLike =
+      last?.letter === letter &&
+      last.text === text &&
+      last.incidents.length === incidents.length &&
+      last.incidents.every((one, at) => one.slug === incidents[at]?.slug);
+    if (isLike) runs[runs.length - 1] = { ...last, to: index };
+    else runs.push({ from: index, to: index, letter, text, incidents });
+  }
+  return runs;
+}
+
+/** Letters by how many there are in a row: `o34p1` is what `src/layouts/days.ts` reads. */
+export function packLetters(letters: string): string {
+  return letters.replace(/(.)\1*/g, (run, letter) => letter + run.length);
+}
+
+/** A line for each run that says more than its state: its days, a tab, the text, and a tab and incidents, if any. */
+export function packNotes(runs: readonly DayRun[]): string {
+  return runs
+    .filter(({ text, incidents }) => text !== '' || incidents.length > 0)
+    .map(({ from, to, text, incidents }) => {
+      const days = from === to ? `${from}` : `${from}-${to}`;
+      const slugs = incidents.map(({ slug }) => pathSegment(slug)).join(' ');
+      return [days, cleanLine(text), ...(slugs === '' ? [] : [slugs])].join('\t');
+    })
+    .join('\n');
+}
+
+export interface DayRowView {
+  readonly days: string;
+  readonly state: State;
+  readonly stateWord: string;
+  readonly text: string;
+  readonly incidents: readonly LinkView[];
+}
+
+/** Days with more to say than that all was well, newest first. */
+export function dayRowsOf(
+  { words, base }: ViewContext<PageFrame>,
+  texts: readonly string[],
+  runs: readonly DayRun[],
+): DayRowView[] {
+  return runs
+    .filter(({ letter, text, incidents }) => letter !== LOOKS.operational.letter || text !== '' || incidents.length > 0)
+    .toReversed()
+    .map(({ from, to, letter, text, incidents }) => ({
+      days: from === to ? (texts[from] ?? '') : fill(words.dayRange, { from: texts[from] ?? '', to: texts[to] ?? '' }),
+      state: stateOfLetter(letter),
+      stateWord: stateWord(stateOfLetter(letter), words),
+      text,
+      incidents: incidents.map((one) => ({ href: base + incidentPath(one.slug), text: one.title })),
+    }));
+}
+
+/** What all bars of a page share: the pop-over that shows a day. */
+export interface DayTipView {
+  /** The last day of every bar. */
+  readonly until: Day;
+  readonly base: string;
+  readonly words: readonly { readonly letter: string; readonly state: State; readonly word: string }[];
+  readonly incidents: readonly { readonly segment: string; readonly title: string }[];
+}
+
+/** @param runs  of all bars of the page */
+export function dayTipOf(
+  { words, base }: ViewContext<PageFrame>,
+  days: readonly Day[],
+  runs: Iterable<readonly DayRun[]>,
+): DayTipView {
+  const titles = new Map<string, string>();
+  for (const list of runs)
+    for (const { incidents } of list) for (const one of incidents) titles.set(one.slug, one.title);
+  return {
+    until: days.at(-1) ?? ('' as Day),
+    base,
+    words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
+    incidents: [...titles].map(([slug, title]) => ({ segment: pathSegment(slug), title: cleanLine(title) })),
+  };
+}
+
+const STATE_OF_LETTER = new Map(STATES.map((state) => [LOOKS[state].letter, state]));
+
+/** The state that a letter of a bar stands for. */
+export function stateOfLetter(letter: string): State {
+  return STATE_OF_LETTER.get(letter.toLowerCase()) ?? 'unknown';
+}

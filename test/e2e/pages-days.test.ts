@@ -1,0 +1,244 @@
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { launchBrowser } from '../helpers/browser.ts';
+import { type PageServer, pagesOf, render, servePages } from '../helpers/every-page.ts';
+import { AS_OF } from '../helpers/page-model.ts';
+import { outage, rightToLeft } from '../helpers/page-scenes.ts';
+
+let browser: Browser;
+let server: PageServer;
+let context: BrowserContext | undefined;
+
+beforeAll(async () => {
+  const [started, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
+  browser = started;
+  const pages = [
+    ...pagesOf(outage()),
+    ...pagesOf(rightToLeft())
+      .slice(0, 1)
+      .map((page) => ({ ...page, path: 'rtl/' })),
+  ];
+  server = await servePages(
+    await Promise.all(pages.map(async (page) => [page.path, await render(renderer, page)] as const)),
+  );
+});
+afterEach(async () => {
+  await context?.close();
+  context = undefined;
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+  context = await browser.newContext(options);
+  await context.clock.setFixedTime(AS_OF);
+  const page = await context.newPage();
+  await page.goto(server.url + path);
+  return page;
+}
+
+const barOf = (page: Page, name: string) => page.getByRole('slider', { name: `${name}, last 90 days`, exact: true });
+const tipOf = (page: Page) => page.locator('#day');
+const textOf = async (page: Page) => (await tipOf(page).innerText()).split('\n').filter(Boolean);
+
+/** The middle of the day `index`, of 90 that are written from left to right. */
+async function pointOf(bar: Locator, index: number): Promise<{ x: number; y: number }> {
+  await bar.scrollIntoViewIfNeeded();
+  const box = await bar.boundingBox();
+  if (box === null) throw new Error('The bar is not there');
+  return { x: box.x + ((index + 0.5) / 90) * box.width, y: box.y + box.height / 2 };
+}
+
+/** Whether what is seen at the middle and near all corners of the pop-over is the pop-over. */
+const isSeenWhole = (page: Page) =>
+  page.evaluate(() => {
+    const tip = document.querySelector('#day');
+    if (!tip?.matches(':popover-open')) return false;
+    const { left, right, top, bottom } = tip.getBoundingClientRect();
+    return [
+      [(left + right) / 2, (top + bottom) / 2],
+      [left + 8, top + 8],
+      [right - 8, top + 8],
+      [left + 8, bottom - 8],
+      [right - 8, bottom - 8],
+    ].every(([x = 0, y = 0]) => tip.contains(document.elementFromPoint(x, y)));
+  });
+
+const TODAY = [
+  'Saturday, November 21, 2026',
+  'Outage',
+  'Outage 47 min',
+  'The API and the web application do not answer',
+];
+
+describe('a day under the pointer', () => {
+  it('is told beside it, inside the window and above everything', async () => {
+    const page = await open('');
+    for (const [index, isRight] of [
+      [89, true],
+      [0, false],
+    ] as const) {
+      const point = await pointOf(barOf(page, 'API'), index);
+      await page.mouse.move(point.x, point.y);
+      await tipOf(page).waitFor();
+      expect(await isSeenWhole(page)).toBe(true);
+      const tip = await tipOf(page).boundingBox();
+      expect(Math.abs((tip?.y ?? 0) - point.y), 'right below its bar').toBeLessThan(40);
+      if (isRight) expect(await textOf(page)).toEqual(TODAY);
+    }
+    await page.mouse.move(2, 2);
+    await tipOf(page).waitFor({ state: 'hidden' });
+  });
+
+  it('stands above its bar where there is no room below', async () => {
+    const page = await open('', { viewport: { width: 1_000, height: 500 } });
+    const bar = barOf(page, 'Documentation');
+    await bar.scrollIntoViewIfNeeded();
+    await page.evaluate((height) => scrollBy(0, -height), 500 - (await pointOf(bar, 3)).y - 60);
+    const point = await pointOf(bar, 89);
+    await page.mouse.move(point.x, point.y);
+    await tipOf(page).waitFor();
+    const tip = await tipOf(page).boundingBox();
+    expect((tip?.y ?? 0) + (tip?.height ?? 0)).toBeLessThan(point.y);
+    expect(await isSeenWhole(page)).toBe(true);
+  });
+
+  it('stays while the pointer goes to its links, which lead to its incidents', async () => {
+    const page = await open('');
+    const point = await pointOf(barOf(page, 'API'), 89);
+    await page.mouse.move(point.x, point.y);
+    const link = tipOf(page).getByRole('link');
+    const box = await link.boundingBox();
+    await page.mouse.move((box?.x ?? 0) + 20, (box?.y ?? 0) + 8, { steps: 6 });
+    await page.waitForTimeout(400);
+    await link.click();
+    expect(page.url()).toBe(`${server.url}incidents/api-down/`);
+  });
+});
+
+describe('a day by finger', () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+  it('is the nearest one with something to tell, and stays until it is closed', async () => {
+    const page = await open('', phone);
+    const bar = barOf(page, 'API');
+    const { x, y } = await pointOf(bar, 89);
+    // Twelve pixels beside it: three days away, all of them well.
+    await page.touchscreen.tap(x - 10, y);
+    expect((await textOf(page)).slice(0, 4)).toEqual(TODAY);
+    expect(await isSeenWhole(page)).toBe(true);
+    await tipOf(page).getByRole('button', { name: 'Previous day' }).tap();
+    expect((await textOf(page))[0]).toBe('Friday, November 20, 2026');
+    await tipOf(page).getByRole('button', { name: 'Close' }).tap();
+    await tipOf(page).waitFor({ state: 'hidden' });
+    expect(page.url()).toBe(server.url);
+  });
+
+  it('is put aside by a tap elsewhere', async () => {
+    const page = await open('', phone);
+    const { x, y } = await pointOf(barOf(page, 'Search'), 40);
+    await page.touchscreen.tap(x, y);
+    await tipOf(page).waitFor();
+    await page.touchscreen.tap(20, y - 60);
+    await tipOf(page).waitFor({ state: 'hidden' });
+  });
+
+  it('is at least 24 pixels wide in the calendar, which opens on the newest', async () => {
+    const page = await open('uptime/', phone);
+    const cells = page.getByRole('slider');
+    const box = await cells.boundingBox();
+    expect((box?.width ?? 0) / 53).toBeGreaterThanOrEqual(24);
+    expect(Math.round((box?.x ?? 0) + (box?.width ?? 0)), 'its end is in sight').toBeLessThanOrEqual(390);
+    const last = await page.evaluate(() => getComputedStyle(document.querySelector('.cells') as Element).width);
+    expect(last).toBe('1272px');
+  });
+});
+
+describe('a day by key', () => {
+  it('begins at today; arrows, Home and End go on, in one stop of the tab key', async () => {
+    const page = await open('');
+    await page.getByRole('link', { name: 'API', exact: true }).last().focus();
+    await page.keyboard.press('Tab');
+    const bar = barOf(page, 'API');
+    expect(await bar.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await textOf(page)).toEqual(TODAY);
+    expect(await bar.getAttribute('aria-valuenow')).toBe('90');
+    expect(await bar.getAttribute('aria-valuetext')).toBe(
+      'Saturday, November 21, 2026: Outage. Outage 47 min. The API and the web application do not answer',
+    );
+    await page.keyboard.press('ArrowLeft');
+    expect((await textOf(page))[0]).toBe('Friday, November 20, 2026');
+    await page.keyboard.press('Home');
+    expect((await textOf(page))[0]).toBe('Monday, August 24, 2026');
+    await page.keyboard.press('ArrowLeft');
+    expect(await bar.getAttribute('aria-valuenow')).toBe('1');
+    await page.keyboard.press('End');
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').innerText(), 'its links come next').toBe(TODAY[3]);
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').innerText()).toBe('Sign-in');
+    await tipOf(page).waitFor({ state: 'hidden' });
+  });
+
+  it('is pinned by Enter, which goes to its links, and closed by Escape, which goes back', async () => {
+    const page = await open('');
+    const bar = barOf(page, 'API');
+    await bar.focus();
+    await page.keyboard.press('Enter');
+    expect(await page.locator(':focus').innerText()).toBe(TODAY[3]);
+    await page.keyboard.press('Escape');
+    expect(await bar.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await tipOf(page).isVisible()).toBe(false);
+    expect(page.url()).toBe(server.url);
+  });
+
+  it('goes by weeks in the calendar, with the day in sight', async () => {
+    const page = await open('uptime/', { viewport: { width: 390, height: 844 } });
+    const cells = page.getByRole('slider');
+    await cells.focus();
+    expect((await textOf(page))[0]).toBe('Saturday, November 21, 2026');
+    await page.keyboard.press('ArrowUp');
+    expect((await textOf(page))[0]).toBe('Friday, November 20, 2026');
+    for (let weeks = 0; weeks < 30; weeks += 1) await page.keyboard.press('ArrowLeft');
+    expect((await textOf(page))[0]).toBe('Friday, April 24, 2026');
+    expect(await isSeenWhole(page)).toBe(true);
+    const day = await cells.evaluate((element) => {
+      const { left, width } = element.getBoundingClientRect();
+      return left + (Number(getComputedStyle(element).getPropertyValue('--column')) / 53) * width;
+    });
+    expect(day).toBeGreaterThan(0);
+    expect(day).toBeLessThan(390);
+  });
+});
+
+it('from right to left today is on the left, and the left arrow goes on', async () => {
+  const page = await open('rtl/');
+  const bar = page.getByRole('slider').first();
+  const point = await pointOf(bar, 0);
+  await page.mouse.move(point.x, point.y);
+  expect(await bar.getAttribute('aria-valuenow')).toBe('90');
+  await bar.focus();
+  await page.keyboard.press('ArrowRight');
+  expect(await bar.getAttribute('aria-valuenow')).toBe('89');
+  await page.keyboard.press('ArrowLeft');
+  expect(await bar.getAttribute('aria-valuenow')).toBe('90');
+});
+
+it('without script a bar leads to the same days as a table, with links to their incidents', async () => {
+  const page = await open('', { javaScriptEnabled: false });
+  await page.getByRole('link', { name: 'API, last 90 days', exact: true }).click();
+  expect(page.url()).toBe(`${server.url}components/api/#days`);
+  const today = page.getByRole('row', { name: /Nov 21/ });
+  expect(await today.innerText()).toMatch(/Outage\s+Outage 47 min/);
+  expect(await today.getByRole('link').getAttribute('href')).toBe('../../incidents/api-down/');
+  await page.goto(`${server.url}uptime/`);
+  await page.getByText('Days as a list').click();
+  await page
+    .getByRole('row', { name: /Nov 21/ })
+    .getByRole('link')
+    .click();
+  expect(page.url()).toBe(`${server.url}incidents/api-down/`);
+});

@@ -1,0 +1,51 @@
+import { brotliCompressSync, constants } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
+import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import { statusPageView } from '../../src/views/page/status-page.ts';
+import { launchBrowser } from '../helpers/browser.ts';
+import { manyComponents } from '../helpers/page-scenes.ts';
+
+/** What a status page of many components, each with ninety days, a response time and past trouble, may weigh. */
+const BUDGETS = [
+  { components: 50, rawBytes: 90_000, nodes: 3_000, brotliBytes: 9_000 },
+  { components: 300, rawBytes: 400_000, nodes: 8_000, brotliBytes: null },
+] as const;
+const SCRIPT_BROTLI_BYTES = 6_000;
+
+let browser: Browser;
+let renderer: Renderer;
+beforeAll(async () => {
+  [browser, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
+});
+afterAll(() => browser?.close());
+
+/** As it is served once the smallest variants are made. */
+const brotli = (text: string) =>
+  brotliCompressSync(text, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length },
+  }).length;
+
+const SCRIPT = /<script type="module">([\s\S]*?)<\/script>/g;
+
+describe.each(BUDGETS)('a page of $components components', (budget) => {
+  it('weighs no more than it may, in bytes and in nodes, with and without script', async () => {
+    const { html } = await renderer.render('status-page', statusPageView(manyComponents(budget.components)));
+    expect(html.match(/<li class="row /g)?.length).toBeGreaterThanOrEqual(budget.components);
+    expect(Buffer.byteLength(html)).toBeLessThanOrEqual(budget.rawBytes);
+    const scripts = [...html.matchAll(SCRIPT)].map((match) => match[1]).join('\n');
+    expect(scripts.length).toBeGreaterThan(1_000);
+    expect(brotli(scripts)).toBeLessThanOrEqual(SCRIPT_BROTLI_BYTES);
+    if (budget.brotliBytes !== null) expect(brotli(html.replace(SCRIPT, ''))).toBeLessThanOrEqual(budget.brotliBytes);
+    for (const javaScriptEnabled of [false, true]) {
+      const context = await browser.newContext({ javaScriptEnabled });
+      const page = await context.newPage();
+      await page.setContent(html);
+      const nodes = await page.locator('html').evaluate((root) => root.querySelectorAll('*').length + 1);
+      expect(nodes).toBeGreaterThan(budget.components * 10);
+      expect(nodes, `with${javaScriptEnabled ? '' : 'out'} script`).toBeLessThanOrEqual(budget.nodes);
+      await context.close();
+    }
+  });
+});
