@@ -58,7 +58,7 @@ function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
 }
 
 export interface TargetKeeper {
-  /** Reads what the targets hold, beside everything else. */
+  /** Reads what the targets hold and brings it in line with what is published, beside everything else. */
   readonly open: () => void;
   /** Has the targets updated after this run, beside everything else. Asked while it goes on: once more after. */
   readonly follow: (runId: string) => void;
@@ -119,8 +119,9 @@ export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptio
   };
 }
 
-/** In place of a run's id, for what is done because pages closed. */
+/** In place of a run's id, for what is done because pages closed, and at the start. */
 const CLOSING = 'closing';
+const OPENING = 'start';
 
 interface OneKeeper {
   readonly open: () => void;
@@ -152,7 +153,8 @@ function keepOne(target: Target, onReport: TargetKeeperOptions['onReport']): One
     else void work(runId);
   };
   return {
-    open: () => void target.open(),
+    // What closed while nobody looked, or is open only by a backup that was put back, leaves before anything is published.
+    open: () => void target.open().then(() => follow(OPENING)),
     follow,
     withdraw: () => {
       target.interrupt();

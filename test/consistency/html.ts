@@ -34,8 +34,39 @@ export function classesOf(element: Element): readonly string[] {
   return (element.attribs['class'] ?? '').split(/\s+/);
 }
 
+/** Elements that stand beside or below what is before them, whatever white space the document has. */
+const APART = new Set([
+  'p',
+  'div',
+  'li',
+  'ul',
+  'ol',
+  'dl',
+  'dt',
+  'dd',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'tr',
+  'td',
+  'th',
+  'small',
+  'section',
+]);
+
+/** As it is read: white space is one space, and what stands apart is. */
 export function textOf(place: Place | Element): string {
-  return DomUtils.textContent(place).replaceAll(/\s+/g, ' ').trim();
+  const parts = (nodes: Place['children']): string[] =>
+    nodes.flatMap((node) => {
+      if ('data' in node && node.type === 'text') return [node.data];
+      if (!('children' in node)) return [];
+      const inner = parts(node.children);
+      return 'name' in node && (APART.has(node.name) || node.attribs['class'] === 'axis')
+        ? [' ', ...inner, ' ']
+        : inner;
+    });
+  return parts(place.children).join('').replaceAll(/\s+/g, ' ').trim();
 }
 
 /** The instants of the `<time>` elements inside. */

@@ -4,7 +4,7 @@ import { addressIn, type Check, type ReadPlan, type ReadStory, same } from '../c
 import type { Expected } from '../expected.ts';
 import { namesText } from '../expected-entries.ts';
 import { dayState, daysUpTo, sumsIn } from '../figures.ts';
-import { all, classesOf, type Element, one, textOf, timesIn } from '../html.ts';
+import { all, byId, classesOf, type Document, type Element, one, textOf, timesIn } from '../html.ts';
 import type { Line } from '../lines.ts';
 import type { ExpectedStory } from '../story.ts';
 import { DAY_LETTERS, IMPACT_WORDS, STATE_WORDS, WORST_FIRST } from './words.ts';
@@ -31,7 +31,7 @@ export function isPlanCard(card: Element): boolean {
 /** A card of an incident, as lists draw it. */
 export function readCard(check: Check, card: Element): ReadStory {
   const side = one(card, 'div', 'side');
-  const title = one(one(card, 'h3', 'title'), 'a');
+  const title = one(one(card, 'h3', 'headline'), 'a');
   const [from = Number.NaN, to] = timesIn(side);
   const words = textOf(side);
   const ticking = all(side, 'span').find(({ attribs }) => attribs['data-since'] !== undefined);
@@ -54,7 +54,7 @@ export function readCard(check: Check, card: Element): ReadStory {
 
 export function readPlanCard(check: Check, card: Element): ReadPlan & { readonly status: string } {
   const side = one(card, 'div', 'side');
-  const title = one(one(card, 'h3', 'title'), 'a');
+  const title = one(one(card, 'h3', 'headline'), 'a');
   const [from = Number.NaN, to = Number.NaN] = timesIn(side);
   return {
     address: addressIn(check, title.attribs['href'] ?? ''),
@@ -68,24 +68,31 @@ export function readPlanCard(check: Check, card: Element): ReadPlan & { readonly
 
 /** Newest first, wherever they are folded. */
 export function readUpdates(place: Element): { at: number; status: string }[] {
-  return all(place, 'p', 'meta').map((meta) => ({
-    at: timesIn(meta)[0] ?? Number.NaN,
-    status: textOf(one(meta, 'b')),
-  }));
+  return all(place, 'ol', 'updates').flatMap((list) =>
+    all(list, 'b').map((word) => ({
+      at: timesIn(word.parent as Element)[0] ?? Number.NaN,
+      status: textOf(word),
+    })),
+  );
 }
 
 /** The bar of a component, its marks, its words and its table, against its line. */
 export function checkBar(
   check: Check,
   place: Element,
-  { line, where, as }: { readonly line: Line; readonly where: string; readonly as: Expected },
+  {
+    page,
+    line,
+    where,
+    as,
+  }: { readonly page: Document; readonly line: Line; readonly where: string; readonly as: Expected },
 ): void {
   const days = daysUpTo(as.asOf, as.world.zone, 90);
   const sums = days.map(({ from, to }) => sumsIn(line.pieces, from, to));
   const states = sums.map(dayState);
   const drawn: string[] = [];
   const brief = new Set<number>();
-  for (const path of all(one(one(place, 'form', 'bar'), 'svg'), 'path')) {
+  for (const path of all(one(place, 'svg', 'strip'), 'path')) {
     const [letter = ''] = classesOf(path);
     for (const [, from = '', y, length = ''] of (path.attribs['d'] ?? '').matchAll(/M(\d+) ([\d.]+)h(\d+)/g))
       for (let day = Number(from); day < Number(from) + Number(length); day += 1)
@@ -104,28 +111,37 @@ export function checkBar(
     blips,
   );
   const stories = as.stories.filter(({ componentIds }) => componentIds.includes(line.component.id));
-  const labels = all(place, 'input').map(({ attribs }) => attribs['aria-label'] ?? '');
-  same(check, `${where}: days`, labels.length, days.length);
-  for (const [index, label] of labels.entries()) {
-    const day = days[index];
+  const known = titlesOf(page);
+  const notes = readNotes(one(place, '*', 'days').attribs['data-notes'] ?? '');
+  for (const [index, day] of days.entries()) {
     const sum = sums[index];
-    if (day === undefined || sum === undefined) continue;
+    if (sum === undefined) continue;
     const present = WORST_FIRST.filter((state) => sum[state] > 0);
     const titles = stories.filter((story) => isOn(story, day)).map(({ title }) => title);
-    const isPlain = present.length < 2 && titles.length === 0;
-    const [, said = ''] = label.split(/^[^:]*: /);
-    const [durations = '', incidents = ''] = said.split(/(?:^|\. )Incidents: /);
-    const words = isPlain ? [said] : durations.split(/, (?=[A-Z])/).map((part) => part.replace(/ \d.*$/, ''));
-    const wanted = isPlain ? [states[index] ?? 'unknown'] : present;
+    const { text, slugs } = notes.get(index) ?? { text: '', slugs: [] };
+    const wanted = present.length < 2 ? [] : present.filter((state) => state !== 'operational');
+    const words = text === '' ? [] : text.split(/, (?=[A-Z])/).map((part) => part.replace(/ \d.*$/, ''));
     same(check, `${where}: words of ${day.date}`, words.join(), wanted.map((state) => STATE_WORDS[state]).join());
-    const wantedTitles = titles.length === 0 ? '' : listText(titles);
-    same(check, `${where}: incidents of ${day.date}`, partsOf(incidents), partsOf(wantedTitles));
+    const told = slugs.map((slug) => known.get(slug) ?? slug);
+    same(check, `${where}: incidents of ${day.date}`, told.toSorted(), titles.toSorted());
   }
 }
 
-/** What begins at one instant stands in no order that anybody promised. */
-function partsOf(list: string): string[] {
-  return list.split(/, and |, | and /).sort();
+/** By the index of a day: what is said of it, and of which incidents. */
+function readNotes(packed: string): ReadonlyMap<number, { readonly text: string; readonly slugs: readonly string[] }> {
+  const notes = new Map<number, { readonly text: string; readonly slugs: readonly string[] }>();
+  for (const line of packed === '' ? [] : packed.split('\n')) {
+    const [days = '', text = '', slugs = ''] = line.split('\t');
+    const [from = Number.NaN, to = from] = days.split('-').map(Number);
+    for (let day = from; day <= to; day += 1) notes.set(day, { text, slugs: slugs === '' ? [] : slugs.split(' ') });
+  }
+  return notes;
+}
+
+/** What the pop-over of the page calls incidents, by what it finds them by. */
+function titlesOf(page: Document): ReadonlyMap<string, string> {
+  const packed = byId(page, 'day').attribs['data-incidents'] ?? '';
+  return new Map(packed.split('\n').map((line) => line.split('\t') as [string, string]));
 }
 
 function isOn(

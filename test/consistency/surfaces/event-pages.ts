@@ -44,7 +44,7 @@ function checkComponentPage(check: Check, line: Line): void {
       .map(iso),
     since === null ? [] : [iso(since)],
   );
-  checkBar(check, page.children.length > 0 ? one(page, 'main') : head, { line, where, as });
+  checkBar(check, one(page, 'main'), { page, line, where, as });
   const periods = all(page, 'table').find((table) => textOf(table).startsWith('Period'));
   const rows = (periods === undefined ? [] : all(periods, 'td')).filter((_, index) => index % 3 === 0);
   const uptimes = PERIODS.map((days) => {

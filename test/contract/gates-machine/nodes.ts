@@ -85,6 +85,11 @@ export async function startNode(name: string, config: Config, isPublishing: bool
     updatesDue = updates;
   };
   const look = (): Promise<SiteState> => pharos.refreshPages(now());
+  if (isPublishing && config.output.folder !== undefined) {
+    await look();
+    pharos.targets.open();
+    updatesDue = updates + 1;
+  }
   return {
     name,
     pharos,

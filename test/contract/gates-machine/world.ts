@@ -137,8 +137,9 @@ export function seenBy(configured: Configured, known: Known | null, before: Seen
     claim(page.slug);
     pages.push({ kind, slug: page.slug, gate: gateOf(page, null), words: [page.word, known.texts[kind]] });
   }
+  // It has its slug also while what it builds on is not there.
+  if (over !== undefined) claim(over.slug);
   if (over !== undefined && base !== undefined) {
-    claim(over.slug);
     const [kind, page] = base;
     pages.push({ kind, slug: over.slug, gate: gateOf(page, over), words: [page.word, over.word, known.texts[kind]] });
   }
