@@ -135,6 +135,8 @@ export interface Maintenance {
   readonly body?: string;
   /** Absent: it takes place once. */
   readonly repeats?: Recurrence;
+  /** False: its upstream says of each monitor what state it is in meanwhile. Absent: what is seen in the window is expected. */
+  readonly covers?: false;
   /** As of an incident. */
   readonly bornAt?: EpochMs;
 }

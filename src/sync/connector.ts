@@ -43,6 +43,8 @@ export interface Question<T> {
   readonly allowEmpty?: boolean;
   /** True: JSON may come under any content type, as from a plain file server. Default: it must say that it is JSON. */
   readonly acceptAnyType?: boolean;
+  /** True: it is asked whether anything changed since (`If-None-Match`), and the answer before is handed on if not. GET only. */
+  readonly isConditional?: boolean;
 }
 
 /**

@@ -5,6 +5,7 @@ import { backupControlPlane } from './backup-control-plane/connector.ts';
 import { customerJourneys } from './customer-journeys/connector.ts';
 import { markdown } from './markdown/connector.ts';
 import { serverMonitor } from './server-monitor/connector.ts';
+import { statuspage } from './statuspage/connector.ts';
 import { terraform } from './terraform/connector.ts';
 import { uptimeService } from './uptime-service/connector.ts';
 
@@ -23,6 +24,7 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(customerJourneys),
   erased(terraform),
   erased(markdown),
+  erased(statuspage),
 ];
 
 /** The connector of a kind that the configuration let pass. */

@@ -4,6 +4,7 @@ import type { SandboxKind } from '../../sandbox/kind.ts';
 import { backupControlPlaneSandbox } from './backup-control-plane/sandbox.ts';
 import { customerJourneysSandbox } from './customer-journeys/sandbox.ts';
 import { serverMonitorSandbox } from './server-monitor/sandbox.ts';
+import { statuspageSandbox } from './statuspage/sandbox.ts';
 import { terraformSandbox } from './terraform/sandbox.ts';
 import { uptimeServiceSandbox } from './uptime-service/sandbox.ts';
 
@@ -13,4 +14,5 @@ export const SANDBOXES: readonly SandboxKind[] = [
   backupControlPlaneSandbox,
   customerJourneysSandbox(),
   terraformSandbox,
+  statuspageSandbox,
 ];
