@@ -9,7 +9,7 @@
 
 import type { z } from 'zod';
 import type { StatusError } from '../errors.ts';
-import type { Learned } from '../model/observation.ts';
+import type { Incident, Learned } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
@@ -97,6 +97,8 @@ export interface PullMemory {
   readonly detailFetchedAt: ReadonlyMap<string, EpochMs>;
   /** Incident ids of the last good snapshot that were open, by id there. */
   readonly openIncidents: ReadonlySet<string>;
+  /** What is known of them, for upstreams that say nothing any more of what is over. Absent: nothing is open. */
+  readonly openStories?: ReadonlyMap<string, Incident>;
   /**
    * When incidents whose own text is asked for (`Learned.readAgain`) were read last, by id there: those not asked for
    * longest, oldest first.

@@ -4,6 +4,7 @@ import type { Connector } from '../connector.ts';
 import { backupControlPlane } from './backup-control-plane/connector.ts';
 import { customerJourneys } from './customer-journeys/connector.ts';
 import { markdown } from './markdown/connector.ts';
+import { prometheus } from './prometheus/connector.ts';
 import { serverMonitor } from './server-monitor/connector.ts';
 import { statuspage } from './statuspage/connector.ts';
 import { terraform } from './terraform/connector.ts';
@@ -25,6 +26,7 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(terraform),
   erased(markdown),
   erased(statuspage),
+  erased(prometheus),
 ];
 
 /** The connector of a kind that the configuration let pass. */

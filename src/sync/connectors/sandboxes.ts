@@ -3,6 +3,7 @@
 import type { SandboxKind } from '../../sandbox/kind.ts';
 import { backupControlPlaneSandbox } from './backup-control-plane/sandbox.ts';
 import { customerJourneysSandbox } from './customer-journeys/sandbox.ts';
+import { prometheusSandbox } from './prometheus/sandbox.ts';
 import { serverMonitorSandbox } from './server-monitor/sandbox.ts';
 import { statuspageSandbox } from './statuspage/sandbox.ts';
 import { terraformSandbox } from './terraform/sandbox.ts';
@@ -15,4 +16,5 @@ export const SANDBOXES: readonly SandboxKind[] = [
   customerJourneysSandbox(),
   terraformSandbox,
   statuspageSandbox,
+  prometheusSandbox,
 ];

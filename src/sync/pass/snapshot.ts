@@ -56,9 +56,11 @@ export function silenceMsOf(intervalMs: number): number {
 const READ_AGAIN_MAX = 50;
 
 async function readMemory({ store, upstream: { id }, record }: SnapshotTask): Promise<PullMemory> {
+  const openStories = await store.openStories(id);
   return {
     detailFetchedAt: await store.detailFetchedAt(id),
-    openIncidents: new Set(await store.openIncidents(id)),
+    openIncidents: new Set(openStories.keys()),
+    openStories,
     incidentsReadAt: await store.incidentsReadAt(id, READ_AGAIN_MAX),
     channelsAt: record?.channelsAt ?? null,
     isBackfilled: record?.isBackfilled ?? false,

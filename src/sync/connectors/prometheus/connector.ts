@@ -1,0 +1,267 @@
+/**
+ * prometheus: queries of a Prometheus, each a monitor by its threshold; alerts of an Alertmanager as incidents.
+ *
+ * Each pass asks `/api/v1/query` once for each monitor, and `/api/v2/alerts` of the Alertmanager where one is configured. The
+ * past of a monitor is asked once, newest first, by `/api/v1/query_range` in windows of two weeks, until a window is empty.
+ * Headers as configured, for a proxy in front. No limits: it is the operator's own.
+ */
+
+import { z } from 'zod';
+import { isStatusError, type StatusError } from '../../../errors.ts';
+import {
+  type Incident,
+  type Learned,
+  type MonitorDetail,
+  NOTHING_LEARNED,
+  type Problem,
+  toMonitorId,
+} from '../../../model/observation.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../model/time.ts';
+import { IdSchema } from '../../../schema/scalars.ts';
+import {
+  type Answer,
+  ask,
+  attempt,
+  attemptOne,
+  type Connector,
+  NO_LIMITS,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+  whyMissing,
+} from '../../connector.ts';
+import { note, toWarnings, uniqueMonitors } from '../items.ts';
+import { BaseUrlSchema, endpointAddress, HeadersSchema, NameSchema } from '../wire.ts';
+import { ALERT_STATES, projectAlerts } from './alerts.ts';
+import { INTRODUCTION } from './init.ts';
+import { monitorOf, projectQuery, projectRange, RESULT_TYPES, type Rule } from './project.ts';
+import {
+  AlertsSchema,
+  ConditionSchema,
+  conditionOf,
+  ID_FIELD,
+  parseSelector,
+  type QueryAnswer,
+  QueryAnswerSchema,
+  SelectorSchema,
+} from './schema.ts';
+
+const MonitorSchema = z.strictObject({
+  id: IdSchema.describe('Its name in `<upstream id>/<id>`.'),
+  name: NameSchema.describe('Shown on pages.'),
+  query: z.string().min(1).max(4_096).describe('PromQL that gives a number or several; none is unknown.'),
+  up: ConditionSchema.default('>0').describe('What the number must be; anything else is a major outage.'),
+  degraded: ConditionSchema.optional().describe('What makes it degraded though it is up.'),
+  alerts: z
+    .array(SelectorSchema)
+    .default([])
+    .describe('Alerts that are about it, by name and labels: Down{job="api"}. Others are never shown.'),
+});
+type MonitorOptions = z.output<typeof MonitorSchema>;
+
+const OptionsSchema = z
+  .strictObject({
+    url: BaseUrlSchema.describe('Address of the Prometheus, without /api/v1.'),
+    monitors: z
+      .array(MonitorSchema)
+      .min(1)
+      .default([{ id: 'targets', name: 'Targets', query: 'up', up: '>0', alerts: [] }])
+      .describe('Queries with thresholds. Default: one of all targets that it scrapes.'),
+    alertmanager: BaseUrlSchema.optional().describe(
+      'Address of the Alertmanager, without /api/v2; default: no incidents.',
+    ),
+    headers: HeadersSchema.describe('Headers sent with each request, such as Authorization.'),
+  })
+  .refine(({ monitors }) => new Set(monitors.map(({ id }) => id)).size === monitors.length, {
+    path: ['monitors'],
+    error: 'two monitors have the same id',
+  });
+type Options = z.output<typeof OptionsSchema>;
+
+/** Prometheus gives no more than 11,000 samples of a series at once. */
+const STEP_MS = 2 * MINUTE_MS;
+const WINDOW_MS = 14 * DAY_MS;
+const PAST_MS = 91 * DAY_MS;
+
+/** A query that Prometheus cannot carry out; it says so of this query and not of itself. */
+const BAD_QUERY: ReadonlySet<unknown> = new Set([400, 422]);
+
+type Asked = Pick<Question<unknown>, 'name' | 'priority'>;
+
+function queryQuestion(
+  options: Options,
+  path: '/api/v1/query' | '/api/v1/query_range',
+  query: Readonly<Record<string, string | number>>,
+  asked: Asked,
+): Question<QueryAnswer> {
+  const { url, headers } = options;
+  return { ...asked, method: 'GET', url: endpointAddress(url, path, query), headers, schema: QueryAnswerSchema };
+}
+
+function alertsQuestion(options: Options, alertmanager: string): Question<unknown[]> {
+  return {
+    name: 'list alerts',
+    priority: 'incident',
+    method: 'GET',
+    url: endpointAddress(alertmanager, '/api/v2/alerts'),
+    headers: options.headers,
+    schema: AlertsSchema,
+  };
+}
+
+const ruleOf = ({ id, name, up, degraded }: MonitorOptions): Rule => ({
+  id,
+  name,
+  up: conditionOf(up),
+  degraded: degraded === undefined ? null : conditionOf(degraded),
+});
+
+/** The states of all monitors. A query that cannot be carried out is unknown and told; any other failure is the pass'. */
+function* readStates(
+  options: Options,
+  { upstreamId, now }: PullContext,
+): Pull<Pick<Learned, 'monitors' | 'problems' | 'itemsTotal'>> {
+  const answers = yield* attempt(
+    options.monitors.map(({ query }) =>
+      queryQuestion(options, '/api/v1/query', { query }, { name: 'query', priority: 'list' }),
+    ),
+  );
+  const failures = answers.flatMap((answer) => (answer.kind === 'failed' ? [answer.error] : []));
+  const fault =
+    failures.find((error) => !isBadQuery(error)) ?? (failures.length === answers.length ? failures[0] : undefined);
+  if (fault !== undefined) throw fault;
+  const seen = options.monitors.map((monitor, index) => {
+    const answer: Answer<QueryAnswer> = answers[index] ?? { kind: 'skipped' };
+    const rule = ruleOf(monitor);
+    if (answer.kind === 'ok') return projectQuery(rule, answer.payload, { upstreamId, now });
+    const problem = note(`monitors.${monitor.id}`, whyMissing(answer));
+    return { monitor: monitorOf(rule, upstreamId), problems: [problem], itemsTotal: 1 };
+  });
+  return {
+    monitors: uniqueMonitors(seen.map(({ monitor }) => monitor)).monitors,
+    problems: seen.flatMap(({ problems }) => problems),
+    itemsTotal: seen.reduce((sum, { itemsTotal }) => sum + itemsTotal, 0),
+  };
+}
+
+function isBadQuery(error: StatusError): boolean {
+  return isStatusError(error) && BAD_QUERY.has(error.context['status']);
+}
+
+interface Alerts {
+  readonly incidents: readonly Incident[];
+  readonly problems: readonly Problem[];
+  readonly itemsTotal: number;
+  readonly isSure: boolean;
+}
+
+function* readAlerts(options: Options, { upstreamId, now, memory }: PullContext): Pull<Alerts> {
+  if (options.alertmanager === undefined) return { incidents: [], problems: [], itemsTotal: 0, isSure: true };
+  const answer = yield* attemptOne(alertsQuestion(options, options.alertmanager));
+  if (answer.kind !== 'ok')
+    return { incidents: [], problems: [note('alerts', whyMissing(answer))], itemsTotal: 0, isSure: false };
+  const rules = options.monitors.map(({ id, alerts }) => ({
+    id,
+    selectors: alerts.map((text) => parseSelector(text) ?? {}),
+  }));
+  const open = memory.openStories ?? new Map();
+  return { ...projectAlerts(answer.payload, { upstreamId, rules, now, open }), itemsTotal: answer.payload.length };
+}
+
+/** The past of the monitors of which it was never asked for. */
+function* readPast(options: Options, context: PullContext): Pull<{ details: MonitorDetail[]; isWhole: boolean }> {
+  const details: MonitorDetail[] = [];
+  const due = options.monitors.filter(({ id }) => !context.memory.detailFetchedAt.has(id));
+  for (const monitor of due) {
+    const detail = yield* readPastOf(options, monitor, context);
+    if (detail === null) return { details, isWhole: false };
+    details.push(detail);
+  }
+  return { details, isWhole: true };
+}
+
+/** Null: it has to wait, since the answers did not come. */
+function* readPastOf(
+  options: Options,
+  monitor: MonitorOptions,
+  { upstreamId, now }: PullContext,
+): Pull<MonitorDetail | null> {
+  const last = toEpochMs(Math.floor(now / STEP_MS) * STEP_MS);
+  const windows: MonitorDetail['reportedSpans'][] = [];
+  for (let end: number = last; end > last - PAST_MS; end -= WINDOW_MS) {
+    const start = Math.max(end - WINDOW_MS + STEP_MS, last - PAST_MS);
+    const query = {
+      query: monitor.query,
+      start: start / SECOND_MS,
+      end: end / SECOND_MS,
+      step: STEP_MS / SECOND_MS,
+    };
+    const asked: Asked = { name: 'query the past', priority: 'backfill' };
+    const answer = yield* attemptOne(queryQuestion(options, '/api/v1/query_range', query, asked));
+    if (answer.kind === 'skipped') return null;
+    if (answer.kind === 'failed') {
+      if (!isBadQuery(answer.error)) return null;
+      break;
+    }
+    const spans = projectRange(ruleOf(monitor), answer.payload, {
+      from: start,
+      until: Math.min(end + STEP_MS, now),
+      stepMs: STEP_MS,
+    });
+    if (spans === null || spans.length === 0) break;
+    windows.push(spans);
+  }
+  return {
+    id: toMonitorId(upstreamId, monitor.id),
+    fetchedAt: now,
+    uptime: null,
+    responseTimes: [],
+    reportedSpans: windows.toReversed().flat(),
+    reportedDays: [],
+  };
+}
+
+function* pull(options: Options, context: PullContext): Pull<Learned> {
+  const states = yield* readStates(options, context);
+  const alerts = yield* readAlerts(options, context);
+  const past = yield* readPast(options, context);
+  return {
+    ...NOTHING_LEARNED,
+    monitors: states.monitors,
+    incidents: alerts.incidents,
+    details: past.details,
+    problems: [...states.problems, ...alerts.problems],
+    itemsTotal: states.itemsTotal + alerts.itemsTotal,
+    stale: alerts.isSure ? [] : ['incidents'],
+    isBackfilled: past.isWhole,
+  };
+}
+
+function* probe(options: Options, context: PullContext): Pull<Probe> {
+  const { monitors, problems } = yield* readStates(options, context);
+  const found: Problem[] = [...problems];
+  let alerts = '';
+  if (options.alertmanager !== undefined) {
+    const { payload } = yield* ask(alertsQuestion(options, options.alertmanager));
+    alerts = `, ${payload.length} alerts`;
+    if (options.monitors.every((monitor) => monitor.alerts.length === 0))
+      found.push(note('alertmanager', 'no monitor names alerts, so none is shown'));
+  }
+  return {
+    summary: `${monitors.length} queries${alerts}`,
+    warnings: toWarnings(found),
+    monitorsTotal: monitors.length,
+  };
+}
+
+export const prometheus: Connector<Options> = {
+  ...INTRODUCTION,
+  kind: 'prometheus',
+  optionsSchema: OptionsSchema,
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: { resultType: RESULT_TYPES, state: ALERT_STATES },
+  pull,
+  probe,
+};
