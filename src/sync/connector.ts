@@ -170,8 +170,11 @@ export interface Connector<Options> extends Introduction {
   readonly definesPages?: boolean;
   /** The field that identifies an item in its lists; by it an item is salvaged that cannot be read otherwise. */
   readonly idField: string;
-  /** Fields whose words are a closed set, with the words we know. Any other word must never look well. */
-  readonly words: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Fields whose words are a closed set, with the words we know; some say it in numbers or booleans. Any other word must
+   * never look well.
+   */
+  readonly words: Readonly<Record<string, readonly (string | number | boolean)[]>>;
   /** The option that names a file or folder of this machine, relative to the configuration; such upstreams cost nobody anything. */
   readonly fileOption?: string;
   /** Options that `pharos preview` lays over those of the configuration. */

@@ -8,6 +8,7 @@ import { prometheus } from './prometheus/connector.ts';
 import { serverMonitor } from './server-monitor/connector.ts';
 import { statuspage } from './statuspage/connector.ts';
 import { terraform } from './terraform/connector.ts';
+import { uptimeKuma } from './uptime-kuma/connector.ts';
 import { uptimeService } from './uptime-service/connector.ts';
 
 /** A connector whose options are only known when the configuration is read. */
@@ -27,6 +28,7 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(markdown),
   erased(statuspage),
   erased(prometheus),
+  erased(uptimeKuma),
 ];
 
 /** The connector of a kind that the configuration let pass. */

@@ -171,7 +171,7 @@ export function losesOpen(
 
 /** Ids there of the monitors whose details are the oldest, the oldest first; none that were asked for within `ageMinMs`. */
 export function detailsDue(
-  monitors: readonly MonitorObservation[],
+  monitors: readonly Pick<MonitorObservation, 'id'>[],
   { now, memory }: PullContext,
   { ageMinMs, max }: { readonly ageMinMs: number; readonly max: number },
 ): string[] {

@@ -7,6 +7,7 @@ import { prometheusSandbox } from './prometheus/sandbox.ts';
 import { serverMonitorSandbox } from './server-monitor/sandbox.ts';
 import { statuspageSandbox } from './statuspage/sandbox.ts';
 import { terraformSandbox } from './terraform/sandbox.ts';
+import { uptimeKumaSandbox } from './uptime-kuma/sandbox.ts';
 import { uptimeServiceSandbox } from './uptime-service/sandbox.ts';
 
 export const SANDBOXES: readonly SandboxKind[] = [
@@ -17,4 +18,5 @@ export const SANDBOXES: readonly SandboxKind[] = [
   terraformSandbox,
   statuspageSandbox,
   prometheusSandbox,
+  uptimeKumaSandbox,
 ];

@@ -20,7 +20,7 @@ export const MaintenancesSchema = z.object({ scheduled_maintenances: z.array(z.u
 export const ComponentSchema = z.object({
   id: IdSchema,
   name: NameSchema,
-  status: z.unknown(),
+  status: z.unknown().optional(),
   description: TextSchema,
   group: z.boolean().nullish().catch(null),
   group_id: IdSchema.nullish().catch(null),
@@ -30,7 +30,7 @@ export type Component = z.output<typeof ComponentSchema>;
 
 const UpdateSchema = z.object({
   id: IdSchema,
-  status: z.unknown(),
+  status: z.unknown().optional(),
   body: TextSchema,
   created_at: InstantSchema,
   display_at: InstantSchema.nullish().catch(null),
@@ -39,7 +39,7 @@ const UpdateSchema = z.object({
 const EventSchema = z.object({
   id: IdSchema,
   name: NameSchema,
-  status: z.unknown(),
+  status: z.unknown().optional(),
   updated_at: InstantSchema.nullish().catch(null),
   resolved_at: InstantSchema.nullish().catch(null),
   incident_updates: z.array(UpdateSchema).nullish(),
@@ -51,7 +51,7 @@ const EventSchema = z.object({
 });
 
 export const IncidentSchema = EventSchema.extend({
-  impact: z.unknown(),
+  impact: z.unknown().optional(),
   created_at: InstantSchema,
   started_at: InstantSchema.nullish().catch(null),
 });
@@ -62,7 +62,7 @@ export type Maintenance = z.output<typeof MaintenanceSchema>;
 
 /** What of an open incident says whether a component that is "operational" can be believed. */
 export const AlarmSchema = z.object({
-  status: z.unknown(),
-  impact: z.unknown(),
+  status: z.unknown().optional(),
+  impact: z.unknown().optional(),
   components: z.array(z.object({ id: IdSchema })),
 });
