@@ -3,6 +3,7 @@
 import type { Connector } from '../connector.ts';
 import { backupControlPlane } from './backup-control-plane/connector.ts';
 import { customerJourneys } from './customer-journeys/connector.ts';
+import { gatus } from './gatus/connector.ts';
 import { markdown } from './markdown/connector.ts';
 import { prometheus } from './prometheus/connector.ts';
 import { serverMonitor } from './server-monitor/connector.ts';
@@ -29,6 +30,7 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(statuspage),
   erased(prometheus),
   erased(uptimeKuma),
+  erased(gatus),
 ];
 
 /** The connector of a kind that the configuration let pass. */

@@ -3,6 +3,7 @@
 import type { SandboxKind } from '../../sandbox/kind.ts';
 import { backupControlPlaneSandbox } from './backup-control-plane/sandbox.ts';
 import { customerJourneysSandbox } from './customer-journeys/sandbox.ts';
+import { gatusSandbox } from './gatus/sandbox.ts';
 import { prometheusSandbox } from './prometheus/sandbox.ts';
 import { serverMonitorSandbox } from './server-monitor/sandbox.ts';
 import { statuspageSandbox } from './statuspage/sandbox.ts';
@@ -19,4 +20,5 @@ export const SANDBOXES: readonly SandboxKind[] = [
   statuspageSandbox,
   prometheusSandbox,
   uptimeKumaSandbox,
+  gatusSandbox,
 ];

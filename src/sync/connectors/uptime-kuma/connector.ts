@@ -7,10 +7,10 @@
  */
 
 import { z } from 'zod';
-import { type Learned, type MonitorDetail, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
 import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
-import { detailsDue, externalIdOf, toWarnings, uniqueMonitors } from '../items.ts';
+import { externalIdOf, newDetails, toWarnings, uniqueMonitors } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import { INTRODUCTION } from './init.ts';
 import { IMPACTS, projectIncidents, projectMaintenances } from './posts.ts';
@@ -81,23 +81,11 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     monitors: all.monitors,
     incidents: incidents.incidents,
     maintenances: maintenances.maintenances,
-    details: newDetails(shown.details, context),
+    details: newDetails(shown.details, context, DETAIL_AGE_MIN_MS),
     problems: [...shown.problems, ...others.problems, ...all.problems, ...incidents.problems, ...maintenances.problems],
     itemsTotal: shown.itemsTotal + metrics.length + incidents.itemsTotal + maintenances.itemsTotal,
     stale: incidents.isSure ? [] : ['incidents'],
   };
-}
-
-/** What beats tell beside the state: the past of a monitor once, response times from time to time. */
-function newDetails(details: readonly MonitorDetail[], context: PullContext): MonitorDetail[] {
-  const due = new Set(detailsDue(details, context, { ageMinMs: DETAIL_AGE_MIN_MS, max: details.length }));
-  return details
-    .filter(({ id }) => due.has(externalIdOf(id)))
-    .map((detail) => {
-      const last = context.memory.detailFetchedAt.get(externalIdOf(detail.id));
-      if (last === undefined) return detail;
-      return { ...detail, reportedSpans: [], responseTimes: detail.responseTimes.filter(({ at }) => at > last) };
-    });
 }
 
 function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {

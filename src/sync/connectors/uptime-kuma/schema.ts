@@ -43,7 +43,6 @@ export const BeatSchema = z.object({
   time: UtcSchema,
   ping: NumberSchema.nullish().catch(null),
 });
-export type Beat = z.output<typeof BeatSchema>;
 
 export const IncidentSchema = z.object({
   id: IdSchema,
@@ -61,7 +60,6 @@ export const MaintenanceSchema = z.object({
   timezone: z.string().nullish().catch(null),
   timeslotList: z.array(SlotSchema).nullish().catch(null),
 });
-export type Maintenance = z.output<typeof MaintenanceSchema>;
 
 /** A sample of the metric `monitor_status`. */
 export interface Metric {
