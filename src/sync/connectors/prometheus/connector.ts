@@ -2,7 +2,8 @@
  * prometheus: queries of a Prometheus, each a monitor by its threshold; alerts of an Alertmanager as incidents.
  *
  * Each pass asks `/api/v1/query` once for each monitor, and `/api/v2/alerts` of the Alertmanager where one is configured. The
- * past of a monitor is asked once, newest first, by `/api/v1/query_range` in windows of two weeks, until a window is empty.
+ * past of a monitor is asked once, newest first, by `/api/v1/query_range`, a day and then two weeks at a time, until a window is
+ * empty.
  * Headers as configured, for a proxy in front. No limits: it is the operator's own.
  */
 
@@ -16,7 +17,7 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
-import { DAY_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../model/time.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS } from '../../../model/time.ts';
 import { IdSchema } from '../../../schema/scalars.ts';
 import {
   type Answer,
@@ -79,10 +80,29 @@ const OptionsSchema = z
   });
 type Options = z.output<typeof OptionsSchema>;
 
-/** Prometheus gives no more than 11,000 samples of a series at once. */
+/** Prometheus gives no more than 11,000 samples of a series at once: the last day closely, what is before in two minutes' steps. */
+const DAY_STEP_MS = 15 * SECOND_MS;
 const STEP_MS = 2 * MINUTE_MS;
 const WINDOW_MS = 14 * DAY_MS;
 const PAST_MS = 91 * DAY_MS;
+
+interface Window {
+  readonly start: number;
+  /** The last sample; it holds for one step. */
+  readonly end: number;
+  readonly stepMs: number;
+}
+
+/** Windows that meet each other, the newest first. */
+function pastWindows(now: EpochMs): Window[] {
+  const last = Math.floor(now / STEP_MS) * STEP_MS;
+  const windows: Window[] = [
+    { start: last - DAY_MS, end: Math.floor(now / DAY_STEP_MS) * DAY_STEP_MS, stepMs: DAY_STEP_MS },
+  ];
+  for (let until = last - DAY_MS; until > last - PAST_MS; until -= WINDOW_MS)
+    windows.push({ start: Math.max(until - WINDOW_MS, last - PAST_MS), end: until - STEP_MS, stepMs: STEP_MS });
+  return windows;
+}
 
 /** A query that Prometheus cannot carry out; it says so of this query and not of itself. */
 const BAD_QUERY: ReadonlySet<unknown> = new Set([400, 422]);
@@ -187,16 +207,10 @@ function* readPastOf(
   monitor: MonitorOptions,
   { upstreamId, now }: PullContext,
 ): Pull<MonitorDetail | null> {
-  const last = toEpochMs(Math.floor(now / STEP_MS) * STEP_MS);
   const windows: MonitorDetail['reportedSpans'][] = [];
-  for (let end: number = last; end > last - PAST_MS; end -= WINDOW_MS) {
-    const start = Math.max(end - WINDOW_MS + STEP_MS, last - PAST_MS);
-    const query = {
-      query: monitor.query,
-      start: start / SECOND_MS,
-      end: end / SECOND_MS,
-      step: STEP_MS / SECOND_MS,
-    };
+  for (const { start, end, stepMs } of pastWindows(now)) {
+    const range = { start: start / SECOND_MS, end: end / SECOND_MS, step: stepMs / SECOND_MS };
+    const query = { query: monitor.query, ...range };
     const asked: Asked = { name: 'query the past', priority: 'backfill' };
     const answer = yield* attemptOne(queryQuestion(options, '/api/v1/query_range', query, asked));
     if (answer.kind === 'skipped') return null;
@@ -204,11 +218,8 @@ function* readPastOf(
       if (!isBadQuery(answer.error)) return null;
       break;
     }
-    const spans = projectRange(ruleOf(monitor), answer.payload, {
-      from: start,
-      until: Math.min(end + STEP_MS, now),
-      stepMs: STEP_MS,
-    });
+    const until = Math.min(end + stepMs, now);
+    const spans = projectRange(ruleOf(monitor), answer.payload, { from: start, until, stepMs });
     if (spans === null || spans.length === 0) break;
     windows.push(spans);
   }
