@@ -49,6 +49,9 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),
       definesPages: new Set(bound.flatMap(({ upstream }) => (upstream.definesPages ? [upstream.id] : []))),
+      vendorPages: new Map(
+        bound.flatMap(({ upstream: { id, vendorPage } }) => (vendorPage === null ? [] : [[id, vendorPage]])),
+      ),
     }),
     sendMail: (mail) => mailer(mail),
     replace: (next) => {

@@ -215,6 +215,8 @@ export interface GroupDefinition {
   readonly order: number;
   /** Whether it is unfolded at first; absent: it is not said. */
   readonly defaultOpen?: boolean | undefined;
+  /** Whether the state of its components is part of the page's; absent: that of those that are ours is. */
+  readonly counts?: boolean | undefined;
 }
 
 export interface ComponentDefinition {
@@ -231,6 +233,10 @@ export interface ComponentDefinition {
   readonly groupId: string | null;
   readonly order: number;
   readonly groupOrder: number;
+  /** Address of the page of somebody else that it is read from. Absent: it is ours. */
+  readonly vendorPage?: string;
+  /** False: its state is no part of the page's. */
+  readonly counts?: false;
 }
 
 /** Where an upstream sends its own notifications. Addresses and keys in it are never kept. */

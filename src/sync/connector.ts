@@ -168,6 +168,8 @@ export interface Connector<Options> extends Introduction {
   readonly limits: Limits;
   /** True: it may define status pages. Until it has told which, no page is published that one of them could take over or close. */
   readonly definesPages?: boolean;
+  /** Where it reads somebody else's status page, the address that people open. Its trouble is then not the page's own. */
+  readonly vendorPage?: (options: Options) => string;
   /** The field that identifies an item in its lists; by it an item is salvaged that cannot be read otherwise. */
   readonly idField: string;
   /**

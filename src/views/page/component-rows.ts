@@ -8,12 +8,13 @@ import {
   type PageIncident,
   type State,
   type Uptime,
+  upstreamOf,
   uptimeOf,
   windowOf,
 } from '../../model/index.ts';
 import { responseSparkOf, type SparkView } from '../component/response-chart.ts';
 import { barCells, type DayBarView, type DaysView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
-import type { ViewContext } from '../frame/shell.ts';
+import type { LinkView, ViewContext } from '../frame/shell.ts';
 import { sectionsOf } from '../model/sections.ts';
 import { componentPath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
@@ -37,7 +38,12 @@ export interface GroupView {
   readonly stateWord: string;
   readonly uptime: string;
   readonly isOpen: boolean;
+  /** Whose its components are, where they are somebody else's: a sentence each, with a link and the time it is from. */
+  readonly vendors: readonly VendorView[];
 }
+
+/** A sentence in pieces. */
+export type VendorView = readonly (string | LinkView | TimeView)[];
 
 export interface ComponentRowView {
   /** To link to; null where nothing does. */
@@ -84,9 +90,30 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
           : '',
         // What is wrong is never folded away.
         isOpen: (group.defaultOpen ?? !isLarge) || isWorse(state, 'operational'),
+        vendors: vendorsOf(context, components),
       },
       components: rows,
     };
+  });
+}
+
+/** The vendors' pages that components are read from, with when each was heard last; one that never was is left out. */
+function vendorsOf({ model, words, format }: ViewContext, components: readonly ComponentModel[]): VendorView[] {
+  const pages = new Map(
+    components.flatMap(({ definition: { vendorPage, monitor } }) =>
+      vendorPage === undefined || monitor === null ? [] : [[vendorPage, upstreamOf(monitor)]],
+    ),
+  );
+  return [...pages].flatMap(([href, upstreamId]) => {
+    const at = model.sources.find((source) => source.upstreamId === upstreamId)?.monitorsAt ?? null;
+    if (at === null) return [];
+    const pieces = words.toldByVendor.split(/(\{name\}|\{time\})/);
+    return [
+      pieces.map((piece) => {
+        if (piece === '{time}') return format.time(at);
+        return piece === '{name}' ? { href, text: new URL(href).host } : piece;
+      }),
+    ];
   });
 }
 

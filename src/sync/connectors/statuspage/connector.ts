@@ -177,6 +177,7 @@ export const statuspage: Connector<Options> = {
   // None are documented. One a minute, and a few an hour for what is over.
   limits: { perMinute: 3, perHour: 66 },
   idField: ID_FIELD,
+  vendorPage: ({ url }) => url,
   words: { status: [...Object.keys(STATE_WORDS), ...EVENT_STATUSES], impact: IMPACT_WORDS },
   pull,
   probe,
