@@ -6,6 +6,7 @@ import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { intervalMsOf } from '../sync/schedule/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
+import { schedulesOf } from './schedules.ts';
 
 export interface LiveConfig {
   readonly config: () => Config;
@@ -93,8 +94,9 @@ interface Bound {
 }
 
 function bindUpstreams(config: Config, before: readonly Bound[]): readonly Bound[] {
+  const schedules = schedulesOf(config);
   return config.upstreams.map((entry) => {
-    const schedule = entry.schedule ?? config.schedule;
+    const schedule = schedules.get(entry.id) ?? config.schedule;
     const key = JSON.stringify([entry.id, entry.kind, entry.options, entry.limits, schedule]);
     const same = before.find((other) => other.key === key);
     if (same !== undefined) return same;

@@ -256,6 +256,8 @@ export interface NotificationChannel {
  */
 export interface Learned {
   readonly monitors: readonly MonitorObservation[];
+  /** When monitors came into the state they are in, by their id, where their upstream tells; absent: it does not. */
+  readonly changedAt?: Readonly<Record<MonitorId, EpochMs>>;
   readonly incidents: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
   readonly announcements: readonly Announcement[];

@@ -41,6 +41,13 @@ export function presentState(measurements: readonly Measurement[], now: EpochMs)
   return combinedState(measurements.filter(({ at }) => at === newest.at).map(({ state }) => state));
 }
 
+/** When the state of the newest began; null: no other is known before it. @param measurements  oldest first */
+export function lastChangeAt(measurements: readonly Measurement[]): EpochMs | null {
+  const state = measurements.at(-1)?.state;
+  const before = measurements.findLastIndex((one) => one.state !== state);
+  return before === -1 ? null : (measurements[before + 1]?.at ?? null);
+}
+
 /** The usual time between two of them: the middle one of the last twenty. */
 function intervalOf(measurements: readonly Measurement[]): number {
   const gaps = measurements

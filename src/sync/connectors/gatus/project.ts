@@ -1,10 +1,10 @@
 /** What statuses mean: each endpoint is in the state of its newest result, while that is new. */
 
-import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/observation.ts';
+import type { Learned, MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
-import { inOrder, type Measurement, pastOf, presentState } from '../measurements.ts';
+import { inOrder, lastChangeAt, type Measurement, pastOf, presentState } from '../measurements.ts';
 import { unknownWord } from '../wire.ts';
 import { type Endpoint, EndpointSchema, ID_FIELD, ResultSchema } from './schema.ts';
 
@@ -18,12 +18,8 @@ const NANOSECONDS_PER_MS = 1e6;
 export function projectStatuses(
   items: readonly unknown[],
   { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
-): {
-  readonly monitors: readonly MonitorObservation[];
-  readonly details: readonly MonitorDetail[];
-  readonly problems: readonly Problem[];
-  readonly itemsTotal: number;
-} {
+): Required<Pick<Learned, 'monitors' | 'changedAt' | 'details' | 'problems' | 'itemsTotal'>> {
+  const changedAt: Record<MonitorId, EpochMs> = {};
   const details = new Map<string, MonitorDetail>();
   let itemsTotal = items.length;
   const names = Map.groupBy(parseItems(EndpointSchema, items, '').items, ({ name }) => name);
@@ -51,6 +47,8 @@ export function projectStatuses(
       state: problems.length > 0 ? 'unknown' : presentState(measurements, now),
     };
     details.set(monitor.id, pastOf(monitor.id, measurements, now));
+    const at = lastChangeAt(measurements);
+    if (at !== null && monitor.state !== 'unknown') changedAt[monitor.id] = at;
     return { monitor, problems: [...problems, ...words] };
   };
   const { monitors, problems } = projectMonitorLists<Endpoint>([
@@ -63,5 +61,5 @@ export function projectStatuses(
       placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'endpoint'),
     },
   ]);
-  return { monitors, details: monitors.flatMap(({ id }) => details.get(id) ?? []), problems, itemsTotal };
+  return { monitors, changedAt, details: monitors.flatMap(({ id }) => details.get(id) ?? []), problems, itemsTotal };
 }

@@ -79,6 +79,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   return {
     ...NOTHING_LEARNED,
     monitors: all.monitors,
+    changedAt: shown.changedAt,
     incidents: incidents.incidents,
     maintenances: maintenances.maintenances,
     details: newDetails(shown.details, context, DETAIL_AGE_MIN_MS),

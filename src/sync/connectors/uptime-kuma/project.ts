@@ -1,10 +1,10 @@
 /** What a page of Uptime Kuma and its beats mean: each monitor is in the state of its newest beat, while that is new. */
 
-import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/observation.ts';
+import type { Learned, MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { parseItem, parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
-import { inOrder, type Measurement, pastOf, presentState } from '../measurements.ts';
+import { inOrder, lastChangeAt, type Measurement, pastOf, presentState } from '../measurements.ts';
 import { unknownWord } from '../wire.ts';
 import { BeatSchema, GroupSchema, ID_FIELD, type Metric, type Monitor, MonitorSchema } from './schema.ts';
 
@@ -48,6 +48,7 @@ export interface Projected {
   readonly monitors: readonly MonitorObservation[];
   /** Of each monitor: response times, and the states of its beats. */
   readonly details: readonly MonitorDetail[];
+  readonly changedAt: NonNullable<Learned['changedAt']>;
   readonly problems: readonly Problem[];
   readonly itemsTotal: number;
 }
@@ -59,6 +60,7 @@ export function projectPage(
   { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
 ): Projected {
   const details: MonitorDetail[] = [];
+  const changedAt: Record<MonitorId, EpochMs> = {};
   const told: Problem[] = [];
   let itemsTotal = groups.length;
   const lists = groups.flatMap((group, index) => {
@@ -80,6 +82,8 @@ export function projectPage(
       isPublic: true,
     };
     details.push(pastOf(observed.id, pulse.beats, now));
+    const at = lastChangeAt(pulse.beats);
+    if (at !== null && pulse.state !== 'unknown') changedAt[observed.id] = at;
     return { monitor: observed, problems: pulse.problems };
   };
   const { monitors, problems } = projectMonitorLists<Monitor>(
@@ -96,6 +100,7 @@ export function projectPage(
   return {
     monitors,
     details: monitors.flatMap(({ id }) => first.get(id) ?? []),
+    changedAt,
     problems: [...told, ...problems],
     itemsTotal: lists.reduce((sum, { items }) => sum + items.length, itemsTotal),
   };
