@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Learned } from '../../../src/model/observation.ts';
+import type { Incident, Learned } from '../../../src/model/observation.ts';
+import { HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { PullMemory } from '../../../src/sync/connector.ts';
 import { statuspage } from '../../../src/sync/connectors/statuspage/connector.ts';
-import { contextOf, drive, failure, type Respond } from '../../helpers/drive.ts';
+import { contextOf, drive, failure, NOW, type Respond } from '../../helpers/drive.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -111,25 +112,46 @@ describe('the components that are taken', () => {
 });
 
 describe('an incident that is open no more', () => {
-  const known = { isBackfilled: true, openIncidents: new Set(['i']) };
+  const story = async () => {
+    const [known] = (await pull(serve({ open: [incident('i')] }))).result.incidents;
+    if (known === undefined) throw new Error('no incident');
+    return known;
+  };
+  const memoryOf = (known: Incident): Partial<PullMemory> => ({
+    isBackfilled: true,
+    openIncidents: new Set(['i']),
+    openStories: new Map([['i', known]]),
+    incidentsReadAt: new Map([['i', NOW]]),
+  });
 
-  it('is asked for before anything that can wait', async () => {
-    const { questions, result } = await pull(serve({ incidents: [incident('i', over)] }), known);
+  it('is looked for among those of the past, with its own end and words', async () => {
+    const { questions, result } = await pull(serve({ incidents: [incident('i', over)] }), memoryOf(await story()));
     expect(questions.map(({ name, priority }) => `${name} ${priority}`)).toEqual([
       'summary list',
-      'list incidents incident',
+      'list incidents detail',
       'list maintenances detail',
     ]);
     expect(result.incidents).toMatchObject([{ id: 'up/i', status: 'resolved', endedAt: Date.parse(over.resolved_at) }]);
   });
 
-  it('stays as it is while the list cannot be read', async () => {
-    const { result } = await pull(
-      (question, index) => (question.name === 'summary' ? serve({})(question, index) : failure('UPSTREAM_FAILED')),
-      known,
-    );
-    expect(result.incidents).toEqual([]);
-    expect(result.complete).toEqual([]);
+  it('is over as of now while that list cannot be read', async () => {
+    const known = await story();
+    for (const past of [failure('UPSTREAM_FAILED'), 'skipped']) {
+      const { result } = await pull(
+        (question, index) => (question.name === 'summary' ? serve({})(question, index) : past),
+        memoryOf(known),
+      );
+      expect(result.incidents).toEqual([{ ...known, status: 'resolved', endedAt: NOW }]);
+      expect(result.complete).toEqual([]);
+    }
+  });
+
+  it('is not over while it may be among those that cannot be read', async () => {
+    const memory = memoryOf(await story());
+    for (const item of [{ id: 'i' }, { name: 'no id' }, null]) {
+      const { result } = await pull(serve({ open: [item as Row] }), memory);
+      expect([result.incidents, result.stale]).toEqual([[], ['incidents']]);
+    }
   });
 
   it('with a status that nobody knows is not over', async () => {
@@ -144,6 +166,12 @@ describe('asking', () => {
   it('is one question that must be answered, each conditional and without a key', async () => {
     const { questions } = await pull(serve({}), { isBackfilled: true });
     expect(questions.map(({ priority }) => priority)).toEqual(['list', 'detail', 'detail']);
+    const { result } = await pull(serve({ incidents: [incident('i', over)] }));
+    expect(result.readAgain).toEqual(['up/i']);
+    const soon = { isBackfilled: true, incidentsReadAt: new Map([['i', toEpochMs(NOW - HOUR_MS + 1)]]) };
+    expect((await pull(serve({}), soon)).questions.length).toBe(1);
+    const later = { isBackfilled: true, incidentsReadAt: new Map([['i', toEpochMs(NOW - HOUR_MS)]]) };
+    expect((await pull(serve({}), later)).questions.length).toBe(3);
     expect(
       questions.every(({ isConditional, headers }) => isConditional === true && Object.keys(headers).length === 0),
     ).toBe(true);

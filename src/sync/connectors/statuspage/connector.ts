@@ -2,13 +2,19 @@
  * statuspage: the public API (v2) of a Statuspage, or of any page that speaks it: vendors, another Pharos.
  *
  * Each pass asks `/api/v2/summary.json` (states, open incidents, maintenance to come). The two lists of the past, the 50
- * newest incidents and maintenances, are asked when an open incident is not open any more, and otherwise as often as is
- * left of one request a minute. Every question is conditional. No key.
+ * newest incidents and maintenances, are asked when an open incident is not open any more, and once an hour. Every question
+ * is conditional. No key.
  */
 
 import { z } from 'zod';
-import { type CompleteList, type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
-import { type EpochMs, toEpochMs } from '../../../model/time.ts';
+import {
+  type CompleteList,
+  type Incident,
+  type Learned,
+  NOTHING_LEARNED,
+  type Problem,
+} from '../../../model/observation.ts';
+import { type EpochMs, HOUR_MS, toEpochMs } from '../../../model/time.ts';
 import {
   type Answer,
   ask,
@@ -38,6 +44,8 @@ const OptionsSchema = z.strictObject({
 });
 type Options = z.output<typeof OptionsSchema>;
 
+/** How often the lists of the past are read again, where there is nothing new in them. */
+const PAST_AGE_MIN_MS = HOUR_MS;
 /** What a list of the past holds at most. */
 const LISTED_MAX = 50;
 
@@ -56,8 +64,10 @@ function summaryQuestion(options: Options): Question<z.output<typeof SummarySche
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const { payload: summary } = yield* ask(summaryQuestion(options));
-  const past = yield* readPast(options, context, summary.incidents);
   const { upstreamId, memory } = context;
+  const open = new Set(summary.incidents.map((item) => idIn(item, ID_FIELD)));
+  const hasEnded = [...memory.openIncidents].some((id) => !open.has(id));
+  const past = yield* readPast(options, context, { hasEnded });
   const projected = projectComponents(summary.components, {
     upstreamId,
     wanted: options.components,
@@ -70,12 +80,14 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     about,
   );
   const taken = new Set(incidents.incidents.map(({ id }) => externalIdOf(id)));
+  // Which one it is that has no id cannot be told; it may be any of those that were open.
+  const ended = open.has(null) ? [] : endedStories(context, open.union(taken));
   const isOpenLost = losesOpen(summary.incidents, { idField: ID_FIELD, taken, open: memory.openIncidents });
   const itemsOf = [summary.components, summary.incidents, summary.scheduled_maintenances];
   return {
     ...NOTHING_LEARNED,
     monitors: projected.monitors,
-    incidents: incidents.incidents,
+    incidents: [...incidents.incidents, ...ended],
     maintenances: maintenances.maintenances,
     problems: [...projected.problems, ...incidents.problems, ...maintenances.problems, ...past.problems],
     itemsTotal: [...itemsOf, past.incidents ?? [], past.maintenances ?? []].reduce(
@@ -95,9 +107,12 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
         instants: maintenances.maintenances.map(({ id, endsAt }) => [externalIdOf(id), endsAt]),
       }),
     ],
+    readAgain: past.incidents === null ? [] : newestIds(incidents.incidents),
     isBackfilled: memory.isBackfilled || past.incidents !== null,
   };
 }
+
+const NO_PAST: Past = { incidents: null, maintenances: null, problems: [] };
 
 interface Past {
   /** Null: not asked for, or not answered. */
@@ -106,18 +121,22 @@ interface Past {
   readonly problems: readonly Problem[];
 }
 
-/** The newest of the past: at once where an incident ended since, else when there is room for it. */
-function* readPast(options: Options, { memory }: PullContext, open: readonly unknown[]): Pull<Past> {
-  const stillOpen = new Set(open.map((item) => idIn(item, ID_FIELD)));
-  const hasEnded = [...memory.openIncidents].some((id) => !stillOpen.has(id));
-  const priority: Priority = hasEnded ? 'incident' : memory.isBackfilled ? 'detail' : 'backfill';
+/** The newest of the past: at first, where an incident is open no more, and once an hour, as long as the quota allows it. */
+function* readPast(
+  options: Options,
+  { memory, now }: PullContext,
+  { hasEnded }: { readonly hasEnded: boolean },
+): Pull<Past> {
+  const lastReadAt = Math.max(0, ...memory.incidentsReadAt.values());
+  if (memory.isBackfilled && !hasEnded && now - lastReadAt < PAST_AGE_MIN_MS) return NO_PAST;
+  const priority: Priority = memory.isBackfilled ? 'detail' : 'backfill';
   const [incidents] = yield* attempt([
     question(options, 'incidents.json', { name: 'list incidents', priority, schema: IncidentsSchema }),
   ]);
   const [maintenances] = yield* attempt([
     question(options, 'scheduled-maintenances.json', {
       name: 'list maintenances',
-      priority: memory.isBackfilled ? 'detail' : 'backfill',
+      priority,
       schema: MaintenancesSchema,
     }),
   ]);
@@ -128,6 +147,21 @@ function* readPast(options: Options, { memory }: PullContext, open: readonly unk
     maintenances: maintenances?.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,
     problems: [...told('incidents', incidents), ...told('scheduled-maintenances', maintenances)],
   };
+}
+
+/** Those that were open and that the page calls open no more: over as of now, until the list of the past says more. */
+function endedStories({ memory, upstreamId, now }: PullContext, open: ReadonlySet<string | null>): Incident[] {
+  return [...(memory.openStories ?? [])]
+    .filter(([id]) => !open.has(id))
+    .map(([id, known]) => ({ ...known, id: `${upstreamId}/${id}`, status: 'resolved', endedAt: now }));
+}
+
+/** By which it is remembered when the list was read. */
+function newestIds(incidents: readonly Incident[]): string[] {
+  return incidents
+    .toSorted((a, b) => b.startedAt - a.startedAt)
+    .slice(0, 3)
+    .map(({ id }) => id);
 }
 
 /** How far a list of the past reaches: all there is, or as far back as its oldest where it is full. */
