@@ -110,9 +110,14 @@ describe(`${VENDORS} vendors' pages in one process`, () => {
     expect(mostWithin(sent, SECOND_MS)).toBeLessThanOrEqual(18);
     for (const [vendor, requests] of Map.groupBy(sent, (one) => one.vendor)) {
       expect(mostWithin(requests, MINUTE_MS), vendor).toBeLessThanOrEqual(3);
-      // One a minute for the states; the two lists of what is over once at first and then hardly ever.
+      expect(requests.slice(0, 3).map(({ path }) => path)).toEqual([
+        'summary.json',
+        'incidents.json',
+        'scheduled-maintenances.json',
+      ]);
+      // One a minute for the states; the two lists of what is over once at first and then once an hour.
       expect(requests.filter(({ path }) => path === 'summary.json').length).toBe(minutes);
-      expect(requests.length).toBeLessThanOrEqual(minutes + 4);
+      expect(requests.length).toBe(minutes + 2);
     }
     expect(later.every(({ isConditional }) => isConditional)).toBe(true);
   }, 60_000);

@@ -121,7 +121,7 @@ describe('an incident that is open no more', () => {
     isBackfilled: true,
     openIncidents: new Set(['i']),
     openStories: new Map([['i', known]]),
-    incidentsReadAt: new Map([['i', NOW]]),
+    detailFetchedAt: new Map([['a', NOW]]),
   });
 
   it('is looked for among those of the past, with its own end and words', async () => {
@@ -166,15 +166,24 @@ describe('asking', () => {
   it('is one question that must be answered, each conditional and without a key', async () => {
     const { questions } = await pull(serve({}), { isBackfilled: true });
     expect(questions.map(({ priority }) => priority)).toEqual(['list', 'detail', 'detail']);
-    const { result } = await pull(serve({ incidents: [incident('i', over)] }));
-    expect(result.readAgain).toEqual(['up/i']);
-    const soon = { isBackfilled: true, incidentsReadAt: new Map([['i', toEpochMs(NOW - HOUR_MS + 1)]]) };
-    expect((await pull(serve({}), soon)).questions.length).toBe(1);
-    const later = { isBackfilled: true, incidentsReadAt: new Map([['i', toEpochMs(NOW - HOUR_MS)]]) };
-    expect((await pull(serve({}), later)).questions.length).toBe(3);
     expect(
       questions.every(({ isConditional, headers }) => isConditional === true && Object.keys(headers).length === 0),
     ).toBe(true);
+  });
+
+  it('reads the past again after an hour, also where it failed, and at once where it had to wait', async () => {
+    const readAt = (ago: number): Partial<PullMemory> => ({
+      isBackfilled: true,
+      detailFetchedAt: new Map([['a', toEpochMs(NOW - ago)]]),
+    });
+    expect((await pull(serve({}), readAt(HOUR_MS - 1))).questions.length).toBe(1);
+    expect((await pull(serve({}), readAt(HOUR_MS))).questions.length).toBe(3);
+    const remembered = async (past: unknown) =>
+      (
+        await pull((question, index) => (question.name === 'summary' ? serve({})(question, index) : past))
+      ).result.details.map(({ id, fetchedAt }) => `${id} ${fetchedAt - NOW}`);
+    expect(await remembered(failure('UPSTREAM_REFUSED'))).toEqual(['up/a 0']);
+    expect(await remembered('skipped')).toEqual([]);
   });
 
   it('reads a full list as far back as its oldest, and a short one as everything there is', async () => {

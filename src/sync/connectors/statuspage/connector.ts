@@ -11,6 +11,8 @@ import {
   type CompleteList,
   type Incident,
   type Learned,
+  type MonitorDetail,
+  type MonitorId,
   NOTHING_LEARNED,
   type Problem,
 } from '../../../model/observation.ts';
@@ -107,17 +109,19 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
         instants: maintenances.maintenances.map(({ id, endsAt }) => [externalIdOf(id), endsAt]),
       }),
     ],
-    readAgain: past.incidents === null ? [] : newestIds(incidents.incidents),
+    details: past.isRead ? projected.monitors.map(({ id }) => emptyDetail(id, context.now)) : [],
     isBackfilled: memory.isBackfilled || past.incidents !== null,
   };
 }
 
-const NO_PAST: Past = { incidents: null, maintenances: null, problems: [] };
+const NO_PAST: Past = { incidents: null, maintenances: null, problems: [], isRead: false };
 
 interface Past {
   /** Null: not asked for, or not answered. */
   readonly incidents: readonly unknown[] | null;
   readonly maintenances: readonly unknown[] | null;
+  /** Both were asked for. One that failed is asked for again in an hour. */
+  readonly isRead: boolean;
   readonly problems: readonly Problem[];
 }
 
@@ -127,7 +131,7 @@ function* readPast(
   { memory, now }: PullContext,
   { hasEnded }: { readonly hasEnded: boolean },
 ): Pull<Past> {
-  const lastReadAt = Math.max(0, ...memory.incidentsReadAt.values());
+  const lastReadAt = Math.max(0, ...memory.detailFetchedAt.values());
   if (memory.isBackfilled && !hasEnded && now - lastReadAt < PAST_AGE_MIN_MS) return NO_PAST;
   const priority: Priority = memory.isBackfilled ? 'detail' : 'backfill';
   const [incidents] = yield* attempt([
@@ -145,6 +149,7 @@ function* readPast(
   return {
     incidents: incidents?.kind === 'ok' ? incidents.payload.incidents : null,
     maintenances: maintenances?.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,
+    isRead: incidents?.kind !== 'skipped' && maintenances?.kind !== 'skipped',
     problems: [...told('incidents', incidents), ...told('scheduled-maintenances', maintenances)],
   };
 }
@@ -156,12 +161,9 @@ function endedStories({ memory, upstreamId, now }: PullContext, open: ReadonlySe
     .map(([id, known]) => ({ ...known, id: `${upstreamId}/${id}`, status: 'resolved', endedAt: now }));
 }
 
-/** By which it is remembered when the list was read. */
-function newestIds(incidents: readonly Incident[]): string[] {
-  return incidents
-    .toSorted((a, b) => b.startedAt - a.startedAt)
-    .slice(0, 3)
-    .map(({ id }) => id);
+/** By which it is remembered when the lists of the past were read. */
+function emptyDetail(id: MonitorId, fetchedAt: EpochMs): MonitorDetail {
+  return { id, fetchedAt, uptime: null, responseTimes: [], reportedSpans: [], reportedDays: [] };
 }
 
 /** How far a list of the past reaches: all there is, or as far back as its oldest where it is full. */
@@ -208,8 +210,8 @@ export const statuspage: Connector<Options> = {
   ...INTRODUCTION,
   kind: 'statuspage',
   optionsSchema: OptionsSchema,
-  // None are documented. One a minute, and a few an hour for what is over.
-  limits: { perMinute: 3, perHour: 66 },
+  // None are documented. A pass asks once, and at most twice more where something is over.
+  limits: { perMinute: 5, perHour: 130 },
   idField: ID_FIELD,
   vendorPage: ({ url }) => url,
   words: { status: [...Object.keys(STATE_WORDS), ...EVENT_STATUSES], impact: IMPACT_WORDS },
