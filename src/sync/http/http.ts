@@ -6,11 +6,12 @@
 import { Agent, type Dispatcher } from 'undici';
 import { isStatusError, type StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
-import { ACCEPTED_ENCODINGS, dropBody } from './body.ts';
+import { ACCEPTED_ENCODINGS } from './body.ts';
 import { errorForStatus, requestPlace, toStatusError, unreachable } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
 import { readPayload } from './payload.ts';
 import { isPrivateHost, lookupPublic, privateAddress } from './public-only.ts';
+import { redirectTarget, refusedRedirect } from './redirects.ts';
 import { parseHttpDate, parseRemaining, parseRetryAfter } from './retry-after.ts';
 import { createRevalidation, type Revalidation } from './revalidation.ts';
 
@@ -186,35 +187,6 @@ function toRequest(
     body: question.body === undefined ? null : JSON.stringify(question.body),
     signal,
   };
-}
-
-/** Where the answer sends us; null when it is no redirect. Credentials never go to another origin, nor twice by a POST. */
-function redirectTarget(
-  response: Dispatcher.ResponseData,
-  { url, place, question }: { readonly url: URL; readonly place: string; readonly question: HttpQuestion },
-): URL | null {
-  const { statusCode, headers } = response;
-  if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
-  const location = headers['location'];
-  const target = typeof location === 'string' ? URL.parse(location, url) : null;
-  const fault =
-    question.method !== 'GET'
-      ? `a ${question.method} is not sent on`
-      : target === null
-        ? 'without an address to go to'
-        : target.origin !== url.origin || target.username !== ''
-          ? 'to another origin, where the key must not go'
-          : null;
-  if (fault === null && target !== null) return target;
-  dropBody(response.body);
-  throw refusedRedirect(place, statusCode, fault ?? 'without an address to go to');
-}
-
-function refusedRedirect(place: string, status: number, words: string): StatusError {
-  return errorForStatus(`${place}: redirect refused (${words}); set the final address in the configuration`, {
-    status,
-    retryAt: null,
-  });
 }
 
 interface Reading extends Exchange {
