@@ -6,6 +6,7 @@ import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { intervalMsOf } from '../sync/schedule/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
+import { schedulesOf } from './schedules.ts';
 
 export interface LiveConfig {
   readonly config: () => Config;
@@ -49,6 +50,9 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),
       definesPages: new Set(bound.flatMap(({ upstream }) => (upstream.definesPages ? [upstream.id] : []))),
+      vendorPages: new Map(
+        bound.flatMap(({ upstream: { id, vendorPage } }) => (vendorPage === null ? [] : [[id, vendorPage]])),
+      ),
     }),
     sendMail: (mail) => mailer(mail),
     replace: (next) => {
@@ -90,8 +94,9 @@ interface Bound {
 }
 
 function bindUpstreams(config: Config, before: readonly Bound[]): readonly Bound[] {
+  const schedules = schedulesOf(config);
   return config.upstreams.map((entry) => {
-    const schedule = entry.schedule ?? config.schedule;
+    const schedule = schedules.get(entry.id) ?? config.schedule;
     const key = JSON.stringify([entry.id, entry.kind, entry.options, entry.limits, schedule]);
     const same = before.find((other) => other.key === key);
     if (same !== undefined) return same;

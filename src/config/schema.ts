@@ -58,6 +58,12 @@ const GroupSchema = z.strictObject({
     .describe(
       'Whether it is unfolded at first; one in which something is wrong always is. Default: on pages of up to 60 components.',
     ),
+  counts: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether trouble in it is trouble of the page. Default: of components that are ours, not of those on a vendor's page.",
+    ),
 });
 
 const ComponentSchema = z

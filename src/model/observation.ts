@@ -135,6 +135,8 @@ export interface Maintenance {
   readonly body?: string;
   /** Absent: it takes place once. */
   readonly repeats?: Recurrence;
+  /** False: its upstream says of each monitor what state it is in meanwhile. Absent: what is seen in the window is expected. */
+  readonly covers?: false;
   /** As of an incident. */
   readonly bornAt?: EpochMs;
 }
@@ -213,6 +215,8 @@ export interface GroupDefinition {
   readonly order: number;
   /** Whether it is unfolded at first; absent: it is not said. */
   readonly defaultOpen?: boolean | undefined;
+  /** Whether the state of its components is part of the page's; absent: that of those that are ours is. */
+  readonly counts?: boolean | undefined;
 }
 
 export interface ComponentDefinition {
@@ -229,6 +233,10 @@ export interface ComponentDefinition {
   readonly groupId: string | null;
   readonly order: number;
   readonly groupOrder: number;
+  /** Address of the page of somebody else that it is read from. Absent: it is ours. */
+  readonly vendorPage?: string;
+  /** False: its state is no part of the page's. */
+  readonly counts?: false;
 }
 
 /** Where an upstream sends its own notifications. Addresses and keys in it are never kept. */
@@ -248,6 +256,8 @@ export interface NotificationChannel {
  */
 export interface Learned {
   readonly monitors: readonly MonitorObservation[];
+  /** When monitors came into the state they are in, by their id, where their upstream tells; absent: it does not. */
+  readonly changedAt?: Readonly<Record<MonitorId, EpochMs>>;
   readonly incidents: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
   readonly announcements: readonly Announcement[];

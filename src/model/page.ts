@@ -134,6 +134,8 @@ export interface PageMaintenance {
   readonly windows: readonly Interval[];
   /** Null: it takes place once. */
   readonly repeats: Recurrence | null;
+  /** False: its components are in the states that are said of them meanwhile. */
+  readonly covers?: false;
   /** By `asOf` and its window. */
   readonly status: MaintenanceStatus;
   /** When it was first told of, at the latest when it began; never after `asOf`, and always the same. */

@@ -88,17 +88,20 @@ export function createPublisher(init: PublisherOptions): Publisher {
   const options = { ...init, ...init.control, disk: init.disk ?? DISK };
   const pages = createPagePublisher(options);
   const inTurn = pLimit(1);
-  /** Of the task that holds the lease at this moment. */
-  let held: Fence | null = null;
+  /** Of the task that holds the lease at this moment, and what joined it. */
+  let held: { readonly fence: Fence; readonly joined: Promise<void>[] } | null = null;
   /** One at a time in this process, and by the lease in all. */
   const exclusively = <Result>(task: (fence: Fence) => Promise<Result>): Promise<Result> =>
     inTurn(() =>
       options.withLease(async (fence) => {
-        held = fence;
+        const joined: Promise<void>[] = [];
+        held = { fence, joined };
         try {
           return await task(fence);
         } finally {
           held = null;
+          // The lease is given back once nobody switches under it any more.
+          await Promise.allSettled(joined);
         }
       }),
     );
@@ -139,7 +142,10 @@ export function createPublisher(init: PublisherOptions): Publisher {
     },
     publishSite: async (state) => {
       const task = async (fence: Fence): Promise<void> => void (await publishSite(parts, { state, fence }));
-      await (held === null ? exclusively(task) : task(held));
+      if (held === null) return exclusively(task);
+      const joining = task(held.fence);
+      held.joined.push(joining);
+      return joining;
     },
     settled: parts.background.settled,
     close: async () => {

@@ -97,14 +97,17 @@ function stringified(item: Record<string, unknown>): unknown {
   );
 }
 
+/** Any text where words stand; of numbers and booleans those that are words. */
+function isWord(words: AnswerFields['words'], key: string, value: unknown): boolean {
+  if (!Object.hasOwn(words, key)) return false;
+  return typeof value === 'string' || words[key]?.some((word) => word === value) === true;
+}
+
 /** Another word in every object, or, of the records of lists, only in every so many-th. */
 function unknownWords(reply: Reply, fault: Fault, { words }: AnswerFields): Reply {
   const strange = (item: Record<string, unknown>): Record<string, unknown> =>
     Object.fromEntries(
-      Object.entries(item).map(([key, value]) => [
-        key,
-        typeof value === 'string' && Object.hasOwn(words, key) ? 'frobnicated' : value,
-      ]),
+      Object.entries(item).map(([key, value]) => [key, isWord(words, key, value) ? 'frobnicated' : value]),
     );
   const { every = 1 } = fault;
   return rewritten(

@@ -33,7 +33,7 @@ export interface SandboxKind {
   readonly connector: {
     readonly kind: string;
     readonly idField: string;
-    readonly words: Readonly<Record<string, readonly string[]>>;
+    readonly words: Readonly<Record<string, readonly (string | number | boolean)[]>>;
   };
   readonly upstreams: readonly LocalUpstream[];
   /** The variables that the entries take their secrets from. */

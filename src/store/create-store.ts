@@ -72,12 +72,14 @@ export function createStore(database: Database): Store {
         rows.map((row) => [String(row['monitor']).slice(upstreamId.length + 1), Number(row['fetched_at']) as EpochMs]),
       );
     },
-    openIncidents: async (upstreamId) => {
+    openStories: async (upstreamId) => {
       const rows = await database.all(
-        'SELECT external_id FROM incident WHERE upstream = ? AND ended_at IS NULL AND withdrawn_at IS NULL',
+        'SELECT external_id, document FROM incident WHERE upstream = ? AND ended_at IS NULL AND withdrawn_at IS NULL',
         [upstreamId],
       );
-      return rows.map((row) => String(row['external_id']).slice(upstreamId.length + 1));
+      return new Map(
+        rows.map((row) => [String(row['external_id']).slice(upstreamId.length + 1), parseIncident(row['document'])]),
+      );
     },
     openSubjects: async (upstreamId) => {
       const rows = await database.all(

@@ -21,6 +21,8 @@ export interface Lease {
 }
 
 const BOOT_ID = randomUUID();
+/** In place of the instant until which it lasts: given back, and nobody's until it is taken again. */
+const RELEASED = 0;
 
 /**
  * Takes a lease that is free, has run out, or belongs to a process of this machine that is no more; null when somebody
@@ -73,7 +75,8 @@ export function underLease(
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
     const [row] = await tx.all('SELECT holder, fence, until_at FROM lease WHERE name = ?', [lease.name]);
-    if (row === undefined || row['holder'] !== lease.holder || Number(row['fence']) !== lease.fence) return false;
+    const isOurs = row?.['holder'] === lease.holder && Number(row['fence']) === lease.fence;
+    if (!isOurs || Number(row['until_at']) === RELEASED) return false;
     if (Number(row['until_at']) - now < ttlMs / 2)
       await tx.run('UPDATE lease SET until_at = ? WHERE name = ?', [now + ttlMs, lease.name]);
     await task();
@@ -84,7 +87,7 @@ export function underLease(
 /** Gives a lease back; one that somebody else has by now stays theirs. */
 export async function releaseLease(database: Database, lease: Lease): Promise<void> {
   await database.transaction((tx) =>
-    tx.run('UPDATE lease SET until_at = 0 WHERE name = ? AND holder = ?', [lease.name, lease.holder]),
+    tx.run('UPDATE lease SET until_at = ? WHERE name = ? AND holder = ?', [RELEASED, lease.name, lease.holder]),
   );
 }
 

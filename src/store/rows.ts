@@ -80,6 +80,7 @@ const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
   updates: z.array(UpdateSchema),
   body: z.string().exactOptional(),
   repeats: RecurrenceSchema.exactOptional(),
+  covers: z.literal(false).exactOptional(),
   bornAt: InstantSchema.exactOptional(),
 });
 

@@ -130,7 +130,7 @@ export interface Store {
   /** Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed. */
   readonly holdVanished: (upstreamId: string, hash: string | null) => Promise<void>;
   /** Ids there of the incidents of an upstream that are open. */
-  readonly openIncidents: (upstreamId: string) => Promise<readonly string[]>;
+  readonly openStories: (upstreamId: string) => Promise<ReadonlyMap<string, Incident>>;
   /** What the open incidents of an upstream are about. */
   readonly openSubjects: (upstreamId: string) => Promise<readonly Subject[]>;
   /** Incidents of an upstream whose own text is asked for, those not asked for longest first, by the id there. */

@@ -9,7 +9,7 @@
 
 import type { z } from 'zod';
 import type { StatusError } from '../errors.ts';
-import type { Learned } from '../model/observation.ts';
+import type { Incident, Learned } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
@@ -43,6 +43,8 @@ export interface Question<T> {
   readonly allowEmpty?: boolean;
   /** True: JSON may come under any content type, as from a plain file server. Default: it must say that it is JSON. */
   readonly acceptAnyType?: boolean;
+  /** True: it is asked whether anything changed since (`If-None-Match`), and the answer before is handed on if not. GET only. */
+  readonly isConditional?: boolean;
 }
 
 /**
@@ -95,6 +97,8 @@ export interface PullMemory {
   readonly detailFetchedAt: ReadonlyMap<string, EpochMs>;
   /** Incident ids of the last good snapshot that were open, by id there. */
   readonly openIncidents: ReadonlySet<string>;
+  /** What is known of them, for upstreams that say nothing any more of what is over. Absent: nothing is open. */
+  readonly openStories?: ReadonlyMap<string, Incident>;
   /**
    * When incidents whose own text is asked for (`Learned.readAgain`) were read last, by id there: those not asked for
    * longest, oldest first.
@@ -164,10 +168,15 @@ export interface Connector<Options> extends Introduction {
   readonly limits: Limits;
   /** True: it may define status pages. Until it has told which, no page is published that one of them could take over or close. */
   readonly definesPages?: boolean;
+  /** Where it reads somebody else's status page, the address that people open. Its trouble is then not the page's own. */
+  readonly vendorPage?: (options: Options) => string;
   /** The field that identifies an item in its lists; by it an item is salvaged that cannot be read otherwise. */
   readonly idField: string;
-  /** Fields whose words are a closed set, with the words we know. Any other word must never look well. */
-  readonly words: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Fields whose words are a closed set, with the words we know; some say it in numbers or booleans. Any other word must
+   * never look well.
+   */
+  readonly words: Readonly<Record<string, readonly (string | number | boolean)[]>>;
   /** The option that names a file or folder of this machine, relative to the configuration; such upstreams cost nobody anything. */
   readonly fileOption?: string;
   /** Options that `pharos preview` lays over those of the configuration. */

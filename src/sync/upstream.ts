@@ -11,6 +11,8 @@ export interface Upstream {
   readonly limits: Limits;
   /** Whether it may define status pages. */
   readonly definesPages: boolean;
+  /** Address of the page that it reads, which is somebody else's; null: it reads what is ours. */
+  readonly vendorPage: string | null;
   /** How often it is asked; twice this without an answer is stale. */
   readonly intervalMs: number;
   readonly pull: (context: PullContext) => Pull<Learned>;
@@ -32,7 +34,7 @@ export interface UpstreamSettings {
 
 /** Binds a connector to options that its own schema has parsed. */
 export function bindUpstream(
-  connector: Pick<Connector<never>, 'kind' | 'limits' | 'definesPages' | 'pull' | 'probe'>,
+  connector: Pick<Connector<never>, 'kind' | 'limits' | 'definesPages' | 'vendorPage' | 'pull' | 'probe'>,
   settings: UpstreamSettings,
 ): Upstream {
   const { id, options, intervalMs } = settings;
@@ -44,6 +46,7 @@ export function bindUpstream(
     kind: connector.kind,
     limits: settings.limits ?? connector.limits,
     definesPages: connector.definesPages ?? false,
+    vendorPage: connector.vendorPage?.(parsed) ?? null,
     intervalMs,
     pull: (context) => connector.pull(parsed, context),
     probe: (context) => connector.probe(parsed, context),

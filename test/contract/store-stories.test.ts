@@ -136,10 +136,10 @@ describe.each(DATABASES)('stories that upstreams tell and take back, in the stor
     await list(report('1'));
     await list();
     expect((await store.incidents(EVER))[0]).toMatchObject({ status: 'investigating', endedAt: null });
-    expect(await store.openIncidents('svc')).toEqual(['report-1']);
+    expect([...(await store.openStories('svc')).keys()]).toEqual(['report-1']);
     await list();
     expect(await shown()).toEqual([]);
-    expect(await store.openIncidents('svc')).toEqual([]);
+    expect([...(await store.openStories('svc')).keys()]).toEqual([]);
   });
 
   it('forget that one was missing once it is back, and show one again that was withdrawn', async () => {
@@ -191,7 +191,7 @@ describe.each(DATABASES)('stories that upstreams tell and take back, in the stor
     expect((await store.incidents(EVER))[0]).toMatchObject({ title: 'After', pages: ['svc/2'] });
     await list(born(2, { title: 'After, edited', pages: ['svc/2'] }));
     expect(await shown()).toEqual([id]);
-    expect(await store.openIncidents('svc')).toEqual(['report-7']);
+    expect([...(await store.openStories('svc')).keys()]).toEqual(['report-7']);
     await list();
     await list();
     expect(await shown()).toEqual([]);

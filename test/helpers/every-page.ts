@@ -111,6 +111,7 @@ export function sceneStatusPages(): { readonly name: string; readonly model: Pag
     { name: 'many-components', model: scenes.manyComponents(200) },
     { name: 'long-names', model: scenes.longNames() },
     { name: 'many-incidents', model: scenes.manyIncidents() },
+    { name: 'vendors', model: scenes.vendors() },
     { name: 'right-to-left', model: scenes.rightToLeft() },
     { name: 'stale', model: scenes.stale() },
     { name: 'japanese', model: scenes.outage({ settings: { locale: 'ja', timezone: 'Asia/Tokyo' } }) },

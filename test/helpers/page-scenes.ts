@@ -274,6 +274,23 @@ export function manyIncidents(count = 30): PageModel {
   });
 }
 
+/** Two of the groups are on vendors' pages, one of which is in trouble; the page is not. */
+export function vendors(): PageModel {
+  const pages: Readonly<Record<string, string>> = {
+    delivery: 'https://status.mail.example',
+    rest: 'https://status.cloud-with-a-name-as-long-as-they-come.example/acme',
+  };
+  const components = acmeComponents({ Payments: { state: 'major_outage', startedAgoMs: 20 * MINUTE_MS } }).map(
+    (one) => {
+      const page = pages[one.definition.groupId ?? ''];
+      return page === undefined
+        ? one
+        : { ...one, definition: { ...one.definition, vendorPage: page, counts: false as const } };
+    },
+  );
+  return calm({ components, state: 'operational' });
+}
+
 export function rightToLeft(): PageModel {
   const names = ['تطبيق الويب', 'واجهة API', 'تسجيل الدخول', 'البحث'];
   return outage({

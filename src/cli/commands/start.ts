@@ -6,6 +6,7 @@ import { deliverAll } from '../../app/exports.ts';
 import { listen } from '../../app/listen.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
+import { schedulesOf } from '../../app/schedules.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import { compileRenderer } from '../../publish/draw/load-renderer.ts';
@@ -120,10 +121,7 @@ function scheduleRuns({ config, engine }: Pharos): ReturnType<typeof startSchedu
 /** Upstreams by the cron expression they share, so that one tick is one run. */
 function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
-  for (const upstream of config.upstreams) {
-    const expression = upstream.schedule ?? config.schedule;
-    groups.getOrInsert(expression, []).push(upstream.id);
-  }
+  for (const [id, expression] of schedulesOf(config)) groups.getOrInsert(expression, []).push(id);
   return groups;
 }
 

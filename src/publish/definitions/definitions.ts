@@ -2,7 +2,12 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import type { Secret } from '../../config/secret.ts';
-import type { ComponentDefinition, PageDefinition } from '../../model/observation.ts';
+import {
+  type ComponentDefinition,
+  type GroupDefinition,
+  type PageDefinition,
+  upstreamOf,
+} from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { safeLink } from '../../model/scalars.ts';
 import { MINUTE_MS } from '../../model/time.ts';
@@ -112,7 +117,7 @@ function isPublishable({ definition, password }: ResolvedPage, problems: Definit
 
 function finish(
   { definition, config }: Draft,
-  { site, monitors, icons = new Map() }: DefinitionInputs,
+  { site, monitors, icons = new Map(), vendorPages = new Map() }: DefinitionInputs,
   problems: DefinitionProblem[],
 ): ResolvedPage {
   const { slug, customDomain } = definition;
@@ -129,7 +134,7 @@ function finish(
       homepageUrl: safeLink(definition.homepageUrl),
       contactUrl: safeLink(definition.contactUrl),
       icon: icon.address,
-      components: uniqueIds(shown.components),
+      components: withVendors(uniqueIds(shown.components), definition.groups, vendorPages),
     },
     settings: {
       url,
@@ -148,6 +153,25 @@ function finish(
     icon: icon.icon,
     iconAddress: wantedIcon !== null && isForeign(wantedIcon, url) ? wantedIcon : null,
   };
+}
+
+/** Whose each component is, and whether its state is part of the page's: what is ours, unless its group says otherwise. */
+function withVendors(
+  components: readonly ComponentDefinition[],
+  groups: readonly GroupDefinition[],
+  vendorPages: ReadonlyMap<string, string>,
+): readonly ComponentDefinition[] {
+  const counts = new Map(groups.map((group) => [group.id, group.counts]));
+  return components.map((component) => {
+    const { monitor, groupId } = component;
+    const vendorPage = monitor === null ? undefined : vendorPages.get(upstreamOf(monitor));
+    const isCounted = counts.get(groupId ?? '') ?? vendorPage === undefined;
+    return {
+      ...component,
+      ...(vendorPage === undefined ? {} : { vendorPage }),
+      ...(isCounted ? {} : { counts: false }),
+    };
+  });
 }
 
 /** How long a monitor is down before that is an incident; null: it never is by itself. */

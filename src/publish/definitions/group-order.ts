@@ -7,6 +7,7 @@ interface ConfiguredGroup {
   readonly name: string;
   readonly order?: number | undefined;
   readonly default_open?: boolean | undefined;
+  readonly counts?: boolean | undefined;
 }
 
 /** Between two places of the list, however many groups come to stand there. */
@@ -21,11 +22,11 @@ export function placedGroups(
   components: readonly ComponentDefinition[],
 ): GroupDefinition[] {
   let last = Number.NEGATIVE_INFINITY;
-  return groups.map(({ id, name, order: own, default_open: defaultOpen }) => {
+  return groups.map(({ id, name, order: own, default_open: defaultOpen, counts }) => {
     const first = components.filter(({ groupId }) => groupId === id).map(({ order }) => order);
     const order = own ?? Math.max(last + STEP, Math.min(...first));
     // One without components is not drawn, and moves nothing.
     if (Number.isFinite(order)) last = order;
-    return { id, name, order: Number.isFinite(order) ? order : Number.MAX_SAFE_INTEGER, defaultOpen };
+    return { id, name, order: Number.isFinite(order) ? order : Number.MAX_SAFE_INTEGER, defaultOpen, counts };
   });
 }

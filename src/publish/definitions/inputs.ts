@@ -25,6 +25,8 @@ export interface DefinitionInputs {
   /** Upstreams that may define pages and have not told yet which. */
   readonly undecidedUpstreams: ReadonlySet<string>;
   readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
+  /** Addresses of the pages that upstreams read which are somebody else's, by upstream id; default: all are ours. */
+  readonly vendorPages?: ReadonlyMap<string, string> | undefined;
   /** What became of the pictures that icons lead to, by address; default: none was asked for. */
   readonly icons?: ReadonlyMap<string, IconPicture> | undefined;
 }

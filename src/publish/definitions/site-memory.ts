@@ -108,6 +108,7 @@ export function createSiteMemory(store: Store): SiteMemory {
       upstreamDefinitions: definitions,
       undecidedUpstreams: undecided,
       icons: inputs.icons,
+      vendorPages: inputs.vendorPages,
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
     const pageKeys = new Map(
@@ -169,8 +170,8 @@ function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
     before.pages !== inputs.pages ||
     before.icons !== inputs.icons ||
     !isDeepStrictEqual(
-      [before.site, before.intervalMs, before.definesPages],
-      [inputs.site, inputs.intervalMs, inputs.definesPages],
+      [before.site, before.intervalMs, before.definesPages, before.vendorPages],
+      [inputs.site, inputs.intervalMs, inputs.definesPages, inputs.vendorPages],
     )
   );
 }

@@ -3,10 +3,16 @@
 import type { Connector } from '../connector.ts';
 import { backupControlPlane } from './backup-control-plane/connector.ts';
 import { customerJourneys } from './customer-journeys/connector.ts';
+import { gatus } from './gatus/connector.ts';
+import { healthchecks } from './healthchecks/connector.ts';
 import { markdown } from './markdown/connector.ts';
+import { prometheus } from './prometheus/connector.ts';
 import { serverMonitor } from './server-monitor/connector.ts';
+import { statuspage } from './statuspage/connector.ts';
 import { terraform } from './terraform/connector.ts';
+import { uptimeKuma } from './uptime-kuma/connector.ts';
 import { uptimeService } from './uptime-service/connector.ts';
+import { uptimerobot } from './uptimerobot/connector.ts';
 
 /** A connector whose options are only known when the configuration is read. */
 export type AnyConnector = Connector<never>;
@@ -23,6 +29,12 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(customerJourneys),
   erased(terraform),
   erased(markdown),
+  erased(statuspage),
+  erased(prometheus),
+  erased(uptimeKuma),
+  erased(gatus),
+  erased(healthchecks),
+  erased(uptimerobot),
 ];
 
 /** The connector of a kind that the configuration let pass. */

@@ -1,7 +1,13 @@
 /** Lists of items as upstreams send them: each item read by itself, named by its id, and counted once. */
 
 import type { z } from 'zod';
-import { type MonitorId, type MonitorObservation, type Problem, toMonitorId } from '../../model/observation.ts';
+import {
+  type MonitorDetail,
+  type MonitorId,
+  type MonitorObservation,
+  type Problem,
+  toMonitorId,
+} from '../../model/observation.ts';
 import type { PullContext } from '../connector.ts';
 import { IdSchema, NameSchema } from './wire.ts';
 
@@ -171,7 +177,7 @@ export function losesOpen(
 
 /** Ids there of the monitors whose details are the oldest, the oldest first; none that were asked for within `ageMinMs`. */
 export function detailsDue(
-  monitors: readonly MonitorObservation[],
+  monitors: readonly Pick<MonitorObservation, 'id'>[],
   { now, memory }: PullContext,
   { ageMinMs, max }: { readonly ageMinMs: number; readonly max: number },
 ): string[] {
@@ -181,6 +187,21 @@ export function detailsDue(
     .filter((id) => now - fetchedAt(id) >= ageMinMs)
     .toSorted((a, b) => fetchedAt(a) - fetchedAt(b))
     .slice(0, max);
+}
+
+/**
+ * Details that come with a list anyway, of the monitors whose last are older than `ageMinMs`: the past only the first
+ * time, response times those since.
+ */
+export function newDetails(details: readonly MonitorDetail[], context: PullContext, ageMinMs: number): MonitorDetail[] {
+  const due = new Set(detailsDue(details, context, { ageMinMs, max: details.length }));
+  return details
+    .filter(({ id }) => due.has(externalIdOf(id)))
+    .map((detail) => {
+      const last = context.memory.detailFetchedAt.get(externalIdOf(detail.id));
+      if (last === undefined) return detail;
+      return { ...detail, reportedSpans: [], responseTimes: detail.responseTimes.filter(({ at }) => at > last) };
+    });
 }
 
 /** What is told of something without being wrong in itself. */

@@ -6,12 +6,14 @@
 import { Agent, type Dispatcher } from 'undici';
 import { isStatusError, type StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
-import { ACCEPTED_ENCODINGS, dropBody } from './body.ts';
+import { ACCEPTED_ENCODINGS } from './body.ts';
 import { errorForStatus, requestPlace, toStatusError, unreachable } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
 import { readPayload } from './payload.ts';
 import { isPrivateHost, lookupPublic, privateAddress } from './public-only.ts';
+import { redirectTarget, refusedRedirect } from './redirects.ts';
 import { parseHttpDate, parseRemaining, parseRetryAfter } from './retry-after.ts';
+import { createRevalidation, type Revalidation } from './revalidation.ts';
 
 export interface HttpLimits {
   readonly connectMs: number;
@@ -103,9 +105,10 @@ export function createHttp(options: HttpOptions = {}): Http {
     headersTimeout: limits.headersMs,
     bodyTimeout: limits.idleMs,
   });
+  const revalidation = createRevalidation();
+  const isPublicOnly = options.isPublicOnly ?? false;
   return {
-    request: (question, context) =>
-      request(agent, limits, { question, context, isPublicOnly: options.isPublicOnly ?? false }),
+    request: (question, context) => request(agent, limits, { question, context, isPublicOnly, revalidation }),
     close: () => agent.destroy(),
   };
 }
@@ -114,6 +117,7 @@ interface Exchange {
   readonly question: HttpQuestion;
   readonly context: HttpContext;
   readonly isPublicOnly: boolean;
+  readonly revalidation: Revalidation;
 }
 
 async function request(agent: Agent, limits: HttpLimits, exchange: Exchange): Promise<HttpAnswer> {
@@ -130,9 +134,12 @@ async function request(agent: Agent, limits: HttpLimits, exchange: Exchange): Pr
     let url = start;
     for (let redirects = 0; ; redirects += 1) {
       if (exchange.isPublicOnly && isPrivateHost(url)) throw privateAddress();
-      const response = await agent.request(toRequest(question, url, signal));
+      // Where it was sent on to, another answer has that tag.
+      const conditions = redirects === 0 ? exchange.revalidation.headersFor(question, at) : {};
+      const response = await agent.request(toRequest(question, url, { signal, conditions }));
       const target = redirectTarget(response, { url, place, question });
-      if (target === null) return await toAnswer(response, { ...exchange, place, at, limits });
+      if (target === null)
+        return await toAnswer(response, { ...exchange, place, at, limits, isFirst: redirects === 0, conditions });
       await discard(response);
       if (redirects === limits.redirectsMax)
         throw refusedRedirect(place, response.statusCode, `more than ${limits.redirectsMax} redirects`);
@@ -163,7 +170,7 @@ function unsendable(method: string): StatusError {
 function toRequest(
   question: HttpQuestion,
   url: URL,
-  signal: AbortSignal,
+  { signal, conditions }: { readonly signal: AbortSignal; readonly conditions: Readonly<Record<string, string>> },
 ): { origin: string } & Dispatcher.RequestOptions {
   return {
     origin: url.origin,
@@ -174,6 +181,7 @@ function toRequest(
       'accept-encoding': ACCEPTED_ENCODINGS,
       'user-agent': 'Pharos',
       ...(question.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...conditions,
       ...Object.fromEntries(Object.entries(question.headers).map(([name, value]) => [name.toLowerCase(), value])),
     },
     body: question.body === undefined ? null : JSON.stringify(question.body),
@@ -181,58 +189,39 @@ function toRequest(
   };
 }
 
-/** Where the answer sends us; null when it is no redirect. Credentials never go to another origin, nor twice by a POST. */
-function redirectTarget(
-  response: Dispatcher.ResponseData,
-  { url, place, question }: { readonly url: URL; readonly place: string; readonly question: HttpQuestion },
-): URL | null {
-  const { statusCode, headers } = response;
-  if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
-  const location = headers['location'];
-  const target = typeof location === 'string' ? URL.parse(location, url) : null;
-  const fault =
-    question.method !== 'GET'
-      ? `a ${question.method} is not sent on`
-      : target === null
-        ? 'without an address to go to'
-        : target.origin !== url.origin || target.username !== ''
-          ? 'to another origin, where the key must not go'
-          : null;
-  if (fault === null && target !== null) return target;
-  dropBody(response.body);
-  throw refusedRedirect(place, statusCode, fault ?? 'without an address to go to');
-}
-
-function refusedRedirect(place: string, status: number, words: string): StatusError {
-  return errorForStatus(`${place}: redirect refused (${words}); set the final address in the configuration`, {
-    status,
-    retryAt: null,
-  });
-}
-
 interface Reading extends Exchange {
   readonly place: string;
   readonly at: EpochMs;
   readonly limits: HttpLimits;
+  /** False: it was sent on to another address. */
+  readonly isFirst: boolean;
+  /** Headers that it was asked with, under which nothing new is an answer. */
+  readonly conditions: Readonly<Record<string, string>>;
 }
 
 async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Promise<HttpAnswer> {
   const { statusCode: status, headers } = response;
-  const { question, context, place, at, limits } = reading;
+  const { question, context, place, at, limits, revalidation, isFirst, conditions } = reading;
   const now = context.now();
   const theirNow = parseHttpDate(typeof headers['date'] === 'string' ? headers['date'] : '', now);
+  const facts = {
+    at,
+    clockSkewMs: theirNow === null ? null : theirNow - now,
+    remaining: parseRemaining(headers['x-ratelimit-remaining']),
+  };
+  const isSame = status === 304 && Object.keys(conditions).length > 0;
+  const before = isSame ? revalidation.recall(question) : undefined;
+  if (before !== undefined) {
+    await discard(response);
+    return { ...facts, status: 200, payload: before.payload };
+  }
   if (!((status >= 200 && status < 300) || question.acceptStatuses?.includes(status) === true)) {
     await discard(response);
     throw errorForStatus(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }) });
   }
   const payload = await readPayload(response, { ...question, place, bytesMax: limits.bytesMax });
-  return {
-    status,
-    payload,
-    at,
-    clockSkewMs: theirNow === null ? null : theirNow - now,
-    remaining: parseRemaining(headers['x-ratelimit-remaining']),
-  };
+  if (isFirst) revalidation.remember(question, { headers, payload, at });
+  return { ...facts, status, payload };
 }
 
 /** Frees the connection. What an error page says is of no use to us, nor is how its reading ends. */

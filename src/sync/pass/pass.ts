@@ -12,6 +12,7 @@ import { afterFailure, afterSuccess, type Circuit, circuitOf } from './circuit-b
 import { type Outcome, type PassReport, toReport, type UpstreamReport } from './report.ts';
 import { createRunner, NOTHING_ASKED, type Runner, type RunnerDeps } from './runner.ts';
 import { takeSnapshot, toFailure } from './snapshot.ts';
+import { createVendorTurns } from './vendor-turns.ts';
 
 export type { PassReport, UpstreamReport } from './report.ts';
 
@@ -43,7 +44,7 @@ const TOO_SOON_REASON =
   'its schedule runs more often than its quota allows; set a longer schedule for it, or its higher limits if it has them';
 
 /**
- * Asks all upstreams side by side. A failure of one is data in the report: nothing is thrown for it, and the others are
+ * Asks all upstreams side by side, vendors' pages in turn. A failure of one is data in the report: nothing is thrown for it, and the others are
  * not touched. An upstream that another pass is at, here or in another process, is skipped.
  */
 export async function runPass(
@@ -52,9 +53,11 @@ export async function runPass(
   options: PassOptions = {},
 ): Promise<PassReport> {
   const startedAt = deps.now();
+  const { sleep, signal } = deps;
+  const turns = createVendorTurns(upstreams, { sleep, signal, isSpread: options.isManual !== true });
   const reports = await Promise.all(
     upstreams.map(async (upstream) => {
-      const report = await passOver(upstream, deps, options);
+      const report = await turns.inTurn(upstream, () => passOver(upstream, deps, options));
       options.onReport?.(report);
       return report;
     }),

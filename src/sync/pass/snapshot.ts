@@ -2,8 +2,8 @@
 
 import { isStatusError, StatusError } from '../../errors.ts';
 import type { Announcement, Learned, PageDefinition } from '../../model/observation.ts';
-import { recordPass } from '../../model/record.ts';
-import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { recordPass, type Sighting } from '../../model/record.ts';
+import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
 import { readMonitorStates } from '../../store/monitor-states.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
 import type { PullMemory } from '../connector.ts';
@@ -56,9 +56,11 @@ export function silenceMsOf(intervalMs: number): number {
 const READ_AGAIN_MAX = 50;
 
 async function readMemory({ store, upstream: { id }, record }: SnapshotTask): Promise<PullMemory> {
+  const openStories = await store.openStories(id);
   return {
     detailFetchedAt: await store.detailFetchedAt(id),
-    openIncidents: new Set(await store.openIncidents(id)),
+    openIncidents: new Set(openStories.keys()),
+    openStories,
     incidentsReadAt: await store.incidentsReadAt(id, READ_AGAIN_MAX),
     channelsAt: record?.channelsAt ?? null,
     isBackfilled: record?.isBackfilled ?? false,
@@ -91,15 +93,24 @@ async function checkAndCommit(
     await store.holdVanished(upstream.id, verdict.hash);
     return { kind: 'skipped', cause: 'held', reason: verdict.reason };
   }
+  const lastAt = record?.monitorsAt ?? null;
   const { at, ...spans } = recordPass({
     at: startedAt,
-    lastAt: record?.monitorsAt ?? null,
+    lastAt,
     lastStates,
-    seen: learned.monitors,
+    seen: sightingsOf(learned, lastAt),
     silenceMs: silenceMsOf(upstream.intervalMs),
   });
   const result = await store.commitPass({ upstreamId: upstream.id, observedAt: at, learned, ...spans });
   return { kind: 'ok', learned, changed: changedBy(result, learned, record) };
+}
+
+/** What changed before the last answer, which was kept on its way, changed with it at the earliest: till then it was heard otherwise. */
+function sightingsOf({ monitors, changedAt = {} }: Learned, lastAt: EpochMs | null): readonly Sighting[] {
+  return monitors.map(({ id, state }) => {
+    const at = changedAt[id] ?? null;
+    return { id, state, changedAt: at === null || lastAt === null ? at : later(at, lastAt) };
+  });
 }
 
 function changedBy(result: CommitResult, learned: Learned, record: UpstreamRecord | null): Changed {

@@ -22,6 +22,7 @@ import {
 } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { isOpen } from '../incident/event-times.ts';
+import { countedComponents } from '../model/page-state.ts';
 import { upstreamResponseMs } from '../model/upstream-figures.ts';
 import type { BadgeSubject } from './badge.ts';
 import { type ComponentDays, combinedDays } from './combined-days.ts';
@@ -51,7 +52,7 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
     .filter(({ members }) => members.length > 0);
   return {
     page: {
-      ...badgeSubject(model, model.definition.title, measured),
+      ...badgeSubject(model, model.definition.title, countedMeasured(measured)),
       state: model.state,
       isStale: model.isStale,
       ...wantedEvents(model, () => true),
@@ -62,6 +63,11 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
       subject: badgeSubject(model, one.component.name, [one]),
     })),
   };
+}
+
+function countedMeasured(measured: readonly Measured[]): readonly Measured[] {
+  const counted = new Set(countedComponents(measured.map(({ component }) => component)));
+  return measured.filter(({ component }) => counted.has(component));
 }
 
 /** What is counted once for each component, however many subjects it is part of. */

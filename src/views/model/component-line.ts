@@ -100,7 +100,7 @@ function sightingsOf(
       .filter((incident) => incident.isOutage && isAboutComponent(incident, named))
       .map(({ startedAt, endedAt }): Interval => ({ from: startedAt, to: endedAt ?? after(asOf) })),
     maintenances: maintenances
-      .filter(({ componentIds }) => componentIds.includes(definition.id))
+      .filter(({ componentIds, covers }) => covers !== false && componentIds.includes(definition.id))
       .flatMap(({ windows }) => windows),
   };
 }

@@ -2,6 +2,7 @@
 
 import {
   type Announcement,
+  type ComponentModel,
   type Entries,
   type EpochMs,
   entriesOf,
@@ -21,7 +22,7 @@ import { type LaidComponent, layComponent } from './component-line.ts';
 import { HEARTBEAT_MS } from './heartbeat.ts';
 import type { KnownEntry } from './identities.ts';
 import { componentIdsOf, incidentAt, isOnPage, type SeenIncident } from './known-incidents.ts';
-import { combinedPresent } from './page-state.ts';
+import { combinedPresent, countedComponents } from './page-state.ts';
 import { plansOf, type SeenMaintenance } from './plans.ts';
 import { inPageOrder } from './sections.ts';
 import { storiesOf } from './stories.ts';
@@ -69,7 +70,7 @@ export function pageModel(inputs: PageInputs): PageModel {
   return {
     definition,
     settings,
-    ...combinedPresent(components),
+    ...combinedPresent(countedComponents(components)),
     knownSince: firstSeenAt.get('') ?? asOf,
     groups,
     components,
@@ -89,7 +90,7 @@ export function pageModel(inputs: PageInputs): PageModel {
         oldest === null || monitorsAt === null ? null : toEpochMs(Math.min(oldest, monitorsAt)),
       asOf,
     ),
-    isStale: sources.some((source) => source.isMonitorsStale || source.isIncidentsStale),
+    isStale: countedSources(sources, components).some((source) => source.isMonitorsStale || source.isIncidentsStale),
     newEntries: stories.newEntries,
     nextEntryAt: nextEntryAt(entries, watchedCount(laid), asOf),
   };
@@ -122,6 +123,17 @@ function relevantSources(
     .filter((source) => used.has(source.upstreamId))
     .map((source) => ({ ...source, monitorsAt: capped(source.monitorsAt), incidentsAt: capped(source.incidentsAt) }))
     .toSorted((a, b) => (a.upstreamId < b.upstreamId ? -1 : 1));
+}
+
+/** Without those that only components draw on whose state is no part of the page's. */
+function countedSources(
+  sources: readonly SourceFreshness[],
+  components: readonly ComponentModel[],
+): readonly SourceFreshness[] {
+  const upstreams = (of: readonly ComponentModel[]): Set<string> =>
+    new Set(of.flatMap(({ definition: { monitor } }) => (monitor === null ? [] : [upstreamOf(monitor)])));
+  const others = upstreams(components).difference(upstreams(countedComponents(components)));
+  return sources.filter(({ upstreamId }) => !others.has(upstreamId));
 }
 
 const NO_ENTRIES: Entries = { entries: [], told: [], nextAt: null };

@@ -9,6 +9,14 @@ import {
   type TimelineSpan,
 } from '../../model/index.ts';
 
+/** The components whose state is part of the page's; all of them where none is. */
+export function countedComponents<T extends Pick<ComponentModel, 'definition'>>(
+  components: readonly T[],
+): readonly T[] {
+  const counted = components.filter(({ definition }) => definition.counts !== false);
+  return counted.length === 0 ? components : counted;
+}
+
 /** The combined state now, and when the components together came into it; null: nothing was known before. */
 export function combinedPresent(components: readonly ComponentModel[]): {
   readonly state: State;

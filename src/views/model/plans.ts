@@ -73,6 +73,7 @@ function planOf(
     endsAt: window.to,
     windows,
     repeats: one.repeats ?? null,
+    ...(one.covers === false ? { covers: false } : {}),
     status: updates.at(-1)?.status ?? 'scheduled',
     announcedAt,
     editedAt,

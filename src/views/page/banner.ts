@@ -2,6 +2,7 @@
 
 import type { ComponentModel, State } from '../../model/index.ts';
 import type { LinkView, ViewContext } from '../frame/shell.ts';
+import { countedComponents } from '../model/page-state.ts';
 import { pathSegment } from '../text/addresses.ts';
 import { count, fill } from '../words/index.ts';
 import { bannerSentence, TROUBLE_KEYS } from '../words/state-words.ts';
@@ -26,14 +27,15 @@ const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDo
 /** The state in a sentence, and which components it is about. */
 export function bannerOf(context: ViewContext): BannerView {
   const { model, words, locale } = context;
+  const counted = countedComponents(model.components);
   const lists = TROUBLE_KEYS.map(([state, key]) => ({
     key,
-    components: model.components.filter((one) => one.state === state),
+    components: counted.filter((one) => one.state === state),
   })).filter(({ components }) => components.length > 0);
   const details: (string | LinkView)[][] = lists.map(({ key, components }) =>
     bannerParts(context, words[key], components),
   );
-  const well = model.components.filter((one) => one.state === 'operational').length;
+  const well = counted.filter((one) => one.state === 'operational').length;
   if (lists.length > 0 && well > 0) details.push([count(words.bannerRest, well, locale)]);
   if (model.components.length === 0) details.push([words.bannerNothing]);
   const [only] = lists.length === 1 ? (lists[0]?.components ?? []) : [];

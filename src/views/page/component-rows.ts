@@ -11,13 +11,14 @@ import {
   STATES_BY_IMPACT,
   type State,
   type Uptime,
+  upstreamOf,
   uptimeOf,
   windowOf,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/combined-days.ts';
 import { responseSparkOf, type SparkView } from '../component/response-chart.ts';
 import { barCells, type DayBarView, type DaysView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
-import type { ViewContext } from '../frame/shell.ts';
+import type { LinkView, ViewContext } from '../frame/shell.ts';
 import { sectionsOf } from '../model/sections.ts';
 import { componentPath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
@@ -46,6 +47,8 @@ export interface GroupView {
   readonly isOpen: boolean;
   /** Its days together, for as long as it is folded; empty where it is open anyway. */
   readonly letters: string;
+  /** Whose its components are, where they are somebody else's: a sentence each, with a link and the time it is from. */
+  readonly vendors: readonly VendorView[];
 }
 
 /** What only a long list needs. */
@@ -56,6 +59,9 @@ export interface LongListView {
   readonly failingMore: string;
   readonly count: number;
 }
+
+/** A sentence in pieces. */
+export type VendorView = readonly (string | LinkView | TimeView)[];
 
 export interface ComponentRowView {
   /** To link to; null where nothing does. */
@@ -136,6 +142,7 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
         // What is wrong is never folded away; of a long list it stands on top.
         isOpen: isLong ? group.defaultOpen === true : group.defaultOpen !== false || isWorse(state, 'operational'),
         letters: isLong ? groupLetters(model, components, days) : '',
+        vendors: vendorsOf(context, components),
       },
       components: rows,
     };
@@ -147,6 +154,26 @@ function groupLetters(model: PageModel, components: readonly ComponentModel[], {
   return combinedDays(members, days.length)
     .map(({ state }) => LOOKS[state].letter)
     .join('');
+}
+
+/** The vendors' pages that components are read from, with when each was heard last; one that never was is left out. */
+function vendorsOf({ model, words, format }: ViewContext, components: readonly ComponentModel[]): VendorView[] {
+  const pages = new Map(
+    components.flatMap(({ definition: { vendorPage, monitor } }) =>
+      vendorPage === undefined || monitor === null ? [] : [[vendorPage, upstreamOf(monitor)]],
+    ),
+  );
+  return [...pages].flatMap(([href, upstreamId]) => {
+    const at = model.sources.find((source) => source.upstreamId === upstreamId)?.monitorsAt ?? null;
+    if (at === null) return [];
+    const pieces = words.toldByVendor.split(/(\{name\}|\{time\})/);
+    return [
+      pieces.map((piece) => {
+        if (piece === '{time}') return format.time(at);
+        return piece === '{name}' ? { href, text: new URL(href).host } : piece;
+      }),
+    ];
+  });
 }
 
 interface RowInit {

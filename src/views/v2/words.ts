@@ -2,6 +2,7 @@
 
 import { isWorse, type PageModel, STATES_BY_IMPACT, type State } from '../../model/index.ts';
 import { isOpen } from '../incident/event-times.ts';
+import { countedComponents } from '../model/page-state.ts';
 import type { V2ComponentStatus, V2Indicator, V2Status } from './types.ts';
 
 const COMPONENT_STATUS: Readonly<Record<State, V2ComponentStatus>> = {
@@ -41,12 +42,19 @@ export function pageStatus(model: PageModel): V2Status {
 }
 
 function notQuiteOperational(model: PageModel, operational: V2Status): V2Status {
-  const worst = model.components.reduce<State>(
+  const counted = countedComponents(model.components);
+  const worst = counted.reduce<State>(
     (state, component) => (isWorse(component.state, state) ? component.state : state),
     STATES_BY_IMPACT[STATES_BY_IMPACT.length - 1] ?? 'paused',
   );
   if (isWorse(worst, 'operational')) return PAGE_STATUS[worst];
-  const open = model.incidents.find((incident) => isOpen(incident) && incident.impact !== 'none');
+  const ids = new Set(counted.map(({ definition }) => definition.id));
+  const open = model.incidents.find(
+    ({ componentIds, ...incident }) =>
+      isOpen(incident) &&
+      incident.impact !== 'none' &&
+      (componentIds.length === 0 || componentIds.some((id) => ids.has(id))),
+  );
   return open === undefined ? operational : { indicator: 'minor', description: 'Operational, With an Open Incident' };
 }
 

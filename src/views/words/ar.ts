@@ -51,6 +51,7 @@ export const ar: Words = {
   checkedAgo: 'فُحص {ago}',
   checkedEvery: 'يُفحص كل {interval}.',
   goodUntil: 'بعد {time} تصبح هذه الصفحة قديمة.',
+  toldByVendor: 'وفقًا لـ {name}، حتى {time}.',
   staleTitle: 'هذه الصفحة ليست محدثة.',
   staleBody: 'آخر البيانات من {time}. قد تكون الحالة الفعلية مختلفة.',
   staleNever: 'لم تصل أي بيانات بعد. الحالة الفعلية غير معروفة.',

@@ -37,6 +37,7 @@ export const de: Words = {
   checkedAgo: '{ago} geprüft',
   checkedEvery: 'Alle {interval} geprüft.',
   goodUntil: 'Wer sie nach {time} liest, liest einen alten Stand.',
+  toldByVendor: 'Laut {name}, Stand {time}.',
   staleTitle: 'Diese Seite ist nicht aktuell.',
   staleBody: 'Die letzten Daten sind von {time}. Der wirkliche Zustand kann anders sein.',
   staleNever: 'Es sind noch keine Daten angekommen. Der wirkliche Zustand ist offen.',

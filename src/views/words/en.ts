@@ -35,6 +35,7 @@ export const en = {
   checkedAgo: 'Checked {ago}',
   checkedEvery: 'Checked every {interval}.',
   goodUntil: 'Read later than {time}, this page is out of date.',
+  toldByVendor: 'According to {name}, as of {time}.',
   staleTitle: 'This page is not current.',
   staleBody: 'The last data is from {time}. The real state may be different.',
   staleNever: 'No data has been received yet. The real state may be anything.',

@@ -41,6 +41,7 @@ export const es: Words = {
   checkedAgo: 'Comprobado {ago}',
   checkedEvery: 'Se comprueba cada {interval}.',
   goodUntil: 'Leída después de {time}, esta página ya no está al día.',
+  toldByVendor: 'Según {name}, con datos de {time}.',
   staleTitle: 'Esta página no está al día.',
   staleBody: 'Los últimos datos son del {time}. El estado real puede ser otro.',
   staleNever: 'Todavía no se han recibido datos. El estado real puede ser cualquiera.',

@@ -41,6 +41,7 @@ export const fr: Words = {
   checkedAgo: 'Contrôlé {ago}',
   checkedEvery: 'Contrôlé toutes les {interval}.',
   goodUntil: 'Lue après le {time}, cette page n’est plus à jour.',
+  toldByVendor: 'D’après {name}, état au {time}.',
   staleTitle: 'Cette page n’est pas à jour.',
   staleBody: 'Les dernières données datent du {time}. L’état réel peut être différent.',
   staleNever: 'Aucune donnée n’a encore été reçue. L’état réel est inconnu.',

@@ -37,6 +37,7 @@ export const ja: Words = {
   checkedAgo: '{ago}に確認',
   checkedEvery: '{interval}ごとに確認しています。',
   goodUntil: '{time}以降は、このページの内容は古くなっています。',
+  toldByVendor: '{name}による情報（{time}時点）。',
   staleTitle: 'このページは最新ではありません。',
   staleBody: '最後のデータは{time}のものです。実際の状態は異なる可能性があります。',
   staleNever: 'データをまだ受信していません。実際の状態は不明です。',

@@ -41,6 +41,7 @@ export const ptBr: Words = {
   checkedAgo: 'Verificado {ago}',
   checkedEvery: 'Verificado a cada {interval}.',
   goodUntil: 'Lida depois de {time}, esta página está desatualizada.',
+  toldByVendor: 'Segundo {name}, situação em {time}.',
   staleTitle: 'Esta página não está atualizada.',
   staleBody: 'Os últimos dados são de {time}. O estado real pode ser outro.',
   staleNever: 'Nenhum dado foi recebido ainda. O estado real pode ser qualquer um.',

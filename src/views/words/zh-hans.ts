@@ -37,6 +37,7 @@ export const zhHans: Words = {
   checkedAgo: '{ago}检查',
   checkedEvery: '每 {interval}检查一次。',
   goodUntil: '{time} 之后阅读时，本页已过时。',
+  toldByVendor: '据 {name}，截至 {time}。',
   staleTitle: '本页不是最新的。',
   staleBody: '最后的数据来自 {time}。实际状态可能不同。',
   staleNever: '尚未收到任何数据。实际状态未知。',

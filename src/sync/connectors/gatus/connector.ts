@@ -1,0 +1,71 @@
+/**
+ * gatus: the endpoints of a Gatus.
+ *
+ * Each pass asks `GET /api/v1/endpoints/statuses`, which has all endpoints at once with their newest results; Gatus keeps that
+ * answer for ten seconds. The first pass asks for a hundred results of each, later ones for twenty. Headers as configured,
+ * where Gatus or a proxy wants to know who asks. No limits are documented.
+ */
+
+import { z } from 'zod';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { MINUTE_MS } from '../../../model/time.ts';
+import {
+  ask,
+  type Connector,
+  NO_LIMITS,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+} from '../../connector.ts';
+import { newDetails, toWarnings } from '../items.ts';
+import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
+import { INTRODUCTION } from './init.ts';
+import { projectStatuses, SUCCESS_STATES } from './project.ts';
+import { ID_FIELD, StatusesSchema } from './schema.ts';
+
+const OptionsSchema = z.strictObject({
+  url: BaseUrlSchema.describe('Address of Gatus, without /api/v1.'),
+  headers: HeadersSchema.describe('Headers sent with each request, such as Authorization.'),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+/** Results of each endpoint: as many as Gatus keeps unless told otherwise, and as many as it gives. */
+const RESULTS_FIRST = 100;
+const RESULTS_USUAL = 20;
+const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
+
+function statusesQuestion({ url, headers }: Options, pageSize: number): Question<unknown[]> {
+  return {
+    name: 'list statuses',
+    priority: 'list',
+    method: 'GET',
+    url: endpointAddress(url, '/api/v1/endpoints/statuses', { page: 1, pageSize }),
+    headers,
+    schema: StatusesSchema,
+  };
+}
+
+function* pull(options: Options, context: PullContext): Pull<Learned> {
+  const { upstreamId, now, memory } = context;
+  const { payload } = yield* ask(statusesQuestion(options, memory.isBackfilled ? RESULTS_USUAL : RESULTS_FIRST));
+  const { details, ...learned } = projectStatuses(payload, { upstreamId, now });
+  return { ...NOTHING_LEARNED, ...learned, details: newDetails(details, context, DETAIL_AGE_MIN_MS) };
+}
+
+function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
+  const { payload } = yield* ask(statusesQuestion(options, RESULTS_USUAL));
+  const { monitors, problems } = projectStatuses(payload, { upstreamId, now });
+  return { summary: `${monitors.length} endpoints`, warnings: toWarnings(problems), monitorsTotal: monitors.length };
+}
+
+export const gatus: Connector<Options> = {
+  ...INTRODUCTION,
+  kind: 'gatus',
+  optionsSchema: OptionsSchema,
+  limits: NO_LIMITS,
+  idField: ID_FIELD,
+  words: { success: [...SUCCESS_STATES.keys()] as boolean[] },
+  pull,
+  probe,
+};

@@ -1,0 +1,65 @@
+/** What statuses mean: each endpoint is in the state of its newest result, while that is new. */
+
+import type { Learned, MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
+import type { State } from '../../../model/state.ts';
+import type { EpochMs } from '../../../model/time.ts';
+import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
+import { inOrder, lastChangeAt, type Measurement, pastOf, presentState } from '../measurements.ts';
+import { unknownWord } from '../wire.ts';
+import { type Endpoint, EndpointSchema, ID_FIELD, ResultSchema } from './schema.ts';
+
+export const SUCCESS_STATES: ReadonlyMap<unknown, State> = new Map<unknown, State>([
+  [true, 'operational'],
+  [false, 'major_outage'],
+]);
+const NANOSECONDS_PER_MS = 1e6;
+
+/** Endpoints as monitors, sorted by id; those of one name carry their group. Never throws. */
+export function projectStatuses(
+  items: readonly unknown[],
+  { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
+): Required<Pick<Learned, 'monitors' | 'changedAt' | 'details' | 'problems' | 'itemsTotal'>> {
+  const changedAt: Record<MonitorId, EpochMs> = {};
+  const details = new Map<string, MonitorDetail>();
+  let itemsTotal = items.length;
+  const names = Map.groupBy(parseItems(EndpointSchema, items, '').items, ({ name }) => name);
+  const project = (
+    endpoint: Endpoint,
+    place: string,
+  ): { monitor: MonitorObservation; problems: readonly Problem[] } => {
+    const { items: results, problems } = parseItems(ResultSchema, endpoint.results, `${place}.results`);
+    itemsTotal += endpoint.results.length;
+    const words: Problem[] = [];
+    const measurements = inOrder(
+      results.map(({ success, timestamp, duration }): Measurement => {
+        const state = SUCCESS_STATES.get(success);
+        if (state === undefined) words.push(unknownWord(`${place}.results.success`, success));
+        const responseTimeMs = state === 'operational' && duration != null ? duration / NANOSECONDS_PER_MS : null;
+        return { at: timestamp, state: state ?? 'unknown', responseTimeMs };
+      }),
+    );
+    const { key, name, group } = endpoint;
+    const hasNamesake = new Set(names.get(name)?.map((one) => one.key)).size > 1;
+    const monitor: MonitorObservation = {
+      ...unknownMonitor(upstreamId, key, 'endpoint'),
+      name: hasNamesake && group !== null ? `${group} - ${name}` : name,
+      // The newest may be among those that cannot be read.
+      state: problems.length > 0 ? 'unknown' : presentState(measurements, now),
+    };
+    details.set(monitor.id, pastOf(monitor.id, measurements, now));
+    const at = lastChangeAt(measurements);
+    if (at !== null && monitor.state !== 'unknown') changedAt[monitor.id] = at;
+    return { monitor, problems: [...problems, ...words] };
+  };
+  const { monitors, problems } = projectMonitorLists<Endpoint>([
+    {
+      place: 'endpoints',
+      items,
+      schema: EndpointSchema,
+      idField: ID_FIELD,
+      project,
+      placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'endpoint'),
+    },
+  ]);
+  return { monitors, changedAt, details: monitors.flatMap(({ id }) => details.get(id) ?? []), problems, itemsTotal };
+}

@@ -1,0 +1,100 @@
+/**
+ * healthchecks: the checks of one project of Healthchecks, the service or one's own.
+ *
+ * Each pass asks `GET /api/v3/checks/` once; the flips of each check (`/api/v3/checks/<key>/flips/`) are asked once, for the last
+ * 90 days. The key goes into `X-Api-Key`; a read-only one is enough. No limits are documented; ours is 20 a minute.
+ */
+
+import { z } from 'zod';
+import { type Learned, type MonitorDetail, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { DAY_MS, SECOND_MS } from '../../../model/time.ts';
+import {
+  ask,
+  attempt,
+  type Connector,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+} from '../../connector.ts';
+import { externalIdOf, toWarnings } from '../items.ts';
+import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
+import { INTRODUCTION } from './init.ts';
+import { projectChecks, projectFlips, STATE_WORDS } from './project.ts';
+import { ChecksSchema, type Flips, FlipsSchema, ID_FIELD } from './schema.ts';
+
+const OptionsSchema = z.strictObject({
+  url: BaseUrlSchema.default('https://healthchecks.io').describe('Address of Healthchecks, without /api.'),
+  apiKey: SecretSchema.describe('API key of a project; read-only is enough.'),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+const PAST_SECONDS = (90 * DAY_MS) / SECOND_MS;
+/** Pasts asked for in one pass. */
+const PASTS_MAX = 10;
+
+function question<T>(
+  { url, apiKey }: Options,
+  path: string,
+  rest: Pick<Question<T>, 'name' | 'schema' | 'priority'>,
+): Question<T> {
+  return {
+    ...rest,
+    method: 'GET',
+    url: endpointAddress(url, path),
+    headers: { 'x-api-key': apiKey },
+    isConditional: true,
+  };
+}
+
+function checksQuestion(options: Options): Question<z.output<typeof ChecksSchema>> {
+  return question(options, '/api/v3/checks/', { name: 'list checks', priority: 'list', schema: ChecksSchema });
+}
+
+function* pull(options: Options, context: PullContext): Pull<Learned> {
+  const { upstreamId } = context;
+  const { payload } = yield* ask(checksQuestion(options));
+  const { monitors, problems } = projectChecks(payload.checks, upstreamId);
+  const due = monitors.filter(({ id }) => !context.memory.detailFetchedAt.has(externalIdOf(id)));
+  const details = yield* readPasts(options, due.slice(0, PASTS_MAX), context);
+  return {
+    ...NOTHING_LEARNED,
+    monitors,
+    details,
+    problems,
+    itemsTotal: payload.checks.length,
+    isBackfilled: details.length === due.length,
+  };
+}
+
+/** Those that were answered; the others wait. */
+function* readPasts(options: Options, due: Learned['monitors'], { now }: PullContext): Pull<MonitorDetail[]> {
+  const answers = yield* attempt(
+    due.map(({ id }): Question<Flips> => {
+      const path = `/api/v3/checks/${encodeURIComponent(externalIdOf(id))}/flips/`;
+      const asked = question<Flips>(options, path, { name: 'list flips', priority: 'backfill', schema: FlipsSchema });
+      return { ...asked, url: `${asked.url}?seconds=${PAST_SECONDS}`, isConditional: false };
+    }),
+  );
+  return answers.flatMap((answer, index) => {
+    const monitor = due[index];
+    return answer.kind === 'ok' && monitor !== undefined ? [projectFlips(monitor.id, answer.payload, now)] : [];
+  });
+}
+
+function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
+  const { payload } = yield* ask(checksQuestion(options));
+  const { monitors, problems } = projectChecks(payload.checks, upstreamId);
+  return { summary: `${monitors.length} checks`, warnings: toWarnings(problems), monitorsTotal: monitors.length };
+}
+
+export const healthchecks: Connector<Options> = {
+  ...INTRODUCTION,
+  kind: 'healthchecks',
+  optionsSchema: OptionsSchema,
+  limits: { perMinute: 20, perHour: null },
+  idField: ID_FIELD,
+  words: { status: Object.keys(STATE_WORDS) },
+  pull,
+  probe,
+};

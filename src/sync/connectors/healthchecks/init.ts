@@ -1,0 +1,15 @@
+import type { Introduction } from '../../connector.ts';
+
+export const INTRODUCTION: Introduction = {
+  title: 'checks of Healthchecks: jobs that report by themselves',
+  example: {
+    id: 'jobs',
+    kind: 'healthchecks',
+    url: 'https://healthchecks.io',
+    apiKey: '${HEALTHCHECKS_KEY}',
+  },
+  questions: [
+    { key: 'url', words: 'Address of Healthchecks', suggestion: 'https://healthchecks.io' },
+    { key: 'apiKey', words: 'Environment variable with a read-only API key' },
+  ],
+};

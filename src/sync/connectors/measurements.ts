@@ -1,0 +1,87 @@
+/** Single measurements as some upstreams list them: what they say of now, as long as they are new, and of the past. */
+
+import type { MonitorDetail, MonitorId } from '../../model/observation.ts';
+import type { Span } from '../../model/span.ts';
+import { combinedState, type State } from '../../model/state.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+
+export interface Measurement {
+  readonly at: EpochMs;
+  readonly state: State;
+  /** Null: it is not told, or there was no answer. */
+  readonly responseTimeMs: number | null;
+}
+
+/** A measurement holds for as many intervals as this … */
+const INTERVALS_MAX = 3;
+/** … and for what its answer may be kept on its way to us. */
+const KEPT_MS = 3 * MINUTE_MS;
+/** Of a monitor that was measured once. */
+const INTERVAL_DEFAULT_MS = MINUTE_MS;
+/** A longer one cannot be told from a monitor that stopped. */
+const INTERVAL_MAX_MS = 24 * HOUR_MS;
+/** One further ahead is of another zone or of a wrong clock. */
+const AHEAD_MAX_MS = 5 * MINUTE_MS;
+
+/** Oldest first, whatever order they came in. */
+export function inOrder(measurements: readonly Measurement[]): Measurement[] {
+  return measurements.toSorted((a, b) => a.at - b.at);
+}
+
+/**
+ * The state that the newest of them gives, and `unknown` where there is none, where it is too old to hold still, or of the
+ * future: an answer is as old as what was measured, not as its arrival.
+ *
+ * @param measurements  oldest first
+ */
+export function presentState(measurements: readonly Measurement[], now: EpochMs): State {
+  const newest = measurements.at(-1);
+  if (newest === undefined || newest.at > now + AHEAD_MAX_MS) return 'unknown';
+  if (now - newest.at > INTERVALS_MAX * intervalOf(measurements) + KEPT_MS) return 'unknown';
+  return combinedState(measurements.filter(({ at }) => at === newest.at).map(({ state }) => state));
+}
+
+/** When the state of the newest began; null: no other is known before it. @param measurements  oldest first */
+export function lastChangeAt(measurements: readonly Measurement[]): EpochMs | null {
+  const state = measurements.at(-1)?.state;
+  const before = measurements.findLastIndex((one) => one.state !== state);
+  return before === -1 ? null : (measurements[before + 1]?.at ?? null);
+}
+
+/** The usual time between two of them: the middle one of the last twenty. */
+function intervalOf(measurements: readonly Measurement[]): number {
+  const gaps = measurements
+    .slice(-21)
+    .map(({ at }, index, last) => at - (last[index - 1]?.at ?? at))
+    .filter((gap) => gap > 0)
+    .toSorted((a, b) => a - b);
+  return Math.min(gaps[Math.floor(gaps.length / 2)] ?? INTERVAL_DEFAULT_MS, INTERVAL_MAX_MS);
+}
+
+/**
+ * What they tell of the past: each holds until the next, or for one interval where none came for long.
+ *
+ * @param measurements  oldest first
+ */
+export function pastOf(id: MonitorId, measurements: readonly Measurement[], now: EpochMs): MonitorDetail {
+  const intervalMs = intervalOf(measurements);
+  const spans: Span[] = [];
+  for (const [index, { at, state }] of measurements.entries()) {
+    const next = measurements[index + 1]?.at ?? now;
+    const to = toEpochMs(Math.min(next - at > INTERVALS_MAX * intervalMs ? at + intervalMs : next, now));
+    if (state === 'unknown' || to <= at) continue;
+    const last = spans.at(-1);
+    if (last?.to === at && last.state === state) spans[spans.length - 1] = { ...last, to };
+    else spans.push({ state, from: at, to });
+  }
+  return {
+    id,
+    fetchedAt: now,
+    uptime: null,
+    responseTimes: measurements.flatMap(({ at, responseTimeMs }) =>
+      responseTimeMs === null || responseTimeMs < 0 || at > now ? [] : [{ at, ms: Math.round(responseTimeMs) }],
+    ),
+    reportedSpans: spans,
+    reportedDays: [],
+  };
+}

@@ -1,0 +1,220 @@
+/**
+ * statuspage: the public API (v2) of a Statuspage, or of any page that speaks it: vendors, another Pharos.
+ *
+ * Each pass asks `/api/v2/summary.json` (states, open incidents, maintenance to come). The two lists of the past, the 50
+ * newest incidents and maintenances, are asked when an open incident is not open any more, and once an hour. Every question
+ * is conditional. No key.
+ */
+
+import { z } from 'zod';
+import {
+  type CompleteList,
+  type Incident,
+  type Learned,
+  type MonitorDetail,
+  type MonitorId,
+  NOTHING_LEARNED,
+  type Problem,
+} from '../../../model/observation.ts';
+import { type EpochMs, HOUR_MS, toEpochMs } from '../../../model/time.ts';
+import {
+  type Answer,
+  ask,
+  attempt,
+  type Connector,
+  type Priority,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+  whyMissing,
+} from '../../connector.ts';
+import { externalIdOf, idIn, losesOpen, note, toWarnings } from '../items.ts';
+import { BaseUrlSchema, endpointAddress } from '../wire.ts';
+import { EVENT_STATUSES, IMPACT_WORDS, projectIncidents, projectMaintenances } from './events.ts';
+import { INTRODUCTION } from './init.ts';
+import { projectComponents, STATE_WORDS } from './project.ts';
+import { ID_FIELD, IncidentsSchema, MaintenancesSchema, SummarySchema } from './schema.ts';
+
+const OptionsSchema = z.strictObject({
+  url: BaseUrlSchema.describe('Address of the page, without /api/v2.'),
+  components: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Names of the components to take, alone or as "Group - Name", or their ids; default: all.'),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+/** How often the lists of the past are read again, where there is nothing new in them. */
+const PAST_AGE_MIN_MS = HOUR_MS;
+/** What a list of the past holds at most. */
+const LISTED_MAX = 50;
+
+function question<T>(
+  options: Options,
+  path: string,
+  rest: Pick<Question<T>, 'name' | 'schema' | 'priority'>,
+): Question<T> {
+  const url = endpointAddress(options.url, `/api/v2/${path}`);
+  return { ...rest, method: 'GET', url, headers: {}, isConditional: true };
+}
+
+function summaryQuestion(options: Options): Question<z.output<typeof SummarySchema>> {
+  return question(options, 'summary.json', { name: 'summary', priority: 'list', schema: SummarySchema });
+}
+
+function* pull(options: Options, context: PullContext): Pull<Learned> {
+  const { payload: summary } = yield* ask(summaryQuestion(options));
+  const { upstreamId, memory } = context;
+  const open = new Set(summary.incidents.map((item) => idIn(item, ID_FIELD)));
+  const hasEnded = [...memory.openIncidents].some((id) => !open.has(id));
+  const past = yield* readPast(options, context, { hasEnded });
+  const projected = projectComponents(summary.components, {
+    upstreamId,
+    wanted: options.components,
+    incidents: summary.incidents,
+  });
+  const about = { upstreamId, monitors: new Set(projected.monitors.map(({ id }) => id)) };
+  const incidents = projectIncidents({ incidents: summary.incidents, 'past incidents': past.incidents ?? [] }, about);
+  const maintenances = projectMaintenances(
+    { scheduled_maintenances: summary.scheduled_maintenances, 'past maintenances': past.maintenances ?? [] },
+    about,
+  );
+  const taken = new Set(incidents.incidents.map(({ id }) => externalIdOf(id)));
+  // Which one it is that has no id cannot be told; it may be any of those that were open.
+  const ended = open.has(null) ? [] : endedStories(context, open.union(taken));
+  const isOpenLost = losesOpen(summary.incidents, { idField: ID_FIELD, taken, open: memory.openIncidents });
+  const itemsOf = [summary.components, summary.incidents, summary.scheduled_maintenances];
+  return {
+    ...NOTHING_LEARNED,
+    monitors: projected.monitors,
+    incidents: [...incidents.incidents, ...ended],
+    maintenances: maintenances.maintenances,
+    problems: [...projected.problems, ...incidents.problems, ...maintenances.problems, ...past.problems],
+    itemsTotal: [...itemsOf, past.incidents ?? [], past.maintenances ?? []].reduce(
+      (sum, { length }) => sum + length,
+      0,
+    ),
+    stale: isOpenLost ? ['incidents'] : [],
+    complete: [
+      ...completeList('incidents', context, {
+        items: past.incidents,
+        known: summary.incidents,
+        instants: incidents.incidents.map(({ id, startedAt }) => [externalIdOf(id), startedAt]),
+      }),
+      ...completeList('maintenances', context, {
+        items: past.maintenances,
+        known: summary.scheduled_maintenances,
+        instants: maintenances.maintenances.map(({ id, endsAt }) => [externalIdOf(id), endsAt]),
+      }),
+    ],
+    details: past.isRead ? projected.monitors.map(({ id }) => emptyDetail(id, context.now)) : [],
+    isBackfilled: memory.isBackfilled || past.incidents !== null,
+  };
+}
+
+const NO_PAST: Past = { incidents: null, maintenances: null, problems: [], isRead: false };
+
+interface Past {
+  /** Null: not asked for, or not answered. */
+  readonly incidents: readonly unknown[] | null;
+  readonly maintenances: readonly unknown[] | null;
+  /** Both were asked for. One that failed is asked for again in an hour. */
+  readonly isRead: boolean;
+  readonly problems: readonly Problem[];
+}
+
+/** The newest of the past: at first, where an incident is open no more, and once an hour, as long as the quota allows it. */
+function* readPast(
+  options: Options,
+  { memory, now }: PullContext,
+  { hasEnded }: { readonly hasEnded: boolean },
+): Pull<Past> {
+  const lastReadAt = Math.max(0, ...memory.detailFetchedAt.values());
+  if (memory.isBackfilled && !hasEnded && now - lastReadAt < PAST_AGE_MIN_MS) return NO_PAST;
+  const priority: Priority = memory.isBackfilled ? 'detail' : 'backfill';
+  const [incidents] = yield* attempt([
+    question(options, 'incidents.json', { name: 'list incidents', priority, schema: IncidentsSchema }),
+  ]);
+  const [maintenances] = yield* attempt([
+    question(options, 'scheduled-maintenances.json', {
+      name: 'list maintenances',
+      priority,
+      schema: MaintenancesSchema,
+    }),
+  ]);
+  const told = (place: string, answer: Answer<unknown> | undefined): Problem[] =>
+    answer?.kind === 'failed' ? [note(place, whyMissing(answer))] : [];
+  return {
+    incidents: incidents?.kind === 'ok' ? incidents.payload.incidents : null,
+    maintenances: maintenances?.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,
+    isRead: incidents?.kind !== 'skipped' && maintenances?.kind !== 'skipped',
+    problems: [...told('incidents', incidents), ...told('scheduled-maintenances', maintenances)],
+  };
+}
+
+/** Those that were open and that the page calls open no more: over as of now, until the list of the past says more. */
+function endedStories({ memory, upstreamId, now }: PullContext, open: ReadonlySet<string | null>): Incident[] {
+  return [...(memory.openStories ?? [])]
+    .filter(([id]) => !open.has(id))
+    .map(([id, known]) => ({ ...known, id: `${upstreamId}/${id}`, status: 'resolved', endedAt: now }));
+}
+
+/** By which it is remembered when the lists of the past were read. */
+function emptyDetail(id: MonitorId, fetchedAt: EpochMs): MonitorDetail {
+  return { id, fetchedAt, uptime: null, responseTimes: [], reportedSpans: [], reportedDays: [] };
+}
+
+/** How far a list of the past reaches: all there is, or as far back as its oldest where it is full. */
+function completeList(
+  part: CompleteList['part'],
+  { upstreamId }: PullContext,
+  {
+    items,
+    known,
+    instants,
+  }: {
+    readonly items: readonly unknown[] | null;
+    readonly known: readonly unknown[];
+    readonly instants: readonly (readonly [string, EpochMs])[];
+  },
+): CompleteList[] {
+  if (items === null) return [];
+  const ids = [...items, ...known].map((item) => idIn(item, ID_FIELD));
+  // Which one it is that has no id cannot be told, so that nothing can be missed.
+  if (ids.includes(null)) return [];
+  const listed = new Set(items.map((item) => idIn(item, ID_FIELD)));
+  const oldest = Math.min(...instants.filter(([id]) => listed.has(id)).map(([, at]) => at));
+  const since = items.length < LISTED_MAX ? null : Number.isFinite(oldest) ? toEpochMs(oldest + 1) : undefined;
+  if (since === undefined) return [];
+  return [{ part, prefix: `${upstreamId}/`, since, ids: ids.map((id) => `${upstreamId}/${id}`) }];
+}
+
+function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
+  const { payload } = yield* ask(summaryQuestion(options));
+  const { monitors, problems } = projectComponents(payload.components, {
+    upstreamId,
+    wanted: options.components,
+    incidents: payload.incidents,
+  });
+  return {
+    summary: `${payload.page.name}: ${monitors.length} components, ${payload.incidents.length} open incidents`,
+    warnings: toWarnings(problems),
+    monitorsTotal: monitors.length,
+    listCalls: 1,
+  };
+}
+
+export const statuspage: Connector<Options> = {
+  ...INTRODUCTION,
+  kind: 'statuspage',
+  optionsSchema: OptionsSchema,
+  // None are documented. A pass asks once, and at most twice more where something is over.
+  limits: { perMinute: 5, perHour: 130 },
+  idField: ID_FIELD,
+  vendorPage: ({ url }) => url,
+  words: { status: [...Object.keys(STATE_WORDS), ...EVENT_STATUSES], impact: IMPACT_WORDS },
+  pull,
+  probe,
+};

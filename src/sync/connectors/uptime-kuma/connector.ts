@@ -1,0 +1,112 @@
+/**
+ * uptime-kuma: a public status page of Uptime Kuma, by the two documents that the page itself reads.
+ *
+ * Each pass asks `/api/status-page/<page>` (names, incidents, maintenance; cached there for five minutes) and
+ * `/api/status-page/heartbeat/<page>` (beats; cached for one), both conditional. With a key also `/metrics`, where monitors are
+ * that no page shows; the key is the password of HTTP Basic, without a user. It takes 60 requests a minute.
+ */
+
+import { z } from 'zod';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { MINUTE_MS } from '../../../model/time.ts';
+import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { externalIdOf, newDetails, toWarnings, uniqueMonitors } from '../items.ts';
+import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
+import { INTRODUCTION } from './init.ts';
+import { IMPACTS, projectIncidents, projectMaintenances } from './posts.ts';
+import { projectMetrics, projectPage, STATUS_STATES } from './project.ts';
+import { HeartbeatsSchema, ID_FIELD, type Metric, MetricsSchema, type Page, PageSchema } from './schema.ts';
+
+const OptionsSchema = z.strictObject({
+  url: BaseUrlSchema.describe('Address of Uptime Kuma.'),
+  page: z
+    .string()
+    .regex(/^[a-z0-9-]{1,255}$/i, 'expected the slug of a status page')
+    .describe('Slug of one of its status pages, as in /status/<slug>.'),
+  apiKey: SecretSchema.optional().describe('An API key: monitors that are on no page are read too; never public.'),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+/** How often the response times of the beats since are kept. */
+const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
+
+function pageQuestion<T>(options: Options, path: string, asked: Pick<Question<T>, 'name' | 'schema'>): Question<T> {
+  return {
+    ...asked,
+    priority: 'list',
+    method: 'GET',
+    url: endpointAddress(options.url, `/api/status-page/${path}${encodeURIComponent(options.page)}`),
+    headers: {},
+    isConditional: true,
+  };
+}
+
+function metricsQuestion(options: Options, apiKey: string): Question<Metric[]> {
+  return {
+    name: 'metrics',
+    priority: 'list',
+    method: 'GET',
+    url: endpointAddress(options.url, '/metrics'),
+    reads: 'text',
+    headers: { authorization: `Basic ${Buffer.from(`:${apiKey}`).toString('base64')}` },
+    schema: MetricsSchema,
+  };
+}
+
+interface Answers {
+  readonly page: Page;
+  readonly heartbeats: Readonly<Record<string, unknown>>;
+  readonly metrics: readonly Metric[];
+}
+
+function* readAll(options: Options): Pull<Answers> {
+  const page = yield* ask(pageQuestion(options, '', { name: 'page', schema: PageSchema }));
+  const beats = yield* ask(pageQuestion(options, 'heartbeat/', { name: 'heartbeats', schema: HeartbeatsSchema }));
+  const metrics = options.apiKey === undefined ? [] : (yield* ask(metricsQuestion(options, options.apiKey))).payload;
+  return { page: page.payload, heartbeats: beats.payload.heartbeatList, metrics };
+}
+
+function* pull(options: Options, context: PullContext): Pull<Learned> {
+  const { upstreamId, now, memory } = context;
+  const { page, heartbeats, metrics } = yield* readAll(options);
+  const shown = projectPage(page.publicGroupList, heartbeats, { upstreamId, now });
+  const known = new Set(shown.monitors.flatMap(({ id, name }) => [externalIdOf(id), name]));
+  const others = projectMetrics(metrics, { upstreamId, shown: known });
+  const all = uniqueMonitors([...shown.monitors, ...others.monitors]);
+  const monitors = shown.monitors.map(({ id }) => id);
+  const incidents = projectIncidents(page, { upstreamId, monitors, now, open: memory.openStories ?? new Map() });
+  const maintenances = projectMaintenances(page, { upstreamId, monitors });
+  return {
+    ...NOTHING_LEARNED,
+    monitors: all.monitors,
+    changedAt: shown.changedAt,
+    incidents: incidents.incidents,
+    maintenances: maintenances.maintenances,
+    details: newDetails(shown.details, context, DETAIL_AGE_MIN_MS),
+    problems: [...shown.problems, ...others.problems, ...all.problems, ...incidents.problems, ...maintenances.problems],
+    itemsTotal: shown.itemsTotal + metrics.length + incidents.itemsTotal + maintenances.itemsTotal,
+    stale: incidents.isSure ? [] : ['incidents'],
+  };
+}
+
+function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
+  const { page, heartbeats, metrics } = yield* readAll(options);
+  const { monitors, problems } = projectPage(page.publicGroupList, heartbeats, { upstreamId, now });
+  const key = options.apiKey === undefined ? '' : `, ${metrics.length} in all`;
+  return {
+    summary: `page "${page.config.title}": ${monitors.length} monitors${key}`,
+    warnings: toWarnings(problems),
+    monitorsTotal: monitors.length,
+  };
+}
+
+export const uptimeKuma: Connector<Options> = {
+  ...INTRODUCTION,
+  kind: 'uptime-kuma',
+  optionsSchema: OptionsSchema,
+  limits: { perMinute: 60, perHour: null },
+  idField: ID_FIELD,
+  words: { status: [...STATUS_STATES.keys()] as number[], style: Object.keys(IMPACTS) },
+  pull,
+  probe,
+};

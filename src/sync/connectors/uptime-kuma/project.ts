@@ -1,0 +1,135 @@
+/** What a page of Uptime Kuma and its beats mean: each monitor is in the state of its newest beat, while that is new. */
+
+import type { Learned, MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
+import type { State } from '../../../model/state.ts';
+import type { EpochMs } from '../../../model/time.ts';
+import { parseItem, parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
+import { inOrder, lastChangeAt, type Measurement, pastOf, presentState } from '../measurements.ts';
+import { unknownWord } from '../wire.ts';
+import { BeatSchema, GroupSchema, ID_FIELD, type Metric, type Monitor, MonitorSchema } from './schema.ts';
+
+/** Pending: it failed and is tried again, so that nothing is decided. */
+export const STATUS_STATES: ReadonlyMap<unknown, State> = new Map<unknown, State>([
+  [0, 'major_outage'],
+  [1, 'operational'],
+  [2, 'unknown'],
+  [3, 'maintenance'],
+]);
+
+/** The beats of one monitor. */
+interface Pulse {
+  readonly state: State;
+  readonly beats: readonly Measurement[];
+  readonly problems: readonly Problem[];
+  readonly itemsTotal: number;
+}
+
+/** Beats that cannot all be read tell nothing of now: the newest may be among them. */
+function pulseOf(list: unknown, place: string, now: EpochMs): Pulse {
+  if (list !== undefined && !Array.isArray(list)) {
+    const problem: Problem = { kind: 'dropped', place, message: 'not a list of beats' };
+    return { state: 'unknown', beats: [], problems: [problem], itemsTotal: 1 };
+  }
+  const items = (list ?? []).filter((item) => item !== 0 && item !== '0');
+  const { items: read, problems } = parseItems(BeatSchema, items, place);
+  const words: Problem[] = [];
+  const beats = inOrder(
+    read.map(({ status, time, ping }): Measurement => {
+      const state = STATUS_STATES.get(status);
+      if (state === undefined) words.push(unknownWord(`${place}.status`, status));
+      return { at: time, state: state ?? 'unknown', responseTimeMs: ping ?? null };
+    }),
+  );
+  const state = problems.length > 0 ? 'unknown' : presentState(beats, now);
+  return { state, beats, problems: [...problems, ...words], itemsTotal: items.length };
+}
+
+export interface Projected {
+  readonly monitors: readonly MonitorObservation[];
+  /** Of each monitor: response times, and the states of its beats. */
+  readonly details: readonly MonitorDetail[];
+  readonly changedAt: NonNullable<Learned['changedAt']>;
+  readonly problems: readonly Problem[];
+  readonly itemsTotal: number;
+}
+
+/** The monitors of all groups, sorted by id. Never throws. */
+export function projectPage(
+  groups: readonly unknown[],
+  heartbeats: Readonly<Record<string, unknown>>,
+  { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
+): Projected {
+  const details: MonitorDetail[] = [];
+  const changedAt: Record<MonitorId, EpochMs> = {};
+  const told: Problem[] = [];
+  let itemsTotal = groups.length;
+  const lists = groups.flatMap((group, index) => {
+    const place = `publicGroupList[${index}]`;
+    const parsed = parseItem(GroupSchema, group, place);
+    if ('item' in parsed) return [{ items: parsed.item.monitorList, place: `${place}.monitorList` }];
+    told.push(parsed.problem);
+    return [];
+  });
+  const project = (monitor: Monitor): { monitor: MonitorObservation; problems: readonly Problem[] } => {
+    const beats = Object.hasOwn(heartbeats, monitor.id) ? heartbeats[monitor.id] : undefined;
+    const pulse = pulseOf(beats, `heartbeatList.${monitor.id}`, now);
+    itemsTotal += pulse.itemsTotal;
+    const observed: MonitorObservation = {
+      ...unknownMonitor(upstreamId, monitor.id, monitor.type ?? 'monitor'),
+      name: monitor.name,
+      target: monitor.url,
+      state: pulse.state,
+      isPublic: true,
+    };
+    details.push(pastOf(observed.id, pulse.beats, now));
+    const at = lastChangeAt(pulse.beats);
+    if (at !== null && pulse.state !== 'unknown') changedAt[observed.id] = at;
+    return { monitor: observed, problems: pulse.problems };
+  };
+  const { monitors, problems } = projectMonitorLists<Monitor>(
+    lists.map(({ items, place }) => ({
+      place,
+      items,
+      schema: MonitorSchema,
+      idField: ID_FIELD,
+      project,
+      placeholder: (externalId) => ({ ...unknownMonitor(upstreamId, externalId, 'monitor'), isPublic: true }),
+    })),
+  );
+  const first = new Map(details.toReversed().map((detail) => [detail.id, detail]));
+  return {
+    monitors,
+    details: monitors.flatMap(({ id }) => first.get(id) ?? []),
+    changedAt,
+    problems: [...told, ...problems],
+    itemsTotal: lists.reduce((sum, { items }) => sum + items.length, itemsTotal),
+  };
+}
+
+/**
+ * Monitors that are on no page, by their metric: never public. Version 1 gives them no id; its name is one then.
+ *
+ * @param shown  ids and names of the monitors of the page
+ */
+export function projectMetrics(
+  metrics: readonly Metric[],
+  { upstreamId, shown }: { readonly upstreamId: string; readonly shown: ReadonlySet<string> },
+): { monitors: MonitorObservation[]; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const monitors = metrics.flatMap(({ labels, value }): MonitorObservation[] => {
+    const name = labels['monitor_name'] ?? '';
+    const id = labels['monitor_id'] ?? name;
+    if (id === '' || shown.has(id) || (labels['monitor_id'] === undefined && shown.has(name))) return [];
+    const state = STATUS_STATES.get(value);
+    if (state === undefined) problems.push(unknownWord(`metrics.${id.slice(0, 60)}`, String(value)));
+    return [
+      {
+        ...unknownMonitor(upstreamId, id.slice(0, 200), labels['monitor_type'] ?? 'monitor'),
+        name: name === '' ? id : name.slice(0, 500),
+        state: state ?? 'unknown',
+        isPublic: false,
+      },
+    ];
+  });
+  return { monitors, problems };
+}

@@ -1,0 +1,109 @@
+/**
+ * uptimerobot: the monitors of an UptimeRobot account, by its API in version 2.
+ *
+ * Each pass asks `POST /v2/getMonitors` in pages of 50, the most it gives, and page 1 once more where there are several; the
+ * first pass asks for the logs with it. The key goes into the body; a read-only one is enough. The free plan takes 10
+ * requests a minute; paid ones more.
+ */
+
+import { z } from 'zod';
+import { StatusError } from '../../../errors.ts';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { idIn, note, toWarnings } from '../items.ts';
+import { type ListPageFacts, readStablePages, whyPartial } from '../paging.ts';
+import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
+import { INTRODUCTION } from './init.ts';
+import { projectMonitors, STATUS_STATES } from './project.ts';
+import { ID_FIELD, type MonitorsAnswer, MonitorsAnswerSchema } from './schema.ts';
+
+const OptionsSchema = z.strictObject({
+  apiKey: SecretSchema.describe('API key of the account; read-only is enough.'),
+  url: BaseUrlSchema.default('https://api.uptimerobot.com').describe('Address of the API, without /v2.'),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+const PER_PAGE = 50;
+/** 5,000 monitors: more than any plan has. */
+const PAGES_MAX = 100;
+
+function monitorsQuestion(options: Options, offset: number, hasLogs: boolean): Question<MonitorsAnswer> {
+  return {
+    name: 'list monitors',
+    priority: 'list',
+    method: 'POST',
+    url: endpointAddress(options.url, '/v2/getMonitors'),
+    headers: {},
+    body: { api_key: options.apiKey, format: 'json', limit: PER_PAGE, offset, logs: hasLogs ? 1 : 0 },
+    schema: MonitorsAnswerSchema,
+    isRepeatable: true,
+  };
+}
+
+/** The monitors of an answer. */
+function monitorsIn(answer: MonitorsAnswer, { apiKey }: Options): readonly unknown[] {
+  if (answer.stat === 'ok') return answer.monitors;
+  const { type, message } = answer.error;
+  const words = `${type} ${message ?? ''}`.replaceAll(apiKey, '***').trim().slice(0, 200);
+  throw new StatusError({
+    code: 'UPSTREAM_REFUSED',
+    message: `UptimeRobot refused the request: ${words}. Check the key.`,
+    context: { status: 401 },
+  });
+}
+
+function* pull(options: Options, { upstreamId, now, memory }: PullContext): Pull<Learned> {
+  const factsOf = (answer: MonitorsAnswer): ListPageFacts => ({
+    total: answer.stat === 'ok' ? (answer.pagination?.total ?? null) : null,
+    ids: monitorsIn(answer, options).map((item) => idIn(item, ID_FIELD) ?? ''),
+  });
+  const hasLogs = !memory.isBackfilled;
+  const reading = yield* readStablePages<MonitorsAnswer>(
+    {
+      first: monitorsQuestion(options, 0, hasLogs),
+      next: (page, index) => {
+        const offset = (index + 1) * PER_PAGE;
+        const { total, ids } = factsOf(page);
+        // Without a total, a page that is not full is the last.
+        const isOver = total === null ? ids.length < PER_PAGE : offset >= total;
+        return isOver ? null : monitorsQuestion(options, offset, hasLogs);
+      },
+      pagesMax: PAGES_MAX,
+      isNeeded: true,
+    },
+    { factsOf, countsAll: false },
+  );
+  const items = reading.pages.flatMap((page) => monitorsIn(page, options));
+  const { monitors, details, problems } = projectMonitors(items, { upstreamId, now });
+  const partial = whyPartial(reading);
+  return {
+    ...NOTHING_LEARNED,
+    monitors,
+    details,
+    problems: partial === null ? problems : [...problems, note('monitors', partial)],
+    itemsTotal: items.length,
+  };
+}
+
+function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
+  const { payload } = yield* ask(monitorsQuestion(options, 0, false));
+  const { problems } = projectMonitors(monitorsIn(payload, options), { upstreamId, now });
+  const total = payload.stat === 'ok' ? (payload.pagination?.total ?? payload.monitors.length) : 0;
+  return {
+    summary: `${total} monitors`,
+    warnings: toWarnings(problems),
+    monitorsTotal: total,
+    listCalls: total <= PER_PAGE ? 1 : Math.ceil(total / PER_PAGE) + 1,
+  };
+}
+
+export const uptimerobot: Connector<Options> = {
+  ...INTRODUCTION,
+  kind: 'uptimerobot',
+  optionsSchema: OptionsSchema,
+  limits: { perMinute: 10, perHour: null },
+  idField: ID_FIELD,
+  words: { status: [...STATUS_STATES.keys()] as number[] },
+  pull,
+  probe,
+};

@@ -1,0 +1,51 @@
+/** When each of many pages of others is asked: a few at once, spread over part of the interval, never all together. */
+
+import pLimit from 'p-limit';
+import { SECOND_MS } from '../../model/time.ts';
+import type { Upstream } from '../upstream.ts';
+
+/** Passes over vendors' pages under way at once. */
+const AT_ONCE_MAX = 4;
+/** Between the starts of two of them; less where many share an interval. */
+const GAP_MAX_MS = SECOND_MS;
+/** The part of an interval that they are spread over, so that one run is over well before the next. */
+const SPREAD_RATIO = 0.5;
+
+export interface VendorTurns {
+  /** Does it at once for what is ours, and in its turn for a vendor's page. */
+  readonly inTurn: <T>(upstream: Upstream, task: () => Promise<T>) => Promise<T>;
+}
+
+/** @param isSpread  false: somebody waits, so that they only do not all go at once */
+export function createVendorTurns(
+  upstreams: readonly Upstream[],
+  {
+    sleep,
+    signal,
+    isSpread,
+  }: {
+    readonly sleep: (ms: number) => Promise<void>;
+    readonly signal: AbortSignal | undefined;
+    readonly isSpread: boolean;
+  },
+): VendorTurns {
+  const vendors = upstreams.filter(({ vendorPage }) => vendorPage !== null);
+  const intervalMs = Math.min(...vendors.map((upstream) => upstream.intervalMs));
+  const gapMs = isSpread ? Math.min(GAP_MAX_MS, (intervalMs * SPREAD_RATIO) / vendors.length) : 0;
+  const starting = pLimit(1);
+  const running = pLimit(AT_ONCE_MAX);
+  let isFirst = true;
+  const waitForTurn = async (): Promise<void> => {
+    if (!isFirst && gapMs > 0 && signal?.aborted !== true) await sleep(gapMs);
+    isFirst = false;
+  };
+  return {
+    inTurn: (upstream, task) => {
+      if (upstream.vendorPage === null) return task();
+      return running(async () => {
+        await starting(waitForTurn);
+        return task();
+      });
+    },
+  };
+}
