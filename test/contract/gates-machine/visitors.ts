@@ -51,6 +51,8 @@ const OF_SITE = ['', 'index.html', 'llms.txt', 'sitemap.xml', 'robots.txt', '404
 /** Standing alone, since random ids are made of the same letters. */
 const WORD = /(?<![a-z0-9])qx\d+z(?![a-z0-9])/g;
 const SLUG = /qs[a-z]{4,5}/g;
+/** The sealed part of a ledger, in which any letters stand by chance. */
+const ENCRYPTED = /[A-Za-z0-9+/_-]{100,}={0,2}/g;
 const SESSIONS_KEPT = 12;
 /** Until a mail has to be there; this machine may be busy. */
 const MAIL_MS_MAX = 10_000;
@@ -145,7 +147,7 @@ export function createVisitors(mails: Mails): Visitors {
         const stamp = `${ino} ${mtimeMs} ${size}`;
         let read = filesRead.get(path);
         if (read?.stamp !== stamp) {
-          const text = readFileSync(path, 'utf8');
+          const text = readFileSync(path, 'utf8').replaceAll(ENCRYPTED, '');
           read = { stamp, words: text.match(WORD) ?? [], slugs: text.match(SLUG) ?? [] };
           filesRead.set(path, read);
         }
