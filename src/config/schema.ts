@@ -19,7 +19,7 @@ import {
   SlugSchema,
   TimezoneSchema,
 } from '../schema/scalars.ts';
-import type { Limits } from '../sync/connector.ts';
+import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
@@ -327,6 +327,11 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         (index, id) =>
           context.addIssue({ code: 'custom', path: ['upstreams', index, 'id'], message: `the id ${id} is used twice` }),
       );
+      const reserved = config.upstreams.findIndex((upstream) => upstream?.id === WRITTEN_ID);
+      if (reserved !== -1) {
+        const message = `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`;
+        context.addIssue({ code: 'custom', path: ['upstreams', reserved, 'id'], message });
+      }
       unique(
         config.pages,
         (page) => page.slug,

@@ -10,6 +10,7 @@ import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import { compileRenderer } from '../../publish/draw/load-renderer.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { WRITTEN_ID } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule/schedule.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
@@ -123,6 +124,7 @@ function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]>
     const expression = upstream.schedule ?? config.schedule;
     groups.getOrInsert(expression, []).push(upstream.id);
   }
+  if (config.operators.token !== undefined) groups.getOrInsert(config.schedule, []).push(WRITTEN_ID);
   return groups;
 }
 
