@@ -13,6 +13,7 @@ import { followStore } from './follow-store.ts';
 import type { Log } from './log.ts';
 import { gaugesOf } from './operators/gauges.ts';
 import { createOperators } from './operators/operators.ts';
+import { createApi } from './operators/writing.ts';
 
 export interface Door {
   /** Where it listens, without a slash at the end. */
@@ -122,6 +123,7 @@ function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {
       }),
     metrics: async () => ({ text: await metrics.text(await gaugesOf(pharos)), contentType: metrics.contentType }),
     ops: routes,
+    api: createApi(pharos, guard),
   });
 }
 

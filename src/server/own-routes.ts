@@ -29,6 +29,8 @@ export interface OwnRoutesOptions {
   readonly waitMs?: number;
   /** The operators' page; `rest` is the path behind `ops`. */
   readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
+  /** The API; `rest` is the path behind `v1`. */
+  readonly api: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
 }
 
 /** Longer than slow upstreams and a full publish take, and than a client should hang on. */
@@ -41,6 +43,7 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
   return async (request) => {
     const [name = '', ...rest] = request.path.split('/');
     if (name === 'ops') return options.ops(request, rest);
+    if (name === 'v1') return options.api(request, rest);
     if (name === 'hooks' && rest.length === 1)
       return request.method === 'POST' ? hook(options, request, rest[0] ?? '') : notAllowed('POST');
     if (rest.length > 0) return null;

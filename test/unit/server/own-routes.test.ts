@@ -17,6 +17,7 @@ async function answered(
     unreadiness: async () => [],
     metrics: async () => ({ text: '', contentType: 'text/plain' }),
     ops: async () => null,
+    api: async () => null,
     waitMs: 50,
     ...over,
   });

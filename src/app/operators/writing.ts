@@ -1,0 +1,59 @@
+/** What operators write, over a composed Pharos: the API, and publishing what came of it. */
+
+import { setTimeout as wait } from 'node:timers/promises';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { systemRandom } from '../../access/digest.ts';
+import { loadWritingPage, type WritingPage } from '../../incidents/writing-page.ts';
+import { createApiAccess } from '../../server/operators/api-access.ts';
+import { type ApiRoutesOptions, createApiRoutes } from '../../server/operators/api-routes.ts';
+import type { OperatorGuard } from '../../server/operators/ops-guard.ts';
+import { createApiTokens } from '../../store/written/tokens.ts';
+import { WRITTEN_ID } from '../../sync/connector.ts';
+import { now, type Pharos } from '../compose.ts';
+
+/** What was written is stored; whoever wrote it hears so even while publishing takes longer than usual. */
+const PUBLISH_PATIENCE_MS = 3_000;
+const SUFFIX_CHARS = 5;
+
+/** The page as whoever writes on it sees it; null: there is none. */
+export async function writingPage(
+  pharos: Pick<Pharos, 'store' | 'siteState'>,
+  slug: string,
+): Promise<WritingPage | null> {
+  const at = now();
+  return loadWritingPage(pharos.store, { state: await pharos.siteState(at), slug, now: at });
+}
+
+/** Has what was written published at once. */
+export async function publishWritten({ engine }: Pick<Pharos, 'engine'>): Promise<void> {
+  const { report } = engine.submit({ trigger: 'write', upstreams: [WRITTEN_ID], isUrgent: true });
+  const late = new AbortController();
+  // The engine tells the log of a run that fails.
+  const patience = wait(PUBLISH_PATIENCE_MS, null, { signal: late.signal, ref: false }).catch(() => null);
+  await Promise.race([report.catch(() => null), patience]);
+  late.abort();
+}
+
+/** Letters and digits, so that no two posts have the same id. */
+export function newSuffix(): string {
+  return [...systemRandom(SUFFIX_CHARS)].map((byte) => (byte % 32).toString(32)).join('');
+}
+
+/** Makes the handler of `/-/v1/`. */
+export function createApi(pharos: Pharos, guard: OperatorGuard): ReturnType<typeof createApiRoutes> {
+  const { database } = pharos.store;
+  const options: ApiRoutesOptions = {
+    isOn: () => pharos.config.operators.token !== undefined,
+    access: createApiAccess(createApiTokens(database), guard),
+    canRun: pharos.publisher !== null,
+    now,
+    clientOf: pharos.audit.clientOf,
+    load: (slug) => writingPage(pharos, slug),
+    publish: () => publishWritten(pharos),
+    version: packageJson.version,
+    siteUrl: pharos.siteUrl,
+    database,
+    newSuffix,
+  };
+  return createApiRoutes(options);
+}
