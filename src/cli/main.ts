@@ -7,7 +7,7 @@ import type { BackupOptions } from './commands/backup.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
-import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/posts.ts';
+import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/writing/posts.ts';
 import { addOperatorCommands } from './operator-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, reportFailure } from './terminal/exit.ts';
 
@@ -195,7 +195,7 @@ function addPostCommands(program: Command, done: (status: number) => void): void
       '\nExample:\n  pharos incident new "Slow searches" --monitor edge/4 --body "We are looking into it."',
     )
     .action(async (title: string, options: IncidentOptions) =>
-      done(await (await import('./commands/posts.ts')).incidentNew(title, options)),
+      done(await (await import('./commands/writing/posts.ts')).incidentNew(title, options)),
     );
   affected(program.command('maintenance').description('maintenance windows written by hand').command('new'))
     .description('write a valid file for a maintenance window')
@@ -209,7 +209,7 @@ function addPostCommands(program: Command, done: (status: number) => void): void
       '\nExample:\n  pharos maintenance new "Database upgrade" --page example --starts 2026-12-01T22:00:00Z --for 2h',
     )
     .action(async (title: string, options: MaintenanceOptions) =>
-      done(await (await import('./commands/posts.ts')).maintenanceNew(title, options)),
+      done(await (await import('./commands/writing/posts.ts')).maintenanceNew(title, options)),
     );
   about(program.command('announcement').description('notices written by hand').command('new'))
     .description('write a valid file for a notice on pages')
@@ -217,6 +217,6 @@ function addPostCommands(program: Command, done: (status: number) => void): void
     .option('--until <instant>', 'when it goes away')
     .addHelpText('after', '\nExample:\n  pharos announcement new "We have moved" --until 2026-12-24T00:00:00Z')
     .action(async (title: string, options: AnnouncementOptions) =>
-      done(await (await import('./commands/posts.ts')).announcementNew(title, options)),
+      done(await (await import('./commands/writing/posts.ts')).announcementNew(title, options)),
     );
 }

@@ -19,7 +19,7 @@ import { Refusal } from './refusal.ts';
 
 /** Who writes, from where and when. */
 export interface Author {
-  /** As in the audit: `token:deploys`, `operator`. */
+  /** As in the audit: `token:deploys/k3f9a0bq2c`, `operator`. */
   readonly actor: string;
   /** Keyed hash of the client's address; null: this machine. */
   readonly client: string | null;

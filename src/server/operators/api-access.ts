@@ -59,7 +59,7 @@ export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: Operator
       if (retryAfterMs !== null) return { kind: 'limited', retryAfterMs };
       return {
         kind: 'right',
-        actor: `token:${token.name}`,
+        actor: `token:${token.name}/${token.id}`,
         may: (page, scope) => {
           if (page !== token.page) return 'elsewhere';
           return scope === 'read' || token.scopes.includes(scope) ? 'granted' : 'scope';

@@ -2,22 +2,22 @@
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { now } from '../../app/compose.ts';
+import { now } from '../../../app/compose.ts';
 import {
   ANNOUNCEMENT_LEVELS,
   type AnnouncementLevel,
   INCIDENT_IMPACTS,
   type IncidentImpact,
-} from '../../model/observation.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+} from '../../../model/observation.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
 import {
   type NewFile,
   newAnnouncementFile,
   newIncidentFile,
   newMaintenanceFile,
-} from '../../sync/connectors/markdown/write.ts';
-import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
-import { loadConfig } from './common.ts';
+} from '../../../sync/connectors/markdown/write.ts';
+import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
+import { loadConfig } from '../common.ts';
 
 /** A file that is resolved needs an end, which whoever writes it adds with the last update. */
 const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
