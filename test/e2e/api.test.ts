@@ -216,7 +216,11 @@ describe('the API', () => {
     ],
     ['no end', { name: 'x', scheduled_for: '2030-01-02T00:00:00Z' }, 'incident.scheduled_until'],
     ['no beginning', { name: 'x', scheduled_until: '2030-01-02T00:00:00Z' }, 'incident.scheduled_for'],
-    ['no time', { name: 'x', scheduled_for: 'tomorrow', scheduled_until: '2030-01-01T00:00:00Z' }, 'incident.scheduled_for'],
+    [
+      'no time',
+      { name: 'x', scheduled_for: 'tomorrow', scheduled_until: '2030-01-01T00:00:00Z' },
+      'incident.scheduled_for',
+    ],
     [
       'no rule',
       {

@@ -43,7 +43,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only one place may import, so that it can be replaced or bounded there. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  undici: ['sync/http/http.ts', 'sync/http/http-faults.ts', 'publish/targets/s3-client.ts', 'cli/commands/rebuild.ts'],
+  undici: [
+    'sync/http/http.ts',
+    'sync/http/http-faults.ts',
+    'publish/targets/s3-client.ts',
+    'cli/commands/server-client.ts',
+  ],
   aws4fetch: ['publish/targets/s3-client.ts'],
   croner: ['sync/schedule/schedule.ts'],
   'node:sqlite': ['store/sqlite/sqlite.ts'],
