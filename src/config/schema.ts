@@ -21,6 +21,7 @@ import {
 } from '../schema/scalars.ts';
 import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
+import { IntakeSchema } from './intake.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
@@ -291,6 +292,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       upstreams: z.array(upstreamSchema(connectors)).default([]),
       exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
+      intake: z.array(IntakeSchema).default([]).describe('What alerting systems send becomes incidents.'),
       output: OutputSchema,
       access: z
         .strictObject({
@@ -331,6 +333,16 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       if (reserved !== -1) {
         const message = `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`;
         context.addIssue({ code: 'custom', path: ['upstreams', reserved, 'id'], message });
+      }
+      unique(
+        config.intake,
+        (intake) => intake.id,
+        (index, id) =>
+          context.addIssue({ code: 'custom', path: ['intake', index, 'id'], message: `the id ${id} is used twice` }),
+      );
+      if (config.intake.length > 0 && config.operators.token === undefined) {
+        const message = 'an intake needs operators.token: without one nothing is written over HTTP';
+        context.addIssue({ code: 'custom', path: ['intake'], message });
       }
       unique(
         config.pages,

@@ -112,7 +112,7 @@ export function changedPost(document: WrittenPost, request: IncidentRequest, con
 }
 
 function changedIncident(
-  { post, opening, updates }: WrittenPost & { readonly post: IncidentPost },
+  { post, updates, ...document }: WrittenPost & { readonly post: IncidentPost },
   request: IncidentRequest,
   { writing, now }: ChangeContext,
 ): WrittenPost {
@@ -132,6 +132,7 @@ function changedIncident(
   const { impacts: _, ended, ...kept } = post;
   const isReopened = status !== undefined && status !== 'resolved' && status !== 'postmortem';
   return {
+    ...document,
     post: {
       ...kept,
       ...(ended === undefined || isReopened ? {} : { ended }),
@@ -141,7 +142,6 @@ function changedIncident(
       components,
       ...(impacts.length === 0 ? {} : { impacts }),
     },
-    opening,
     updates: hasUpdate
       ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...notifyOf(request) }]
       : updates,
@@ -149,7 +149,7 @@ function changedIncident(
 }
 
 function changedMaintenance(
-  { post, opening, updates }: WrittenPost & { readonly post: MaintenancePost },
+  { post, updates, ...document }: WrittenPost & { readonly post: MaintenancePost },
   request: IncidentRequest,
   { writing, now }: ChangeContext,
 ): WrittenPost {
@@ -163,6 +163,7 @@ function changedMaintenance(
   const hasUpdate = (status !== undefined && status !== 'scheduled') || (request.body ?? '') !== '';
   const at = updateTime(updates, toEpochMs(0), now);
   return {
+    ...document,
     post: {
       ...kept,
       title: request.name ?? post.title,
@@ -172,7 +173,6 @@ function changedMaintenance(
       ...(repeat === undefined ? {} : { repeat }),
       components: isNamed ? components : [...new Set([...post.components, ...components])],
     },
-    opening,
     updates: hasUpdate
       ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...notifyOf(request) }]
       : updates,

@@ -1,7 +1,6 @@
 /** Every operation of the API: the one table that requests are answered by and the OpenAPI document is made from. */
 
 import { z } from 'zod';
-import type { EpochMs } from '../model/time.ts';
 import { later, toEpochMs, toIso } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
 import { readWritten } from '../store/written/posts.ts';
@@ -17,6 +16,7 @@ import {
   overridesOf,
 } from './answers.ts';
 import { changedPost, newPost } from './change-post.ts';
+import { idWords } from './post-id.ts';
 import { faultAt, issuesOf, Refusal, unprocessable } from './refusal.ts';
 import {
   ComponentChangeSchema,
@@ -304,17 +304,4 @@ function componentAnswer(writing: WritingPage, id: string): unknown {
 
 function notThere(): Refusal {
   return new Refusal(404, 'Not found.');
-}
-
-/** `2026-11-21-api-errors`: part of addresses, so that they can be read. */
-function idWords(name: string, at: EpochMs): string {
-  const words = name
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 40)
-    .replace(/-+$/, '');
-  return [toIso(at).slice(0, 'YYYY-MM-DD'.length), words].filter((part) => part !== '').join('-');
 }

@@ -120,6 +120,11 @@ export function instantIn(text: string): EpochMs {
   return at;
 }
 
+/** Whether a text may be an update, so that one from elsewhere can be left out. */
+export function isBodyTaken(text: string): boolean {
+  return BodySchema.safeParse(text).success;
+}
+
 /** Text that a reader cannot follow and that is dear to draw: nested beyond any use. */
 function isBomb(text: string): boolean {
   const quotes = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${NESTED_MAX + 1}}`, 'm');

@@ -9,6 +9,8 @@ export const OPERATOR = 'operator-token-0123456789';
 export const WRITING_ENV: Readonly<Record<string, string>> = {
   PHAROS_TOKEN: OPERATOR,
   PASSWORD: 'open the other page',
+  INTAKE: 'intake-secret-0123456789',
+  INTAKE_OLD: 'intake-secret-before-9876543210',
 };
 
 export const WRITING_CONFIG = `site: { url: "http://status.example.org", name: Example }

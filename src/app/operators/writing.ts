@@ -5,11 +5,13 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
 import { loadWritingPage, type WritingPage } from '../../incidents/writing-page.ts';
 import { createApiAccess } from '../../server/operators/api-access.ts';
-import { type ApiRoutesOptions, createApiRoutes } from '../../server/operators/api-routes.ts';
+import { createApiRoutes } from '../../server/operators/api-routes.ts';
+import { createIntakeRoute } from '../../server/operators/intake-routes.ts';
 import type { OperatorGuard } from '../../server/operators/ops-guard.ts';
 import { createApiTokens } from '../../store/written/tokens.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { now, type Pharos } from '../compose.ts';
+import type { Log } from '../log.ts';
 
 /** What was written is stored; whoever wrote it hears so even while publishing takes longer than usual. */
 const PUBLISH_PATIENCE_MS = 3_000;
@@ -39,21 +41,36 @@ export function newSuffix(): string {
   return [...systemRandom(SUFFIX_CHARS)].map((byte) => (byte % 32).toString(32)).join('');
 }
 
-/** Makes the handler of `/-/v1/`. */
-export function createApi(pharos: Pharos, guard: OperatorGuard): ReturnType<typeof createApiRoutes> {
+export interface WritingRoutes {
+  readonly api: ReturnType<typeof createApiRoutes>;
+  readonly intake: ReturnType<typeof createIntakeRoute>;
+}
+
+/** Makes the handlers of `/-/v1/` and `/-/intake/`. */
+export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: Log): WritingRoutes {
   const { database } = pharos.store;
-  const options: ApiRoutesOptions = {
-    isOn: () => pharos.config.operators.token !== undefined,
-    access: createApiAccess(createApiTokens(database), guard),
+  const shared = {
     canRun: pharos.publisher !== null,
     now,
     clientOf: pharos.audit.clientOf,
-    load: (slug) => writingPage(pharos, slug),
+    load: (slug: string) => writingPage(pharos, slug),
     publish: () => publishWritten(pharos),
-    version: packageJson.version,
-    siteUrl: pharos.siteUrl,
     database,
     newSuffix,
   };
-  return createApiRoutes(options);
+  return {
+    api: createApiRoutes({
+      ...shared,
+      isOn: () => pharos.config.operators.token !== undefined,
+      access: createApiAccess(createApiTokens(database), guard),
+      version: packageJson.version,
+      siteUrl: pharos.siteUrl,
+    }),
+    intake: createIntakeRoute({
+      ...shared,
+      intakeOf: (id) => pharos.config.intake.find((intake) => intake.id === id) ?? null,
+      onUnknown: (intake, component) =>
+        log.warn({ intake, component: component.slice(0, 200) }, 'an alert names a component that its page has not'),
+    }),
+  };
 }

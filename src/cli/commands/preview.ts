@@ -94,6 +94,7 @@ function previewConfig(config: Config, data: string): Config {
     schedule: NEVER,
     exports: [],
     operators: {},
+    intake: [],
     upstreams: config.upstreams.map((upstream) => ({
       ...upstream,
       schedule: null,

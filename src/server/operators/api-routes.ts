@@ -159,12 +159,14 @@ function notAllowed(methods: readonly string[]): Refusal {
   return new Refusal(405, `This address takes ${[...new Set(methods)].join(', ')}.`);
 }
 
-function refused({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
+/** A refusal as an answer. */
+export function refused({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
   const error = issues.length === 0 ? [message] : issues.map(({ path, message: words }) => `${path} ${words}`.trim());
   return json(status, { error, issues }, headers);
 }
 
-function json(status: number, value: unknown, headers: OutgoingHttpHeaders = {}): Answer {
+/** An answer that nobody keeps. */
+export function json(status: number, value: unknown, headers: OutgoingHttpHeaders = {}): Answer {
   const body = `${JSON.stringify(value)}\n`;
   return {
     status,

@@ -29,7 +29,8 @@ CREATE TABLE written_alert (
   alert_key TEXT NOT NULL,
   post TEXT,                       -- null: it was resolved before it was heard of
   state TEXT NOT NULL,             -- firing, resolved
-  changed_at BIGINT NOT NULL,      -- by the sender's clock where it tells, else by ours
+  told_at BIGINT,                  -- when that began or ended, by the sender's clock; null: it does not tell
+  changed_at BIGINT NOT NULL,
   PRIMARY KEY (intake, alert_key)
 );
 CREATE INDEX written_alert_changed ON written_alert (changed_at);

@@ -338,7 +338,12 @@ describe('the schema for editors', () => {
   it('knows the four types, their keys and their sentences', () => {
     const schema = postJsonSchema() as { oneOf?: Row[]; anyOf?: Row[] };
     const types = schema.oneOf ?? schema.anyOf ?? [];
-    expect(types.map((type) => type.properties.type.const)).toEqual(['incident', 'maintenance', 'announcement', 'override']);
+    expect(types.map((type) => type.properties.type.const)).toEqual([
+      'incident',
+      'maintenance',
+      'announcement',
+      'override',
+    ]);
     expect(types.map((type) => type.required)).toEqual([
       ['type', 'title', 'started'],
       ['type', 'title', 'starts', 'ends'],

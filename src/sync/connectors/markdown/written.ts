@@ -41,6 +41,8 @@ export const WrittenPostSchema = z.strictObject({
   post: PostSchema,
   opening: z.string(),
   updates: z.array(UpdateSchema),
+  /** For operators; shown to nobody else. */
+  note: z.string().optional(),
 });
 
 export interface WrittenUpdate extends PostUpdate {
@@ -49,11 +51,18 @@ export interface WrittenUpdate extends PostUpdate {
 export interface WrittenPost extends Pick<ReadPost, 'post' | 'opening'> {
   /** Oldest first. */
   readonly updates: readonly WrittenUpdate[];
+  /** For operators; shown to nobody else. */
+  readonly note?: string | undefined;
 }
 
 /** As the store keeps it. */
-export function writtenText({ post, opening, updates }: WrittenPost): string {
-  return JSON.stringify({ post, opening, updates: updates.map((update) => ({ ...update, at: toIso(update.at) })) });
+export function writtenText({ post, opening, updates, note }: WrittenPost): string {
+  return JSON.stringify({
+    post,
+    opening,
+    note,
+    updates: updates.map((update) => ({ ...update, at: toIso(update.at) })),
+  });
 }
 
 /** What the store kept; null: it cannot be read. */
