@@ -160,6 +160,21 @@ const PageSchema = z
       })
       .optional()
       .describe('Outages that monitors see, as incidents.'),
+    templates: z
+      .array(
+        z.strictObject({
+          name: z.string().min(1).max(60).describe('What operators choose it by.'),
+          title: z.string().min(1).max(256).describe('Heading of the incident or the maintenance.'),
+          body: z.string().max(10_000).default('').describe('Markdown of the first update.'),
+          kind: z.enum(['incident', 'maintenance']).default('incident'),
+          components: z
+            .record(z.string(), z.enum(['degraded_performance', 'partial_outage', 'major_outage', 'under_maintenance']))
+            .default({})
+            .describe('States of components by their id.'),
+        }),
+      )
+      .optional()
+      .describe('What /-/ops fills its form in with.'),
     badge: BadgeOptionsSchema.optional().describe('How all badges of the page are drawn.'),
     badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
   })

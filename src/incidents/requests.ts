@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { INCIDENT_IMPACTS, INCIDENT_STATUSES } from '../model/observation.ts';
+import { ANNOUNCEMENT_LEVELS, INCIDENT_IMPACTS, INCIDENT_STATUSES } from '../model/observation.ts';
 import { MAINTENANCE_STATUSES } from '../model/page.ts';
 import type { State } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -30,6 +30,12 @@ export type DeclaredState = (typeof COMPONENT_STATUSES)[ComponentStatus];
 /** Our word for a component's status in theirs. */
 export function declaredState(status: ComponentStatus): DeclaredState {
   return COMPONENT_STATUSES[status];
+}
+
+/** Their word for ours. */
+export function statusOf(state: DeclaredState): ComponentStatus {
+  const found = Object.entries(COMPONENT_STATUSES).find(([, ours]) => ours === state);
+  return (found?.[0] ?? 'operational') as ComponentStatus;
 }
 
 const NameSchema = z
@@ -103,6 +109,13 @@ export const ComponentChangeSchema = z.looseObject({
   component: z.looseObject({
     status: ComponentStatusSchema.describe('Holds until operational takes it back.'),
   }),
+});
+
+/** Of the form only: the API of the original has no announcements. */
+export const NewAnnouncementSchema = z.object({
+  name: NameSchema,
+  body: BodySchema,
+  level: z.enum(ANNOUNCEMENT_LEVELS),
 });
 
 export type IncidentRequest = z.output<typeof IncidentChangeSchema>['incident'];

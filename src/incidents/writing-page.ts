@@ -8,7 +8,7 @@ import { loadPageInputs, modelAsOf } from '../publish/page/page-inputs.ts';
 import type { Store } from '../store/store.ts';
 import { readWritten, type WrittenRow } from '../store/written/posts.ts';
 import { WRITTEN_ID } from '../sync/connector.ts';
-import { parseWritten, projectWritten, type WrittenPost } from '../sync/connectors/markdown/written.ts';
+import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { v2ComponentId } from '../views/v2/components.ts';
 import { v2IncidentId } from '../views/v2/incidents.ts';
 import { v2MaintenanceId } from '../views/v2/maintenances.ts';
@@ -28,18 +28,27 @@ export interface WrittenStory {
   readonly document: WrittenPost;
 }
 
+export interface WritingPageInit {
+  readonly state: SiteState;
+  readonly slug: string;
+  readonly now: EpochMs;
+  /** A post as it would be, shown as if it were published; every other draft is left out. Absent: all as it is, with drafts. */
+  readonly candidate?: { readonly id: string; readonly document: WrittenPost };
+}
+
 /** Reads it; null: there is no such page. */
 export async function loadWritingPage(
   store: Store,
-  { state, slug, now }: { readonly state: SiteState; readonly slug: string; readonly now: EpochMs },
+  { state, slug, now, candidate }: WritingPageInit,
 ): Promise<WritingPage | null> {
   const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
   if (page === undefined) return null;
-  const [inputs, rows] = await Promise.all([
+  const [inputs, known] = await Promise.all([
     loadPageInputs(store, { ...state, now }, page),
     readWritten(store.database, slug),
   ]);
-  const projected = projectWritten(rows, { now, drafts: true });
+  const rows = candidate === undefined ? known : withCandidate(known, { ...candidate, slug, now });
+  const projected = projectWritten(rows, { now, drafts: candidate === undefined });
   const createdAt = new Map(rows.map((row) => [`${WRITTEN_ID}/${row.id}`, row.createdAt]));
   const seen = (id: string): { firstSeenAt: EpochMs } => ({ firstSeenAt: createdAt.get(id) ?? now });
   const stored = new Map([...inputs.incidents, ...inputs.maintenances].map((one) => [one.id, one]));
@@ -47,6 +56,10 @@ export async function loadWritingPage(
   const model = modelAsOf(
     {
       ...inputs,
+      announcements: [
+        ...inputs.announcements.filter((one) => isOther(one) || (one.pages?.includes(slug) ?? true) === false),
+        ...projected.announcements,
+      ],
       incidents: [
         ...inputs.incidents.filter(isOther),
         ...projected.incidents.map((one) => ({ ...seen(one.id), ...factsOf(stored.get(one.id)), ...one })),
@@ -59,6 +72,17 @@ export async function loadWritingPage(
     now,
   );
   return { page, model, written: storiesIn(rows) };
+}
+
+/** The rows with one of them as it would be, or with a new one. */
+function withCandidate(
+  rows: readonly WrittenRow[],
+  { id, document, slug, now }: { readonly id: string; readonly document: WrittenPost; slug: string; now: EpochMs },
+): readonly WrittenRow[] {
+  const before = rows.find((row) => row.id === id);
+  const text = writtenText({ ...document, post: { ...document.post, draft: false } });
+  const facts = before ?? { id, page: slug, version: 0, createdAt: now, actor: '' };
+  return [...rows.filter((row) => row !== before), { ...facts, document: text, updatedAt: now }];
 }
 
 /** Rows with their posts, as far as they can be read. */

@@ -3,11 +3,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
-import { loadWritingPage, type WritingPage } from '../../incidents/writing-page.ts';
+import { loadWritingPage, type WritingPage, type WritingPageInit } from '../../incidents/writing-page.ts';
 import { createApiAccess } from '../../server/operators/api-access.ts';
 import { createApiRoutes } from '../../server/operators/api-routes.ts';
 import { createIntakeRoute } from '../../server/operators/intake-routes.ts';
 import type { OperatorGuard } from '../../server/operators/ops-guard.ts';
+import { createWriteForms, type WriteForms } from '../../server/operators/write-routes.ts';
 import { createApiTokens } from '../../store/written/tokens.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { now, type Pharos } from '../compose.ts';
@@ -21,9 +22,11 @@ const SUFFIX_CHARS = 5;
 export async function writingPage(
   pharos: Pick<Pharos, 'store' | 'siteState'>,
   slug: string,
+  candidate?: WritingPageInit['candidate'],
 ): Promise<WritingPage | null> {
   const at = now();
-  return loadWritingPage(pharos.store, { state: await pharos.siteState(at), slug, now: at });
+  const state = await pharos.siteState(at);
+  return loadWritingPage(pharos.store, { state, slug, now: at, ...(candidate === undefined ? {} : { candidate }) });
 }
 
 /** Has what was written published at once. */
@@ -39,6 +42,22 @@ export async function publishWritten({ engine }: Pick<Pharos, 'engine'>): Promis
 /** Letters and digits, so that no two posts have the same id. */
 export function newSuffix(): string {
   return [...systemRandom(SUFFIX_CHARS)].map((byte) => (byte % 32).toString(32)).join('');
+}
+
+/** The operators' form. */
+export function createForms(pharos: Pharos): WriteForms {
+  return createWriteForms({
+    database: pharos.store.database,
+    random: systemRandom,
+    newSuffix,
+    now,
+    clientOf: pharos.audit.clientOf,
+    canRun: pharos.publisher !== null,
+    pages: async () => (await pharos.siteState(now())).resolved.pages.map(({ definition }) => definition),
+    templatesOf: (slug) => pharos.config.pages.find((page) => page.slug === slug)?.templates ?? [],
+    load: (slug, candidate) => writingPage(pharos, slug, candidate),
+    publish: () => publishWritten(pharos),
+  });
 }
 
 export interface WritingRoutes {
