@@ -30,7 +30,6 @@ const MappingSchema = z.strictObject({
   ended: PathsSchema.optional().describe('When it was resolved.'),
   severity: PathsSchema.optional().describe('How bad it is, in the words of severities.'),
 });
-export type IntakeMapping = z.output<typeof MappingSchema>;
 
 const SignatureSchema = z.strictObject({
   header: z

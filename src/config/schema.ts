@@ -166,7 +166,7 @@ const PageSchema = z
           name: z.string().min(1).max(60).describe('What operators choose it by.'),
           title: z.string().min(1).max(256).describe('Heading of the incident or the maintenance.'),
           body: z.string().max(10_000).default('').describe('Markdown of the first update.'),
-          kind: z.enum(['incident', 'maintenance']).default('incident'),
+          kind: z.enum(['incident', 'maintenance']).default('incident').describe('Which form it fills in.'),
           components: z
             .record(z.string(), z.enum(['degraded_performance', 'partial_outage', 'major_outage', 'under_maintenance']))
             .default({})

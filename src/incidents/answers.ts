@@ -32,7 +32,7 @@ export const ComponentAnswerSchema = z.object({
     .describe('Ours: what an operator has put it into until it is taken back; null: nobody has.'),
 });
 
-export const UpdateAnswerSchema = z.object({
+const UpdateAnswerSchema = z.object({
   id: z.string(),
   incident_id: z.string(),
   status: z.string(),

@@ -120,7 +120,7 @@ export function isPlan(story: PageIncident | PageMaintenance): story is PageMain
 }
 
 /** A story's id in the v2 JSON of its page. */
-export function publicId({ model }: WritingPage, story: PageIncident | PageMaintenance): string {
+function publicId({ model }: WritingPage, story: PageIncident | PageMaintenance): string {
   return isPlan(story) ? v2MaintenanceId(model, story) : v2IncidentId(model, story);
 }
 

@@ -30,7 +30,7 @@ export async function writingPage(
 }
 
 /** Has what was written published at once. */
-export async function publishWritten({ engine }: Pick<Pharos, 'engine'>): Promise<void> {
+async function publishWritten({ engine }: Pick<Pharos, 'engine'>): Promise<void> {
   const { report } = engine.submit({ trigger: 'write', upstreams: [WRITTEN_ID], isUrgent: true });
   const late = new AbortController();
   // The engine tells the log of a run that fails.

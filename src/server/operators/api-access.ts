@@ -7,7 +7,7 @@ import type { ApiScope, ApiTokens } from '../../store/written/tokens.ts';
 import type { OperatorGuard } from './ops-guard.ts';
 
 /** As many requests of one token in a minute; a client that needs more does something wrong. */
-export const REQUESTS_PER_MINUTE = 120;
+const REQUESTS_PER_MINUTE = 120;
 /** What a token begins with, so that secret scanners and people know it. */
 export const TOKEN_PREFIX = 'pharos_';
 const COUNTED_MAX = 10_000;

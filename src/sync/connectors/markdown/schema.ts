@@ -46,7 +46,7 @@ const SUBJECT_MISSING = {
 /** The states an operator may put components into. */
 export const AFFECTED_STATES = ['degraded', 'partial_outage', 'major_outage'] as const;
 /** What they may say of one component: also that it is well again, and that somebody works on it. */
-export const DECLARED_STATES = ['operational', ...AFFECTED_STATES, 'maintenance'] as const;
+const DECLARED_STATES = ['operational', ...AFFECTED_STATES, 'maintenance'] as const;
 
 const ImpactSchema = z.strictObject({
   at: instantField.describe('Of the beginning, or of an update.'),

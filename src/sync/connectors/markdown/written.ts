@@ -37,7 +37,7 @@ const UpdateSchema = z.strictObject({
 });
 
 /** A post as it is stored. */
-export const WrittenPostSchema = z.strictObject({
+const WrittenPostSchema = z.strictObject({
   post: PostSchema,
   opening: z.string(),
   updates: z.array(UpdateSchema),
