@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type RunningPharos, runPharos, temporaryFolder } from '../helpers/pharos.ts';
-import { startWritingSite, WRITING_ENV } from '../helpers/writing-site.ts';
+import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { callApi, startWritingSite, WRITING_ENV } from '../helpers/writing-site.ts';
 
 describe('pharos incident', () => {
   const folder = temporaryFolder();
@@ -57,6 +57,21 @@ describe('pharos incident', () => {
     expect(JSON.parse(out.stdout).files).toHaveLength(2);
     const again = await command('posts', 'export', '--out', 'exported');
     expect([again.status, again.stdout.match(/skipped/g)]).toEqual([1, ['skipped', 'skipped']]);
+  });
+
+  it('shows drafts in a preview only, and is not written by a process that only serves', async () => {
+    const draft = await command('incident', 'new', 'Not yet', '--page', 'acme', '--draft', '--url', pharos.url);
+    expect(draft.status).toBe(0);
+    expect(await (await fetch(`${pharos.url}/acme/`)).text()).not.toContain('Not yet');
+    const preview = await startPharos(['preview', '--quiet'], { cwd: folder.path, env: WRITING_ENV });
+    expect(await (await fetch(`${preview.url}/acme/`)).text()).toContain('Not yet');
+    expect((await callApi(preview.url, 'GET', 'pages/acme/incidents')).status).toBe(404);
+    expect(await preview.stop()).toBe(0);
+    const serving = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env: WRITING_ENV });
+    const body = { incident: { name: 'Nowhere' } };
+    expect((await callApi(serving.url, 'POST', 'pages/acme/incidents', { body })).status).toBe(409);
+    expect((await callApi(serving.url, 'GET', 'pages/acme/incidents')).status).toBe(200);
+    expect(await serving.stop()).toBe(0);
   });
 
   it('writes and updates a file where a folder is named', async () => {
