@@ -10,7 +10,6 @@ import { type Author, changePost, createPost, removePost, writeOnce } from '../.
 import type { WritingPage, WrittenStory } from '../../incidents/writing-page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Database } from '../../store/database.ts';
-import type { WrittenPost } from '../../sync/connectors/markdown/written.ts';
 import { type OpsWriteView, opsWriteView } from '../../views/operators/ops-write.ts';
 import { type StatusPageView, statusPageView } from '../../views/page/status-page.ts';
 
@@ -25,7 +24,7 @@ export interface WriteFormsOptions {
   readonly templatesOf: (slug: string) => readonly Template[];
   readonly load: (
     slug: string,
-    candidate?: { readonly id: string; readonly document: WrittenPost },
+    candidate?: { readonly id: string; readonly document: WrittenStory['document'] },
   ) => Promise<WritingPage | null>;
   readonly publish: () => Promise<void>;
 }
@@ -135,7 +134,7 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
     });
   }
 
-  async function previewOf(subject: Subject, document: WrittenPost): Promise<OpsWriteView['preview']> {
+  async function previewOf(subject: Subject, document: WrittenStory['document']): Promise<OpsWriteView['preview']> {
     const { writing, own } = subject;
     const { slug } = writing.model.definition;
     const [before, after] = await Promise.all([
@@ -156,7 +155,12 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
     };
   }
 
-  async function write(subject: Subject, author: Author, form: URLSearchParams, document: WrittenPost): Promise<void> {
+  async function write(
+    subject: Subject,
+    author: Author,
+    form: URLSearchParams,
+    document: WrittenStory['document'],
+  ): Promise<void> {
     const { own, writing, kind } = subject;
     await writeOnce(options.database, author, async (tx) => {
       if (own === null) {
