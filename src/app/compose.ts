@@ -111,6 +111,8 @@ export interface ComposeOptions {
   readonly progress?: RunProgress;
   /** Prints sign-in mails instead of sending them. */
   readonly printsMail: boolean;
+  /** True: a preview, which shows what operators wrote with its drafts. Default: false. */
+  readonly showsDrafts?: boolean;
 }
 
 /** The clock of the process. */
@@ -129,7 +131,10 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   // Stopping waits for no quota and no slow answer.
   const stopping = new AbortController();
   const http = createHttp();
-  const live = createLiveConfig(first, (config) => mailerOf(config, options));
+  const live = createLiveConfig(first, {
+    mailerOf: (config) => mailerOf(config, options),
+    showsDrafts: options.showsDrafts ?? false,
+  });
   const ownRenderer = once(loadRenderer);
   const draw: Renderer['render'] = async (kind, view) => {
     const renderer = site.publisher ?? (await ownRenderer());

@@ -8,7 +8,7 @@ import { now, type Pharos } from './compose.ts';
 export function deliveryDeps({ store, http }: Pharos, outbox: Outbox = createOutbox(store.database)): DeliveryDeps {
   return {
     outbox,
-    incidents: (from) => store.incidents(from),
+    incidents: async (from) => (await store.incidents(from)).filter(({ isOverride }) => isOverride !== true),
     post: ({ url, headers, body }) => http.request({ method: 'POST', url, headers, body }, { now }),
     now,
   };

@@ -13,6 +13,7 @@ import { followStore } from './follow-store.ts';
 import type { Log } from './log.ts';
 import { gaugesOf } from './operators/gauges.ts';
 import { createOperators } from './operators/operators.ts';
+import { createWritingRoutes } from './operators/writing.ts';
 
 export interface Door {
   /** Where it listens, without a slash at the end. */
@@ -34,7 +35,7 @@ export async function listen(
     addresses: pharos.addresses,
     reader,
     access: pharos.access,
-    own: ownRoutesOf(pharos),
+    own: ownRoutesOf(pharos, log),
     badges: createBadgeService(),
     sources: pharos.sources,
     locale: () => pharos.config.site.locale,
@@ -82,7 +83,7 @@ export async function listen(
   };
 }
 
-function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {
+function ownRoutesOf(pharos: Pharos, log: Log): ReturnType<typeof createOwnRoutes> {
   const { engine, access, audit, metrics } = pharos;
   const { guard, routes } = createOperators(pharos);
   const takeHook = createHookHandler({
@@ -123,6 +124,7 @@ function ownRoutesOf(pharos: Pharos): ReturnType<typeof createOwnRoutes> {
       }),
     metrics: async () => ({ text: await metrics.text(await gaugesOf(pharos)), contentType: metrics.contentType }),
     ops: routes,
+    ...createWritingRoutes(pharos, guard, log),
   });
 }
 

@@ -3,7 +3,9 @@
 import type { SendMail } from '../access/email/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
 import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
+import { WRITTEN_ID } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
+import { written } from '../sync/connectors/markdown/written.ts';
 import { intervalMsOf } from '../sync/schedule/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
 import { schedulesOf } from './schedules.ts';
@@ -25,10 +27,16 @@ export interface LiveConfig {
   readonly replace: (next: Config) => readonly string[];
 }
 
-/** @param mailerOf what sends mails under a configuration */
-export function createLiveConfig(first: Config, mailerOf: (config: Config) => SendMail): LiveConfig {
+export interface LiveConfigOptions {
+  /** What sends mails under a configuration. */
+  readonly mailerOf: (config: Config) => SendMail;
+  /** True: a preview, which shows what operators wrote with its drafts. */
+  readonly showsDrafts: boolean;
+}
+
+export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveConfigOptions): LiveConfig {
   let config = first;
-  let bound = bindUpstreams(config, []);
+  let bound = bindUpstreams(config, showsDrafts, []);
   let mailer = mailerOf(config);
   let siteUrl = withoutSlash(config.site.url);
   return {
@@ -56,7 +64,7 @@ export function createLiveConfig(first: Config, mailerOf: (config: Config) => Se
     }),
     sendMail: (mail) => mailer(mail),
     replace: (next) => {
-      const nextBound = bindUpstreams(next, bound);
+      const nextBound = bindUpstreams(next, showsDrafts, bound);
       const kept = fixedOf(config);
       const wanted = fixedOf(next);
       const isMoved = next.site.url !== config.site.url;
@@ -93,9 +101,9 @@ interface Bound {
   readonly upstream: Upstream;
 }
 
-function bindUpstreams(config: Config, before: readonly Bound[]): readonly Bound[] {
+function bindUpstreams(config: Config, showsDrafts: boolean, before: readonly Bound[]): readonly Bound[] {
   const schedules = schedulesOf(config);
-  return config.upstreams.map((entry) => {
+  const configured = config.upstreams.map((entry): Bound => {
     const schedule = schedules.get(entry.id) ?? config.schedule;
     const key = JSON.stringify([entry.id, entry.kind, entry.options, entry.limits, schedule]);
     const same = before.find((other) => other.key === key);
@@ -106,6 +114,16 @@ function bindUpstreams(config: Config, before: readonly Bound[]): readonly Bound
       upstream: bindUpstream(connectorOf(kind), { id, options, limits, intervalMs: intervalMsOf(schedule) }),
     };
   });
+  return config.operators.token === undefined && !showsDrafts
+    ? configured
+    : [...configured, bindWritten(config, showsDrafts, before)];
+}
+
+/** What operators write, beside the upstreams that are configured. */
+function bindWritten({ schedule }: Config, drafts: boolean, before: readonly Bound[]): Bound {
+  const key = JSON.stringify([WRITTEN_ID, schedule]);
+  const settings = { id: WRITTEN_ID, options: { drafts }, limits: null, intervalMs: intervalMsOf(schedule) };
+  return before.find((other) => other.key === key) ?? { key, upstream: bindUpstream(written, settings) };
 }
 
 function withoutSlash(url: string): string {

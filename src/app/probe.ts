@@ -85,7 +85,7 @@ export function runnerFor({ http, store }: Pick<Pharos, 'http' | 'store'>, upstr
   const { id: upstreamId, limits, intervalMs } = upstream;
   return createRunner(
     { upstreamId, limits, intervalMs, listCalls: 1, isHalfOpen: true },
-    { http, quota: createQuota(store.database, Math.random), now, random: Math.random, sleep },
+    { http, quota: createQuota(store.database, Math.random), now, random: Math.random, sleep, stored: store.database },
   );
 }
 

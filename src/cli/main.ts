@@ -7,7 +7,8 @@ import type { BackupOptions } from './commands/backup.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
-import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/posts.ts';
+import type { UpdateOptions } from './commands/writing/incident.ts';
+import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/writing/posts.ts';
 import { addOperatorCommands } from './operator-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, reportFailure } from './terminal/exit.ts';
 
@@ -185,18 +186,7 @@ function addPostCommands(program: Command, done: (status: number) => void): void
       .option('--monitor <id>', 'a monitor it is about, <upstream id>/<id there>; may be repeated', collect)
       .option('--component <id>', 'a component it is about; may be repeated', collect);
 
-  affected(program.command('incident').description('incidents written by hand').command('new'))
-    .description('write a valid file for an incident')
-    .option('--status <status>', 'investigating, identified or monitoring')
-    .option('--impact <impact>', 'none, minor, major or critical')
-    .option('--started <instant>', 'when it began (default: now)')
-    .addHelpText(
-      'after',
-      '\nExample:\n  pharos incident new "Slow searches" --monitor edge/4 --body "We are looking into it."',
-    )
-    .action(async (title: string, options: IncidentOptions) =>
-      done(await (await import('./commands/posts.ts')).incidentNew(title, options)),
-    );
+  addIncidentCommands(program.command('incident').description('incidents, declared from here'), { affected, done });
   affected(program.command('maintenance').description('maintenance windows written by hand').command('new'))
     .description('write a valid file for a maintenance window')
     .requiredOption('--starts <instant>', 'when it begins, with its zone')
@@ -209,7 +199,7 @@ function addPostCommands(program: Command, done: (status: number) => void): void
       '\nExample:\n  pharos maintenance new "Database upgrade" --page example --starts 2026-12-01T22:00:00Z --for 2h',
     )
     .action(async (title: string, options: MaintenanceOptions) =>
-      done(await (await import('./commands/posts.ts')).maintenanceNew(title, options)),
+      done(await (await import('./commands/writing/posts.ts')).maintenanceNew(title, options)),
     );
   about(program.command('announcement').description('notices written by hand').command('new'))
     .description('write a valid file for a notice on pages')
@@ -217,6 +207,58 @@ function addPostCommands(program: Command, done: (status: number) => void): void
     .option('--until <instant>', 'when it goes away')
     .addHelpText('after', '\nExample:\n  pharos announcement new "We have moved" --until 2026-12-24T00:00:00Z')
     .action(async (title: string, options: AnnouncementOptions) =>
-      done(await (await import('./commands/posts.ts')).announcementNew(title, options)),
+      done(await (await import('./commands/writing/posts.ts')).announcementNew(title, options)),
+    );
+}
+
+/** Through the running server; without one into the store; as a file where a folder or a monitor is named. */
+function addIncidentCommands(
+  incident: Command,
+  { affected, done }: { readonly affected: (command: Command) => Command; readonly done: (status: number) => void },
+): void {
+  affected(incident.command('new'))
+    .description('declare an incident: by the running server, else into the store, or as a file with --folder')
+    .option('--status <status>', 'investigating, identified or monitoring')
+    .option('--impact <impact>', 'none, minor, major or critical')
+    .option('--started <instant>', 'when it began, of a file (default: now)')
+    .option('--draft', 'publish it later')
+    .option('--url <address>', 'address of the running server (default: from the configuration)')
+    .option(...JSON_FLAG)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pharos incident new "Errors at the API" --page example --component api=major_outage\n  pharos incident new "Slow searches" --monitor edge/4 --body "We are looking into it."',
+    )
+    .action(async (title: string, options: IncidentOptions) =>
+      done(await (await import('./commands/writing/posts.ts')).incidentNew(title, options)),
+    );
+  const changed = (name: string): Command =>
+    incident
+      .command(name)
+      .argument('<id>', 'id of the incident: that of the v2 JSON, or the name of the file')
+      .option('--page <slug>', 'the page it is on', collect)
+      .option('--folder <folder>', 'folder of posts, where it is a file')
+      .option('--body <text>', 'Markdown of the update')
+      .option('--url <address>', 'address of the running server (default: from the configuration)')
+      .option(...CONFIG)
+      .option(...JSON_FLAG);
+  changed('update')
+    .description('post an update')
+    .option('--status <status>', 'investigating, identified, monitoring or resolved')
+    .option('--component <id=state>', 'what a component is from now on; may be repeated', collect)
+    .addHelpText(
+      'after',
+      '\nExample:\n  pharos incident update 0c4xq2n8r5vd --page example --status monitoring --body "A fix is out."',
+    )
+    .action(async (id: string, options: UpdateOptions) =>
+      done(await (await import('./commands/writing/posts.ts')).incidentUpdated(id, options)),
+    );
+  changed('resolve')
+    .description('say that it is over')
+    .addHelpText(
+      'after',
+      '\nExample:\n  pharos incident resolve 0c4xq2n8r5vd --page example --body "All is well again."',
+    )
+    .action(async (id: string, options: UpdateOptions) =>
+      done(await (await import('./commands/writing/posts.ts')).incidentUpdated(id, { ...options, status: 'resolved' })),
     );
 }

@@ -3,6 +3,7 @@
 import { Argument, type Command } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
+import type { TokenOptions } from './commands/writing/tokens.ts';
 import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 
@@ -75,6 +76,17 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(async (slug: string, release: number | undefined, options: RollbackOptions) =>
       done(await (await import('./commands/rollback.ts')).rollback({ slug, release: release ?? null }, options)),
     );
+  addTokenCommands(program, done);
+  program
+    .command('posts')
+    .description('what operators wrote over HTTP and in the form')
+    .command('export')
+    .description('write all of it as Markdown files, as a markdown upstream reads them')
+    .requiredOption('-o, --out <folder>', 'where to write them; never over a file that is there')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos posts export --out posts')
+    .action(run(async () => (await import('./commands/writing/posts-export.ts')).postsExport));
   program
     .command('completion')
     .description('a completion script on standard output, for a shell to source')
@@ -87,4 +99,41 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
       process.stdout.write(completionScript(program, shell));
       done(EXIT_DONE);
     });
+}
+
+/** Who may write over HTTP. */
+function addTokenCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
+  const tokens = program.command('tokens').description('tokens of the API, each for one page');
+  tokens
+    .command('create')
+    .description('make a token and show it once')
+    .requiredOption('--scope <scope>', 'incidents, components or read; may be repeated', collect)
+    .requiredOption('--page <slug>', 'the page that it is for')
+    .option('--name <name>', 'what the audit calls it (default: the page)')
+    .option('--expires <when>', 'a length such as 90d or 12h, or an instant with its zone (default: never)')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pharos tokens create --scope incidents --page example --expires 90d\n  pharos tokens create --scope incidents --scope components --page example --name deploys --json',
+    )
+    .action(run(async () => (await import('./commands/writing/tokens.ts')).tokensCreate));
+  tokens
+    .command('list')
+    .description('every token with its page, its scopes and whether it is in force')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos tokens list')
+    .action(run(async () => (await import('./commands/writing/tokens.ts')).tokensList));
+  tokens
+    .command('revoke')
+    .description('revoke a token at once')
+    .argument('<id>', 'id of the token, as listed')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos tokens revoke k3f9a0bq2c')
+    .action(async (id: string, options: TokenOptions) =>
+      done(await (await import('./commands/writing/tokens.ts')).tokensRevoke(id, options)),
+    );
 }

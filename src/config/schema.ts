@@ -19,8 +19,9 @@ import {
   SlugSchema,
   TimezoneSchema,
 } from '../schema/scalars.ts';
-import type { Limits } from '../sync/connector.ts';
+import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
+import { IntakeSchema } from './intake.ts';
 import { didYouMean } from './nearest.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
@@ -166,6 +167,21 @@ const PageSchema = z
       })
       .optional()
       .describe('Outages that monitors see, as incidents.'),
+    templates: z
+      .array(
+        z.strictObject({
+          name: z.string().min(1).max(60).describe('What operators choose it by.'),
+          title: z.string().min(1).max(256).describe('Heading of the incident or the maintenance.'),
+          body: z.string().max(10_000).default('').describe('Markdown of the first update.'),
+          kind: z.enum(['incident', 'maintenance']).default('incident').describe('Which form it fills in.'),
+          components: z
+            .record(z.string(), z.enum(['degraded_performance', 'partial_outage', 'major_outage', 'under_maintenance']))
+            .default({})
+            .describe('States of components by their id.'),
+        }),
+      )
+      .optional()
+      .describe('What /-/ops fills its form in with.'),
     badge: BadgeOptionsSchema.optional().describe('How all badges of the page are drawn.'),
     badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
   })
@@ -300,6 +316,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       upstreams: z.array(upstreamSchema(connectors)).default([]),
       exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
+      intake: z.array(IntakeSchema).default([]).describe('What alerting systems send becomes incidents.'),
       output: OutputSchema,
       access: z
         .strictObject({
@@ -336,6 +353,21 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         (index, id) =>
           context.addIssue({ code: 'custom', path: ['upstreams', index, 'id'], message: `the id ${id} is used twice` }),
       );
+      const reserved = config.upstreams.findIndex((upstream) => upstream?.id === WRITTEN_ID);
+      if (reserved !== -1) {
+        const message = `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`;
+        context.addIssue({ code: 'custom', path: ['upstreams', reserved, 'id'], message });
+      }
+      unique(
+        config.intake,
+        (intake) => intake.id,
+        (index, id) =>
+          context.addIssue({ code: 'custom', path: ['intake', index, 'id'], message: `the id ${id} is used twice` }),
+      );
+      if (config.intake.length > 0 && config.operators.token === undefined) {
+        const message = 'an intake needs operators.token: without one nothing is written over HTTP';
+        context.addIssue({ code: 'custom', path: ['intake'], message });
+      }
       unique(
         config.pages,
         (page) => page.slug,

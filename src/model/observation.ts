@@ -102,6 +102,8 @@ export interface Incident {
   readonly isOutage: boolean;
   /** Oldest first. */
   readonly updates: readonly Update[];
+  /** True: it puts components into a state and is no story of its own. Absent: it is one. */
+  readonly isOverride?: true;
   /** False: what it declares shows and does not count in uptime. Absent: it counts. */
   readonly affectsUptime?: boolean;
   /**
@@ -287,6 +289,8 @@ export interface CompleteList {
   readonly prefix: string;
   /** It holds every incident that begins, or maintenance that ends, at this instant or later; null: every one there is. */
   readonly since: EpochMs | null;
+  /** True: it is our own list, and what it lacks is gone at once. Absent: a second list has to lack it too. */
+  readonly isFinal?: true;
   /** Ids of all that it holds, also of those whose item could not be read or was not asked for. */
   readonly ids: readonly string[];
 }

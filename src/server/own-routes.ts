@@ -29,6 +29,10 @@ export interface OwnRoutesOptions {
   readonly waitMs?: number;
   /** The operators' page; `rest` is the path behind `ops`. */
   readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
+  /** Messages of alerting systems. */
+  readonly intake: (request: OwnRequest, id: string) => Promise<Answer>;
+  /** The API; `rest` is the path behind `v1`. */
+  readonly api: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
 }
 
 /** Longer than slow upstreams and a full publish take, and than a client should hang on. */
@@ -41,8 +45,11 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
   return async (request) => {
     const [name = '', ...rest] = request.path.split('/');
     if (name === 'ops') return options.ops(request, rest);
+    if (name === 'v1') return options.api(request, rest);
     if (name === 'hooks' && rest.length === 1)
       return request.method === 'POST' ? hook(options, request, rest[0] ?? '') : notAllowed('POST');
+    if (name === 'intake' && rest.length === 1)
+      return request.method === 'POST' ? options.intake(request, rest[0] ?? '') : notAllowed('POST');
     if (rest.length > 0) return null;
     if (name === 'rebuild') return request.method === 'POST' ? rebuild(options, request) : notAllowed('POST');
     if (name !== 'health' && name !== 'ready' && name !== 'metrics') return null;

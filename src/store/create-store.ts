@@ -186,6 +186,9 @@ const RETAINED: readonly { readonly table: string; readonly column: string; read
   { table: 'incident', column: 'ended_at', key: ['id'] },
   { table: 'incident', column: 'withdrawn_at', key: ['id'] },
   { table: 'maintenance', column: 'ends_at', key: ['id'] },
+  { table: 'written', column: 'deleted_at', key: ['id'] },
+  { table: 'written_request', column: 'at', key: ['actor', 'request_key'] },
+  { table: 'written_alert', column: 'changed_at', key: ['intake', 'alert_key'] },
   { table: 'entry', column: 'fell_at', key: ['page', 'id'] },
   { table: 'run', column: 'started_at', key: ['id'] },
 ];

@@ -57,6 +57,7 @@ const IncidentSchema: z.ZodType<Incident> = z.object({
   affectedState: StateSchema.nullable(),
   isOutage: z.boolean(),
   updates: z.array(UpdateSchema),
+  isOverride: z.literal(true).exactOptional(),
   affectsUptime: z.boolean().exactOptional(),
   bornAt: InstantSchema.exactOptional(),
 });

@@ -118,8 +118,9 @@ export async function withdrawStories(
     return { id: String(row['id']), isAbsent, missingAt: parseInstant(row['missing_at']) };
   });
   const absent = absences.filter(({ isAbsent }) => isAbsent);
-  const isSecondTime = ({ missingAt }: (typeof absent)[number]): boolean =>
-    missingAt !== null && missingAt < observedAt;
+  const isFinal = lists.length > 0 && lists.every((list) => list.isFinal === true);
+  const isGone = ({ missingAt }: (typeof absent)[number]): boolean =>
+    isFinal || (missingAt !== null && missingAt < observedAt);
   await tx.runMany(
     `UPDATE ${table} SET missing_at = ? WHERE id = ?`,
     absent.filter(({ missingAt }) => missingAt === null).map(({ id }) => [observedAt, id]),
@@ -128,7 +129,7 @@ export async function withdrawStories(
     `UPDATE ${table} SET missing_at = NULL WHERE id = ?`,
     absences.filter(({ isAbsent, missingAt }) => !isAbsent && missingAt !== null).map(({ id }) => [id]),
   );
-  const withdrawn = [...absent.filter(isSecondTime), ...replaced].map(({ id }) => id);
+  const withdrawn = [...absent.filter(isGone), ...replaced].map(({ id }) => id);
   await withdraw(tx, table, { upstreamId, observedAt, ids: withdrawn });
   return withdrawn;
 }

@@ -24,7 +24,8 @@ export interface Question<T> {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /**
    * Absolute http(s) address with its query, never holding a secret; or a `file:` address, which may only come from
-   * the operator's own options: it is read from disk, costs no quota, and answers status 200.
+   * the operator's own options: it is read from disk, costs no quota, and answers status 200; or `store:written`, what
+   * operators wrote here.
    */
   readonly url: string;
   /** How the body is read before `schema` sees it; `folder` (file: only) gives `{ name, text }[]` sorted by name. Default: json. */
@@ -133,6 +134,9 @@ export interface Limits {
   readonly perMinute: number | null;
   readonly perHour: number | null;
 }
+
+/** The upstream that is bound by itself: what operators write here. No upstream of the configuration may have this id. */
+export const WRITTEN_ID = 'written';
 
 export const NO_LIMITS: Limits = { perMinute: null, perHour: null };
 

@@ -9,6 +9,7 @@ import type { MaintenanceView } from './incident/maintenance.ts';
 import type { LoginView } from './login/login.ts';
 import type { OpsView } from './operators/ops.ts';
 import type { OpsSignInView } from './operators/ops-sign-in.ts';
+import type { OpsWriteView } from './operators/ops-write.ts';
 import type { EmbedView } from './page/embed.ts';
 import type { NotFoundView } from './page/not-found.ts';
 import type { StatusPageView } from './page/status-page.ts';
@@ -27,6 +28,7 @@ export interface ViewByKind {
   readonly 'not-found': NotFoundView;
   readonly ops: OpsView;
   readonly 'ops-sign-in': OpsSignInView;
+  readonly 'ops-write': OpsWriteView;
   readonly report: ReportView;
   readonly 'report-index': ReportIndexView;
   readonly 'status-page': StatusPageView;

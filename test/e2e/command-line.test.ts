@@ -121,6 +121,8 @@ describe('the command line', () => {
       'ok',
       'ok',
       'ok',
+      // What operators wrote.
+      'ok',
     ]);
     expect(existsSync(join(folder.path, 'data', 'pharos.db'))).toBe(true);
     expect((await run('sync', '--upstream', 'nobody')).status).toBe(2);

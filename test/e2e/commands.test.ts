@@ -70,7 +70,7 @@ describe('commands beside the main job', () => {
   });
 
   it('never writes over a post, and says what a wrong option should be', async () => {
-    const again = await run('incident', 'new', 'Searches are slow', '--page', 'acme');
+    const again = await run('incident', 'new', 'Searches are slow', '--page', 'acme', '--folder', 'posts');
     expect(again.stdout).toMatch(/-2\.md/);
     expect((await run('incident', 'new', 'No subject')).stderr).toContain('--page');
     expect(

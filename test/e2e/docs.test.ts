@@ -83,6 +83,7 @@ describe('configurations in documents', () => {
     'exports',
     'pages',
     'output',
+    'intake',
     'access',
     'operators',
   ];

@@ -107,7 +107,7 @@ describe('policies', () => {
   it('forbid sending forms except for signing in and for operators', async () => {
     for (const page of onePageOfEachKind()) {
       const { csp } = await render(renderer, page);
-      const hasForms = ['login', 'ops', 'ops-sign-in'].includes(page.kind);
+      const hasForms = ['login', 'ops', 'ops-sign-in', 'ops-write'].includes(page.kind);
       expect(csp).toContain(hasForms ? "form-action 'self'" : "form-action 'none'");
     }
   });

@@ -16,6 +16,7 @@ import { maintenanceView } from '../../src/views/incident/maintenance.ts';
 import { loginView } from '../../src/views/login/login.ts';
 import { opsView } from '../../src/views/operators/ops.ts';
 import { opsSignInView } from '../../src/views/operators/ops-sign-in.ts';
+import { type OpsWriteView, opsWriteView } from '../../src/views/operators/ops-write.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { notFoundView, siteNotFoundView } from '../../src/views/page/not-found.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
@@ -98,6 +99,7 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
     { path: 'site-404/', kind: 'not-found', view: siteNotFoundView(site) },
     { path: 'ops/', kind: 'ops', view: opsView(opsFacts(), { formToken: 'x', notice: 'A run is queued.' }) },
     { path: 'ops-sign-in/', kind: 'ops-sign-in', view: opsSignInView({ fault: 'wrong', up: '' }) },
+    { path: 'ops-write/', kind: 'ops-write', view: opsWriteView(writing()) },
   ];
 }
 
@@ -153,5 +155,35 @@ export async function servePages(pages: Iterable<readonly [path: string, page: R
     put: (path, page) => void documents.set(path, page),
     remove: (path) => void documents.delete(path),
     close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** Everything that the operators' form can show, at once. */
+function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
+  const choice = { text: 'Acme', href: 'write?page=acme', isCurrent: true };
+  const field = { value: '', fault: null, hint: 'Markdown.' };
+  return {
+    notice: 'It is written and published.',
+    faults: ['Somebody else changed it meanwhile.'],
+    page: 'acme',
+    pages: [choice],
+    kinds: [{ ...choice, text: 'Incident' }],
+    templates: [{ ...choice, text: 'Slow' }],
+    open: [
+      { id: 'a', version: 1, title: 'Slow', facts: 'Incident', note: 'A note.', href: 'write?id=a', removal: 'Delete' },
+      { id: 'b', version: 1, title: 'API', facts: 'Override', note: null, href: null, removal: 'Take back' },
+    ],
+    form: {
+      heading: 'New: Incident',
+      hidden: [{ name: 'kind', value: 'incident' }],
+      fields: [
+        { ...field, name: 'name', label: 'Title', type: 'text', isRequired: true, fault: 'is missing' },
+        { ...field, name: 'body', label: 'Update', type: 'area' },
+        { ...field, name: 'status', label: 'Status', type: 'select', options: [{ value: '', text: 'Unchanged' }] },
+        { ...field, name: 'until', label: 'Until', type: 'time' },
+      ],
+    },
+    formToken: 'x',
+    preview: { src: 'preview?id=x', colours: ['API: operational → major outage'], told: 'Feeds tell it.' },
   };
 }

@@ -33,7 +33,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   access: ['model', 'errors', 'store'],
   exports: ['model', 'schema', 'errors', 'store', 'sync/connector'],
   publish: ['model', 'once', 'looks', 'views', 'badges', 'errors', 'store', 'config', 'access'],
-  server: ['model', 'errors', 'publish', 'access', 'badges', 'store', 'views'],
+  incidents: [
+    'model',
+    'errors',
+    'config',
+    'store',
+    'sync/connector',
+    'sync/connectors',
+    'publish',
+    'views',
+    'access/digest',
+  ],
+  server: ['model', 'errors', 'config', 'publish', 'access', 'badges', 'store', 'views', 'incidents'],
   sandbox: ['model', 'errors'],
   app: ['*'],
   cli: ['*'],
@@ -42,7 +53,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only one place may import, so that it can be replaced or bounded there. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  undici: ['sync/http/http.ts', 'sync/http/http-faults.ts', 'publish/targets/s3-client.ts', 'cli/commands/rebuild.ts'],
+  undici: [
+    'sync/http/http.ts',
+    'sync/http/http-faults.ts',
+    'publish/targets/s3-client.ts',
+    'cli/commands/server-client.ts',
+  ],
   aws4fetch: ['publish/targets/s3-client.ts'],
   croner: ['sync/schedule/schedule.ts'],
   'node:sqlite': ['store/sqlite/sqlite.ts'],

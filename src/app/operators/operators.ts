@@ -4,12 +4,13 @@ import { createAttempts } from '../../access/attempts/attempts.ts';
 import { systemRandom } from '../../access/digest.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
 import { createOperatorGuard, type OperatorGuard } from '../../server/operators/ops-guard.ts';
-import { createOpsRoutes, type OpsActions } from '../../server/operators/ops-routes.ts';
+import { createOpsRoutes, type OpsActions, type OpsPage } from '../../server/operators/ops-routes.ts';
 import { createOperatorSessionService } from '../../server/operators/ops-session.ts';
 import { createOperatorSessions } from '../../store/operator-sessions.ts';
 import { now, type Pharos, sleep } from '../compose.ts';
 import { redact } from '../log.ts';
 import { createOpsFacts } from './ops-facts.ts';
+import { createForms } from './writing.ts';
 
 export interface Operators {
   readonly guard: OperatorGuard;
@@ -31,11 +32,18 @@ export function createOperators(pharos: Pharos): Operators {
     sessions: createOperatorSessionService({ sessions: createOperatorSessions(database), token, random: systemRandom }),
     events: pharos.events,
     facts: facts.facts,
-    render: (page) => (page.kind === 'ops' ? pharos.draw('ops', page.view) : pharos.draw('ops-sign-in', page.view)),
+    render: (page) => drawn(pharos, page),
     actions: actionsOf(pharos),
+    forms: createForms(pharos),
     now,
   });
   return { guard, routes };
+}
+
+function drawn({ draw }: Pharos, page: OpsPage): ReturnType<Pharos['draw']> {
+  if (page.kind === 'ops') return draw('ops', page.view);
+  if (page.kind === 'ops-write') return draw('ops-write', page.view);
+  return page.kind === 'status-page' ? draw('status-page', page.view) : draw('ops-sign-in', page.view);
 }
 
 function actionsOf(pharos: Pharos): OpsActions {

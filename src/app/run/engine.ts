@@ -7,7 +7,7 @@ import type { RunDeps, RunOrder } from './order.ts';
 import { type ActiveRun, beginRun, type RunOutcome } from './run.ts';
 
 export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'onTrouble'> {
-  /** What began it: `schedule`, `command`, `rebuild`, `hook`, `start`. */
+  /** What began it: `schedule`, `command`, `rebuild`, `hook`, `write`, `start`. */
   readonly trigger: string;
   /** True: before everything that waits, since somebody says that something just changed. */
   readonly isUrgent?: boolean;
@@ -85,7 +85,7 @@ interface Running extends QueuedRun {
 }
 
 /** What several requests are called together: that of the most deliberate. */
-const TRIGGERS = ['start', 'schedule', 'hook', 'rebuild', 'command'];
+const TRIGGERS = ['start', 'schedule', 'hook', 'write', 'rebuild', 'command'];
 /** An operator asks, so an upstream that is being left alone is tried all the same. */
 const MANUAL_TRIGGERS: ReadonlySet<string> = new Set(['rebuild', 'command']);
 
@@ -258,5 +258,5 @@ function moreDeliberate(first: string, second: string): string {
 
 /** Whose wish a run is: an operator's, or that of an upstream which proves by it that it lives. */
 function askerOf({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted'> {
-  return { isManual: MANUAL_TRIGGERS.has(trigger), isHinted: trigger === 'hook' };
+  return { isManual: MANUAL_TRIGGERS.has(trigger), isHinted: trigger === 'hook' || trigger === 'write' };
 }

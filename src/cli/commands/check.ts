@@ -8,6 +8,7 @@ import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
 import type { Target } from '../../publish/targets/target.ts';
+import { WRITTEN_ID } from '../../sync/connector.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -29,10 +30,11 @@ export async function check(options: CheckOptions): Promise<number> {
   const progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openQuietly(config);
   try {
-    progress.doing(`asking ${pharos.upstreams.length} upstreams`);
+    const upstreams = pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID);
+    progress.doing(`asking ${upstreams.length} upstreams`);
     const probed = new Map<string, ProbedPages>();
     const rows = await Promise.all(
-      pharos.upstreams.map((upstream) => probeUpstream(pharos, upstream, (pages) => probed.set(upstream.id, pages))),
+      upstreams.map((upstream) => probeUpstream(pharos, upstream, (pages) => probed.set(upstream.id, pages))),
     );
     const targets = await Promise.all(
       configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),

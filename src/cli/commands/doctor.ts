@@ -5,6 +5,7 @@ import { compose, now, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
+import { WRITTEN_ID } from '../../sync/connector.ts';
 import { databaseServerFindings } from '../doctor/database-server.ts';
 import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
 import { folderFindings, versionFindings } from '../doctor/machine.ts';
@@ -75,7 +76,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
       certificateFinding(config.site.url, now()),
       smtpFinding(config, needsMail),
       ...domains.map((domain) => domainFinding(domain, siteHost)),
-      ...pharos.upstreams.map((upstream) => upstreamFindings(pharos, upstream)),
+      ...pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID).map((upstream) => upstreamFindings(pharos, upstream)),
     ]);
     return [...(server?.findings ?? []), ...found.flat()];
   } finally {

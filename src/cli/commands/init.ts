@@ -8,6 +8,7 @@ import { createLog } from '../../app/log.ts';
 import { probeUpstream } from '../../app/probe.ts';
 import { type Config, parseConfig } from '../../config/load.ts';
 import type { InitQuestion, Introduction } from '../../sync/connector.ts';
+import { WRITTEN_ID } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { type Asker, createSilentAsker, createTerminalAsker } from '../init/asker.ts';
 import { type Answers, draftOf, variableOf, variablesOf } from '../init/draft.ts';
@@ -118,7 +119,9 @@ async function probe(config: Config): Promise<{ isOk: boolean; words: string }> 
   const log = createLog({ isQuiet: true, secrets: config.secrets });
   const pharos = await compose({ ...config, data }, { log, isPublishing: false, printsMail: true });
   try {
-    const rows = await Promise.all(pharos.upstreams.map((upstream) => probeUpstream(pharos, upstream)));
+    const rows = await Promise.all(
+      pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID).map((upstream) => probeUpstream(pharos, upstream)),
+    );
     const lines = rows.map(
       (row) =>
         `${row.isOk ? '✓' : '✗'} ${row.upstream}: ${plain(row.isOk ? row.summary : `${row.code}: ${row.summary}`)}`,

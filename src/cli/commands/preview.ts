@@ -10,6 +10,7 @@ import { messageOf } from '../../errors.ts';
 import { copyTables } from '../../store/copy.ts';
 import { openPostgres } from '../../store/postgres/postgres.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
+import { WRITTEN_ID } from '../../sync/connector.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -38,7 +39,12 @@ export async function preview(options: PreviewOptions): Promise<number> {
   try {
     progress.doing('drawing a copy');
     await copyDatabase(config, data);
-    const pharos = await compose(previewConfig(config, data), { log, isPublishing: true, printsMail: true });
+    const pharos = await compose(previewConfig(config, data), {
+      log,
+      isPublishing: true,
+      printsMail: true,
+      showsDrafts: true,
+    });
     const door = await listen(pharos, { log, port: options.port ?? 0, host: '127.0.0.1' });
     pharos.setSiteUrl(door.url);
     await pharos.engine.run(localRun(pharos));
@@ -88,6 +94,7 @@ function previewConfig(config: Config, data: string): Config {
     schedule: NEVER,
     exports: [],
     operators: {},
+    intake: [],
     upstreams: config.upstreams.map((upstream) => ({
       ...upstream,
       schedule: null,
@@ -99,7 +106,7 @@ function previewConfig(config: Config, data: string): Config {
 
 function localRun({ config }: Pharos): { readonly trigger: string; readonly upstreams: readonly string[] } {
   const local = config.upstreams.filter((upstream) => localPath(upstream) !== null);
-  return { trigger: 'command', upstreams: local.map(({ id }) => id) };
+  return { trigger: 'command', upstreams: [...local.map(({ id }) => id), WRITTEN_ID] };
 }
 
 /** Publishes anew when a file changes. Looked at and not waited for: watchers miss changes on some file systems. */

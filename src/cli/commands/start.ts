@@ -11,6 +11,7 @@ import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import { compileRenderer } from '../../publish/draw/load-renderer.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { WRITTEN_ID } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule/schedule.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
@@ -122,6 +123,7 @@ function scheduleRuns({ config, engine }: Pharos): ReturnType<typeof startSchedu
 function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const [id, expression] of schedulesOf(config)) groups.getOrInsert(expression, []).push(id);
+  if (config.operators.token !== undefined) groups.getOrInsert(config.schedule, []).push(WRITTEN_ID);
   return groups;
 }
 

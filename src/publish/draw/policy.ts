@@ -17,7 +17,9 @@ export interface BuiltContents {
 }
 
 /** Kinds that send something to us: a password, an address, an operator's order. */
-const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-sign-in']);
+const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-sign-in', 'ops-write']);
+/** Kinds that show another of our pages inside. */
+const KINDS_WITH_FRAMES: ReadonlySet<ViewKind> = new Set(['ops-write']);
 
 /**
  * The strictest policy under which pages of a kind work. It follows from the build and not from the page: a style or a
@@ -32,6 +34,7 @@ export function policyOf(kind: ViewKind, { styles, scripts }: BuiltContents, the
     `style-src ${sourceList(themeCss === null ? styles : [...styles, themeCss])}`,
     "img-src 'self' data:",
     "connect-src 'self'",
+    ...(KINDS_WITH_FRAMES.has(kind) ? ["frame-src 'self'"] : []),
     `form-action ${KINDS_WITH_FORMS.has(kind) ? "'self'" : "'none'"}`,
     "base-uri 'none'",
   ].join(';');

@@ -7,10 +7,13 @@ import type { EpochMs } from '../../model/time.ts';
 import { type OpsView, opsView } from '../../views/operators/ops.ts';
 import type { OpsFacts } from '../../views/operators/ops-facts.ts';
 import { type OpsSignInFault, type OpsSignInView, opsSignInView } from '../../views/operators/ops-sign-in.ts';
+import type { OpsWriteView } from '../../views/operators/ops-write.ts';
+import type { StatusPageView } from '../../views/page/status-page.ts';
 import type { Answer, OwnRequest } from '../answer.ts';
 import type { OpsEvents } from './ops-events.ts';
 import type { OperatorGuard } from './ops-guard.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
+import type { WriteForms } from './write-routes.ts';
 
 export interface OpsRoutesOptions {
   /** Whether there is an operator token: without one there is no such page. */
@@ -21,12 +24,16 @@ export interface OpsRoutesOptions {
   readonly facts: (now: EpochMs) => Promise<OpsFacts>;
   readonly render: (page: OpsPage) => Promise<{ readonly html: string; readonly csp: string }>;
   readonly actions: OpsActions;
+  readonly forms: WriteForms;
   readonly now: () => EpochMs;
 }
 
 export type OpsPage =
   | { readonly kind: 'ops'; readonly view: OpsView }
-  | { readonly kind: 'ops-sign-in'; readonly view: OpsSignInView };
+  | { readonly kind: 'ops-sign-in'; readonly view: OpsSignInView }
+  | { readonly kind: 'ops-write'; readonly view: OpsWriteView }
+  /** As visitors would see it. */
+  | { readonly kind: 'status-page'; readonly view: StatusPageView };
 
 /** What operators do; each is entered into the audit with the client's address, hashed. */
 export interface OpsActions {
@@ -76,6 +83,8 @@ async function answer(options: OpsRoutesOptions, request: OwnRequest, path: stri
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (path === '') return isRead ? show(options, request) : notAllowed('GET, HEAD');
   if (path === 'events') return isRead ? events(options, request) : notAllowed('GET, HEAD');
+  if (isRead && path === 'write') return writeForm(options, request);
+  if (isRead && path === 'preview') return preview(options, request);
   const act = Object.hasOwn(POSTS, path) ? POSTS[path] : undefined;
   if (act === undefined) return null;
   return request.method === 'POST' ? act(options, request) : notAllowed('POST');
@@ -112,6 +121,12 @@ const POSTS: Readonly<Record<string, Act>> = {
     await options.actions.signedOut(request.clientAddress);
     return goTo('../ops', { 'set-cookie': cleared });
   }),
+  write: withForm(async (options, request, form, { formToken }) => {
+    const result = await options.forms.submit(form, { formToken, address: request.clientAddress });
+    if (result === null) return goTo('../ops?did=unknown');
+    if (result.kind === 'done') return goTo(result.location);
+    return page(options, result.status, { kind: 'ops-write', view: result.view });
+  }),
   pull: withForm(async ({ actions }, request, form) => {
     const isQueued = actions.pull(form.get('upstream'), request.clientAddress);
     return goTo(`../ops?did=${isQueued ? 'pulling' : 'unknown'}`);
@@ -132,6 +147,19 @@ const POSTS: Readonly<Record<string, Act>> = {
     return goTo('../ops?did=rolled-back');
   }),
 };
+
+async function writeForm(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
+  const session = await options.sessions.find(presented(options, request));
+  if (session === null) return signInPage(options, request, { status: 401, fault: null });
+  const view = await options.forms.show(request.query, session.formToken);
+  return view === null ? null : page(options, 200, { kind: 'ops-write', view });
+}
+
+async function preview(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
+  const session = await options.sessions.find(presented(options, request));
+  const view = session === null ? null : options.forms.preview(request.query.get('id') ?? '');
+  return view === null ? null : page(options, 200, { kind: 'status-page', view });
+}
 
 async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
   if (!isFromHere(request)) return signInPage(options, request, { status: 403, fault: 'refused' });
@@ -157,7 +185,12 @@ async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<A
 
 /** Does what a form asks for if its session is alive, it carries that session's token, and no other site sent it. */
 function withForm(
-  act: (options: OpsRoutesOptions, request: OwnRequest, form: URLSearchParams) => Promise<Answer>,
+  act: (
+    options: OpsRoutesOptions,
+    request: OwnRequest,
+    form: URLSearchParams,
+    session: OperatorSession,
+  ) => Promise<Answer>,
 ): Act {
   return async (options, request) => {
     const session: OperatorSession | null = await options.sessions.find(presented(options, request));
@@ -165,7 +198,7 @@ function withForm(
     const form = await formOf(request);
     if (!isFromHere(request) || !isOwnForm(form, session))
       return signInPage(options, request, { status: 403, fault: 'refused' });
-    return act(options, request, form);
+    return act(options, request, form, session);
   };
 }
 
@@ -205,7 +238,7 @@ async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): 
       ...NEVER_KEPT,
       'content-type': 'text/html; charset=utf-8',
       'content-length': Buffer.byteLength(html),
-      'content-security-policy': `${csp}; frame-ancestors 'none'`,
+      'content-security-policy': `${csp}; frame-ancestors ${drawn.kind === 'status-page' ? "'self'" : "'none'"}`,
     },
     body: html,
   };

@@ -17,7 +17,7 @@ import { createVendorTurns } from './vendor-turns.ts';
 export type { PassReport, UpstreamReport } from './report.ts';
 
 /** What a pass needs from outside; all but the store is the runner's. */
-export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest'> {
+export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest' | 'stored'> {
   readonly store: Store;
 }
 
@@ -138,7 +138,7 @@ function createPassRunner({ upstream, deps, startedAt, control, circuit, lease }
   const { id: upstreamId, limits, intervalMs, backfill } = upstream;
   return createRunner(
     { upstreamId, limits, intervalMs, backfill, listCalls: control.listCalls, isHalfOpen: circuit.kind !== 'closed' },
-    { ...deps, quota: createQuota(deps.store.database, deps.random), beforeRequest },
+    { ...deps, quota: createQuota(deps.store.database, deps.random), stored: deps.store.database, beforeRequest },
   );
 }
 

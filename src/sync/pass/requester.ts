@@ -2,6 +2,7 @@
 
 import { isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import type { Reader } from '../../store/database.ts';
 import type { Limits, Question } from '../connector.ts';
 import { HTTP_LIMITS, type Http, type HttpAnswer } from '../http/http.ts';
 import { backoffMs, type Quota } from '../quota/quota.ts';
@@ -21,6 +22,8 @@ export interface RunnerDeps {
   /** 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Where `store:` questions are answered from. */
+  readonly stored: Reader;
   /** Awaited before each request, also those that wait for the quota. */
   readonly beforeRequest?: () => Promise<void>;
   /** Stops everything under way; what was not committed is not. */

@@ -10,6 +10,7 @@ import { lowPriorityPerPass } from '../quota/windows.ts';
 import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
 import { drive } from './drive.ts';
 import { isFileQuestion, readFileQuestion } from './read-files.ts';
+import { isStoreQuestion, readStoreQuestion } from './read-store.ts';
 import {
   demandOf,
   isLowPriority,
@@ -114,14 +115,19 @@ async function answerLowPriority(pass: PassRun, question: Question<unknown>): Pr
 
 async function answerOne({ deps, ...run }: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
   try {
-    const answer = isFileQuestion(question)
-      ? await readFileQuestion(question, deps.now())
-      : await requestWithin({ deps, ...run }, question);
+    const answer = await answerFrom({ deps, ...run }, question);
     return { kind: 'ok', payload: await validate(question, answer), status: answer.status, at: answer.at };
   } catch (error) {
     if (!isStatusError(error)) throw error;
     return { kind: 'failed', error };
   }
+}
+
+function answerFrom(run: RequestRun, question: Question<unknown>): Promise<HttpAnswer> {
+  const { now, stored } = run.deps;
+  if (isFileQuestion(question)) return readFileQuestion(question, now());
+  if (isStoreQuestion(question)) return readStoreQuestion(stored, question, now());
+  return requestWithin(run, question);
 }
 
 function skip(pass: PassRun, question: Question<unknown>): Answer<never> {

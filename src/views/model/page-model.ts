@@ -147,7 +147,7 @@ function entriesOnPage(
   return entriesOf({
     components: laid.map(({ component, falls }) => ({ componentId: component.definition.id, falls })),
     incidents: incidents
-      .filter(({ isOutage }) => !isOutage)
+      .filter(({ isOutage, isOverride }) => !isOutage && isOverride !== true)
       .map((incident) => {
         const { id, startedAt, endedAt } = incident;
         return { id, startedAt, endedAt, componentIds: componentIdsOf(definition, incident) };

@@ -48,7 +48,7 @@ export interface Stories {
 
 export function storiesOf(inputs: StoryInputs): Stories {
   const { entries } = inputs.entries;
-  const declared = inputs.incidents.filter(({ isOutage }) => !isOutage);
+  const declared = inputs.incidents.filter(({ isOutage, isOverride }) => !isOutage && isOverride !== true);
   const identities = identitiesOf(declared, inputs.entries, inputs.knownEntries);
   const adopted = Map.groupBy(entries, ({ adoptedBy }) => adoptedBy);
   const incidents = [

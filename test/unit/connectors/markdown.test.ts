@@ -27,7 +27,7 @@ describe('what is wrong with a post is told with its file and field', () => {
   it.each([
     [
       post('title: T'),
-      ["a.md: type: Invalid discriminator value. Expected 'incident' | 'maintenance' | 'announcement'"],
+      ["a.md: type: Invalid discriminator value. Expected 'incident' | 'maintenance' | 'announcement' | 'override'"],
     ],
     [{ name: 'a.md', text: '# Hello' }, ['a.md: does not begin with front matter between two lines of ---']],
     [post('a: [1'), [expect.stringMatching(/^a\.md: front matter is not YAML: /)]],
@@ -335,14 +335,20 @@ describe('files that Pharos writes', () => {
 });
 
 describe('the schema for editors', () => {
-  it('knows the three types, their keys and their sentences', () => {
+  it('knows the four types, their keys and their sentences', () => {
     const schema = postJsonSchema() as { oneOf?: Row[]; anyOf?: Row[] };
     const types = schema.oneOf ?? schema.anyOf ?? [];
-    expect(types.map((type) => type.properties.type.const)).toEqual(['incident', 'maintenance', 'announcement']);
+    expect(types.map((type) => type.properties.type.const)).toEqual([
+      'incident',
+      'maintenance',
+      'announcement',
+      'override',
+    ]);
     expect(types.map((type) => type.required)).toEqual([
       ['type', 'title', 'started'],
       ['type', 'title', 'starts', 'ends'],
       ['type', 'title', 'from'],
+      ['type', 'title', 'component', 'state', 'from'],
     ]);
     expect(types[0]?.properties['impact']).toMatchObject({
       enum: ['none', 'minor', 'major', 'critical'],

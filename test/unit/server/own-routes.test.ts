@@ -17,6 +17,8 @@ async function answered(
     unreadiness: async () => [],
     metrics: async () => ({ text: '', contentType: 'text/plain' }),
     ops: async () => null,
+    api: async () => null,
+    intake: async () => ({ status: 401, headers: {}, body: '{}' }),
     waitMs: 50,
     ...over,
   });

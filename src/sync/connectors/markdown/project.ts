@@ -1,21 +1,24 @@
 /** What posts mean: incidents, maintenance windows and announcements. */
 
-import type {
-  Announcement,
-  CompleteList,
-  Incident,
-  IncidentStatus,
-  Maintenance,
-  MonitorId,
-  Problem,
-  SnapshotPart,
-  Update,
+import {
+  type AffectedComponent,
+  type Announcement,
+  type CompleteList,
+  INCIDENT_STATUSES,
+  type Incident,
+  type IncidentStatus,
+  isOverStatus,
+  type Maintenance,
+  type MonitorId,
+  type Problem,
+  type SnapshotPart,
+  type Update,
 } from '../../../model/observation.ts';
-import { isOverStatus } from '../../../model/observation.ts';
+import type { State } from '../../../model/state.ts';
 import { type EpochMs, later, toIso } from '../../../model/time.ts';
 import { uniqueById } from '../items.ts';
 import { type PostFault, type PostUpdate, type ReadPost, readPost } from './read.ts';
-import type { AnnouncementPost, IncidentPost, MaintenancePost, PostFile } from './schema.ts';
+import type { AnnouncementPost, IncidentPost, MaintenancePost, OverridePost, PostFile } from './schema.ts';
 import { firstWindow, hasAnyWindow, instantOf, recurrenceOf } from './windows.ts';
 
 export interface Origin {
@@ -25,6 +28,8 @@ export interface Origin {
   readonly now: EpochMs;
   /** Whether posts that are marked as drafts are taken too. Default: they are as good as not there. */
   readonly hasDrafts?: boolean;
+  /** Whether the posts are from our own store, where what is gone is gone. Default: from a folder that may be half copied. */
+  readonly isOwn?: boolean;
 }
 
 export interface Projected {
@@ -43,6 +48,7 @@ const PART_OF_TYPE: Readonly<Record<string, SnapshotPart>> = {
   incident: 'incidents',
   maintenance: 'maintenances',
   announcement: 'pages',
+  override: 'incidents',
 };
 const ALL_PARTS: readonly SnapshotPart[] = ['incidents', 'maintenances', 'pages'];
 
@@ -51,23 +57,37 @@ const ALL_PARTS: readonly SnapshotPart[] = ['incidents', 'maintenances', 'pages'
  * read is told with its field, and the part it belongs to keeps its last value: a typing error must not end an incident.
  */
 export function projectPosts(files: readonly PostFile[], origin: Origin): Projected {
+  const markdown = files.filter(({ name }) => /\.(md|markdown)$/i.test(name) && !/^readme\./i.test(name));
+  return projectRead(
+    markdown.map((file) => ({ name: file.name, read: readPost(file, origin.zone) })),
+    origin,
+  );
+}
+
+/** One post under the name that faults of it are told with, or what is wrong with it. */
+export interface NamedPost {
+  readonly name: string;
+  readonly read: ReadPost | readonly PostFault[];
+}
+
+/** The same of posts that were read already. */
+export function projectRead(named: readonly NamedPost[], origin: Origin): Projected {
   const problems: Problem[] = [];
   const stale = new Set<SnapshotPart>();
   const posts: ReadPost[] = [];
-  const markdown = files.filter(({ name }) => /\.(md|markdown)$/i.test(name) && !/^readme\./i.test(name));
-  for (const file of markdown) {
-    const read = readPost(file, origin.zone);
+  for (const { name, read } of named) {
     const faults = 'post' in read ? checkPost(read, origin.zone) : read;
     for (const fault of faults) {
-      problems.push(toProblem(file.name, fault));
+      problems.push(toProblem(name, fault));
       for (const part of staleParts(fault)) stale.add(part);
     }
     if ('post' in read && faults.length === 0 && (!read.post.draft || origin.hasDrafts === true)) posts.push(read);
   }
   const ofType = <Type extends ReadPost['post']['type']>(type: Type) => posts.filter(({ post }) => post.type === type);
-  const incidents = uniqueById(
-    ofType('incident').map((read) => projectIncident(read, read.post as IncidentPost, origin)),
-  );
+  const incidents = uniqueById([
+    ...ofType('incident').map((read) => projectIncident(read, read.post as IncidentPost, origin)),
+    ...ofType('override').map((read) => projectOverride(read, read.post as OverridePost, origin)),
+  ]);
   const maintenances = uniqueById(
     ofType('maintenance').flatMap((read) => projectMaintenance(read, read.post as MaintenancePost, origin) ?? []),
   );
@@ -81,10 +101,10 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
     problems: [...problems, ...incidents.problems, ...maintenances.problems, ...announcements.problems],
     stale: ALL_PARTS.filter((part) => stale.has(part)),
     complete: [
-      wholeList('incidents', ofType('incident'), origin),
+      wholeList('incidents', [...ofType('incident'), ...ofType('override')], origin),
       wholeList('maintenances', ofType('maintenance'), origin),
     ].filter(({ part }) => !stale.has(part)),
-    itemsTotal: markdown.length,
+    itemsTotal: named.length,
   };
 }
 
@@ -92,9 +112,10 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
 function wholeList(
   part: CompleteList['part'],
   posts: readonly ReadPost[],
-  { upstreamId }: Pick<Origin, 'upstreamId'>,
+  { upstreamId, isOwn }: Pick<Origin, 'upstreamId' | 'isOwn'>,
 ): CompleteList {
-  return { part, prefix: `${upstreamId}/`, since: null, ids: posts.map(({ name }) => `${upstreamId}/${name}`) };
+  const ids = posts.map(({ name }) => `${upstreamId}/${name}`);
+  return { part, prefix: `${upstreamId}/`, since: null, ...(isOwn === true ? { isFinal: true } : {}), ids };
 }
 
 function toProblem(name: string, { field, message }: PostFault): Problem {
@@ -117,7 +138,12 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
     return [{ field: 'repeat', message: 'is not a rule that gives any window', type }];
   if (post.type === 'announcement' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
     return [{ field: 'to', message: 'is not after from', type }];
+  if (post.type === 'override' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
+    return [{ field: 'to', message: 'is not after from', type }];
   if (post.type !== 'incident') return [];
+  const instants = new Set([instantOf(post.started, zone), ...updates.map(({ at }) => at)]);
+  if (post.impacts?.some(({ at }) => !instants.has(instantOf(at, zone))) === true)
+    return [{ field: 'impacts', message: 'each is from the time of started or of an update on', type }];
   const hasEnd = post.ended !== undefined || updates.some(({ status }) => isOverStatus(status));
   if (isOverStatus(post.status ?? null) && !hasEnd)
     return [{ field: 'ended', message: `is needed when status is ${post.status}`, type }];
@@ -142,15 +168,48 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone,
     startedAt,
     endedAt: endsAt === null ? null : later(startedAt, endsAt),
     monitors: post.monitors as MonitorId[],
-    components: post.components.map((component) => ({ id: toDefinition(component), state: post.state })),
+    components: impactsBy(post, zone, startedAt),
     pages: pagesOf(post),
-    affectedState: post.state,
+    affectedState: post.state === 'none' ? null : post.state,
     isOutage: false,
-    updates: [
-      ...(read.opening === '' ? [] : [opening]),
-      ...updates.map(({ at, status: word, body }, index) => ({ id: `${toIso(at)}-${index}`, at, status: word, body })),
-    ],
+    updates: [...(read.opening === '' ? [] : [opening]), ...updates.map(toUpdate)].map((update) =>
+      post.impacts === undefined ? update : { ...update, impacts: impactsBy(post, zone, update.at) },
+    ),
     ...(post.affects_uptime ? {} : { affectsUptime: false }),
+  };
+}
+
+function toUpdate({ at, status, body }: PostUpdate, index: number): Update {
+  return { id: `${toIso(at)}-${index}`, at, status, body };
+}
+
+/** What each of its components is said to be in at an instant. */
+function impactsBy(post: IncidentPost, zone: string, at: EpochMs): AffectedComponent[] {
+  const said = (post.impacts ?? [])
+    .map((impact) => ({ ...impact, at: instantOf(impact.at, zone) }))
+    .filter((impact) => impact.at <= at)
+    .toSorted((a, b) => a.at - b.at);
+  const states = Object.assign({}, ...said.map(({ components }) => components)) as Partial<Record<string, State>>;
+  const otherwise = post.state === 'none' ? null : post.state;
+  return post.components.map((id) => ({ id: toDefinition(id), state: states[id] ?? otherwise }));
+}
+
+function projectOverride(read: ReadPost, post: OverridePost, { upstreamId, zone, now }: Origin): Incident {
+  const endedAt = post.to === undefined ? null : instantOf(post.to, zone);
+  return {
+    id: `${upstreamId}/${read.name}`,
+    title: post.title,
+    status: endedAt !== null && endedAt <= now ? 'resolved' : 'investigating',
+    impact: 'none',
+    startedAt: instantOf(post.from, zone),
+    endedAt,
+    monitors: [],
+    components: [{ id: toDefinition(post.component), state: post.state }],
+    pages: pagesOf({ components: [post.component] }),
+    affectedState: null,
+    isOutage: false,
+    updates: [],
+    isOverride: true,
   };
 }
 
@@ -161,7 +220,7 @@ function courseOf(
   { zone, now }: Pick<Origin, 'zone' | 'now'>,
 ): { readonly status: IncidentStatus; readonly endsAt: EpochMs | null } {
   const heard = updates.filter(({ at }) => at <= now);
-  const said = post.status ?? heard.findLast(({ status }) => status !== null)?.status ?? 'investigating';
+  const said = post.status ?? lastStatus(heard, () => true) ?? 'investigating';
   const ended = post.ended === undefined ? null : instantOf(post.ended, zone);
   const closedAt = isOverStatus(said) ? (closingOf(heard) ?? closingOf(updates))?.at : undefined;
   // The word that it is over counts more than an end that was foreseen for later.
@@ -170,8 +229,16 @@ function courseOf(
   const isOver = endsAt !== null && endsAt <= now;
   if (isOver) return { status: isOverStatus(said) ? said : 'resolved', endsAt };
   if (!isOverStatus(said)) return { status: said, endsAt };
-  const before = heard.findLast(({ status }) => status !== null && !isOverStatus(status));
-  return { status: before?.status ?? 'investigating', endsAt };
+  return { status: lastStatus(heard, (word) => !isOverStatus(word)) ?? 'investigating', endsAt };
+}
+
+function lastStatus(
+  updates: readonly PostUpdate[],
+  isWanted: (status: IncidentStatus) => boolean,
+): IncidentStatus | undefined {
+  return updates
+    .flatMap(({ status }) => INCIDENT_STATUSES.find((known) => known === status) ?? [])
+    .findLast((status) => isWanted(status));
 }
 
 function closingOf(updates: readonly PostUpdate[]): PostUpdate | undefined {
@@ -216,7 +283,7 @@ function projectMaintenance(
     monitors: post.monitors as MonitorId[],
     components: post.components.map(toDefinition),
     pages: pagesOf(post),
-    updates: [],
+    updates: read.updates.toSorted((a, b) => a.at - b.at).map(toUpdate),
     ...(read.opening === '' ? {} : { body: read.opening }),
     ...(repeats === null ? {} : { repeats }),
   };

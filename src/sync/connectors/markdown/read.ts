@@ -2,6 +2,7 @@
 
 import { parseDocument } from 'yaml';
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../model/observation.ts';
+import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../../../model/page.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { parseInstant } from '../wire.ts';
 import { type Post, type PostFile, PostSchema } from './schema.ts';
@@ -11,7 +12,7 @@ const ALIASES_MAX = 20;
 
 export interface PostUpdate {
   readonly at: EpochMs;
-  readonly status: IncidentStatus | null;
+  readonly status: IncidentStatus | MaintenanceStatus | null;
   readonly body: string;
 }
 
@@ -34,8 +35,10 @@ export interface PostFault {
 }
 
 const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+/** What an update may say of its parent. */
+export const STATUSES = { incident: INCIDENT_STATUSES, maintenance: MAINTENANCE_STATUSES } as const;
 /** `## 2026-11-21T08:10:00Z identified` */
-const UPDATE = /^##[ \t]+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)(?:[ \t]+([a-z]+))?[ \t]*$/;
+export const UPDATE_HEADING = /^##[ \t]+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)(?:[ \t]+([a-z]+))?[ \t]*$/;
 
 /** The post in a file, or every fault in it. */
 export function readPost(file: PostFile, zone: string): ReadPost | readonly PostFault[] {
@@ -81,20 +84,20 @@ function readBody(
   post: Post,
   zone: string,
 ): { opening: string; updates: PostUpdate[] } | { fault: string } {
-  if (post.type !== 'incident') return { opening: text.trim(), updates: [] };
+  if (post.type !== 'incident' && post.type !== 'maintenance') return { opening: text.trim(), updates: [] };
+  const statuses = STATUSES[post.type];
   const opening: string[] = [];
-  const updates: { at: EpochMs; status: IncidentStatus | null; lines: string[] }[] = [];
+  const updates: { at: EpochMs; status: PostUpdate['status']; lines: string[] }[] = [];
   for (const line of text.split(/\r?\n/)) {
-    const [, time, word] = UPDATE.exec(line) ?? [];
+    const [, time, word] = UPDATE_HEADING.exec(line) ?? [];
     if (time === undefined) {
       (updates.at(-1)?.lines ?? opening).push(line);
       continue;
     }
     const at = parseInstant(time, zone);
-    const status = INCIDENT_STATUSES.find((known) => known === word) ?? null;
+    const status = statuses.find((known) => known === word) ?? null;
     if (at === null) return { fault: `"## ${time}" is not a time` };
-    if (word !== undefined && status === null)
-      return { fault: `"${word}" is not one of ${INCIDENT_STATUSES.join(', ')}` };
+    if (word !== undefined && status === null) return { fault: `"${word}" is not one of ${statuses.join(', ')}` };
     updates.push({ at, status, lines: [] });
   }
   return {

@@ -37,6 +37,7 @@ const hasSubject = ({
   components: string[];
   pages?: string[] | undefined;
 }) => monitors.length + components.length + (pages?.length ?? 0) > 0;
+const isAmong = (known: readonly string[], ids: readonly string[]) => ids.every((id) => known.includes(id));
 const SUBJECT_MISSING = {
   path: ['monitors'],
   error: 'name at least one of monitors, components or pages, or it shows nowhere',
@@ -44,6 +45,13 @@ const SUBJECT_MISSING = {
 
 /** The states an operator may put components into. */
 export const AFFECTED_STATES = ['degraded', 'partial_outage', 'major_outage'] as const;
+/** What they may say of one component: also that it is well again, and that somebody works on it. */
+const DECLARED_STATES = ['operational', ...AFFECTED_STATES, 'maintenance'] as const;
+
+const ImpactSchema = z.strictObject({
+  at: instantField.describe('Of the beginning, or of an update.'),
+  components: z.record(componentField, z.enum(DECLARED_STATES)).describe('States by component, from then on.'),
+});
 
 export const IncidentPostSchema = z
   .strictObject({
@@ -53,9 +61,13 @@ export const IncidentPostSchema = z
     status: z.enum(INCIDENT_STATUSES).optional().describe('Default: that of the newest update, or investigating.'),
     impact: z.enum(INCIDENT_IMPACTS).default('minor').describe('How bad it is for those who read the page.'),
     state: z
-      .enum(AFFECTED_STATES)
+      .enum([...AFFECTED_STATES, 'none'])
       .default('degraded')
-      .describe('What its monitors and components are while it is open.'),
+      .describe('What its monitors and components are while it is open; none: it says nothing of that.'),
+    impacts: z
+      .array(ImpactSchema)
+      .optional()
+      .describe('What single components are from the beginning or an update on, where state does not say it.'),
     started: instantField.describe('When it began.'),
     ended: instantField.optional().describe('When it was over. Default: the time of the update that says resolved.'),
     affects_uptime: z
@@ -64,7 +76,15 @@ export const IncidentPostSchema = z
       .describe('False: it shows on its components and colours their days, and does not count in their uptime.'),
     ...about,
   })
-  .refine(hasSubject, SUBJECT_MISSING);
+  .refine(hasSubject, SUBJECT_MISSING)
+  .refine(({ impacts, monitors }) => impacts === undefined || monitors.length === 0, {
+    path: ['impacts'],
+    error: 'name components only: leave monitors out, or use state',
+  })
+  .refine(({ impacts = [], components }) => impacts.every((one) => isAmong(components, Object.keys(one.components))), {
+    path: ['impacts'],
+    error: 'name only what stands in components',
+  });
 export type IncidentPost = z.output<typeof IncidentPostSchema>;
 
 /**
@@ -82,7 +102,8 @@ const DAYS_OF_MONTH = [
   `BYSETPOS=${RULE_PARTS.places}`,
   'BYMONTHDAY=-?([1-9]|[12]\\d|3[01])(,-?([1-9]|[12]\\d|3[01]))*',
 ].join('|');
-const RULE = new RegExp(
+/** Rules that a window may come back by. */
+export const REPEAT_RULE = new RegExp(
   `^FREQ=(${[
     `DAILY(;(${RULE_PARTS.any}))*`,
     `WEEKLY(;(${RULE_PARTS.any}|${DAYS}))*`,
@@ -100,7 +121,7 @@ export const MaintenancePostSchema = z
     ends: instantField.describe('When the window, or the first of them, ends.'),
     repeat: z
       .string()
-      .regex(RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')
+      .regex(REPEAT_RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')
       .optional()
       .describe('Rule of RFC 5545 by which the window comes back: FREQ=WEEKLY;BYDAY=SU.'),
     timezone: TimezoneSchema.optional().describe(
@@ -122,11 +143,23 @@ export const AnnouncementPostSchema = z.strictObject({
 });
 export type AnnouncementPost = z.output<typeof AnnouncementPostSchema>;
 
+export const OverridePostSchema = z.strictObject({
+  type: z.literal('override'),
+  title: titleField.describe('One line, for operators: visitors see the state only.'),
+  draft: draftField,
+  component: componentField.describe('The component, as <page slug>/<component id>.'),
+  state: z.enum(DECLARED_STATES).describe('What it is, where monitors see nothing worse.'),
+  from: instantField.describe('From when.'),
+  to: instantField.optional().describe('Until when. Default: until the post is taken away.'),
+});
+export type OverridePost = z.output<typeof OverridePostSchema>;
+
 /** The front matter of a post. */
 export const PostSchema = z.discriminatedUnion('type', [
   IncidentPostSchema,
   MaintenancePostSchema,
   AnnouncementPostSchema,
+  OverridePostSchema,
 ]);
 export type Post = z.output<typeof PostSchema>;
 

@@ -2,22 +2,24 @@
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { now } from '../../app/compose.ts';
+import { now } from '../../../app/compose.ts';
 import {
   ANNOUNCEMENT_LEVELS,
   type AnnouncementLevel,
   INCIDENT_IMPACTS,
+  INCIDENT_STATUSES,
   type IncidentImpact,
-} from '../../model/observation.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+} from '../../../model/observation.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
 import {
   type NewFile,
   newAnnouncementFile,
   newIncidentFile,
   newMaintenanceFile,
-} from '../../sync/connectors/markdown/write.ts';
-import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
-import { loadConfig } from './common.ts';
+} from '../../../sync/connectors/markdown/write.ts';
+import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
+import { loadConfig } from '../common.ts';
+import { appendUpdate, declareIncident, incidentUpdate, placeOf, type UpdateOptions } from './incident.ts';
 
 /** A file that is resolved needs an end, which whoever writes it adds with the last update. */
 const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
@@ -35,6 +37,9 @@ export interface IncidentOptions extends PostOptions {
   readonly status?: string;
   readonly impact?: string;
   readonly started?: string;
+  readonly draft?: boolean;
+  readonly url?: string;
+  readonly json?: boolean;
 }
 
 export interface MaintenanceOptions extends PostOptions {
@@ -50,12 +55,25 @@ export interface AnnouncementOptions extends PostOptions {
   readonly until?: string;
 }
 
-/** `pharos incident new TITLE`: a file for an incident that begins. */
+/** `pharos incident new TITLE`: through the server, into the store, or as a file for an incident that begins. */
 export async function incidentNew(title: string, options: IncidentOptions): Promise<number> {
+  const place = placeOf(options, loadConfig(options.config));
+  if (place.kind === 'api') return declareIncident(place, title, options);
+  if (options.draft === true || options.component?.some((component) => component.includes('=')) === true)
+    throw new UsageError('A file takes no --draft and no state of a component: edit it, or leave --folder out.');
   const status = oneOf('--status', options.status ?? 'investigating', OPEN_STATUSES);
   const impact = oneOf<IncidentImpact>('--impact', options.impact ?? 'major', INCIDENT_IMPACTS);
   const startedAt = options.started === undefined ? now() : instant('--started', options.started);
   return write(options, newIncidentFile({ title, status, impact, startedAt, ...postSubject(options) }));
+}
+
+/** `pharos incident update ID` and `pharos incident resolve ID`. */
+export async function incidentUpdated(id: string, options: UpdateOptions): Promise<number> {
+  const { folder } = options;
+  if (folder === undefined) return incidentUpdate(id, options, loadConfig(options.config));
+  if (options.status !== undefined) oneOf('--status', options.status, INCIDENT_STATUSES);
+  if (options.component !== undefined) throw new UsageError('A file takes no state of a component here: edit it.');
+  return appendUpdate(resolve(folder), id, options);
 }
 
 /** `pharos maintenance new TITLE --starts … --ends …`: a file for a window, once or repeated. */

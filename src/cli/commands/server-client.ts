@@ -1,0 +1,50 @@
+/** Asks the running server as the operator. */
+
+import { request } from 'undici';
+import type { Config } from '../../config/load.ts';
+import { messageOf, StatusError } from '../../errors.ts';
+
+export interface ServerRequest {
+  readonly method: 'POST' | 'PATCH';
+  /** Below `/-/`. */
+  readonly path: string;
+  readonly body: unknown;
+  /** Sent again by whoever runs the command again. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly waitMs: number;
+}
+
+/** Where the server of a configuration is asked, unless another address is named. */
+export function serverBase({ server }: Config, url: string | undefined): string {
+  return url ?? `http://${server.host}:${server.port}`;
+}
+
+/**
+ * Its answer; the body is null where it is not JSON.
+ *
+ * @throws UPSTREAM_UNREACHABLE when no server answers
+ */
+export async function askServer(
+  { config, base }: { readonly config: Config; readonly base: string },
+  { method, path, body, headers, waitMs }: ServerRequest,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const answer = await request(new URL(`/-/${path}`, base), {
+    method,
+    headers: {
+      authorization: `Bearer ${config.operators.token?.reveal() ?? ''}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    headersTimeout: waitMs,
+    bodyTimeout: waitMs,
+  }).catch((cause: unknown) => {
+    throw new StatusError({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: `No server answers at ${base}: ${messageOf(cause)}. Is pharos start running? Name its address with --url.`,
+      cause,
+      context: { isRefused: (cause as { code?: unknown }).code === 'ECONNREFUSED' },
+    });
+  });
+  return { status: answer.statusCode, body: await answer.body.json().catch(() => null) };
+}

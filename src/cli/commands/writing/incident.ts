@@ -1,0 +1,193 @@
+/** `pharos incident …` over the API: by the running server, or without one by the same operations over the store. */
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { now } from '../../../app/compose.ts';
+import { newSuffix, writingPage } from '../../../app/operators/writing.ts';
+import type { Config } from '../../../config/load.ts';
+import { isStatusError, StatusError } from '../../../errors.ts';
+import type { IncidentAnswer } from '../../../incidents/answers.ts';
+import { OPERATIONS } from '../../../incidents/operations.ts';
+import { Refusal } from '../../../incidents/refusal.ts';
+import { toIso } from '../../../model/time.ts';
+import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
+import { openQuietly, print } from '../common.ts';
+import { askServer, serverBase } from '../server-client.ts';
+
+export interface ApiOptions {
+  readonly config?: string;
+  readonly folder?: string;
+  readonly page?: readonly string[];
+  readonly monitor?: readonly string[];
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+interface DeclareOptions extends ApiOptions {
+  readonly component?: readonly string[];
+  readonly status?: string;
+  readonly impact?: string;
+  readonly started?: string;
+  readonly body?: string;
+  readonly draft?: boolean;
+}
+
+export interface UpdateOptions extends ApiOptions {
+  readonly component?: readonly string[];
+  readonly status?: string;
+  readonly body?: string;
+}
+
+/** Where an incident goes: to the API of one page, or into a folder of posts. */
+export type Place =
+  | { readonly kind: 'api'; readonly config: Config; readonly page: string }
+  | { readonly kind: 'folder' };
+
+/** The API where there is an operator token and one page is named, unless a folder or a monitor is. */
+export function placeOf({ folder, page = [], monitor }: ApiOptions, config: Config | null): Place {
+  const [only] = page;
+  const isApi = folder === undefined && monitor === undefined && page.length === 1 && only !== undefined;
+  if (!isApi || config?.operators.token === undefined) return { kind: 'folder' };
+  return { kind: 'api', config, page: only };
+}
+
+/** `pharos incident new` over the API. */
+export function declareIncident(
+  place: Place & { kind: 'api' },
+  name: string,
+  options: DeclareOptions,
+): Promise<number> {
+  if (options.started !== undefined) throw new UsageError('--started is for files: name the folder with --folder.');
+  return send(place, options, {
+    id: 'createIncident',
+    params: {},
+    incident: {
+      name,
+      ...(options.status === undefined ? {} : { status: options.status }),
+      ...(options.body === undefined ? {} : { body: options.body }),
+      ...(options.impact === undefined ? {} : { impact_override: options.impact }),
+      ...(options.draft === true ? { published: false } : {}),
+      ...componentsOf(place.page, options.component),
+    },
+  });
+}
+
+/** `pharos incident update ID` and, with the status resolved, `pharos incident resolve ID`. */
+export async function incidentUpdate(id: string, options: UpdateOptions, config: Config | null): Promise<number> {
+  if (options.status === undefined && options.body === undefined && options.component === undefined)
+    throw new UsageError('Say what is new: --status, --body or --component.');
+  const place = placeOf(options, config);
+  if (place.kind === 'folder') throw new UsageError('Name the page with --page, or the folder of posts with --folder.');
+  const { status, body, component } = options;
+  return send(place, options, {
+    id: 'updateIncident',
+    params: { incident: id },
+    incident: {
+      ...(status === undefined ? {} : { status }),
+      ...(body === undefined ? {} : { body }),
+      ...componentsOf(place.page, component),
+    },
+  });
+}
+
+/** Adds an update to the end of a post that is a file. */
+export function appendUpdate(folder: string, id: string, { status, body = '' }: UpdateOptions): number {
+  const file = join(folder, `${id.replace(/\.md$/, '')}.md`);
+  if (/[/\\]/.test(id) || !existsSync(file)) throw new UsageError(`There is no post ${id}.md in ${folder}.`);
+  const text = readFileSync(file, 'utf8').trimEnd();
+  const heading = `## ${toIso(now())}${status === undefined ? '' : ` ${status}`}`;
+  writeFileSync(file, `${[text, heading, body.trim()].filter((part) => part !== '').join('\n\n')}\n`);
+  process.stdout.write(`${file}\n`);
+  return EXIT_DONE;
+}
+
+interface Request {
+  readonly id: 'createIncident' | 'updateIncident';
+  readonly params: Readonly<Record<string, string>>;
+  readonly incident: Readonly<Record<string, unknown>>;
+}
+
+const WAIT_MS = 30_000;
+
+async function send({ config, page }: Place & { kind: 'api' }, options: ApiOptions, request: Request): Promise<number> {
+  const base = serverBase(config, options.url);
+  const known = request.params['incident'];
+  const path = `v1/pages/${page}/incidents${known === undefined ? '' : `/${encodeURIComponent(known)}`}`;
+  const method = request.id === 'createIncident' ? 'POST' : 'PATCH';
+  const headers = { 'idempotency-key': randomUUID() };
+  try {
+    const body = { incident: request.incident };
+    const answer = await askServer({ config, base }, { method, path, body, headers, waitMs: WAIT_MS });
+    if (answer.status >= 300) throw refusedBy(base, answer);
+    return tell(options, answer.body as IncidentAnswer, 'published');
+  } catch (error) {
+    // With --url the store of that server is somewhere else.
+    const isDown = isStatusError(error) && error.context['isRefused'] === true && options.url === undefined;
+    if (!isDown) throw error;
+    return tell(options, await writeLocally({ config, page }, request), 'stored');
+  }
+}
+
+/** The same operation over the store, where no server runs. */
+async function writeLocally(
+  { config, page }: { readonly config: Config; readonly page: string },
+  { id, params, incident }: Request,
+): Promise<IncidentAnswer> {
+  const operation = OPERATIONS.find((known) => known.id === id);
+  if (operation === undefined) throw new TypeError(`there is no operation ${id}`);
+  await using pharos = await openQuietly(config);
+  try {
+    const actor = `command:${userInfo().username}`;
+    return (await operation.run({
+      author: { actor, client: null, now: now(), page, request: null },
+      params,
+      body: { incident },
+      version: null,
+      database: pharos.store.database,
+      newSuffix,
+      load: async () => {
+        const writing = await writingPage(pharos, page);
+        if (writing === null) throw new UsageError(`There is no page ${page}.`);
+        return writing;
+      },
+      publish: async () => undefined,
+    })) as IncidentAnswer;
+  } catch (error) {
+    throw error instanceof Refusal ? new UsageError(error.message) : error;
+  }
+}
+
+function tell(options: ApiOptions, incident: IncidentAnswer, how: 'published' | 'stored'): number {
+  const words =
+    how === 'published'
+      ? incident.shortlink
+      : 'No server runs, so it is stored and published at the next start or build.';
+  print(options.json === true, incident, `${incident.id}  ${incident.status}  ${incident.name}\n${words}`);
+  return EXIT_DONE;
+}
+
+function refusedBy(base: string, { status, body }: { readonly status: number; readonly body: unknown }): Error {
+  const { error = ['no reason given'] } = (body ?? {}) as { error?: readonly string[] };
+  const reason = error.join('; ');
+  if (status === 422 || status === 404) return new UsageError(`The server at ${base} refused it: ${reason}`);
+  return new StatusError({
+    code: 'UPSTREAM_REFUSED',
+    message: `The server at ${base} answered ${status}: ${reason}`,
+  });
+}
+
+/** `api`, `acme/api` or `api=major_outage`. */
+function componentsOf(page: string, named: readonly string[] = []): Readonly<Record<string, unknown>> {
+  const pairs = named.map((text) => {
+    const [id = '', state] = text.split('=');
+    return { id: id.startsWith(`${page}/`) ? id.slice(page.length + 1) : id, state };
+  });
+  const ids = pairs.filter(({ state }) => state === undefined).map(({ id }) => id);
+  const states = Object.fromEntries(pairs.flatMap(({ id, state }) => (state === undefined ? [] : [[id, state]])));
+  return {
+    ...(ids.length === 0 ? {} : { component_ids: [...ids, ...Object.keys(states)] }),
+    ...(Object.keys(states).length === 0 ? {} : { components: states }),
+  };
+}

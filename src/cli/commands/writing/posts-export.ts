@@ -1,0 +1,43 @@
+/** `pharos posts export`: what was written in the store, as files for a markdown upstream. */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { readWritten } from '../../../store/written/posts.ts';
+import { writtenFile } from '../../../sync/connectors/markdown/export.ts';
+import { parseWritten } from '../../../sync/connectors/markdown/written.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../../terminal/exit.ts';
+import { openQuietly, print, requireConfig } from '../common.ts';
+
+export interface PostsExportOptions {
+  readonly config?: string;
+  readonly out: string;
+  readonly json?: boolean;
+}
+
+/** Writes every post; a file that is there is never overwritten. */
+export async function postsExport(options: PostsExportOptions): Promise<number> {
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const rows = await readWritten(pharos.store.database);
+  const folder = resolve(options.out);
+  mkdirSync(folder, { recursive: true });
+  const files: string[] = [];
+  const skipped: { readonly id: string; readonly reason: string }[] = [];
+  for (const { id, document } of rows) {
+    const post = parseWritten(document);
+    if (post === null) {
+      skipped.push({ id, reason: 'is stored in a form that this version cannot read' });
+      continue;
+    }
+    const { name, text } = writtenFile(id, post);
+    try {
+      writeFileSync(join(folder, name), text, { flag: 'wx' });
+      files.push(join(folder, name));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
+      skipped.push({ id, reason: 'has a file there already' });
+    }
+  }
+  const lines = [...files, ...skipped.map(({ id, reason }) => `skipped ${id}: it ${reason}`)];
+  print(options.json === true, { files, skipped }, lines.length === 0 ? 'Nothing was written here.' : lines.join('\n'));
+  return skipped.length === 0 ? EXIT_DONE : EXIT_FAILED;
+}

@@ -1,0 +1,122 @@
+/** Tokens of the API: made, listed and revoked in the store, also while the server runs. */
+
+import { userInfo } from 'node:os';
+import { newToken, systemRandom } from '../../../access/digest.ts';
+import { now } from '../../../app/compose.ts';
+import type { AuditTrail } from '../../../app/operators/audit-trail.ts';
+import { newSuffix } from '../../../app/operators/writing.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../model/time.ts';
+import { TOKEN_PREFIX, tokenHash } from '../../../server/operators/api-access.ts';
+import { API_SCOPES, type ApiToken, createApiTokens } from '../../../store/written/tokens.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
+import { table } from '../../terminal/table.ts';
+import { openQuietly, print, requireConfig } from '../common.ts';
+
+export interface TokenOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export interface TokenCreateOptions extends TokenOptions {
+  readonly scope: readonly string[];
+  readonly page: string;
+  readonly name?: string;
+  readonly expires?: string;
+}
+
+/** `pharos tokens create`: shown once, stored as a hash. */
+export async function tokensCreate(options: TokenCreateOptions): Promise<number> {
+  const scopes = API_SCOPES.filter((scope) => options.scope.includes(scope));
+  const unknown = options.scope.find((scope) => !API_SCOPES.some((known) => known === scope));
+  if (unknown !== undefined) throw new UsageError(`--scope is one of ${API_SCOPES.join(', ')}, not ${unknown}.`);
+  const config = requireConfig(options.config);
+  if (config.operators.token === undefined)
+    throw new UsageError(
+      'The configuration has no operators.token, so the server takes nothing over HTTP. Set it first.',
+    );
+  await using pharos = await openQuietly(config);
+  const at = now();
+  const { resolved } = await pharos.siteState(at);
+  if (!resolved.pages.some(({ definition }) => definition.slug === options.page))
+    throw new UsageError(
+      `There is no page ${options.page}. The pages are: ${resolved.pages.map(({ definition }) => definition.slug).join(', ')}.`,
+    );
+  const token = `${TOKEN_PREFIX}${newToken(systemRandom)}`;
+  const made: ApiToken = {
+    id: newSuffix() + newSuffix(),
+    name: nameOf(options),
+    scopes,
+    page: options.page,
+    createdAt: at,
+    expiresAt: options.expires === undefined ? null : expiryOf(options.expires, at),
+    revokedAt: null,
+  };
+  await createApiTokens(pharos.store.database).create(made, tokenHash(token));
+  noteToken(pharos.audit, 'token-create', made);
+  const until = made.expiresAt === null ? 'It does not expire' : `It expires ${toIso(made.expiresAt)}`;
+  print(
+    options.json === true,
+    { ...shown(made), token },
+    `${token}\n\nThis is the only time it is shown. ${until}; \`pharos tokens revoke ${made.id}\` revokes it.`,
+  );
+  return EXIT_DONE;
+}
+
+/** `pharos tokens list`. */
+export async function tokensList(options: TokenOptions): Promise<number> {
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const at = now();
+  const tokens = await createApiTokens(pharos.store.database).list();
+  const rows = tokens.map((token) => [token.id, token.name, token.page, token.scopes.join(' '), stateOf(token, at)]);
+  const text = rows.length === 0 ? 'No tokens.' : table(['id', 'name', 'page', 'scopes', 'state'], rows);
+  print(options.json === true, { tokens: tokens.map(shown) }, text);
+  return EXIT_DONE;
+}
+
+/** `pharos tokens revoke ID`. */
+export async function tokensRevoke(id: string, options: TokenOptions): Promise<number> {
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const tokens = createApiTokens(pharos.store.database);
+  const token = (await tokens.list()).find((known) => known.id === id);
+  const isRevoked = token !== undefined && (await tokens.revoke(id, now()));
+  if (isRevoked) noteToken(pharos.audit, 'token-revoke', token);
+  const text = isRevoked
+    ? `Token ${id} is revoked.`
+    : `There is no token ${id} in force. pharos tokens list shows them.`;
+  print(options.json === true, { id, revoked: isRevoked }, text);
+  return isRevoked ? EXIT_DONE : EXIT_FAILED;
+}
+
+function shown(token: ApiToken) {
+  const { id, name, page, scopes, createdAt, expiresAt, revokedAt } = token;
+  const iso = (at: EpochMs | null): string | null => (at === null ? null : toIso(at));
+  return { id, name, page, scopes, createdAt: iso(createdAt), expiresAt: iso(expiresAt), revokedAt: iso(revokedAt) };
+}
+
+function stateOf({ expiresAt, revokedAt }: ApiToken, at: EpochMs): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'in force';
+  return expiresAt <= at ? 'expired' : `until ${toIso(expiresAt)}`;
+}
+
+/** What the audit calls it; names may be alike. */
+function nameOf({ name, page }: TokenCreateOptions): string {
+  if (name === undefined) return page;
+  if (!/^[\w.-]{1,64}$/.test(name)) throw new UsageError('--name takes letters, digits, dots, - and _, at most 64.');
+  return name;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
+
+function expiryOf(text: string, at: EpochMs): EpochMs {
+  const [, count, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  if (count !== undefined) return toEpochMs(at + Number(count) * (UNIT_MS[unit] ?? 0));
+  const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(instant) || instant <= at)
+    throw new UsageError(`--expires is a length such as 90d or 12h, or an instant to come with its zone, not ${text}.`);
+  return toEpochMs(instant);
+}
+
+function noteToken(audit: AuditTrail, action: string, { id, name, page }: ApiToken): void {
+  audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${name}/${id}` });
+}

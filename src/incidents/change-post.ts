@@ -1,0 +1,278 @@
+/** Requests as posts: what a new one becomes, and what a change makes of one that is there. Pure. */
+
+import type { IncidentImpact } from '../model/observation.ts';
+import { isWorse, type State } from '../model/state.ts';
+import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
+import type { IncidentPost, MaintenancePost } from '../sync/connectors/markdown/schema.ts';
+import type { WrittenPost, WrittenUpdate } from '../sync/connectors/markdown/written.ts';
+import { faultAt } from './refusal.ts';
+import { declaredState, type IncidentRequest, instantIn, isSet, type NewIncidentRequest } from './requests.ts';
+import { componentRef, type WritingPage } from './writing-page.ts';
+
+/** What a change is seen from. */
+export interface ChangeContext {
+  readonly writing: WritingPage;
+  readonly now: EpochMs;
+}
+
+type Impacts = NonNullable<IncidentPost['impacts']>;
+
+const IMPACT_OF_STATE: Partial<Readonly<Record<State, IncidentImpact>>> = {
+  major_outage: 'critical',
+  partial_outage: 'major',
+  degraded: 'minor',
+};
+
+/** A new incident or, where it is scheduled, a new maintenance. @throws Refusal 422 with the path of what is wrong */
+export function newPost(request: NewIncidentRequest, context: ChangeContext): WrittenPost {
+  const isScheduled = (request.scheduled_for ?? null) !== null || (request.scheduled_until ?? null) !== null;
+  return isScheduled ? newMaintenance(request, context) : newIncident(request, context);
+}
+
+function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContext): WrittenPost {
+  if ((request.scheduled_repeat ?? null) !== null)
+    throw faultAt('incident.scheduled_repeat', 'only what has scheduled_for and scheduled_until repeats');
+  const status = incidentStatus(request.status) ?? 'investigating';
+  const { startedAt, endedAt } = isSet(request.backfilled, false)
+    ? pastOf(request, now)
+    : { startedAt: now, endedAt: null };
+  const { ids, declared } = namedComponents(request, writing);
+  const impacts: Impacts = Object.keys(declared).length === 0 ? [] : [{ at: toIso(startedAt), components: declared }];
+  const first: WrittenUpdate = { at: endedAt ?? startedAt, status, body: request.body ?? '', ...notifyOf(request) };
+  return {
+    post: {
+      type: 'incident',
+      title: request.name,
+      draft: !isSet(request.published, true),
+      impact: overrideOf(request) ?? impactOf(impacts),
+      state: 'none',
+      started: toIso(startedAt),
+      ...(endedAt === null ? {} : { ended: toIso(endedAt) }),
+      affects_uptime: true,
+      monitors: [],
+      components: ids,
+      pages: [writing.model.definition.id],
+      ...(impacts.length === 0 ? {} : { impacts }),
+    },
+    opening: '',
+    updates: [first],
+  };
+}
+
+/** When an incident of the past was. */
+function pastOf(request: IncidentRequest, now: EpochMs): { startedAt: EpochMs; endedAt: EpochMs } {
+  const { started_at: started, resolved_at: resolved, backfill_date: day, status } = request;
+  if (status !== undefined && status !== 'resolved' && status !== 'postmortem')
+    throw faultAt('incident.status', 'an incident of the past is resolved or a postmortem');
+  if (started === undefined && day === undefined)
+    throw faultAt('incident.backfill_date', 'an incident of the past needs its day, or started_at and resolved_at');
+  const startedAt = instantIn(started ?? `${day}T00:00:00Z`);
+  const endedAt = resolved === undefined ? startedAt : instantIn(resolved);
+  if (startedAt > now)
+    throw faultAt(started === undefined ? 'incident.backfill_date' : 'incident.started_at', 'is in the future');
+  if (endedAt < startedAt) throw faultAt('incident.resolved_at', 'is before it began');
+  if (endedAt > now) throw faultAt('incident.resolved_at', 'is in the future');
+  return { startedAt, endedAt };
+}
+
+function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeContext): WrittenPost {
+  const { starts, ends } = windowOf(request, null);
+  const status = maintenanceStatus(request.status);
+  const { ids } = namedComponents({ ...request, components: undefined }, writing);
+  const named = namedComponents(
+    { component_ids: Object.keys(request.components ?? {}) },
+    writing,
+    'incident.components',
+  );
+  const { body = '' } = request;
+  const isPlain = status === undefined || status === 'scheduled';
+  return {
+    post: {
+      type: 'maintenance',
+      title: request.name,
+      draft: !isSet(request.published, true),
+      starts: toIso(starts),
+      ends: toIso(ends),
+      ...(request.scheduled_repeat == null ? {} : { repeat: request.scheduled_repeat }),
+      monitors: [],
+      components: [...new Set([...ids, ...named.ids])],
+      pages: [writing.model.definition.id],
+    },
+    opening: isPlain ? body : '',
+    updates: isPlain ? [] : [{ at: now, status, body, ...notifyOf(request) }],
+  };
+}
+
+/** What a change makes of a post. @throws Refusal 422 with the path of what is wrong */
+export function changedPost(document: WrittenPost, request: IncidentRequest, context: ChangeContext): WrittenPost {
+  const { post } = document;
+  if (post.type === 'maintenance') return changedMaintenance({ ...document, post }, request, context);
+  if (post.type === 'incident') return changedIncident({ ...document, post }, request, context);
+  throw new TypeError(`a post of type ${post.type} is changed otherwise`);
+}
+
+function changedIncident(
+  { post, updates, ...document }: WrittenPost & { readonly post: IncidentPost },
+  request: IncidentRequest,
+  { writing, now }: ChangeContext,
+): WrittenPost {
+  for (const field of ['scheduled_for', 'scheduled_until', 'scheduled_repeat'] as const)
+    if ((request[field] ?? null) !== null)
+      throw faultAt(`incident.${field}`, 'an incident does not become a maintenance');
+  const status = incidentStatus(request.status);
+  const { ids, declared } = namedComponents(request, writing, undefined, request.component_ids ?? null);
+  const at = updateTime(updates, instantIn(post.started), now);
+  const components = request.component_ids === undefined ? [...new Set([...post.components, ...ids])] : ids;
+  const declares = Object.keys(declared).length > 0;
+  const impacts = [...(post.impacts ?? []), ...(declares ? [{ at: toIso(at), components: declared }] : [])].flatMap(
+    (impact) => within(impact, components),
+  );
+  const isAutomatic = hasOwnImpact(post);
+  const hasUpdate = status !== undefined || (request.body ?? '') !== '' || declares;
+  const { impacts: _, ended, ...kept } = post;
+  const isReopened = status !== undefined && status !== 'resolved' && status !== 'postmortem';
+  return {
+    ...document,
+    post: {
+      ...kept,
+      ...(ended === undefined || isReopened ? {} : { ended }),
+      title: request.name ?? post.title,
+      draft: request.published === undefined ? post.draft : !isSet(request.published, true),
+      impact: overrideOf(request) ?? (isAutomatic ? impactOf(impacts) : post.impact),
+      components,
+      ...(impacts.length === 0 ? {} : { impacts }),
+    },
+    updates: hasUpdate
+      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...notifyOf(request) }]
+      : updates,
+  };
+}
+
+function changedMaintenance(
+  { post, updates, ...document }: WrittenPost & { readonly post: MaintenancePost },
+  request: IncidentRequest,
+  { writing, now }: ChangeContext,
+): WrittenPost {
+  const status = maintenanceStatus(request.status);
+  const { starts, ends } = movedBy(status, windowOf(request, post), { post, now });
+  const ids = [...(request.component_ids ?? []), ...Object.keys(request.components ?? {})];
+  const { ids: components } = namedComponents({ component_ids: ids }, writing);
+  const isNamed = request.component_ids !== undefined;
+  const repeat = request.scheduled_repeat === undefined ? post.repeat : (request.scheduled_repeat ?? undefined);
+  const { repeat: _, ...kept } = post;
+  const hasUpdate = (status !== undefined && status !== 'scheduled') || (request.body ?? '') !== '';
+  const at = updateTime(updates, toEpochMs(0), now);
+  return {
+    ...document,
+    post: {
+      ...kept,
+      title: request.name ?? post.title,
+      draft: request.published === undefined ? post.draft : !isSet(request.published, true),
+      starts: toIso(starts),
+      ends: toIso(ends),
+      ...(repeat === undefined ? {} : { repeat }),
+      components: isNamed ? components : [...new Set([...post.components, ...components])],
+    },
+    updates: hasUpdate
+      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...notifyOf(request) }]
+      : updates,
+  };
+}
+
+interface Window {
+  readonly starts: EpochMs;
+  readonly ends: EpochMs;
+}
+
+function windowOf(request: IncidentRequest, post: MaintenancePost | null): Window {
+  const starts = request.scheduled_for ?? post?.starts;
+  const ends = request.scheduled_until ?? post?.ends;
+  if (starts === undefined) throw faultAt('incident.scheduled_for', 'a maintenance needs its beginning');
+  if (ends === undefined) throw faultAt('incident.scheduled_until', 'a maintenance needs its end');
+  const window = { starts: instantIn(starts), ends: instantIn(ends) };
+  if (window.ends <= window.starts) throw faultAt('incident.scheduled_until', 'is not after scheduled_for');
+  return window;
+}
+
+/** A window that is begun or over before its time, since somebody says so. */
+function movedBy(
+  status: MaintenanceWord | undefined,
+  { starts, ends }: Window,
+  { post, now }: { readonly post: MaintenancePost; readonly now: EpochMs },
+): Window {
+  const isEarlyEnd = status === 'completed' && ends > now;
+  const isEarlyStart = (status === 'in_progress' || status === 'verifying') && starts > now;
+  if (post.repeat !== undefined && (isEarlyEnd || isEarlyStart))
+    throw faultAt('incident.status', 'a maintenance that repeats keeps to its windows; change them, or delete it');
+  if (isEarlyEnd && starts >= now)
+    throw faultAt('incident.status', 'it has not begun: DELETE it, or move it with scheduled_for and scheduled_until');
+  if (isEarlyEnd) return { starts, ends: now };
+  return isEarlyStart ? { starts: now, ends } : { starts, ends };
+}
+
+function incidentStatus(status: IncidentRequest['status']) {
+  if (status === undefined) return undefined;
+  if (status === 'scheduled' || status === 'in_progress' || status === 'verifying' || status === 'completed')
+    throw faultAt('incident.status', 'an incident is investigating, identified, monitoring, resolved or postmortem');
+  return status;
+}
+
+type MaintenanceWord = 'scheduled' | 'in_progress' | 'verifying' | 'completed';
+
+function maintenanceStatus(status: IncidentRequest['status']): MaintenanceWord | undefined {
+  if (status === undefined) return undefined;
+  if (status === 'scheduled' || status === 'in_progress' || status === 'verifying' || status === 'completed')
+    return status;
+  throw faultAt('incident.status', 'a maintenance is scheduled, in_progress, verifying or completed');
+}
+
+/** What is named by a request, and what of it is said to be in a state. */
+function namedComponents(
+  { component_ids: named = [], components = {} }: Pick<IncidentRequest, 'component_ids' | 'components'>,
+  writing: WritingPage,
+  path = 'incident.component_ids',
+  only: readonly string[] | null = null,
+): { readonly ids: string[]; readonly declared: Record<string, ReturnType<typeof declaredState>> } {
+  const ids = named.map((id, index) => componentRef(writing, id, `${path}.${index}`));
+  const declared = Object.fromEntries(
+    Object.entries(components).map(([id, status]) => [
+      componentRef(writing, id, `incident.components.${id}`),
+      declaredState(status),
+    ]),
+  );
+  const stranger = only === null ? undefined : Object.keys(declared).find((id) => !ids.includes(id));
+  if (stranger !== undefined) throw faultAt('incident.components', 'names a component that component_ids leaves out');
+  return { ids: [...new Set([...ids, ...Object.keys(declared)])], declared };
+}
+
+function within({ at, components }: Impacts[number], kept: readonly string[]): Impacts {
+  const left = Object.entries(components).filter(([id]) => kept.includes(id));
+  return left.length === 0 ? [] : [{ at, components: Object.fromEntries(left) }];
+}
+
+/** Whether its impact follows from what it declares of components; otherwise somebody chose it. */
+export function hasOwnImpact({ impact, impacts = [] }: Pick<IncidentPost, 'impact' | 'impacts'>): boolean {
+  return impact === impactOf(impacts);
+}
+
+/** By the worst that was ever declared. */
+function impactOf(impacts: Impacts): IncidentImpact {
+  const states = impacts.flatMap(({ components }) => Object.values(components));
+  const worst = states.reduce<State>((known, state) => (isWorse(state, known) ? state : known), 'operational');
+  return IMPACT_OF_STATE[worst] ?? 'none';
+}
+
+function overrideOf({ impact_override: impact }: IncidentRequest): IncidentImpact | null {
+  return impact === undefined || impact === null || impact === 'maintenance' ? null : impact;
+}
+
+function notifyOf(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {
+  const isTold = isSet(request.deliver_notifications, true) && !isSet(request.backfilled, false);
+  return isTold ? {} : { notify: false };
+}
+
+/** Of the next update: never at or before the last, whatever the clock says. */
+function updateTime(updates: readonly WrittenUpdate[], startedAt: EpochMs, now: EpochMs): EpochMs {
+  const last = updates.reduce<EpochMs>((latest, { at }) => later(latest, at), startedAt);
+  return later(now, toEpochMs(last + 1));
+}

@@ -1,0 +1,127 @@
+/** Alerts as incidents: each key is one, however often and in whatever order its messages come. */
+
+import type { IntakeConfig } from '../config/intake.ts';
+import type { IncidentImpact } from '../model/observation.ts';
+import { type EpochMs, earlier, later, MINUTE_MS, toEpochMs, toIso } from '../model/time.ts';
+import type { Writer } from '../store/database.ts';
+import { findAlert, type KnownAlert, keepAlert } from '../store/written/alerts.ts';
+import { findWritten } from '../store/written/posts.ts';
+import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
+import { idWords } from './post-id.ts';
+import type { Alert } from './read-alerts.ts';
+import { instantIn } from './requests.ts';
+import { type Author, changePost, createPost } from './writer.ts';
+import { findComponent, type WritingPage } from './writing-page.ts';
+
+export interface IntakeContext {
+  readonly intake: IntakeConfig;
+  readonly writing: WritingPage;
+  readonly author: Author;
+  readonly newSuffix: () => string;
+}
+
+/** What became of one alert. */
+export interface Taken {
+  readonly key: string;
+  /** `late`: it is about a time that is over by what was heard before. */
+  readonly did: 'declared' | 'resolved' | 'known' | 'late';
+  /** Id of the post; null: it has none. */
+  readonly post: string | null;
+  /** A component that the page has not, as the sender calls it. */
+  readonly unknownComponent: string | null;
+}
+
+/** An alert that has been firing for longer than this when it is first heard of began before anybody noticed. */
+const BEGAN_BEFORE_MAX_MS = 24 * 60 * MINUTE_MS;
+
+/** Takes one alert, inside the transaction of its message. */
+export async function takeAlert(tx: Writer, alert: Alert, context: IntakeContext): Promise<Taken> {
+  const { intake } = context;
+  const known = await findAlert(tx, intake.id, alert.key);
+  return alert.state === 'firing' ? fire(tx, alert, known, context) : resolve(tx, alert, known, context);
+}
+
+async function fire(tx: Writer, alert: Alert, known: KnownAlert | null, context: IntakeContext): Promise<Taken> {
+  const { intake, writing, author, newSuffix } = context;
+  const { key, startedAt } = alert;
+  const isAnew = known?.state === 'resolved' && startedAt !== null && known.toldAt !== null && startedAt > known.toldAt;
+  const component = componentOf(alert, intake, writing);
+  const unknownComponent = component === null ? alert.component : null;
+  if (known !== null && !isAnew)
+    return { key, did: known.state === 'firing' ? 'known' : 'late', post: known.post, unknownComponent };
+  const id = `${idWords(alert.title, author.now)}-${newSuffix()}`;
+  await createPost(tx, author, { id, document: postOf(alert, component, context), action: 'incident-new' });
+  await keepAlert(tx, { intake: intake.id, key, post: id, state: 'firing', toldAt: startedAt }, author.now);
+  return { key, did: 'declared', post: id, unknownComponent };
+}
+
+async function resolve(tx: Writer, alert: Alert, known: KnownAlert | null, context: IntakeContext): Promise<Taken> {
+  const { intake, author } = context;
+  const { key, endedAt, startedAt } = alert;
+  const taken = { key, post: known?.post ?? null, unknownComponent: null };
+  if (known?.state === 'resolved') return { ...taken, did: 'known' };
+  // Of an earlier time that it fired, where that can be told.
+  const isLate = known !== null && known.toldAt !== null && startedAt !== null && startedAt < known.toldAt;
+  if (isLate) return { ...taken, did: 'late' };
+  const toldAt = endedAt ?? startedAt;
+  await keepAlert(tx, { intake: intake.id, key, post: taken.post, state: 'resolved', toldAt }, author.now);
+  const row = taken.post === null ? null : await findWritten(tx, taken.post);
+  if (row === null) return { ...taken, did: known === null ? 'known' : 'resolved' };
+  const change = (document: WrittenPost): WrittenPost => resolvedPost(document, author.now);
+  await changePost(tx, author, { id: row.id, action: 'incident-update', version: null, change });
+  return { ...taken, did: 'resolved' };
+}
+
+/** Over by now, unless somebody said so before. */
+function resolvedPost(document: WrittenPost, now: EpochMs): WrittenPost {
+  const { post, updates } = document;
+  const status = updates.findLast((update) => update.status !== null)?.status;
+  if (post.type !== 'incident' || status === 'resolved' || status === 'postmortem') return document;
+  const last = updates.reduce<EpochMs>((latest, { at }) => later(latest, at), instantIn(post.started));
+  const at = later(now, toEpochMs(last + 1));
+  return { ...document, updates: [...updates, { at, status: 'resolved', body: '' }] };
+}
+
+const IMPACTS = { degraded: 'minor', partial_outage: 'major', major_outage: 'critical' } as const satisfies Record<
+  IntakeConfig['state'],
+  IncidentImpact
+>;
+
+function postOf(alert: Alert, component: string | null, { intake, writing, author }: IntakeContext): WrittenPost {
+  const { now } = author;
+  const told = alert.startedAt ?? now;
+  const startedAt = told < now - BEGAN_BEFORE_MAX_MS ? now : earlier(told, now);
+  const state = (alert.severity === null ? undefined : intake.severities[alert.severity]) ?? intake.state;
+  const ref = component === null ? null : `${writing.model.definition.id}/${component}`;
+  return {
+    post: {
+      type: 'incident',
+      title: alert.title,
+      draft: !intake.published,
+      impact: ref === null ? 'none' : IMPACTS[state],
+      state: 'none',
+      started: toIso(startedAt),
+      affects_uptime: true,
+      monitors: [],
+      components: ref === null ? [] : [ref],
+      pages: [writing.model.definition.id],
+      ...(ref === null ? {} : { impacts: [{ at: toIso(startedAt), components: { [ref]: state } }] }),
+    },
+    opening: '',
+    updates: [{ at: startedAt, status: 'investigating', body: alert.body }],
+    ...(ref === null && alert.component !== null
+      ? {
+          note: `${intake.id} names the component ${JSON.stringify(alert.component.slice(0, 200))}, which is not on this page.`,
+        }
+      : {}),
+  };
+}
+
+/** By the table of the intake, by id, by name. */
+function componentOf({ component }: Alert, { components }: IntakeConfig, writing: WritingPage): string | null {
+  if (component === null) return null;
+  const mapped = Object.hasOwn(components, component) ? (components[component] ?? component) : component;
+  const name = mapped.toLowerCase();
+  const byName = writing.model.components.find((one) => one.name.toLowerCase() === name);
+  return findComponent(writing, mapped) ?? byName?.definition.id ?? null;
+}

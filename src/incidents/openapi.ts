@@ -1,0 +1,95 @@
+/** The OpenAPI document of the API, made from the same table and schemas that requests are answered by. */
+
+import { z } from 'zod';
+import { OPERATIONS, type Operation } from './operations.ts';
+
+const FaultSchema = z.object({
+  error: z.array(z.string()),
+  issues: z.array(z.object({ path: z.string(), message: z.string() })),
+});
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  400: 'The body is neither JSON nor a form.',
+  401: 'The token is missing, wrong, expired or revoked.',
+  403: 'The token has not the scope.',
+  404: 'There is nothing of this id on this page.',
+  409: 'It was not written here, or this process only serves.',
+  412: 'Somebody else changed it meanwhile (If-Match).',
+  413: 'The body is larger than 64 kB.',
+  422: 'Something is wrong; each issue has its path.',
+  429: 'Too many requests; Retry-After says when.',
+};
+
+/** @param version of Pharos */
+export function openApiDocument(version: string, siteUrl: string): unknown {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of OPERATIONS) {
+    const path = `/pages/{page}/${operation.path}`;
+    const methods = operation.methods.map((method) => [method.toLowerCase(), operationObject(operation, method)]);
+    paths[path] = { ...paths[path], ...Object.fromEntries(methods) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Pharos',
+      version,
+      description:
+        'Incidents, maintenances and component overrides, in the shape of the Statuspage manage API. Keys that are not listed are passed over.',
+    },
+    servers: [{ url: `${siteUrl}/-/v1` }],
+    security: [{ bearer: [] }, { oauth: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        oauth: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'Authorization: OAuth <token>' },
+      },
+      schemas: { Fault: jsonSchema(FaultSchema, 'output') },
+    },
+  };
+}
+
+function operationObject({ id, summary, path, scope, body, status, answer }: Operation, method: string): unknown {
+  const names = ['page', ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')];
+  const content = (schema: unknown): unknown => ({ 'application/json': { schema } });
+  const isWrite = method !== 'GET';
+  return {
+    operationId: method === 'PUT' ? `${id}_put` : id,
+    summary,
+    description: scope === 'read' ? 'Any token of the page.' : `Scope: ${scope}.`,
+    parameters: [
+      ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      ...(isWrite
+        ? [
+            { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 200 } },
+            { name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
+          ]
+        : []),
+    ],
+    ...(body === null
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': { schema: jsonSchema(body, 'input') },
+              'application/x-www-form-urlencoded': { schema: jsonSchema(body, 'input') },
+            },
+          },
+        }),
+    responses: {
+      [status]: { description: 'Done.', content: content(jsonSchema(answer, 'output')) },
+      ...Object.fromEntries(
+        Object.entries(REFUSALS).map(([code, description]) => [
+          code,
+          { description, content: content({ $ref: '#/components/schemas/Fault' }) },
+        ]),
+      ),
+    },
+  };
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): unknown {
+  const { $schema: _, ...plain } = z.toJSONSchema(schema, { io });
+  return plain;
+}

@@ -1,0 +1,145 @@
+/**
+ * What clients send, in the shape of Statuspage's manage API. Keys that we do not know are passed over, since its clients
+ * send many that mean nothing here.
+ */
+
+import { z } from 'zod';
+import { ANNOUNCEMENT_LEVELS, INCIDENT_IMPACTS, INCIDENT_STATUSES } from '../model/observation.ts';
+import { MAINTENANCE_STATUSES } from '../model/page.ts';
+import type { State } from '../model/state.ts';
+import type { EpochMs } from '../model/time.ts';
+import { REPEAT_RULE } from '../sync/connectors/markdown/schema.ts';
+import { parseInstant } from '../sync/connectors/wire.ts';
+
+/** As much as twenty screens; what is drawn of it costs its square in the worst Markdown. */
+const BODY_CHARS_MAX = 10_000;
+const COMPONENTS_MAX = 500;
+/** Deeper quotes and lists mean nothing to a reader. */
+const NESTED_MAX = 20;
+
+const COMPONENT_STATUSES = {
+  operational: 'operational',
+  degraded_performance: 'degraded',
+  partial_outage: 'partial_outage',
+  major_outage: 'major_outage',
+  under_maintenance: 'maintenance',
+} as const satisfies Record<string, State>;
+type ComponentStatus = keyof typeof COMPONENT_STATUSES;
+export type DeclaredState = (typeof COMPONENT_STATUSES)[ComponentStatus];
+
+/** Our word for a component's status in theirs. */
+export function declaredState(status: ComponentStatus): DeclaredState {
+  return COMPONENT_STATUSES[status];
+}
+
+/** Their word for ours. */
+export function statusOf(state: DeclaredState): ComponentStatus {
+  const found = Object.entries(COMPONENT_STATUSES).find(([, ours]) => ours === state);
+  return (found?.[0] ?? 'operational') as ComponentStatus;
+}
+
+const NameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(256)
+  .regex(/^\P{Cc}*$/u, 'expected one line')
+  .describe('One line; shown as the heading.');
+const BodySchema = z
+  .string()
+  .max(BODY_CHARS_MAX)
+  .regex(/^(?:\P{Cc}|[\t\r\n])*$/u, 'has control characters')
+  .refine((text) => !isBomb(text), 'is nested too deeply: at most 20 levels of quotes, lists or brackets')
+  .describe('Markdown of the update.');
+/** Forms have no booleans. */
+const FlagSchema = z.union([z.boolean(), z.enum(['true', 'false', '1', '0'])]);
+const InstantSchema = z
+  .string()
+  .refine((text) => parseInstant(text, 'UTC') !== null, 'expected an instant such as 2026-11-21T22:00:00Z');
+const ComponentStatusSchema = z.enum(Object.keys(COMPONENT_STATUSES) as [ComponentStatus, ...ComponentStatus[]]);
+const ComponentIdSchema = z.string().min(1).max(300);
+const STATUSES = [...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES] as const;
+
+const IncidentFields = {
+  name: NameSchema.optional(),
+  status: z
+    .enum(STATUSES)
+    .optional()
+    .describe(
+      'Of an incident investigating, identified, monitoring, resolved or postmortem; of a maintenance the others.',
+    ),
+  body: BodySchema.optional(),
+  impact_override: z
+    .enum([...INCIDENT_IMPACTS, 'maintenance'])
+    .nullish()
+    .describe('Default: by the worst state that is declared.'),
+  component_ids: z
+    .array(ComponentIdSchema)
+    .max(COMPONENTS_MAX)
+    .optional()
+    .describe('Components it is about, by their id in the page’s v2 JSON or in the configuration.'),
+  components: z
+    .record(ComponentIdSchema, ComponentStatusSchema)
+    .refine((all) => Object.keys(all).length <= COMPONENTS_MAX, `at most ${COMPONENTS_MAX} components`)
+    .optional()
+    .describe('The state that each is declared to be in, from now until another is or it is over.'),
+  scheduled_for: InstantSchema.nullish().describe('Beginning of a maintenance; makes it one.'),
+  scheduled_until: InstantSchema.nullish().describe('End of a maintenance.'),
+  scheduled_repeat: z
+    .string()
+    .regex(REPEAT_RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')
+    .nullish()
+    .describe('Ours: rule of RFC 5545 by which the maintenance comes back.'),
+  backfilled: FlagSchema.optional().describe('True: it is of the past, and nobody is notified.'),
+  backfill_date: z.iso.date().optional().describe('The day of an incident of the past, where started_at is not given.'),
+  started_at: InstantSchema.optional().describe('Ours: when an incident of the past began.'),
+  resolved_at: InstantSchema.optional().describe('Ours: when an incident of the past was over.'),
+  deliver_notifications: FlagSchema.optional().describe('Whether subscribers are told of this update. Default: true.'),
+  published: FlagSchema.optional().describe('Ours: false keeps it a draft, which only a preview shows. Default: true.'),
+};
+
+/** Of `POST incidents`. */
+export const NewIncidentSchema = z.looseObject({
+  incident: z.looseObject({ ...IncidentFields, name: NameSchema }),
+});
+/** Of `PATCH incidents/<id>`. */
+export const IncidentChangeSchema = z.looseObject({ incident: z.looseObject(IncidentFields) });
+/** Of `PATCH components/<id>`. */
+export const ComponentChangeSchema = z.looseObject({
+  component: z.looseObject({
+    status: ComponentStatusSchema.describe('Holds until operational takes it back.'),
+  }),
+});
+
+/** Of the form only: the API of the original has no announcements. */
+export const NewAnnouncementSchema = z.object({
+  name: NameSchema,
+  body: BodySchema,
+  level: z.enum(ANNOUNCEMENT_LEVELS),
+});
+
+export type IncidentRequest = z.output<typeof IncidentChangeSchema>['incident'];
+export type NewIncidentRequest = z.output<typeof NewIncidentSchema>['incident'];
+
+/** What a flag says; a form says it in words. */
+export function isSet(flag: z.output<typeof FlagSchema> | undefined, otherwise: boolean): boolean {
+  return flag === undefined ? otherwise : flag === true || flag === 'true' || flag === '1';
+}
+
+/** The instant in a text that a schema has checked. */
+export function instantIn(text: string): EpochMs {
+  const at = parseInstant(text, 'UTC');
+  if (at === null) throw new TypeError(`${text} was not checked`);
+  return at;
+}
+
+/** Whether a text may be an update, so that one from elsewhere can be left out. */
+export function isBodyTaken(text: string): boolean {
+  return BodySchema.safeParse(text).success;
+}
+
+/** Text that a reader cannot follow and that is dear to draw: nested beyond any use. */
+function isBomb(text: string): boolean {
+  const quotes = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${NESTED_MAX + 1}}`, 'm');
+  return quotes.test(text) || /\[{20}|!?\[(?:!?\[){20}|\({40}|[*_~`]{200}/.test(text);
+}

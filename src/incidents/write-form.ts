@@ -1,0 +1,153 @@
+/** What operators fill in, as posts: the same requests as those of the API, with the fields of a form. */
+
+import type { ANNOUNCEMENT_LEVELS } from '../model/observation.ts';
+import { type EpochMs, toIso } from '../model/time.ts';
+import type { IncidentPost } from '../sync/connectors/markdown/schema.ts';
+import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
+import { parseInstant } from '../sync/connectors/wire.ts';
+import { changedPost, newPost } from './change-post.ts';
+import { faultAt, type Issue, issuesOf, Refusal, unprocessable } from './refusal.ts';
+import {
+  ComponentChangeSchema,
+  declaredState,
+  IncidentChangeSchema,
+  NewAnnouncementSchema,
+  NewIncidentSchema,
+  statusOf,
+} from './requests.ts';
+import { componentRef, type WritingPage, type WrittenStory } from './writing-page.ts';
+
+export const FORM_KINDS = ['incident', 'maintenance', 'announcement', 'override'] as const;
+export type FormKind = (typeof FORM_KINDS)[number];
+
+export interface FormContext {
+  readonly writing: WritingPage;
+  readonly now: EpochMs;
+  /** The post that is changed; null: a new one. */
+  readonly own: WrittenStory | null;
+}
+
+/** What a form would make. @throws Refusal with the names of fields as paths */
+export function postOfForm(kind: FormKind, form: URLSearchParams, context: FormContext): WrittenPost {
+  try {
+    if (kind === 'announcement') return announcementOf(form, context);
+    if (kind === 'override') return overrideOf(form, context);
+    return storyOfForm(kind, form, context);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.issues.length === 0) throw error;
+    throw unprocessable(error.issues.map(toField));
+  }
+}
+
+/** Paths of the API as names of fields. */
+function toField({ path, message }: Issue): Issue {
+  return { path: path.replace(/^(?:incident|component|announcement)\.?/, ''), message };
+}
+
+function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, context: FormContext): WrittenPost {
+  const { writing, own, now } = context;
+  const text = (name: string): string | undefined => form.get(name)?.trim() || undefined;
+  const chosen = writing.model.components.flatMap(({ definition: { id } }): [string, string][] => {
+    const state = form.get(`components.${id}`) ?? '';
+    return state === '' ? [] : [[id, state]];
+  });
+  const before = declaredBefore(own, writing);
+  const states = chosen.filter(([id, state]) => state !== 'named' && before.get(id) !== state);
+  const asked = {
+    name: text('name'),
+    status: text('status'),
+    body: text('body'),
+    component_ids: chosen.map(([id]) => id),
+    ...(kind === 'maintenance' || states.length === 0 ? {} : { components: Object.fromEntries(states) }),
+    ...(kind === 'incident'
+      ? {}
+      : {
+          scheduled_for: instantText(form, 'scheduled_for', writing),
+          scheduled_until: instantText(form, 'scheduled_until', writing),
+          scheduled_repeat: text('scheduled_repeat') ?? null,
+        }),
+    deliver_notifications: form.get('deliver_notifications') === 'true',
+    published: form.get('published') !== 'false',
+  };
+  if (own === null) {
+    const parsed = NewIncidentSchema.safeParse({ incident: asked });
+    if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
+    if (kind === 'maintenance' && asked.scheduled_for === undefined)
+      throw faultAt('scheduled_for', 'a maintenance needs its beginning');
+    return newPost(parsed.data.incident, { writing, now });
+  }
+  const parsed = IncidentChangeSchema.safeParse({ incident: asked });
+  if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
+  return changedPost(own.document, parsed.data.incident, { writing, now });
+}
+
+/** What an incident last declared of each component, in the words of the form. */
+export function declaredBefore(own: WrittenStory | null, { model }: WritingPage): ReadonlyMap<string, string> {
+  const post = own?.document.post;
+  if (post?.type !== 'incident' && post?.type !== 'maintenance') return new Map();
+  const impacts = post.type === 'incident' ? (post.impacts ?? []) : [];
+  const said = Object.assign({}, ...impacts.map(({ components }) => components)) as Partial<
+    NonNullable<IncidentPost['impacts']>[number]['components']
+  >;
+  return new Map(
+    post.components.map((ref) => {
+      const state = said[ref];
+      return [ref.slice(model.definition.id.length + 1), state === undefined ? 'named' : statusOf(state)];
+    }),
+  );
+}
+
+/** A clock time as browsers send it, in the zone of the page; an instant stays as it is. */
+function instantText(form: URLSearchParams, name: string, { model }: WritingPage): string | undefined {
+  const text = form.get(name)?.trim() ?? '';
+  if (text === '') return undefined;
+  const at = parseInstant(text, model.settings.timezone);
+  if (at === null) throw faultAt(name, 'expected a time such as 2026-11-21 22:00');
+  return toIso(at);
+}
+
+function announcementOf(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
+  const until = instantText(form, 'until', writing);
+  const parsed = NewAnnouncementSchema.safeParse({
+    name: form.get('name') ?? '',
+    body: form.get('body') ?? '',
+    level: form.get('level') ?? 'info',
+  });
+  if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
+  if (until !== undefined && until <= toIso(now)) throw faultAt('until', 'is not in the future');
+  const { name: title, body, level } = parsed.data;
+  return {
+    post: {
+      type: 'announcement',
+      title,
+      draft: form.get('published') === 'false',
+      level: level satisfies (typeof ANNOUNCEMENT_LEVELS)[number],
+      from: toIso(now),
+      ...(until === undefined ? {} : { to: until }),
+      pages: [writing.model.definition.slug],
+    },
+    opening: body,
+    updates: [],
+  };
+}
+
+function overrideOf(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
+  const component = componentRef(writing, form.get('component') ?? '', 'component');
+  const parsed = ComponentChangeSchema.safeParse({ component: { status: form.get('status') ?? '' } });
+  if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
+  const state = declaredState(parsed.data.component.status);
+  if (state === 'operational') throw faultAt('status', 'an override says what is wrong; take it back instead');
+  const name = writing.model.components.find(({ definition }) => component.endsWith(`/${definition.id}`))?.name;
+  return {
+    post: {
+      type: 'override',
+      title: (name ?? component).slice(0, 256),
+      draft: false,
+      component,
+      state,
+      from: toIso(now),
+    },
+    opening: '',
+    updates: [],
+  };
+}

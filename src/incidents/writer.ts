@@ -1,0 +1,128 @@
+/**
+ * Writes what operators say: the post, what is remembered of the request and the entry in the audit are one transaction.
+ * What is written is published by the pass that follows.
+ */
+
+import type { EpochMs } from '../model/time.ts';
+import { insertAudit } from '../store/audit.ts';
+import type { Database, Writer } from '../store/database.ts';
+import {
+  deleteWritten,
+  findRequest,
+  findWritten,
+  keepRequest,
+  saveWritten,
+  type WrittenRow,
+} from '../store/written/posts.ts';
+import { parseWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
+import { Refusal } from './refusal.ts';
+
+/** Who writes, from where and when. */
+export interface Author {
+  /** As in the audit: `token:deploys/k3f9a0bq2c`, `operator`. */
+  readonly actor: string;
+  /** Keyed hash of the client's address; null: this machine. */
+  readonly client: string | null;
+  readonly now: EpochMs;
+  /** Slug. */
+  readonly page: string;
+  /** A request that may be sent again; null: it carried no key. */
+  readonly request: { readonly key: string; readonly digest: string } | null;
+}
+
+export interface Done {
+  /** Of the post. */
+  readonly id: string;
+  /** True: the same request was answered before, and nothing was done now. */
+  readonly isReplay: boolean;
+}
+
+/** What a write does inside its transaction; returns the post that the request was about. */
+export type Write = (tx: Writer) => Promise<string>;
+
+/** Does it once, however often a request with a key is sent. @throws Refusal with nothing written */
+export function writeOnce(database: Database, author: Author, write: Write): Promise<Done> {
+  return database.transaction(async (tx) => {
+    const { request, actor, page, now } = author;
+    const scope = `${actor} ${page}`;
+    const known = request === null ? null : await findRequest(tx, { actor: scope, key: request.key });
+    if (known !== null && known.digest !== request?.digest)
+      throw new Refusal(422, 'This Idempotency-Key was used for another request. Choose a new one.');
+    if (known !== null) return { id: known.post, isReplay: true };
+    const id = await write(tx);
+    if (request !== null) await keepRequest(tx, { actor: scope, ...request, post: id }, now);
+    return { id, isReplay: false };
+  });
+}
+
+/** A new post. */
+export async function createPost(
+  tx: Writer,
+  author: Author,
+  { id, document, action }: { readonly id: string; readonly document: WrittenPost; readonly action: string },
+): Promise<void> {
+  const { now, page, actor } = author;
+  const row = { id, page, version: 1, document: writtenText(document), createdAt: now, updatedAt: now, actor };
+  await saveWritten(tx, row);
+  await note(tx, author, { action, id });
+}
+
+export interface Change {
+  readonly id: string;
+  readonly action: string;
+  /** Of the post as the author saw it; null: they do not say. */
+  readonly version: number | null;
+  readonly change: (document: WrittenPost) => WrittenPost;
+}
+
+/**
+ * Changes a post as it is at this moment, whoever changed it since it was looked at.
+ *
+ * @throws Refusal 404 where it is gone, 412 where it is not the version that the author saw
+ */
+export async function changePost(tx: Writer, author: Author, { id, action, version, change }: Change): Promise<void> {
+  const { row, document } = await currentPost(tx, author, { id, version });
+  const next = writtenText(change(document));
+  if (next === row.document) return;
+  await saveWritten(tx, {
+    ...row,
+    version: row.version + 1,
+    document: next,
+    updatedAt: author.now,
+    actor: author.actor,
+  });
+  await note(tx, author, { action, id });
+}
+
+/** Takes a post away. @throws Refusal as of `changePost` */
+export async function removePost(
+  tx: Writer,
+  author: Author,
+  { id, action, version }: Omit<Change, 'change'>,
+): Promise<void> {
+  await currentPost(tx, author, { id, version });
+  await deleteWritten(tx, id, author.now, author.actor);
+  await note(tx, author, { action, id });
+}
+
+async function currentPost(
+  tx: Writer,
+  { page }: Author,
+  { id, version }: Pick<Change, 'id' | 'version'>,
+): Promise<{ readonly row: WrittenRow; readonly document: WrittenPost }> {
+  const row = await findWritten(tx, id);
+  if (row === null || row.page !== page) throw new Refusal(404, 'It was deleted meanwhile.');
+  if (version !== null && version !== row.version)
+    throw new Refusal(412, 'Somebody else changed it meanwhile. Look at it again, then send your change once more.');
+  const document = parseWritten(row.document);
+  if (document === null) throw new Refusal(409, 'It is stored in a form that this version cannot read.');
+  return { row, document };
+}
+
+function note(
+  tx: Writer,
+  { actor, client, now, page }: Author,
+  { action, id }: { readonly action: string; readonly id: string },
+): Promise<void> {
+  return insertAudit(tx, { at: now, actor, action, subject: page, client, run: null, outcome: id });
+}

@@ -1,0 +1,163 @@
+/** A page as whoever writes on it sees it: what is stored, and over it what is written, drafts included. */
+
+import type { PageIncident, PageMaintenance, PageModel } from '../model/page.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { ResolvedPage } from '../publish/definitions/definitions.ts';
+import type { SiteState } from '../publish/definitions/site-state.ts';
+import { loadPageInputs, modelAsOf } from '../publish/page/page-inputs.ts';
+import type { Store } from '../store/store.ts';
+import { readWritten, type WrittenRow } from '../store/written/posts.ts';
+import { WRITTEN_ID } from '../sync/connector.ts';
+import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
+import { v2ComponentId } from '../views/v2/components.ts';
+import { v2IncidentId } from '../views/v2/incidents.ts';
+import { v2MaintenanceId } from '../views/v2/maintenances.ts';
+import { faultAt } from './refusal.ts';
+
+export interface WritingPage {
+  readonly page: ResolvedPage;
+  /** Computed to now, whatever is published. */
+  readonly model: PageModel;
+  /** Incidents, maintenances and overrides that were written on this page. */
+  readonly written: readonly WrittenStory[];
+}
+
+/** A post, and the story that the page tells of it. */
+export interface WrittenStory {
+  readonly row: WrittenRow;
+  readonly document: WrittenPost;
+}
+
+export interface WritingPageInit {
+  readonly state: SiteState;
+  readonly slug: string;
+  readonly now: EpochMs;
+  /** A post as it would be, shown as if it were published; every other draft is left out. Absent: all as it is, with drafts. */
+  readonly candidate?: { readonly id: string; readonly document: WrittenPost };
+}
+
+/** Reads it; null: there is no such page. */
+export async function loadWritingPage(
+  store: Store,
+  { state, slug, now, candidate }: WritingPageInit,
+): Promise<WritingPage | null> {
+  const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
+  if (page === undefined) return null;
+  const [inputs, known] = await Promise.all([
+    loadPageInputs(store, { ...state, now }, page),
+    readWritten(store.database, slug),
+  ]);
+  const rows = candidate === undefined ? known : withCandidate(known, { ...candidate, slug, now });
+  const projected = projectWritten(rows, { now, drafts: candidate === undefined });
+  const createdAt = new Map(rows.map((row) => [`${WRITTEN_ID}/${row.id}`, row.createdAt]));
+  const seen = (id: string): { firstSeenAt: EpochMs } => ({ firstSeenAt: createdAt.get(id) ?? now });
+  const stored = new Map([...inputs.incidents, ...inputs.maintenances].map((one) => [one.id, one]));
+  const isOther = ({ id }: { readonly id: string }): boolean => !id.startsWith(`${WRITTEN_ID}/`);
+  const model = modelAsOf(
+    {
+      ...inputs,
+      announcements: [
+        ...inputs.announcements.filter((one) => isOther(one) || (one.pages?.includes(slug) ?? true) === false),
+        ...projected.announcements,
+      ],
+      incidents: [
+        ...inputs.incidents.filter(isOther),
+        ...projected.incidents.map((one) => ({ ...seen(one.id), ...factsOf(stored.get(one.id)), ...one })),
+      ],
+      maintenances: [
+        ...inputs.maintenances.filter(isOther),
+        ...projected.maintenances.map((one) => ({ ...seen(one.id), ...factsOf(stored.get(one.id)), ...one })),
+      ],
+    },
+    now,
+  );
+  return { page, model, written: storiesIn(rows) };
+}
+
+/** The rows with one of them as it would be, or with a new one. */
+function withCandidate(
+  rows: readonly WrittenRow[],
+  { id, document, slug, now }: { readonly id: string; readonly document: WrittenPost; slug: string; now: EpochMs },
+): readonly WrittenRow[] {
+  const before = rows.find((row) => row.id === id);
+  const text = writtenText({ ...document, post: { ...document.post, draft: false } });
+  const facts = before ?? { id, page: slug, version: 0, createdAt: now, actor: '' };
+  return [...rows.filter((row) => row !== before), { ...facts, document: text, updatedAt: now }];
+}
+
+/** Rows with their posts, as far as they can be read. */
+export function storiesIn(rows: readonly WrittenRow[]): readonly WrittenStory[] {
+  return rows.flatMap((row) => {
+    const document = parseWritten(row.document);
+    return document === null ? [] : [{ row, document }];
+  });
+}
+
+/** What is recorded of a story beside what it says. */
+function factsOf(stored: object | undefined): object {
+  if (stored === undefined) return {};
+  const { firstSeenAt, changedAt, sequence } = stored as Readonly<Record<string, unknown>>;
+  return {
+    firstSeenAt,
+    ...(changedAt === undefined ? {} : { changedAt }),
+    ...(sequence === undefined ? {} : { sequence }),
+  };
+}
+
+/** The incident or maintenance that the page tells of a post; null: it tells none, as of an override. */
+export function storyOf({ model }: WritingPage, id: string): PageIncident | PageMaintenance | null {
+  const slug = `${WRITTEN_ID}-${id}`;
+  return (
+    model.incidents.find((incident) => incident.slug === slug || incident.aliases.includes(slug)) ??
+    model.maintenances.find((maintenance) => maintenance.id === `${WRITTEN_ID}/${id}`) ??
+    null
+  );
+}
+
+/** Whether a story is a maintenance. */
+export function isPlan(story: PageIncident | PageMaintenance): story is PageMaintenance {
+  return 'windows' in story;
+}
+
+/** A story's id in the v2 JSON of its page. */
+function publicId({ model }: WritingPage, story: PageIncident | PageMaintenance): string {
+  return isPlan(story) ? v2MaintenanceId(model, story) : v2IncidentId(model, story);
+}
+
+/** What an id in an address is: something that was written here, a story of others, or nothing. */
+export function findStory(
+  writing: WritingPage,
+  id: string,
+): WrittenStory | { readonly foreign: PageIncident | PageMaintenance } | null {
+  const { model, written } = writing;
+  const stories = [...model.incidents, ...model.maintenances];
+  const own = written.find(({ row, document }) => {
+    if (document.post.type === 'override') return false;
+    const story = storyOf(writing, row.id);
+    const known = [row.id, v2IncidentId(model, { id: `${WRITTEN_ID}/${row.id}` })];
+    return known.includes(id) || (story !== null && publicId(writing, story) === id);
+  });
+  if (own !== undefined) return own;
+  const foreign = stories.find((story) => publicId(writing, story) === id);
+  return foreign === undefined ? null : { foreign };
+}
+
+/** The component of the page that an id means: that of the v2 JSON, or that of the configuration. Null: none. */
+export function findComponent({ model }: WritingPage, id: string): string | null {
+  const found = model.components.find(
+    ({ definition }) => definition.id === id || v2ComponentId(model, definition.id) === id,
+  );
+  return found?.definition.id ?? null;
+}
+
+/**
+ * Components as posts name them, `<definition id>/<component id>`. What is on no page, on another or behind a gate is
+ * answered alike.
+ *
+ * @throws Refusal 422 with the path of the first that is not on this page
+ */
+export function componentRef(writing: WritingPage, id: string, path: string): string {
+  const found = findComponent(writing, id);
+  if (found === null) throw faultAt(path, 'There is no such component on this page. GET components lists them.');
+  return `${writing.model.definition.id}/${found}`;
+}

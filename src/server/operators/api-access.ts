@@ -1,0 +1,75 @@
+/** Who may use the API: a token of one page with its scopes, or the operator token, which may do everything. */
+
+import { LRUCache } from 'lru-cache';
+import { digest, isToken } from '../../access/digest.ts';
+import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import type { ApiScope, ApiTokens } from '../../store/written/tokens.ts';
+import type { OperatorGuard } from './ops-guard.ts';
+
+/** As many requests of one token in a minute; a client that needs more does something wrong. */
+const REQUESTS_PER_MINUTE = 120;
+/** What a token begins with, so that secret scanners and people know it. */
+export const TOKEN_PREFIX = 'pharos_';
+const COUNTED_MAX = 10_000;
+
+export type ApiVerdict =
+  | { readonly kind: 'right'; readonly actor: string; readonly may: (page: string, scope: ApiScope) => Permission }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+/** `elsewhere`: as good as a page that is not there. */
+export type Permission = 'granted' | 'elsewhere' | 'scope';
+
+export interface ApiAccess {
+  readonly check: (
+    authorization: string | undefined,
+    client: { readonly address: string; readonly now: EpochMs },
+  ) => Promise<ApiVerdict>;
+}
+
+/** The form in which a token is stored. */
+export function tokenHash(token: string): string {
+  return digest('api token', token);
+}
+
+/** Makes it. A token is found by its hash, so only what is no token of ours is counted as a try. */
+export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: OperatorGuard): ApiAccess {
+  const counts = new LRUCache<string, { since: EpochMs; count: number }>({ max: COUNTED_MAX });
+
+  /** How long to wait; null: it may go on. */
+  function waitOf(id: string, now: EpochMs): number | null {
+    const known = counts.get(id);
+    const current = known === undefined || now - known.since >= MINUTE_MS || now < known.since ? null : known;
+    if (current === null) counts.set(id, { since: now, count: 1 });
+    else current.count += 1;
+    return current !== null && current.count > REQUESTS_PER_MINUTE ? current.since + MINUTE_MS - now : null;
+  }
+
+  return {
+    check: async (authorization, { address, now }) => {
+      const given = credentialsIn(authorization);
+      if (given === '') return { kind: 'wrong' };
+      const isOurs = given.startsWith(TOKEN_PREFIX) && isToken(given.slice(TOKEN_PREFIX.length));
+      const token = isOurs ? await tokens.find(tokenHash(given)) : null;
+      if (token === null) {
+        const verdict = await guard.check(given, { address, now });
+        return verdict.kind === 'right' ? { kind: 'right', actor: 'operator', may: () => 'granted' } : verdict;
+      }
+      if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) return { kind: 'wrong' };
+      const retryAfterMs = waitOf(token.id, now);
+      if (retryAfterMs !== null) return { kind: 'limited', retryAfterMs };
+      return {
+        kind: 'right',
+        actor: `token:${token.name}/${token.id}`,
+        may: (page, scope) => {
+          if (page !== token.page) return 'elsewhere';
+          return scope === 'read' || token.scopes.includes(scope) ? 'granted' : 'scope';
+        },
+      };
+    },
+  };
+}
+
+/** The token of an Authorization header, after `Bearer` or, as Statuspage has it, `OAuth`; empty: there is none. */
+function credentialsIn(header: string | undefined): string {
+  return /^(?:Bearer|OAuth) ([^\s,]{1,200})$/i.exec(header ?? '')?.[1] ?? '';
+}

@@ -1,0 +1,83 @@
+/** `POST /-/intake/<id>`: messages of alerting systems, with a secret or a signature. */
+
+import { createHmac } from 'node:crypto';
+import type { IntakeConfig } from '../../config/intake.ts';
+import { isStatusError } from '../../errors.ts';
+import { type Taken, takeAlert } from '../../incidents/intake.ts';
+import { readAlerts } from '../../incidents/read-alerts.ts';
+import { Refusal } from '../../incidents/refusal.ts';
+import type { Answer, OwnRequest } from '../answer.ts';
+import { type ApiRoutesOptions, json, refused } from './api-routes.ts';
+import { isSame } from './ops-guard.ts';
+
+export interface IntakeRoutesOptions
+  extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'canRun' | 'now' | 'clientOf' | 'load' | 'publish'> {
+  /** Null: there is none of this id. */
+  readonly intakeOf: (id: string) => IntakeConfig | null;
+  /** Told of components that the page has not. */
+  readonly onUnknown: (intake: string, component: string) => void;
+}
+
+const UNAUTHORIZED = 'There is no such intake, or its secret or signature is missing or wrong.';
+
+/** Makes the handler. */
+export function createIntakeRoute(options: IntakeRoutesOptions): (request: OwnRequest, id: string) => Promise<Answer> {
+  return async (request, id) => {
+    try {
+      return await take(options, request, id);
+    } catch (error) {
+      if (error instanceof Refusal) return refused(error);
+      if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
+      return refused(new Refusal(503, 'The store cannot be used at the moment. Send it again.'));
+    }
+  };
+}
+
+async function take(options: IntakeRoutesOptions, request: OwnRequest, id: string): Promise<Answer> {
+  const intake = options.intakeOf(id);
+  const bytes = await request.body();
+  if (intake === null || !isGenuine(intake, request, bytes)) throw new Refusal(401, UNAUTHORIZED);
+  if (!options.canRun) throw new Refusal(409, 'This process only serves. Ask the one that runs pharos start.');
+  const alerts = readAlerts(payloadOf(bytes), intake);
+  const writing = await options.load(intake.page);
+  if (writing === null) throw new Refusal(409, `The page ${intake.page} of this intake is not there.`);
+  const { database, newSuffix, now, clientOf } = options;
+  const client = clientOf(request.clientAddress);
+  const author = { actor: `intake:${id}`, client, now: now(), page: intake.page, request: null };
+  const taken = await database.transaction(async (tx) => {
+    const all: Taken[] = [];
+    for (const alert of alerts) all.push(await takeAlert(tx, alert, { intake, writing, author, newSuffix }));
+    return all;
+  });
+  for (const { unknownComponent } of taken) if (unknownComponent !== null) options.onUnknown(id, unknownComponent);
+  if (taken.some(({ did }) => did === 'declared' || did === 'resolved')) await options.publish();
+  return json(200, {
+    alerts: taken.map(({ key, did, unknownComponent }) => ({
+      key,
+      did,
+      ...(unknownComponent === null ? {} : { unknown_component: unknownComponent }),
+    })),
+  });
+}
+
+/** Every secret is tried, so that how long it takes tells nothing. */
+function isGenuine({ header, secrets, signature }: IntakeConfig, { headers }: OwnRequest, bytes: Buffer): boolean {
+  const given = headers[(signature?.header ?? header).toLowerCase()];
+  if (typeof given !== 'string') return false;
+  const claims =
+    signature === null ? [given.replace(/^Bearer /i, '')] : given.split(',').map((part) => part.trim().toLowerCase());
+  const expected = secrets.map((secret) => {
+    if (signature === null) return secret;
+    const digits = createHmac('sha256', secret.reveal()).update(bytes).digest('hex');
+    return { reveal: () => `${signature.prefix}${digits}`.toLowerCase() };
+  });
+  return claims.flatMap((claim) => expected.map((one) => isSame(claim, one))).includes(true);
+}
+
+function payloadOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch {
+    throw new Refusal(400, 'The body is not JSON.');
+  }
+}

@@ -1,0 +1,256 @@
+/** The operators' form at `/-/ops/write`: looked at, previewed, sent. Works without script. */
+
+import { LRUCache } from 'lru-cache';
+import { newToken, type RandomBytes } from '../../access/digest.ts';
+import { formFields, openStories, type Template } from '../../incidents/form-view.ts';
+import { idWords } from '../../incidents/post-id.ts';
+import { type Issue, Refusal } from '../../incidents/refusal.ts';
+import { FORM_KINDS, type FormKind, postOfForm } from '../../incidents/write-form.ts';
+import { type Author, changePost, createPost, removePost, writeOnce } from '../../incidents/writer.ts';
+import type { WritingPage, WrittenStory } from '../../incidents/writing-page.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Database } from '../../store/database.ts';
+import { type OpsWriteView, opsWriteView } from '../../views/operators/ops-write.ts';
+import { type StatusPageView, statusPageView } from '../../views/page/status-page.ts';
+
+export interface WriteFormsOptions {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  readonly newSuffix: () => string;
+  readonly now: () => EpochMs;
+  readonly clientOf: (address: string) => string | null;
+  readonly canRun: boolean;
+  readonly pages: () => Promise<readonly { readonly slug: string; readonly title: string }[]>;
+  readonly templatesOf: (slug: string) => readonly Template[];
+  readonly load: (
+    slug: string,
+    candidate?: { readonly id: string; readonly document: WrittenStory['document'] },
+  ) => Promise<WritingPage | null>;
+  readonly publish: () => Promise<void>;
+}
+
+export type FormResult =
+  | { readonly kind: 'page'; readonly status: number; readonly view: OpsWriteView }
+  | { readonly kind: 'done'; readonly location: string };
+
+export interface WriteForms {
+  /** Null: there is no page to write on. */
+  readonly show: (query: URLSearchParams, formToken: string) => Promise<OpsWriteView | null>;
+  /** Null: as of `show`. The caller has checked that the form is the session's own. */
+  readonly submit: (
+    form: URLSearchParams,
+    client: { readonly formToken: string; readonly address: string },
+  ) => Promise<FormResult | null>;
+  /** What was previewed lately; null: nothing under this id. */
+  readonly preview: (id: string) => StatusPageView | null;
+}
+
+const PREVIEWS_MAX = 20;
+const PREVIEW_LIFE_MS = 10 * 60_000;
+/** The id that something has which is not written yet. */
+const CANDIDATE = 'preview';
+const KIND_WORDS: Readonly<Record<FormKind, string>> = {
+  incident: 'Incident',
+  maintenance: 'Maintenance',
+  announcement: 'Announcement',
+  override: 'Component override',
+};
+const DONE: Readonly<Record<string, string>> = {
+  sent: 'It is written and published.',
+  draft: 'It is kept as a draft. Nobody sees it.',
+  removed: 'It is taken away.',
+};
+const TOLD =
+  'Feeds, calendars, JSON and badges tell it at once. Pharos itself sends no notifications, so nobody is mailed or called.';
+
+/** What a form is about. */
+interface Subject {
+  readonly writing: WritingPage;
+  readonly kind: FormKind;
+  readonly own: WrittenStory | null;
+}
+
+/** Makes the forms. */
+export function createWriteForms(options: WriteFormsOptions): WriteForms {
+  const previews = new LRUCache<string, StatusPageView>({ max: PREVIEWS_MAX, ttl: PREVIEW_LIFE_MS });
+
+  async function subjectOf(fields: URLSearchParams): Promise<Subject | null> {
+    const slug = fields.get('page') ?? (await options.pages())[0]?.slug ?? '';
+    const writing = await options.load(slug);
+    if (writing === null) return null;
+    const own = writing.written.find(({ row }) => row.id === fields.get('id')) ?? null;
+    const asked = FORM_KINDS.find((known) => known === (own?.document.post.type ?? fields.get('kind')));
+    return { writing, kind: asked ?? 'incident', own };
+  }
+
+  /** What is drawn around the form, and the form itself. */
+  async function viewOf(
+    { writing, kind, own }: Subject,
+    drawn: {
+      readonly formToken: string;
+      readonly notice?: string | null;
+      readonly faults?: readonly Issue[];
+      readonly sent?: URLSearchParams;
+      readonly template?: Template | null;
+      readonly preview?: OpsWriteView['preview'];
+    },
+  ): Promise<OpsWriteView> {
+    const { faults = [], sent = null, template = null } = drawn;
+    const { slug } = writing.model.definition;
+    const hidden = {
+      kind,
+      key: newToken(options.random),
+      ...(own === null ? {} : { id: own.row.id, version: sent?.get('version') ?? String(own.row.version) }),
+    };
+    const fields = formFields({ kind, writing, own, template, sent, faults });
+    const placed = new Set(fields.map(({ name }) => name));
+    return opsWriteView({
+      notice: drawn.notice ?? null,
+      faults: faults.filter(({ path }) => !placed.has(path)).map(({ path, message }) => `${path} ${message}`.trim()),
+      page: slug,
+      pages: (await options.pages()).map((page) => ({
+        text: page.title,
+        href: `write?page=${page.slug}`,
+        isCurrent: page.slug === slug,
+      })),
+      kinds: FORM_KINDS.map((one) => ({
+        text: KIND_WORDS[one],
+        href: `write?page=${slug}&kind=${one}`,
+        isCurrent: one === kind && own === null,
+      })),
+      templates: options.templatesOf(slug).map((one, index) => ({
+        text: one.name,
+        href: `write?page=${slug}&kind=${one.kind}&template=${index}`,
+        isCurrent: one === template,
+      })),
+      open: openStories(writing, options.now()),
+      form: {
+        heading: own === null ? `New: ${KIND_WORDS[kind]}` : `Update: ${own.document.post.title}`,
+        hidden: Object.entries(hidden).map(([name, value]) => ({ name, value })),
+        fields,
+      },
+      formToken: drawn.formToken,
+      preview: drawn.preview ?? null,
+    });
+  }
+
+  async function previewOf(subject: Subject, document: WrittenStory['document']): Promise<OpsWriteView['preview']> {
+    const { writing, own } = subject;
+    const { slug } = writing.model.definition;
+    const [before, after] = await Promise.all([
+      options.load(slug),
+      options.load(slug, { id: own?.row.id ?? CANDIDATE, document }),
+    ]);
+    if (before === null || after === null) return null;
+    const id = newToken(options.random);
+    previews.set(id, statusPageView(after.model));
+    const states = new Map(before.model.components.map(({ definition, state }) => [definition.id, state]));
+    const told = (state: string | undefined): string => (state ?? 'unknown').replaceAll('_', ' ');
+    return {
+      src: `preview?id=${id}`,
+      colours: after.model.components
+        .filter(({ definition, state }) => states.get(definition.id) !== state)
+        .map(({ definition, name, state }) => `${name}: ${told(states.get(definition.id))} → ${told(state)}`),
+      told: TOLD,
+    };
+  }
+
+  async function write(
+    subject: Subject,
+    author: Author,
+    form: URLSearchParams,
+    document: WrittenStory['document'],
+  ): Promise<void> {
+    const { own, writing, kind } = subject;
+    await writeOnce(options.database, author, async (tx) => {
+      if (own === null) {
+        const id = `${kind === 'override' ? 'override-' : ''}${idWords(document.post.title, author.now)}-${options.newSuffix()}`;
+        await createPost(tx, author, { id, document, action: `${kind}-new` });
+        return id;
+      }
+      await changePost(tx, author, {
+        id: own.row.id,
+        action: `${kind}-update`,
+        version: versionIn(form),
+        change: (current) => postOfForm(kind, form, { writing, own: { ...own, document: current }, now: author.now }),
+      });
+      return own.row.id;
+    });
+  }
+
+  function authorOf({ writing }: Subject, form: URLSearchParams, address: string): Author {
+    const key = form.get('key') ?? '';
+    return {
+      actor: 'operator',
+      client: options.clientOf(address),
+      now: options.now(),
+      page: writing.model.definition.slug,
+      // The same form sent twice is one; what it says may not differ, since going back to it gives another key.
+      request: key === '' || key.length > 100 ? null : { key: `form ${key}`, digest: key },
+    };
+  }
+
+  return {
+    show: async (query, formToken) => {
+      const subject = await subjectOf(query);
+      if (subject === null) return null;
+      const template = options.templatesOf(subject.writing.model.definition.slug)[Number(query.get('template') ?? -1)];
+      const notice = DONE[query.get('did') ?? ''] ?? null;
+      return viewOf(subject, { formToken, notice, template: template ?? null });
+    },
+    submit: async (form, { formToken, address }) => {
+      const subject = await subjectOf(form);
+      if (subject === null) return null;
+      const { slug } = subject.writing.model.definition;
+      const back = (did: string): FormResult => ({ kind: 'done', location: `write?page=${slug}&did=${did}` });
+      const isAbout = form.get('id') !== null;
+      try {
+        if (isAbout && subject.own === null)
+          throw new Refusal(404, 'It was deleted meanwhile. What you wrote is below.');
+        if (form.get('step') === 'preview') {
+          const context = { writing: subject.writing, own: subject.own, now: options.now() };
+          const preview = await previewOf(subject, postOfForm(subject.kind, form, context));
+          return { kind: 'page', status: 200, view: await viewOf(subject, { formToken, sent: form, preview }) };
+        }
+        if (!options.canRun) throw new Refusal(409, 'This process only serves. Write where pharos start runs.');
+        const author = authorOf(subject, form, address);
+        if (form.get('step') === 'remove' && subject.own !== null) {
+          const { id } = subject.own.row;
+          const version = versionIn(form);
+          await options.database.transaction((tx) =>
+            removePost(tx, author, { id, action: `${subject.kind}-delete`, version }),
+          );
+          await options.publish();
+          return back('removed');
+        }
+        const context = { writing: subject.writing, own: subject.own, now: author.now };
+        const document = postOfForm(subject.kind, form, context);
+        await write(subject, author, form, document);
+        await options.publish();
+        return back(document.post.draft ? 'draft' : 'sent');
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return refusedForm(subject, form, { formToken, error });
+      }
+    },
+    preview: (id) => previews.get(id) ?? null,
+  };
+
+  /** The form as it was filled in, with what is wrong; of a stale one the version that is current. */
+  async function refusedForm(
+    subject: Subject,
+    form: URLSearchParams,
+    { formToken, error }: { readonly formToken: string; readonly error: Refusal },
+  ): Promise<FormResult> {
+    const sent = new URLSearchParams(form);
+    if (error.status === 412) sent.delete('version');
+    const faults = error.issues.length > 0 ? error.issues : [{ path: '', message: error.message }];
+    const current = (await subjectOf(form)) ?? subject;
+    return { kind: 'page', status: error.status, view: await viewOf(current, { formToken, sent, faults }) };
+  }
+}
+
+function versionIn(form: URLSearchParams): number | null {
+  const version = form.get('version') ?? '';
+  return /^\d{1,9}$/.test(version) ? Number(version) : null;
+}

@@ -1,0 +1,45 @@
+/** Alerts by the key of their sender: which incident each is, and what was heard of it last. */
+
+import type { EpochMs } from '../../model/time.ts';
+import type { Reader, Writer } from '../database.ts';
+import { parseInstant } from '../rows.ts';
+
+export interface KnownAlert {
+  readonly intake: string;
+  readonly key: string;
+  /** Id of the post; null: it was resolved before it was heard of. */
+  readonly post: string | null;
+  readonly state: 'firing' | 'resolved';
+  /** When that began or ended by the sender's clock; null: it does not tell. */
+  readonly toldAt: EpochMs | null;
+}
+
+/** What is known of a key; null: nothing. */
+export async function findAlert(reader: Reader, intake: string, key: string): Promise<KnownAlert | null> {
+  const [row] = await reader.all('SELECT post, state, told_at FROM written_alert WHERE intake = ? AND alert_key = ?', [
+    intake,
+    key,
+  ]);
+  if (row === undefined) return null;
+  return {
+    intake,
+    key,
+    post: row['post'] === null ? null : String(row['post']),
+    state: row['state'] === 'firing' ? 'firing' : 'resolved',
+    toldAt: parseInstant(row['told_at']),
+  };
+}
+
+/** Remembers it. */
+export async function keepAlert(
+  tx: Writer,
+  { intake, key, post, state, toldAt }: KnownAlert,
+  at: EpochMs,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO written_alert (intake, alert_key, post, state, told_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (intake, alert_key) DO UPDATE SET post = excluded.post, state = excluded.state,
+       told_at = excluded.told_at, changed_at = excluded.changed_at`,
+    [intake, key, post, state, toldAt, at],
+  );
+}

@@ -1,0 +1,30 @@
+/** Posts that were written in the store, as files that the markdown connector reads to the same effect. */
+
+import { stringify } from 'yaml';
+import { toIso } from '../../../model/time.ts';
+import { UPDATE_HEADING } from './read.ts';
+import type { NewFile } from './write.ts';
+import type { WrittenPost } from './written.ts';
+
+/** The file of a post; its name is the post's id. */
+export function writtenFile(id: string, { post, opening, updates }: WrittenPost): NewFile {
+  const parts = [
+    escaped(opening),
+    ...updates.map(
+      ({ at, status, body }) => `## ${toIso(at)}${status === null ? '' : ` ${status}`}\n\n${escaped(body)}`,
+    ),
+  ].map((part) => part.trim());
+  const text = parts.filter((part) => part !== '').join('\n\n');
+  return {
+    name: `${id}.md`,
+    text: `---\n${stringify(post, { lineWidth: 0 })}---\n${text === '' ? '' : `\n${text}\n`}`,
+  };
+}
+
+/** A line of text that looks like the heading of an update is not to become one. */
+function escaped(body: string): string {
+  return body
+    .split(/\r?\n/)
+    .map((line) => (UPDATE_HEADING.test(line) ? `\\${line}` : line))
+    .join('\n');
+}

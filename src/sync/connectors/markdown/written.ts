@@ -1,0 +1,134 @@
+/**
+ * What operators write here instead of into files: the same posts, kept in the store as JSON and read by the same pass. It
+ * is bound by itself and stands in no configuration.
+ */
+
+import { z } from 'zod';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
+import {
+  ask,
+  type Connector,
+  NO_LIMITS,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+  WRITTEN_ID,
+} from '../../connector.ts';
+import { parseInstant } from '../wire.ts';
+import { type Projected, projectRead } from './project.ts';
+import { type PostFault, type PostUpdate, type ReadPost, STATUSES } from './read.ts';
+import { PostSchema } from './schema.ts';
+
+/** Instants of written posts say their offset. */
+const ZONE = 'UTC';
+
+const UpdateSchema = z.strictObject({
+  at: z.string().transform((text, context): EpochMs => {
+    const at = parseInstant(text, ZONE);
+    if (at === null) context.addIssue({ code: 'custom', message: 'expected an instant' });
+    return at ?? toEpochMs(0);
+  }),
+  status: z.enum([...STATUSES.incident, ...STATUSES.maintenance]).nullable(),
+  body: z.string(),
+  /** False: whoever wrote it wants nobody to be notified of it. */
+  notify: z.boolean().optional(),
+});
+
+/** A post as it is stored. */
+const WrittenPostSchema = z.strictObject({
+  post: PostSchema,
+  opening: z.string(),
+  updates: z.array(UpdateSchema),
+  /** For operators; shown to nobody else. */
+  note: z.string().optional(),
+});
+
+export interface WrittenUpdate extends PostUpdate {
+  readonly notify?: boolean | undefined;
+}
+export interface WrittenPost extends Pick<ReadPost, 'post' | 'opening'> {
+  /** Oldest first. */
+  readonly updates: readonly WrittenUpdate[];
+  /** For operators; shown to nobody else. */
+  readonly note?: string | undefined;
+}
+
+/** As the store keeps it. */
+export function writtenText({ post, opening, updates, note }: WrittenPost): string {
+  return JSON.stringify({
+    post,
+    opening,
+    note,
+    updates: updates.map((update) => ({ ...update, at: toIso(update.at) })),
+  });
+}
+
+/** What the store kept; null: it cannot be read. */
+export function parseWritten(text: string): WrittenPost | null {
+  const parsed = WrittenPostSchema.safeParse(jsonOf(text));
+  return parsed.success ? parsed.data : null;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const StoredSchema = z.array(z.object({ id: z.string(), document: z.string() }));
+/** A row of the store. */
+export type StoredPost = z.output<typeof StoredSchema>[number];
+
+interface WrittenOptions {
+  /** Whether drafts are told too, as in a preview. */
+  readonly drafts: boolean;
+}
+
+/** What posts mean by `now`, as the pass over them learns it. */
+export function projectWritten(
+  stored: readonly StoredPost[],
+  { now, drafts }: WrittenOptions & { readonly now: EpochMs },
+): Projected {
+  return projectRead(
+    stored.map(({ id, document }) => {
+      const known = parseWritten(document);
+      return { name: id, read: known === null ? UNREADABLE : { ...known, name: id } };
+    }),
+    { upstreamId: WRITTEN_ID, zone: ZONE, now, hasDrafts: drafts, isOwn: true },
+  );
+}
+
+const UNREADABLE: readonly PostFault[] = [
+  { field: '', message: 'is stored in a form that cannot be read', type: null },
+];
+
+const QUESTION: Question<StoredPost[]> = {
+  name: 'read written posts',
+  priority: 'list',
+  method: 'GET',
+  url: 'store:written',
+  headers: {},
+  schema: StoredSchema,
+};
+
+function* pull({ drafts }: WrittenOptions, { now }: PullContext): Pull<Learned> {
+  const { payload } = yield* ask(QUESTION);
+  return { ...NOTHING_LEARNED, ...projectWritten(payload, { now, drafts }) };
+}
+
+function* probe(): Pull<Probe> {
+  const { payload } = yield* ask(QUESTION);
+  return { summary: `${payload.length} written here`, warnings: [], monitorsTotal: null };
+}
+
+/** As much of a connector as is bound. */
+export const written: Pick<Connector<WrittenOptions>, 'kind' | 'limits' | 'pull' | 'probe'> = {
+  kind: WRITTEN_ID,
+  limits: NO_LIMITS,
+  pull,
+  probe,
+};

@@ -1,0 +1,67 @@
+/** Where operators write: what is open on a page, one form, and what it would do before it is sent. In English. */
+
+import { plainShellOf, type ShellView } from '../frame/shell.ts';
+
+export interface Choice {
+  readonly text: string;
+  readonly href: string;
+  readonly isCurrent: boolean;
+}
+
+export interface FormField {
+  readonly name: string;
+  readonly label: string;
+  readonly type: 'text' | 'area' | 'select' | 'time';
+  readonly value: string;
+  /** Of a select. */
+  readonly options?: readonly { readonly value: string; readonly text: string }[];
+  readonly isRequired?: boolean;
+  readonly hint?: string;
+  readonly fault: string | null;
+}
+
+export interface OpenStory {
+  readonly title: string;
+  readonly facts: string;
+  readonly note: string | null;
+  /** Null: it is only taken away. */
+  readonly href: string | null;
+  readonly id: string;
+  readonly version: number;
+  /** What the button that takes it away or back says. */
+  readonly removal: string;
+}
+
+export interface OpsWriteView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly notice: string | null;
+  /** What is wrong with what was sent; empty: nothing. */
+  readonly faults: readonly string[];
+  readonly page: string;
+  readonly pages: readonly Choice[];
+  readonly kinds: readonly Choice[];
+  readonly templates: readonly Choice[];
+  readonly open: readonly OpenStory[];
+  readonly form: {
+    readonly heading: string;
+    readonly hidden: readonly { readonly name: string; readonly value: string }[];
+    readonly fields: readonly FormField[];
+  };
+  readonly formToken: string;
+  /** Null: it was not asked for. */
+  readonly preview: {
+    readonly src: string;
+    readonly colours: readonly string[];
+    readonly told: string;
+  } | null;
+}
+
+/** The page of an address below `/-/ops`. */
+export function opsWriteView(view: Omit<OpsWriteView, 'shell' | 'heading'>): OpsWriteView {
+  return {
+    ...view,
+    shell: plainShellOf({ locale: 'en', title: 'Write', siteTitle: null, base: '../../' }),
+    heading: 'Incidents and maintenance',
+  };
+}

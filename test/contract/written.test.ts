@@ -1,0 +1,112 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DAY_MS, toEpochMs } from '../../src/model/time.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import type { Database } from '../../src/store/database.ts';
+import { findAlert, keepAlert } from '../../src/store/written/alerts.ts';
+import {
+  deleteWritten,
+  findRequest,
+  findWritten,
+  keepRequest,
+  readWritten,
+  saveWritten,
+  type WrittenRow,
+} from '../../src/store/written/posts.ts';
+import { type ApiToken, createApiTokens } from '../../src/store/written/tokens.ts';
+import {
+  BEGIN_TIMEOUT_MS,
+  DATABASES,
+  startDatabases,
+  type TestDatabase,
+  type TestDatabases,
+} from '../helpers/databases.ts';
+
+const AT = toEpochMs(Date.UTC(2026, 10, 21));
+const later = (ms: number) => toEpochMs(AT + ms);
+const ROW: WrittenRow = {
+  id: 'a',
+  page: 'acme',
+  version: 1,
+  document: '{"post":{}}',
+  createdAt: AT,
+  updatedAt: AT,
+  actor: 'operator',
+};
+
+describe.each(DATABASES)('what operators write in %s', (kind) => {
+  let databases: TestDatabases;
+  let place: TestDatabase;
+  let database: Database;
+
+  beforeAll(async () => {
+    databases = await startDatabases(kind);
+  }, BEGIN_TIMEOUT_MS);
+  afterAll(() => databases.stop());
+  beforeEach(async () => {
+    place = await databases.fresh();
+    database = place.open();
+  });
+  afterEach(() => place.drop());
+
+  it('is kept with its version, by page, until it is deleted', async () => {
+    await database.transaction(async (tx) => {
+      await saveWritten(tx, ROW);
+      await saveWritten(tx, { ...ROW, id: 'b', page: 'other', createdAt: later(1) });
+    });
+    const changed = { ...ROW, version: 2, document: '{"post":{"title":"é"}}', updatedAt: later(5), actor: 'token:x/y' };
+    await database.transaction((tx) => saveWritten(tx, changed));
+    expect(await findWritten(database, 'a')).toEqual(changed);
+    expect((await readWritten(database)).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect((await readWritten(database, 'other')).map(({ id }) => id)).toEqual(['b']);
+    await database.transaction((tx) => deleteWritten(tx, 'a', later(9), 'operator'));
+    expect(await findWritten(database, 'a')).toBe(null);
+    expect((await readWritten(database)).map(({ id }) => id)).toEqual(['b']);
+    const [row] = await database.all('SELECT version, deleted_at FROM written WHERE id = ?', ['a']);
+    expect([Number(row?.['version']), Number(row?.['deleted_at'])]).toEqual([3, later(9)]);
+    // What was deleted goes with the history of its time; what is there stays, however old.
+    await createStore(database).retain(later(DAY_MS));
+    expect(await database.all('SELECT id FROM written')).toEqual([{ id: 'b' }]);
+  });
+
+  it('is not there at all when its transaction fails', async () => {
+    const failing = database.transaction(async (tx) => {
+      await saveWritten(tx, ROW);
+      await keepRequest(tx, { actor: 'x', key: 'k', digest: 'd', post: 'a' }, AT);
+      throw new Error('the power went');
+    });
+    await expect(failing).rejects.toThrow('the power went');
+    expect(await readWritten(database)).toEqual([]);
+    expect(await findRequest(database, { actor: 'x', key: 'k' })).toBe(null);
+  });
+
+  it('knows requests and alerts again', async () => {
+    await database.transaction(async (tx) => {
+      await keepRequest(tx, { actor: 'x', key: 'k', digest: 'd', post: 'a' }, AT);
+      await keepAlert(tx, { intake: 'i', key: 'k', post: 'a', state: 'firing', toldAt: null }, AT);
+    });
+    expect(await findRequest(database, { actor: 'x', key: 'k' })).toMatchObject({ digest: 'd', post: 'a' });
+    expect(await findRequest(database, { actor: 'y', key: 'k' })).toBe(null);
+    const resolved = { intake: 'i', key: 'k', post: 'a', state: 'resolved', toldAt: later(3) } as const;
+    await database.transaction((tx) => keepAlert(tx, resolved, later(4)));
+    expect(await findAlert(database, 'i', 'k')).toEqual(resolved);
+    expect(await findAlert(database, 'j', 'k')).toBe(null);
+  });
+
+  it('is let in by tokens that are found by their hash, and revoked once', async () => {
+    const tokens = createApiTokens(database);
+    const token: ApiToken = {
+      id: 't',
+      name: 'deploys',
+      scopes: ['incidents', 'read'],
+      page: 'acme',
+      createdAt: AT,
+      expiresAt: later(DAY_MS),
+      revokedAt: null,
+    };
+    await tokens.create(token, 'hash');
+    expect(await tokens.find('hash')).toEqual(token);
+    expect(await tokens.find('other')).toBe(null);
+    expect([await tokens.revoke('t', later(1)), await tokens.revoke('t', later(2))]).toEqual([true, false]);
+    expect(await tokens.list()).toEqual([{ ...token, revokedAt: later(1) }]);
+  });
+});

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { callApi } from '../helpers/writing-site.ts';
+
+type Story = {
+  readonly id: string;
+  readonly name: string;
+  readonly shortlink: string;
+  readonly version: number | null;
+};
+
+describe('an outage that was detected', () => {
+  const folder = temporaryFolder();
+  let sandbox: Sandbox;
+  let pharos: RunningPharos;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    const config = sandbox
+      .configText({ include: ['server-monitor'] })
+      .replace('slug: acme', 'slug: acme\n    incidents: { after: 1s }');
+    writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "* * * * * *"\n`);
+    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    await eventually(
+      () => fetch(`${pharos.url}/-/ready`),
+      (answer) => answer.status === 200,
+    );
+  });
+  afterAll(async () => {
+    await pharos?.stop();
+    await sandbox?.stop();
+    folder.remove();
+  });
+
+  const token = (): string => sandbox.environment()['PHAROS_TOKEN'] ?? '';
+  const api = (method: string, path: string, body?: unknown) =>
+    callApi(pharos.url, method, `pages/acme/${path}`, { token: token(), body });
+  const published = async (): Promise<readonly Story[]> =>
+    (await (await fetch(`${pharos.url}/acme/api/v2/incidents/unresolved.json`)).json()).incidents;
+
+  it('is taken over by the incident that an operator declares, with its id and address', async () => {
+    sandbox.world.force('website', 'down');
+    const [detected] = await eventually(published, (found) => found.length === 1);
+    const { body: listed } = await api('GET', 'incidents/unresolved');
+    expect(listed.map(({ id, version }: Story) => [id, version])).toEqual([[detected?.id, null]]);
+    const foreign = await api('PATCH', `incidents/${detected?.id}`, { incident: { body: 'Mine?' } });
+    expect([foreign.status, foreign.body.error[0]]).toEqual([409, expect.stringContaining('take it over')]);
+
+    const { components } = await (await fetch(`${pharos.url}/acme/api/v2/components.json`)).json();
+    const down = components.filter(({ status, group }: Record<string, unknown>) => status === 'major_outage' && !group);
+    const declared = await api('POST', 'incidents', {
+      incident: { name: 'The website is down', component_ids: down.map(({ id }: Story) => id) },
+    });
+    expect([declared.status, declared.body.id, declared.body.version]).toEqual([201, detected?.id, 1]);
+    expect(declared.body.shortlink).toBe(detected?.shortlink);
+    expect((await published()).map(({ id, name }) => [id, name])).toEqual([[detected?.id, 'The website is down']]);
+
+    const updated = await api('PATCH', `incidents/${detected?.id}`, {
+      incident: { status: 'identified', body: 'A switch.' },
+    });
+    expect([updated.status, updated.body.id, updated.body.status]).toEqual([200, detected?.id, 'identified']);
+    sandbox.world.force('website', null);
+    const over = await api('PATCH', `incidents/${detected?.id}`, { incident: { status: 'resolved' } });
+    expect([over.body.id, over.body.status]).toEqual([detected?.id, 'resolved']);
+  });
+});

@@ -1,0 +1,88 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { callApi, startWritingSite, WRITING_ENV } from '../helpers/writing-site.ts';
+
+describe('pharos incident', () => {
+  const folder = temporaryFolder();
+  let pharos: RunningPharos;
+
+  beforeAll(async () => {
+    pharos = await startWritingSite(folder.path);
+  });
+  afterAll(async () => {
+    await pharos?.stop();
+    folder.remove();
+  });
+
+  const command = (...args: string[]) => runPharos(args, { cwd: folder.path, env: WRITING_ENV });
+  const incidents = async () => {
+    const answer = await fetch(`${pharos.url}/acme/api/v2/incidents.json`);
+    return (await answer.json()).incidents.map(({ name, status }: Record<string, string>) => `${name}: ${status}`);
+  };
+
+  it('declares, updates and resolves through the running server', async () => {
+    const at = ['--page', 'acme', '--url', pharos.url, '--json'];
+    const made = await command('incident', 'new', 'From a shell', '--component', 'acme/api=partial_outage', ...at);
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    const { id, impact } = JSON.parse(made.stdout);
+    expect(impact).toBe('major');
+    expect(await incidents()).toEqual(['From a shell: investigating']);
+    expect((await command('incident', 'update', id, '--status', 'monitoring', '--body', 'Fixed?', ...at)).status).toBe(
+      0,
+    );
+    expect(await incidents()).toEqual(['From a shell: monitoring']);
+    expect((await command('incident', 'resolve', id, ...at)).status).toBe(0);
+    expect(await incidents()).toEqual(['From a shell: resolved']);
+    const wrong = await command('incident', 'new', 'x', '--component', 'vault=major_outage', ...at);
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('components.vault')]);
+    const nothing = await command('incident', 'update', id, ...at);
+    expect([nothing.status, nothing.stderr]).toEqual([2, expect.stringContaining('Say what is new')]);
+  });
+
+  it('writes into the store where no server runs, and its next start publishes that', async () => {
+    await pharos.stop();
+    const config = join(folder.path, 'pharos.yaml');
+    // A port that nobody listens at.
+    writeFileSync(config, readFileSync(config, 'utf8').replace('server: {', 'server: { port: 1,'));
+    const made = await command('incident', 'new', 'While it was down', '--page', 'acme', '--component', 'web');
+    expect([made.status, made.stdout]).toEqual([0, expect.stringContaining('No server runs, so it is stored')]);
+    pharos = await startWritingSite(folder.path);
+    expect(await eventually(incidents, (found) => found.length === 2)).toEqual([
+      'While it was down: investigating',
+      'From a shell: resolved',
+    ]);
+    const out = await command('posts', 'export', '--out', 'exported', '--json');
+    expect(JSON.parse(out.stdout).files).toHaveLength(2);
+    const again = await command('posts', 'export', '--out', 'exported');
+    expect([again.status, again.stdout.match(/skipped/g)]).toEqual([1, ['skipped', 'skipped']]);
+  });
+
+  it('shows drafts in a preview only, and is not written by a process that only serves', async () => {
+    const draft = await command('incident', 'new', 'Not yet', '--page', 'acme', '--draft', '--url', pharos.url);
+    expect(draft.status).toBe(0);
+    expect(await (await fetch(`${pharos.url}/acme/`)).text()).not.toContain('Not yet');
+    const preview = await startPharos(['preview', '--quiet'], { cwd: folder.path, env: WRITING_ENV });
+    expect(await (await fetch(`${preview.url}/acme/`)).text()).toContain('Not yet');
+    expect((await callApi(preview.url, 'GET', 'pages/acme/incidents')).status).toBe(404);
+    expect(await preview.stop()).toBe(0);
+    const serving = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env: WRITING_ENV });
+    const body = { incident: { name: 'Nowhere' } };
+    expect((await callApi(serving.url, 'POST', 'pages/acme/incidents', { body })).status).toBe(409);
+    expect((await callApi(serving.url, 'GET', 'pages/acme/incidents')).status).toBe(200);
+    expect(await serving.stop()).toBe(0);
+  });
+
+  it('writes and updates a file where a folder is named', async () => {
+    mkdirSync(join(folder.path, 'posts'), { recursive: true });
+    const made = await command('incident', 'new', 'By file', '--page', 'acme', '--folder', 'posts');
+    expect(made.status).toBe(0);
+    const file = made.stdout.trim();
+    const id = file.split('/').at(-1) ?? '';
+    expect((await command('incident', 'resolve', id, '--folder', 'posts', '--body', 'Over.')).status).toBe(0);
+    expect(readFileSync(file, 'utf8')).toMatch(/\n## \d{4}-\S+Z resolved\n\nOver\.\n$/);
+    for (const name of ['nosuch', '../pharos.yaml'])
+      expect((await command('incident', 'resolve', name, '--folder', 'posts')).status).toBe(2);
+  });
+});

@@ -1,0 +1,183 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningPharos, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { callApi, startWritingSite, WRITING_CONFIG, WRITING_ENV } from '../helpers/writing-site.ts';
+
+const { INTAKE: SECRET = '', INTAKE_OLD: OLD_SECRET = '' } = WRITING_ENV;
+const REPLAYS = Math.max(100, Math.round(100 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
+const CONFIG = `${WRITING_CONFIG}intake:
+  - { id: prom, page: acme, preset: alertmanager, secrets: ["\${INTAKE}"], severities: { critical: major_outage } }
+  - { id: graf, page: acme, preset: grafana, header: x-secret, secrets: ["\${INTAKE_OLD}", "\${INTAKE}"] }
+  - { id: pager, page: acme, preset: pagerduty, secrets: ["\${INTAKE}"], components: { "Checkout service": web } }
+  - { id: genie, page: acme, preset: opsgenie, secrets: ["\${INTAKE}"] }
+  - id: own
+    page: acme
+    secrets: ["\${INTAKE}"]
+    published: false
+    mapping: { key: id, status: state.word, firing: [down], resolved: [up], title: what, component: where }
+`;
+
+describe('the intake of alerts', () => {
+  const folder = temporaryFolder();
+  let pharos: RunningPharos;
+
+  beforeAll(async () => {
+    pharos = await startWritingSite(folder.path, CONFIG);
+  });
+  afterAll(async () => {
+    await pharos?.stop();
+    folder.remove();
+  });
+
+  async function send(intake: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+    const answer = await fetch(`${pharos.url}/-/intake/${intake}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${SECRET}`, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: answer.status, body: await answer.json().catch(() => null) };
+  }
+  const did = async (intake: string, body: unknown, headers = {}) => {
+    const answer = await send(intake, body, headers);
+    expect([answer.status, answer.body?.issues]).toEqual([200, undefined]);
+    return answer.body.alerts.map((alert: { did: string }) => alert.did).join(' ');
+  };
+  /** One alert as Alertmanager sends it, minutes from now. */
+  const prom = (fingerprint: string, status: string, from: number, to: number | null = null, labels = {}) => ({
+    version: '4',
+    status,
+    alerts: [
+      {
+        status,
+        fingerprint,
+        labels: { alertname: 'HighErrorRate', severity: 'critical', component: 'api', ...labels },
+        annotations: { summary: `Errors ${fingerprint}`, description: 'More than *5 %* of requests fail.' },
+        startsAt: minutes(from),
+        endsAt: to === null ? '0001-01-01T00:00:00Z' : minutes(to),
+      },
+    ],
+  });
+  const minutes = (count: number): string => new Date(Date.now() + count * 60_000).toISOString();
+  const incidents = async () =>
+    (await callApi(pharos.url, 'GET', 'pages/acme/incidents')).body as Record<string, unknown>[];
+  const named = async (name: string) =>
+    (await incidents()).filter((incident) => incident['name'] === name).map(({ status }) => status);
+
+  it('is one incident however often it is told, and is over when it is resolved', async () => {
+    expect(await did('prom', prom('a1', 'firing', -2))).toBe('declared');
+    const again = await Promise.all(Array.from({ length: REPLAYS }, () => did('prom', prom('a1', 'firing', -2))));
+    expect(new Set(again)).toEqual(new Set(['known']));
+    expect(await named('Errors a1')).toEqual(['investigating']);
+    const { components } = await (await fetch(`${pharos.url}/acme/api/v2/components.json`)).json();
+    expect(components[0]).toMatchObject({ name: 'API', status: 'major_outage' });
+    expect(await (await fetch(`${pharos.url}/acme/`)).text()).toContain('Errors a1');
+    expect(await did('prom', prom('a1', 'resolved', -2, -1))).toBe('resolved');
+    for (let count = 0; count < 5; count += 1) expect(await did('prom', prom('a1', 'resolved', -2, -1))).toBe('known');
+    expect(await named('Errors a1')).toEqual(['resolved']);
+    // A message that came late does not open it again; one of a later time is a new one.
+    expect(await did('prom', prom('a1', 'firing', -2))).toBe('late');
+    expect(await named('Errors a1')).toEqual(['resolved']);
+    expect(await did('prom', prom('a1', 'firing', 0))).toBe('declared');
+    expect(await did('prom', prom('a1', 'resolved', -2, -1))).toBe('late');
+    expect(await named('Errors a1')).toEqual(['investigating', 'resolved']);
+    expect(await did('prom', prom('a1', 'resolved', 0, 1))).toBe('resolved');
+  });
+
+  it('is not opened by what fires after it was resolved', async () => {
+    expect(await did('prom', prom('b1', 'resolved', -5, -4))).toBe('known');
+    expect(await did('prom', prom('b1', 'firing', -5))).toBe('late');
+    expect(await named('Errors b1')).toEqual([]);
+    // Also where the sender tells no times.
+    const own = (word: string) => ({ id: 7, state: { word }, what: 'Own', where: 'Website' });
+    expect(await did('own', own('up'))).toBe('known');
+    expect(await did('own', own('down'))).toBe('late');
+    expect(await named('Own')).toEqual([]);
+  });
+
+  it('keeps an alert of a component that the page has not, and says so', async () => {
+    const answer = await send('prom', prom('c1', 'firing', -1, null, { component: 'billing' }));
+    expect(answer.body.alerts).toEqual([{ key: 'c1', did: 'declared', unknown_component: 'billing' }]);
+    expect(await named('Errors c1')).toEqual(['investigating']);
+    expect(pharos.stderr()).toContain('"component":"billing"');
+    expect(await (await fetch(`${pharos.url}/acme/`)).text()).not.toContain('billing');
+    // A component of another page is as unknown.
+    const other = await send('prom', prom('c2', 'firing', -1, null, { component: 'vault' }));
+    expect(other.body.alerts[0]).toMatchObject({ did: 'declared', unknown_component: 'vault' });
+    const { components } = await (await fetch(`${pharos.url}/acme/api/v2/components.json`)).json();
+    expect(components[0].status).toBe('operational');
+  });
+
+  it('takes several alerts of a message, and all of them or none', async () => {
+    const both = { alerts: [...prom('d1', 'firing', -1).alerts, ...prom('d2', 'firing', -1).alerts] };
+    const broken = { alerts: [...both.alerts, { status: 'firing', labels: {} }] };
+    const refused = await send('prom', broken);
+    expect([refused.status, refused.body.issues]).toEqual([
+      422,
+      [{ path: 'alerts.2.fingerprint', message: 'is missing' }],
+    ]);
+    expect(await named('Errors d1')).toEqual([]);
+    expect(await did('prom', both)).toBe('declared declared');
+  });
+
+  it('takes what PagerDuty signs, and nothing that is signed otherwise', async () => {
+    const event = (word: string) => ({
+      event: {
+        event_type: `incident.${word}`,
+        occurred_at: minutes(0),
+        data: {
+          id: 'PGR0VU2',
+          title: 'Checkout fails',
+          created_at: minutes(-1),
+          service: { summary: 'Checkout service' },
+        },
+      },
+    });
+    const signed = (body: string, secret = SECRET) => ({
+      'x-pagerduty-signature': `v1=${'0'.repeat(64)},v1=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    });
+    const fired = JSON.stringify(event('triggered'));
+    for (const headers of [{}, signed(fired, 'wrong'), signed(`${fired} `)])
+      expect((await send('pager', fired, headers)).status).toBe(401);
+    expect(await did('pager', fired, signed(fired))).toBe('declared');
+    const other = JSON.stringify(event('priority_updated'));
+    expect(await did('pager', other, signed(other))).toBe('');
+    const over = JSON.stringify(event('resolved'));
+    expect(await did('pager', over, signed(over))).toBe('resolved');
+    expect(await named('Checkout fails')).toEqual(['resolved']);
+  });
+
+  it('takes Opsgenie, Grafana with either of two secrets, and any JSON by its mapping', async () => {
+    const alert = { alertId: 'og-1', message: 'Disk is full', createdAt: Date.now() - 60_000, entity: 'web' };
+    expect(await did('genie', { action: 'Create', alert })).toBe('declared');
+    expect(await did('genie', { action: 'Acknowledge', alert })).toBe('');
+    expect(await did('genie', { action: 'Close', alert })).toBe('resolved');
+    expect(await named('Disk is full')).toEqual(['resolved']);
+    for (const secret of [SECRET, OLD_SECRET])
+      expect(await did('graf', prom('g1', 'firing', -1), { 'x-secret': secret })).toMatch(/declared|known/);
+    expect(await did('own', { id: 8, state: { word: 'down' }, what: 'A draft', where: 'Website' })).toBe('declared');
+    expect(await named('A draft')).toEqual(['investigating']);
+    expect(await (await fetch(`${pharos.url}/acme/`)).text()).not.toContain('A draft');
+  });
+
+  it('refuses strangers and what is no message, and tells them nothing', async () => {
+    const body = prom('x1', 'firing', -1);
+    const unknown = await send('nosuch', body);
+    const wrong = await send('prom', body, { authorization: 'Bearer wrong' });
+    const none = await send('graf', body);
+    expect([unknown, wrong, none].map(({ status }) => status)).toEqual([401, 401, 401]);
+    expect(unknown.body).toEqual(wrong.body);
+    expect((await send('prom', '{')).status).toBe(400);
+    expect((await send('prom', { alerts: 7 })).status).toBe(422);
+    expect((await send('prom', 'x'.repeat(1_000_000))).status).toBe(413);
+    const bomb = prom('x2', 'firing', -1);
+    const alerts = bomb.alerts.map((alert) => ({
+      ...alert,
+      annotations: { summary: 'Bomb\n\u0000', description: '>'.repeat(9_000) },
+    }));
+    expect(await did('prom', { alerts })).toBe('declared');
+    expect(await named('Bomb')).toEqual(['investigating']);
+    const { stdout } = await runPharos(['audit', '--json'], { cwd: folder.path, env: WRITING_ENV });
+    expect(stdout).toContain('intake:prom');
+    expect(stdout).not.toContain(SECRET);
+  });
+});

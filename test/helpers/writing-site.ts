@@ -1,0 +1,85 @@
+/** A small site that operators write on: two pages with components of their own, one of them behind a password. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually, type RunningPharos, startPharos } from './pharos.ts';
+
+export const OPERATOR = 'operator-token-0123456789';
+
+export const WRITING_ENV: Readonly<Record<string, string>> = {
+  PHAROS_TOKEN: OPERATOR,
+  PASSWORD: 'open the other page',
+  INTAKE: 'intake-secret-0123456789',
+  INTAKE_OLD: 'intake-secret-before-9876543210',
+};
+
+export const WRITING_CONFIG = `site: { url: "http://status.example.org", name: Example }
+server: { trustedProxyHops: 1 }
+schedule: "0 0 1 * *"
+operators: { token: "\${PHAROS_TOKEN}" }
+pages:
+  - slug: acme
+    title: Acme
+    components:
+      - { id: api, type: static, name: API }
+      - { id: web, type: static, name: Website }
+  - slug: inner
+    title: Inner
+    password: "\${PASSWORD}"
+    components:
+      - { id: vault, type: static, name: Vault }
+`;
+
+/** Starts it and waits until both pages are published. */
+export async function startWritingSite(folder: string, config = WRITING_CONFIG): Promise<RunningPharos> {
+  writeFileSync(join(folder, 'pharos.yaml'), config);
+  const pharos = await startPharos(['start', '--port', '0'], { cwd: folder, env: WRITING_ENV });
+  await eventually(
+    () => fetch(`${pharos.url}/-/ready`),
+    (answer) => answer.status === 200,
+  );
+  return pharos;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered
+  readonly body: any;
+}
+
+let clients = 0;
+
+/** Asks the API with JSON, by default as the operator; every call may come from a client of its own. */
+export async function callApi(
+  url: string,
+  method: string,
+  path: string,
+  {
+    body,
+    token = OPERATOR,
+    headers = {},
+  }: { body?: unknown; token?: string | null; headers?: Readonly<Record<string, string>> } = {},
+): Promise<ApiAnswer> {
+  clients += 1;
+  const answer = await fetch(`${url}/-/v1/${path}`, {
+    method,
+    headers: {
+      'x-forwarded-for': `198.51.${Math.floor(clients / 250)}.${clients % 250}`,
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, body: jsonOf(text) };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
