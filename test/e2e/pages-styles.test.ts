@@ -20,7 +20,7 @@ const documents = new Map<ViewKind, string[]>();
 
 beforeAll(async () => {
   [browser, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
-  const markdown = '- a\n\n1. b\n\n`c`\n\n> d\n\n```\ne\n```\n\n| f |\n|---|\n| g |';
+  const markdown = '# h\n\n## i\n\n![j](k.png)\n\n- a\n\n1. b\n\n`c`\n\n> d\n\n```\ne\n```\n\n| f |\n|---|\n| g |';
   const longOutage = { state: 'major_outage', startedAgoMs: 5 * DAY_MS, forMs: DAY_MS } as const;
   const models = [
     calm({
@@ -86,7 +86,7 @@ function rulesOf({ ownerDocument }: Element): Rule[] {
   const isUsed = (selector: string) => {
     // What a visitor or a script does to an element is taken as done.
     const done = selector
-      .replace(/::?(?:hover|focus-visible|focus|after|before|details-content)/g, '')
+      .replace(/::?(?:hover|target|focus-visible|focus|after|before|details-content)/g, '')
       .replace(/(?:\.is-stale)+|\[data-(?:open|past|pinned)\]/g, '')
       .replace(/:(?:not|is)\([, ]*\)/g, '');
     return ownerDocument.querySelector(done.trim() || '*') !== null;
@@ -143,7 +143,7 @@ describe('a page carries the styles of what it shows', () => {
       expect(styleOf(statusPage)).toMatch(rule);
       expect(styleOf(incidentPage)).not.toMatch(rule);
     }
-    expect(styleOf(incidentPage)).toMatch(/\.updates\b/);
-    expect(styleOf(loginPage)).not.toMatch(/\.updates\b|\.event\b|\.icon\b/);
+    expect(styleOf(incidentPage)).toMatch(/\.prose\b/);
+    expect(styleOf(loginPage)).not.toMatch(/\.prose\b|\.event\b|\.icon\b/);
   });
 });

@@ -104,9 +104,10 @@ export interface Present extends PageAge {
   readonly since: EpochMs | null;
 }
 
-/** A picture of the page itself by its place from here, so that it shows wherever the page is put. */
-function pictureBelow({ model, base }: ViewContext<PageFrame>, picture: string | null): string | null {
+/** The address of a picture on the page's own origin, by its place from here where it is below the page; else null. */
+export function ownPictureFrom({ model, base }: ViewContext<PageFrame>, address: string | null): string | null {
   const { url } = model.settings;
+  const picture = ownPicture(address, url);
   return picture?.startsWith(url) === true ? base + picture.slice(url.length) : picture;
 }
 
@@ -124,7 +125,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     isIndexed: settings.allowIndex && definition.access === 'public',
     base: context.base,
     pageTitle: definition.title,
-    icon: pictureBelow(context, ownPicture(definition.icon, settings.url)),
+    icon: ownPictureFrom(context, definition.icon),
     monogram: monogramOf(definition.title),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
