@@ -43,7 +43,7 @@ export function dayRuns(letters: string, details: readonly DayDetail[]): DayRun[
   return runs;
 }
 
-/** Letters by how many there are in a row: `o34p1` is what `src/layouts/days.ts` reads. */
+/** Letters by how many there are in a row: `o34p1` is what `src/components/days/days.ts` reads. */
 export function packLetters(letters: string): string {
   return letters.replace(/(.)\1*/g, (run, letter) => letter + run.length);
 }

@@ -48,6 +48,14 @@ export interface ShellView {
   /** Null: it shows what is past, or nothing; the present may have moved on without it. */
   readonly freshness: FreshnessView | null;
   readonly timesIn: string | null;
+  /** In which its times are written, for the script that writes them in the visitor's; null: it has none. */
+  readonly clock: ClockView | null;
+}
+
+export interface ClockView {
+  /** IANA zone. */
+  readonly zone: string;
+  readonly locale: string;
 }
 
 export interface LinkView {
@@ -137,6 +145,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     isOfPage: true,
     freshness: init.present === null ? null : freshnessView(context, init.present),
     timesIn: fill(words.timesIn, { zone: format.zone }),
+    clock: { zone: settings.timezone, locale: settings.locale },
   };
 }
 
@@ -196,6 +205,7 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
     isOfPage: false,
     freshness: null,
     timesIn: null,
+    clock: null,
   };
 }
 
