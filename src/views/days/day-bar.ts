@@ -83,9 +83,9 @@ function dayDetail(
     `${isNamed ? '' : `${stateWord(state, words)} `}${format.duration(cell.msByState[state])}`;
   return {
     text: states.length < 2 ? '' : troubles.map(write).join(', '),
-    incidents: incidents.filter(
-      (one) => one.startedAt < Math.min(to, elapsed) && (one.endedAt === null || one.endedAt > from),
-    ),
+    incidents: incidents
+      .filter((one) => one.startedAt < Math.min(to, elapsed) && (one.endedAt === null || one.endedAt > from))
+      .map(({ slug, title }) => ({ slug, title })),
   };
 }
 

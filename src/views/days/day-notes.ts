@@ -15,7 +15,7 @@ export type IncidentHead = Pick<PageIncident, 'slug' | 'title' | 'startedAt' | '
 export interface DayDetail {
   /** How long the day was in which trouble; empty where its state says it all. */
   readonly text: string;
-  readonly incidents: readonly IncidentHead[];
+  readonly incidents: readonly Pick<IncidentHead, 'slug' | 'title'>[];
 }
 
 /** Days next to each other of which the same is to be said. */
