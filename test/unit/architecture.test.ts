@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   views: ['model', 'looks'],
   badges: ['model', 'schema', 'looks', 'views'],
   components: ['model', 'looks', 'views'],
-  layouts: ['model', 'looks', 'views'],
+  layouts: ['model', 'looks', 'views', 'components'],
   pages: ['components', 'layouts', 'views'],
   config: [
     'model',

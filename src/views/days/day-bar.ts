@@ -11,6 +11,7 @@ import {
   type PageIncident,
   type PageModel,
   STATES_BY_IMPACT,
+  type State,
 } from '../../model/index.ts';
 import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
@@ -75,17 +76,16 @@ function dayDetail(
   const { from, to } = cell.interval;
   const elapsed = from + Math.max(1, cell.elapsedMs);
   const states = STATES_BY_IMPACT.filter((state) => cell.msByState[state] > 0);
+  const troubles = states.filter((state) => state !== 'operational');
+  // What the day is called stands beside it.
+  const isNamed = troubles.length === 1 && troubles[0] === cell.state;
+  const write = (state: State) =>
+    `${isNamed ? '' : `${stateWord(state, words)} `}${format.duration(cell.msByState[state])}`;
   return {
-    text:
-      states.length < 2
-        ? ''
-        : states
-            .filter((state) => state !== 'operational')
-            .map((state) => `${stateWord(state, words)} ${format.duration(cell.msByState[state])}`)
-            .join(', '),
-    incidents: incidents.filter(
-      (one) => one.startedAt < Math.min(to, elapsed) && (one.endedAt === null || one.endedAt > from),
-    ),
+    text: states.length < 2 ? '' : troubles.map(write).join(', '),
+    incidents: incidents
+      .filter((one) => one.startedAt < Math.min(to, elapsed) && (one.endedAt === null || one.endedAt > from))
+      .map(({ slug, title }) => ({ slug, title })),
   };
 }
 

@@ -15,7 +15,7 @@ export type IncidentHead = Pick<PageIncident, 'slug' | 'title' | 'startedAt' | '
 export interface DayDetail {
   /** How long the day was in which trouble; empty where its state says it all. */
   readonly text: string;
-  readonly incidents: readonly IncidentHead[];
+  readonly incidents: readonly Pick<IncidentHead, 'slug' | 'title'>[];
 }
 
 /** Days next to each other of which the same is to be said. */
@@ -43,7 +43,7 @@ export function dayRuns(letters: string, details: readonly DayDetail[]): DayRun[
   return runs;
 }
 
-/** Letters by how many there are in a row: `o34p1` is what `src/layouts/days.ts` reads. */
+/** Letters by how many there are in a row: `o34p1` is what `src/components/days/days.ts` reads. */
 export function packLetters(letters: string): string {
   return letters.replace(/(.)\1*/g, (run, letter) => letter + run.length);
 }

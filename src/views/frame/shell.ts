@@ -48,6 +48,14 @@ export interface ShellView {
   /** Null: it shows what is past, or nothing; the present may have moved on without it. */
   readonly freshness: FreshnessView | null;
   readonly timesIn: string | null;
+  /** In which its times are written, for the script that writes them in the visitor's; null: it has none. */
+  readonly clock: ClockView | null;
+}
+
+export interface ClockView {
+  /** IANA zone. */
+  readonly zone: string;
+  readonly locale: string;
 }
 
 export interface LinkView {
@@ -104,9 +112,10 @@ export interface Present extends PageAge {
   readonly since: EpochMs | null;
 }
 
-/** A picture of the page itself by its place from here, so that it shows wherever the page is put. */
-function pictureBelow({ model, base }: ViewContext<PageFrame>, picture: string | null): string | null {
+/** The address of a picture on the page's own origin, by its place from here where it is below the page; else null. */
+export function ownPictureFrom({ model, base }: ViewContext<PageFrame>, address: string | null): string | null {
   const { url } = model.settings;
+  const picture = ownPicture(address, url);
   return picture?.startsWith(url) === true ? base + picture.slice(url.length) : picture;
 }
 
@@ -124,7 +133,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     isIndexed: settings.allowIndex && definition.access === 'public',
     base: context.base,
     pageTitle: definition.title,
-    icon: pictureBelow(context, ownPicture(definition.icon, settings.url)),
+    icon: ownPictureFrom(context, definition.icon),
     monogram: monogramOf(definition.title),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
@@ -136,6 +145,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     isOfPage: true,
     freshness: init.present === null ? null : freshnessView(context, init.present),
     timesIn: fill(words.timesIn, { zone: format.zone }),
+    clock: { zone: settings.timezone, locale: settings.locale },
   };
 }
 
@@ -195,6 +205,7 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
     isOfPage: false,
     freshness: null,
     timesIn: null,
+    clock: null,
   };
 }
 

@@ -1,6 +1,13 @@
 /** Incidents and maintenance of one month, and the way to the other months. */
 
-import { type Day, dayOf, type Interval, type PageModel } from '../../model/index.ts';
+import {
+  type Day,
+  dayOf,
+  INCIDENT_IMPACTS,
+  type IncidentImpact,
+  type Interval,
+  type PageModel,
+} from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
 import type { DatedPage } from '../frame/page-frame.ts';
 import {
@@ -12,8 +19,9 @@ import {
   type ViewOptions,
 } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
-import { HISTORY_PATH, historyPath } from '../text/addresses.ts';
+import { HISTORY_PATH, historyPath, pathSegment } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
+import { impactWord } from '../words/state-words.ts';
 
 export interface HistoryView {
   readonly shell: ShellView;
@@ -24,6 +32,7 @@ export interface HistoryView {
   /** Newest first; days without events are left out. */
   readonly days: readonly HistoryDayView[];
   readonly emptyText: string;
+  readonly filter: HistoryFilterView;
   readonly earlier: LinkView | null;
   readonly later: LinkView | null;
   readonly months: readonly MonthLinkView[];
@@ -37,6 +46,14 @@ export interface HistoryDayView {
 
 export interface HistoryEventView extends EventView {
   readonly isMaintenance: boolean;
+  /** Of the components it is about, as segments of their addresses. */
+  readonly about: readonly string[];
+}
+
+/** What the month's events can be narrowed down to. Empty where that makes no difference. */
+export interface HistoryFilterView {
+  readonly components: readonly { readonly value: string; readonly text: string }[];
+  readonly impacts: readonly { readonly value: IncidentImpact; readonly text: string }[];
 }
 
 export interface MonthLinkView extends LinkView {
@@ -67,6 +84,7 @@ export function historyView(model: HistoryPage, month: string | null, options: V
   const monthText = format.month(shown);
   const at = months.indexOf(shown);
   const heading = fill(words.historyOf, { month: monthText });
+  const days = historyDaysOf(context, intervalOfMonth(shown, model.settings.timezone));
   const link = (index: number): LinkView | null => {
     const target = months[index];
     return target === undefined || index < 0 || at < 0
@@ -84,7 +102,8 @@ export function historyView(model: HistoryPage, month: string | null, options: V
     heading,
     month: shown,
     monthText,
-    days: historyDaysOf(context, intervalOfMonth(shown, model.settings.timezone)),
+    days,
+    filter: filterOf(context, days),
     emptyText: words.noIncidentsMonth,
     earlier: link(at + 1),
     later: link(at - 1),
@@ -100,7 +119,11 @@ function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): His
       .filter((one) => within(one.startedAt) && one.startedAt <= model.asOf)
       .map((one) => ({
         at: one.startedAt,
-        event: { ...incidentEventOf(context, one, { updatesMax: 1 }), isMaintenance: false },
+        event: {
+          ...incidentEventOf(context, one, { updatesMax: 1 }),
+          isMaintenance: false,
+          about: one.componentIds.map(pathSegment),
+        },
       })),
     ...model.maintenances.flatMap((one) => {
       // One that repeats stands where it took place last in the month.
@@ -109,7 +132,11 @@ function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): His
       return [
         {
           at: last.from,
-          event: { ...maintenanceEventOf(context, one, { updatesMax: 1, window: last }), isMaintenance: true },
+          event: {
+            ...maintenanceEventOf(context, one, { updatesMax: 1, window: last }),
+            isMaintenance: true,
+            about: one.componentIds.map(pathSegment),
+          },
         },
       ];
     }),
@@ -120,6 +147,19 @@ function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): His
     day: format.dayLong(day),
     events: list.map(({ event }) => event),
   }));
+}
+
+function filterOf({ model, words }: ViewContext<HistoryPage>, days: readonly HistoryDayView[]): HistoryFilterView {
+  const events = days.flatMap((day) => day.events);
+  const about = new Set(events.flatMap((event) => event.about));
+  const components = model.components
+    .map(({ definition, name }) => ({ value: pathSegment(definition.id), text: name }))
+    .filter(({ value }) => about.has(value));
+  const impacts = INCIDENT_IMPACTS.filter((one) => events.some(({ impact }) => impact === one)).map((value) => ({
+    value,
+    text: impactWord(value, words),
+  }));
+  return { components: components.length > 1 ? components : [], impacts: impacts.length > 1 ? impacts : [] };
 }
 
 function monthLinksOf({ model, format, base }: ViewContext<HistoryPage>, shown: string): MonthLinkView[] {

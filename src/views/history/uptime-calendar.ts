@@ -14,6 +14,7 @@ import {
 import { combinedDays } from '../badges/combined-days.ts';
 import { barCells, barDays } from '../days/day-bar.ts';
 import {
+  type DayDetail,
   type DayRowView,
   type DayRun,
   type DayTipView,
@@ -135,9 +136,11 @@ function gridOf(context: ViewContext<CalendarPage>, days: readonly Day[]): Calen
   return { letters, runs: dayRuns(letters, details), firstRow, monthLabels };
 }
 
-function incidentsOfDay({ incidents, asOf }: CalendarPage, day: Interval | undefined): IncidentHead[] {
+function incidentsOfDay({ incidents, asOf }: CalendarPage, day: Interval | undefined): DayDetail['incidents'] {
   if (day === undefined) return [];
-  return incidents.filter(({ startedAt, endedAt }) => startedAt < day.to && (endedAt ?? asOf) >= day.from);
+  return incidents
+    .filter(({ startedAt, endedAt }) => startedAt < day.to && (endedAt ?? asOf) >= day.from)
+    .map(({ slug, title }) => ({ slug, title }));
 }
 
 /** Days since the one that weeks begin with where `locale` is spoken. */

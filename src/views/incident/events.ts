@@ -9,8 +9,8 @@ import type {
   PageUpdate,
 } from '../../model/index.ts';
 import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
-import type { ViewContext } from '../frame/shell.ts';
-import { incidentPath, maintenancePath } from '../text/addresses.ts';
+import { ownPictureFrom, type ViewContext } from '../frame/shell.ts';
+import { incidentPath, maintenancePath, pathSegment } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
 import { count, fill } from '../words/index.ts';
@@ -18,6 +18,7 @@ import { impactWord, statusWord } from '../words/state-words.ts';
 import { isOpen } from './event-times.ts';
 
 export interface UpdateView {
+  /** To link to on the event's own page. */
   readonly id: string;
   readonly at: TimeView;
   readonly status: string;
@@ -143,13 +144,21 @@ function commonOf(
   };
 }
 
-function updateOf({ words, format }: ViewContext<PageFrame>, update: PageUpdate<string>, hasYear: boolean): UpdateView {
+function updateOf(context: ViewContext<PageFrame>, update: PageUpdate<string>, hasYear: boolean): UpdateView {
+  const { words, format } = context;
   return {
-    id: update.id,
+    id: `u-${pathSegment(update.id)}`,
     at: hasYear ? format.time(update.at) : format.timeInYear(update.at),
     status: statusWord(update.status, words),
-    body: safeHtmlOfMarkdown(update.body),
+    body: safeHtmlOfMarkdown(update.body, (address) =>
+      isPictureFile(address) ? ownPictureFrom(context, address) : null,
+    ),
   };
+}
+
+/** By its name: what else is at the page's own address, such as signing out, is not asked for by a text. */
+function isPictureFile(address: string): boolean {
+  return /^[^?#]*\.(?:png|jpe?g|gif|webp|avif|svg)$/i.test(address);
 }
 
 /** The names of components by id, in the order of the page. */

@@ -15,11 +15,13 @@ import { componentPath, HISTORY_PATH, historyPath, incidentPath } from '../text/
 import { stateWord } from '../words/state-words.ts';
 import { isOpen as isStillOpen } from './event-times.ts';
 import { type EventView, incidentEventOf } from './events.ts';
+import { type PhaseView, phasesOf } from './phases.ts';
 
 export interface IncidentView {
   readonly shell: ShellView;
   readonly event: EventView;
   readonly isOpen: boolean;
+  readonly phases: readonly PhaseView[];
   readonly affected: readonly AffectedView[];
   /** The month of the history it is listed in. */
   readonly month: LinkView;
@@ -52,6 +54,7 @@ export function incidentView(
     }),
     event,
     isOpen,
+    phases: phasesOf(context, incident, isOpen),
     affected: affectedOf(context, incident),
     month: { href: context.base + historyPath(month), text: context.format.month(month) },
     historyHref: context.base + HISTORY_PATH,

@@ -6,8 +6,9 @@ import { wordsOf } from '../words/index.ts';
 
 export interface NotFoundView {
   readonly shell: ShellView;
-  /** Where to go instead; both null on the site's own. */
-  readonly homeHref: string | null;
+  /** Where to go instead. */
+  readonly homeHref: string;
+  /** Null on the site's own. */
   readonly historyHref: string | null;
 }
 
@@ -38,7 +39,8 @@ export interface SiteInit {
 export function siteNotFoundView({ locale, siteTitle, base }: SiteInit): NotFoundView {
   return {
     shell: plainShellOf({ locale, siteTitle, base, title: wordsOf(locale).notFoundTitle }),
-    homeHref: null,
+    // Wherever it is shown, since a site's address may be a folder of a host.
+    homeHref: base || '/',
     historyHref: null,
   };
 }

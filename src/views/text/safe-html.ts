@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import MarkdownIt from 'markdown-it';
 import sanitize from 'sanitize-html';
+import { escapeMarkup } from '../../model/markup.ts';
 import { safeLink } from '../../model/scalars.ts';
 
 declare const safeHtml: unique symbol;
@@ -16,7 +17,6 @@ export type SafeHtml = string & { readonly [safeHtml]: true };
 const MARKDOWN_LENGTH_MAX = 20_000;
 
 const markdown = new MarkdownIt('default', { html: false, linkify: true, breaks: true, maxNesting: 20 }).disable([
-  'image',
   'html_inline',
   'html_block',
 ]);
@@ -39,32 +39,53 @@ const ALLOWED: sanitize.IOptions = {
     'h4',
     'h5',
     'h6',
-  ].concat(['table', 'thead', 'tbody', 'tr', 'th', 'td']),
-  allowedAttributes: { a: ['href', 'rel'], ol: ['start'] },
+  ].concat(['table', 'thead', 'tbody', 'tr', 'th', 'td', 'img']),
+  allowedAttributes: { a: ['href', 'rel'], ol: ['start'], img: ['src', 'alt', 'loading'] },
   allowedSchemes: ['http', 'https', 'mailto'],
   allowProtocolRelative: false,
   disallowedTagsMode: 'escape',
-  transformTags: {
-    // Headings of an update stand below the headings of the page.
-    h1: 'h4',
-    h2: 'h5',
-    h3: 'h6',
-    a: (_tag, attributes) => {
-      const href = safeLink(attributes['href'] ?? null);
-      return href === null
-        ? { tagName: 'a', attribs: {} }
-        : { tagName: 'a', attribs: { href, rel: 'nofollow ugc noopener noreferrer' } };
-    },
-  },
 };
 
+const LINK_REL = 'nofollow ugc noopener noreferrer';
+
+/** Links lead to http(s) and mail only. A picture is drawn where it is ours to serve, and is a link elsewhere. */
+function transformsWith(pictureOf: PictureOf): sanitize.IOptions['transformTags'] {
+  return {
+    a: (_tag, attributes) => {
+      const href = safeLink(attributes['href'] ?? null);
+      return href === null ? { tagName: 'a', attribs: {} } : { tagName: 'a', attribs: { href, rel: LINK_REL } };
+    },
+    img: (_tag, { src = '', alt = '' }) => {
+      const own = pictureOf(src);
+      if (own !== null) return { tagName: 'img', attribs: { src: own, alt, loading: 'lazy' } };
+      const href = safeLink(src);
+      const text = escapeMarkup(alt === '' ? src : alt);
+      return { tagName: 'a', attribs: href === null ? {} : { href, rel: LINK_REL }, text };
+    },
+  };
+}
+
+/** The address to draw a picture from, from where the page is; null: it is not on the page's own address. */
+export type PictureOf = (address: string) => string | null;
+
+const NO_PICTURES: PictureOf = () => null;
+
+/** Headings of a text by their rank in it, below the headings of the page: the first of an update is an `h4`. */
+function rankHeadings(html: string): string {
+  const levels = [...new Set(Array.from(html.matchAll(/<h([1-6])>/g), ([, level = '']) => level))].toSorted();
+  return html.replace(/(<\/?h)([1-6])>/g, (_, tag, level) => `${tag}${Math.min(6, 4 + levels.indexOf(level))}>`);
+}
+
 /** Markdown that may be hostile as markup from a short list of elements; links lead to http(s) and mail only. */
-export function safeHtmlOfMarkdown(text: string): SafeHtml {
+export function safeHtmlOfMarkdown(text: string, pictureOf: PictureOf = NO_PICTURES): SafeHtml {
+  // Where a picture is depends on the page.
+  const isKept = text.length <= KNOWN_LENGTH_MAX && !text.includes('![');
   const found = known.get(text);
   if (found !== undefined) return found;
   const cut = text.length > MARKDOWN_LENGTH_MAX ? `${text.slice(0, MARKDOWN_LENGTH_MAX)}…` : text;
-  const made = sanitize(markdown.render(cut.toWellFormed()), ALLOWED) as SafeHtml;
-  if (text.length <= KNOWN_LENGTH_MAX) known.set(text, made);
+  const options = { ...ALLOWED, transformTags: transformsWith(pictureOf) };
+  const made = sanitize(rankHeadings(markdown.render(cut.toWellFormed())), options) as SafeHtml;
+  if (isKept) known.set(text, made);
   return made;
 }
 

@@ -44,16 +44,24 @@ describe('ninety days', () => {
       endedAt: ago(29 * HOUR_MS),
     });
     const bar = barWith([{ state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: HOUR_MS }], [outage]);
-    expect(packNotes(bar.runs)).toBe('88\tOutage 1 hr\ta~20~fire');
+    expect(packNotes(bar.runs)).toBe('88\t1 hr\ta~20~fire');
     expect(bar.rows).toEqual([
       {
         days: 'Nov 20',
         state: 'major_outage',
         stateWord: 'Outage',
-        text: 'Outage 1 hr',
+        text: '1 hr',
         incidents: [{ href: 'incidents/a~20~fire/', text: 'Fire' }],
       },
     ]);
+  });
+
+  it('name the trouble where it is not what the day is called', () => {
+    const { rows } = barWith([
+      { state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: HOUR_MS },
+      { state: 'degraded', startedAgoMs: 28 * HOUR_MS, forMs: HOUR_MS },
+    ]);
+    expect(rows.map(({ stateWord, text }) => [stateWord, text])).toEqual([['Outage', 'Outage 1 hr, Degraded 1 hr']]);
   });
 
   it('say of many days of which the same is to be said only once what it is', () => {
@@ -79,10 +87,10 @@ describe('ninety days', () => {
     ]);
     expect(letters.replace(/o+/g, 'o')).toBe('odotttto');
     expect(rows.map(({ days, stateWord, text }) => [days, stateWord, text])).toEqual([
-      ['Nov 4', 'Maintenance', 'Maintenance 9 hr, 31 min'],
+      ['Nov 4', 'Maintenance', '9 hr, 31 min'],
       ['Nov 2 – Nov 3', 'Maintenance', ''],
-      ['Nov 1', 'Maintenance', 'Maintenance 14 hr, 29 min'],
-      ['Oct 2', 'Degraded', 'Degraded 1 hr'],
+      ['Nov 1', 'Maintenance', '14 hr, 29 min'],
+      ['Oct 2', 'Degraded', '1 hr'],
     ]);
   });
 

@@ -11,7 +11,7 @@ import { incidentView } from '../../../src/views/incident/incident.ts';
 import { maintenanceView } from '../../../src/views/incident/maintenance.ts';
 import { type LoginInit, loginView } from '../../../src/views/login/login.ts';
 import { embedView } from '../../../src/views/page/embed.ts';
-import { notFoundView } from '../../../src/views/page/not-found.ts';
+import { notFoundView, siteNotFoundView } from '../../../src/views/page/not-found.ts';
 import { reportView } from '../../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../../src/views/site/index-of-pages.ts';
 import { ago, componentModel, incident, maintenance, pageModel, withMonths } from '../../helpers/page-model.ts';
@@ -256,5 +256,17 @@ describe('pages in between', () => {
       '../groups/rest/badges/status.svg',
     ]);
     expect(view.embedSnippet).toContain('<iframe src="https://status.acme.example/acme/embed/"');
+  });
+});
+
+describe('an address with nothing at it', () => {
+  it('leads home, below a page and below none', () => {
+    expect(notFoundView(calm())).toMatchObject({
+      homeHref: 'https://status.acme.example/acme/',
+      historyHref: 'https://status.acme.example/acme/history/',
+    });
+    const site = { locale: 'en', siteTitle: 'Acme' };
+    expect(siteNotFoundView({ ...site, base: 'https://s.example/x/' }).homeHref).toBe('https://s.example/x/');
+    expect(siteNotFoundView({ ...site, base: '' })).toMatchObject({ homeHref: '/', historyHref: null });
   });
 });

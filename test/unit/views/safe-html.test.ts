@@ -4,6 +4,21 @@ import { describe, expect, it } from 'vitest';
 import { safeHtmlOfMarkdown } from '../../../src/views/text/safe-html.ts';
 
 describe('Markdown of updates', () => {
+  it('ranks headings by the text they stand in, below those of the page', () => {
+    expect(safeHtmlOfMarkdown('## a\n\n#### b\n\n## c\n\n`<h1>`')).toMatch(
+      /^<h4>a<\/h4>\s*<h5>b<\/h5>\s*<h4>c<\/h4>\s*<p><code>&lt;h1&gt;<\/code><\/p>\s*$/,
+    );
+  });
+
+  it('draws a picture where the page says from where, and links it elsewhere', () => {
+    const text = '![a "b"](x.png) ![](https://t.example/y.png) ![c](javascript:alert(1))';
+    const own = safeHtmlOfMarkdown(text, (address) => (address === 'x.png' ? '../x.png' : null));
+    expect(own).toContain('<img src="../x.png" alt="a &quot;b&quot;" loading="lazy" />');
+    expect(own).toContain('>https://t.example/y.png</a>');
+    expect(own).not.toContain('href="javascript');
+    expect(safeHtmlOfMarkdown(text), 'not what was kept for another page').not.toContain('<img');
+  });
+
   it('becomes paragraphs, emphasis, lists, code and quotes', () => {
     const html = safeHtmlOfMarkdown('Hello **you**\nthere\n\n- a\n- `b`\n\n> c\n\n~~d~~');
     expect(html).toContain('<p>Hello <strong>you</strong><br />');

@@ -1,0 +1,158 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/model/index.ts';
+import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
+import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import { statusPageView } from '../../src/views/page/status-page.ts';
+import { launchBrowser } from '../helpers/browser.ts';
+import { type PageServer, pagesOf, render, servePages } from '../helpers/every-page.ts';
+import { AS_OF, ago } from '../helpers/page-model.ts';
+import { calm, outage } from '../helpers/page-scenes.ts';
+
+let browser: Browser;
+let renderer: Renderer;
+let server: PageServer;
+let context: BrowserContext | undefined;
+beforeAll(async () => {
+  [browser, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
+  server = await servePages(
+    await Promise.all(pagesOf(outage()).map(async (page) => [page.path, await render(renderer, page)] as const)),
+  );
+});
+afterEach(async () => {
+  await context?.close();
+  context = undefined;
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+  context = await browser.newContext({ timezoneId: 'America/New_York', ...options });
+  await context.clock.install({ time: AS_OF + 60_000 });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => {
+    throw error;
+  });
+  await page.goto(server.url + path);
+  return page;
+}
+
+const paper = (page: Page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+
+describe('subscribing', () => {
+  it.each([1_280, 390, 320])(
+    'is in the header, inside a window of %i pixels, with addresses to copy',
+    async (width) => {
+      const page = await open('components/api/', {
+        viewport: { width, height: 700 },
+        permissions: ['clipboard-read', 'clipboard-write'],
+      });
+      await page.getByText('Subscribe', { exact: true }).first().click();
+      const links = page.locator('.menu[open] a');
+      expect(await links.allInnerTexts()).toEqual(['Atom', 'RSS', 'JSON Feed', 'Maintenance calendar']);
+      const box = await page.locator('.menu[open] > ul').boundingBox();
+      expect(box?.x).toBeGreaterThanOrEqual(0);
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      const address = new URL((await links.last().getAttribute('href')) ?? '', page.url()).href;
+      expect(address).toBe(`${server.url}maintenance.ics`);
+      await page.locator('.menu[open]').getByRole('button', { name: 'Copy link' }).last().click();
+      await page.locator('.menu[open]').getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(address);
+    },
+  );
+
+  it('is there without script, where choosing a theme is not', async () => {
+    const page = await open('', { javaScriptEnabled: false });
+    await page.getByText('Subscribe', { exact: true }).first().click();
+    expect(await page.getByRole('link', { name: 'Atom' }).isVisible()).toBe(true);
+    expect(await page.getByText('Display', { exact: true }).isVisible()).toBe(false);
+    expect(await page.getByRole('button').count()).toBe(0);
+  });
+
+  it('is folded again by Escape, which gives the focus back, and by a click elsewhere', async () => {
+    const page = await open('');
+    const summary = page.getByText('Subscribe', { exact: true }).first();
+    await summary.focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').innerText()).toBe('Atom');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.menu[open]').count()).toBe(0);
+    expect(await page.locator(':focus').innerText()).toContain('Subscribe');
+    await summary.click();
+    await page.locator('h1').click();
+    expect(await page.locator('.menu[open]').count()).toBe(0);
+  });
+});
+
+describe('the theme', () => {
+  it('is what the visitor chose, on every page and after loading anew', async () => {
+    const page = await open('', { colorScheme: 'light' });
+    const light = await paper(page);
+    await page.getByText('Display', { exact: true }).click();
+    await page.getByLabel('Theme').selectOption('Dark');
+    const dark = await paper(page);
+    expect(dark).not.toBe(light);
+    await page.goto(`${server.url}incidents/api-down/`);
+    expect(await paper(page)).toBe(dark);
+    await page.getByText('Display', { exact: true }).click();
+    await page.getByLabel('Theme').selectOption('System');
+    expect(await paper(page)).toBe(light);
+  });
+
+  it('does without a browser that keeps nothing', async () => {
+    const page = await open('', { colorScheme: 'light' });
+    await page.addInitScript(() =>
+      Object.defineProperty(globalThis, 'localStorage', {
+        get: () => {
+          throw new Error('no');
+        },
+      }),
+    );
+    await page.reload();
+    const light = await paper(page);
+    await page.getByText('Display', { exact: true }).click();
+    await page.getByLabel('Theme').selectOption('Dark');
+    expect(await paper(page)).not.toBe(light);
+  });
+});
+
+describe('the time zone', () => {
+  const event = (page: Page) => page.locator('.event .side').first().innerText();
+
+  it('is the page’s or the visitor’s, remembered, and said', async () => {
+    const page = await open('');
+    expect(await event(page)).toContain('Nov 21, 08:44');
+    expect(await page.locator('footer').innerText()).toContain('All times are in Europe/Berlin.');
+    await page.getByText('Display', { exact: true }).click();
+    await page.getByLabel('Time zone').selectOption('Yours');
+    expect(await event(page)).toContain('Nov 21, 02:44');
+    expect(await page.locator('.as-of').innerText()).toContain('Nov 21, 2026, 02:47 EST');
+    expect(await page.locator('footer').innerText()).toContain('All times are in America/New York.');
+    await page.goto(`${server.url}incidents/api-down/`);
+    expect(await page.locator('main').innerText()).toContain('Nov 21, 2026, 02:44');
+    await page.getByText('Display', { exact: true }).click();
+    await page.getByLabel('Time zone').selectOption('Europe/Berlin');
+    expect(await page.locator('main').innerText()).toContain('Nov 21, 2026, 08:44');
+    expect(await page.locator('footer').innerText()).toContain('All times are in Europe/Berlin.');
+  });
+
+  it('holds for what a refresh brings', async () => {
+    const page = await open('');
+    await page.getByText('Display', { exact: true }).click();
+    await page.getByLabel('Time zone').selectOption('Yours');
+    const before = await renderer.render('status-page', statusPageView(outage()));
+    const later = calm({ asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) });
+    server.put('', await renderer.render('status-page', statusPageView(later)));
+    await page.clock.runFor(61_000);
+    await page.getByRole('heading', { name: 'Everything is working' }).waitFor();
+    expect(await page.locator('.event', { hasText: 'Search answered slowly' }).locator('.side').innerText()).toContain(
+      'Nov 18, 01:31',
+    );
+    expect(await page.locator('footer').innerText()).toContain('All times are in America/New York.');
+    server.put('', before);
+  });
+});
