@@ -190,9 +190,10 @@ describe('with script', () => {
 
   it('snippets are copied by a button, which says so', async () => {
     const page = await open('badges/', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.locator('summary').first().click();
-    await page.getByRole('button', { name: 'Copy' }).first().click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const main = page.locator('main');
+    await main.locator('summary').first().click();
+    await main.getByRole('button', { name: 'Copy' }).first().click();
+    await main.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
       '[![Acme: status](https://status.acme.example/acme/badges/status.svg)](https://status.acme.example/acme/)',
     );

@@ -164,7 +164,7 @@ describe('output', () => {
       async () => again.stderr(),
       (text) => text.includes('AccessDenied'),
     );
-    expect(again.stderr()).toMatch(/"run":"[0-9a-f-]{36}","target":"s3".*s3:PutObject/);
+    expect(again.stderr()).toMatch(/"run":"(?:start|[0-9a-f-]{36})","target":"s3".*s3:PutObject/);
     expect(await metricsText(again.url, env['PHAROS_TOKEN'] ?? '')).toContain('pharos_target_current{target="s3"} 0');
     s3.fault = () => null;
     await fetch(`${again.url}/-/rebuild?wait=1`, {

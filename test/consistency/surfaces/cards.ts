@@ -66,8 +66,21 @@ export function readPlanCard(check: Check, card: Element): ReadPlan & { readonly
   };
 }
 
+/** Of the page of a story: each is a heading, its words first. */
+export function readStoryUpdates(main: Element): { at: number; status: string }[] {
+  return all(main, 'h3')
+    .filter(({ parent }) => parent !== null && 'name' in parent && parent.name === 'li')
+    .map((heading) => ({
+      at: timesIn(heading)[0] ?? Number.NaN,
+      status: heading.children
+        .map((node) => ('data' in node ? node.data : ''))
+        .join('')
+        .trim(),
+    }));
+}
+
 /** Newest first, wherever they are folded. */
-export function readUpdates(place: Element): { at: number; status: string }[] {
+function readUpdates(place: Element): { at: number; status: string }[] {
   return all(place, 'ol', 'updates').flatMap((list) =>
     all(list, 'b').map((word) => ({
       at: timesIn(word.parent as Element)[0] ?? Number.NaN,
@@ -120,7 +133,13 @@ export function checkBar(
     const titles = stories.filter((story) => isOn(story, day)).map(({ title }) => title);
     const { text, slugs } = notes.get(index) ?? { text: '', slugs: [] };
     const wanted = present.length < 2 ? [] : present.filter((state) => state !== 'operational');
-    const words = text === '' ? [] : text.split(/, (?=[A-Z])/).map((part) => part.replace(/ \d.*$/, ''));
+    // The only trouble of a day that is called by it stands without its word.
+    const words =
+      text === ''
+        ? []
+        : /^\d/.test(text)
+          ? [STATE_WORDS[states[index] ?? 'unknown']]
+          : text.split(/, (?=[A-Z])/).map((part) => part.replace(/ \d.*$/, ''));
     same(check, `${where}: words of ${day.date}`, words.join(), wanted.map((state) => STATE_WORDS[state]).join());
     const told = slugs.map((slug) => known.get(slug) ?? slug);
     same(check, `${where}: incidents of ${day.date}`, told.toSorted(), titles.toSorted());

@@ -5,7 +5,7 @@ import type { Expected } from '../expected.ts';
 import { added, dateOf, monthWindow, percentText, periodWindow, sumsIn } from '../figures.ts';
 import { all, byId, type Document, one, parseHtml, stateClass, textOf, timesIn } from '../html.ts';
 import type { Line } from '../lines.ts';
-import { affects, checkBar, isPlanCard, readCard, readPlanCard, readUpdates } from './cards.ts';
+import { affects, checkBar, isPlanCard, readCard, readPlanCard, readStoryUpdates } from './cards.ts';
 import { STATE_WORDS, statusWord } from './words.ts';
 
 const PERIODS = [1, 7, 30, 90, 365];
@@ -92,7 +92,7 @@ export function checkEventPages(check: Check): void {
       names: all(one(main, 'div', 'side'), 'a')
         .map(textOf)
         .join(),
-      updates: readUpdates(main),
+      updates: readStoryUpdates(main),
     };
     const namesOf = (ids: readonly string[]) =>
       check.expected.lines
@@ -119,7 +119,7 @@ export function checkEventPages(check: Check): void {
       from,
       to,
       status: textOf(one(main, 'b')),
-      updates: readUpdates(main),
+      updates: readStoryUpdates(main),
     };
     same(check, `page of ${plan.title}: begins`, iso(from), iso(plan.startsAt));
     same(check, `page of ${plan.title}: repeats`, textOf(one(main, 'dl')).includes('Repeats'), plan.repeats);

@@ -40,6 +40,8 @@ export function chanceOf(seed: number): Chance {
   };
 }
 
+const FOLDER_MS_MAX = 5_000;
+
 export interface Course {
   readonly site: Site;
   readonly visitors: Visitors;
@@ -224,6 +226,20 @@ async function pullWords(course: Course): Promise<void> {
   visitors.note(site);
 }
 
+/** What closed has left a static host soon; this machine may be busy, and an update that was under way ends first. */
+async function settledFolder(read: () => void): Promise<void> {
+  const deadline = performance.now() + FOLDER_MS_MAX;
+  for (;;) {
+    try {
+      read();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((later) => setImmediate(later));
+    }
+  }
+}
+
 /** One step of the history. @throws whatever somebody saw who should not have */
 export async function takeStep(course: Course): Promise<void> {
   const { site, visitors, chance, history, pass } = course;
@@ -246,7 +262,7 @@ export async function takeStep(course: Course): Promise<void> {
   await nodes.main.look();
   await nodes.main.targetsSettled();
   await visitors.read(nodes.main, seen, changed);
-  visitors.readFolder(site.out, seen);
+  await settledFolder(() => visitors.readFolder(site.out, seen));
   await visitors.read(nodes.beside, seen, new Set());
   await publishing?.();
 
@@ -257,7 +273,7 @@ export async function takeStep(course: Course): Promise<void> {
   }
   await nodes.main.targetsSettled();
   await visitors.read(nodes.main, seen, changed);
-  visitors.readFolder(site.out, seen);
+  await settledFolder(() => visitors.readFolder(site.out, seen));
   await visitors.read(nodes.beside, seen, new Set());
   for (const name of ['beside', 'other'] as const) {
     if (change.isConfig === true) await nodes[name].pharos.reconfigure(configOf(site, name));
