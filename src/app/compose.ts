@@ -213,9 +213,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
     beforePublish: async (at) => {
-      const { resolved } = await keeper.refresh(at);
-      await icons.refresh(resolved.pages, at);
-      const state = await keeper.refresh(at);
+      const known = await keeper.refresh(at);
+      const state = (await icons.refresh(known.resolved.pages, at)) ? await keeper.refresh(at) : known;
       options.progress?.publishing(state.resolved.pages.length);
       return state;
     },

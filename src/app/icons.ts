@@ -12,8 +12,8 @@ import { createHttp, type HttpLimits } from '../sync/http/http.ts';
 const LIMITS: Partial<HttpLimits> = { bytesMax: ICON_BYTES_MAX, totalMs: 8 * SECOND_MS, connectionsMax: 2 };
 
 export interface Icons extends Pick<IconKeeper, 'known'> {
-  /** Asks for those that pages want and that are due. Never throws. */
-  readonly refresh: (pages: readonly ResolvedPage[], at: Parameters<IconKeeper['refresh']>[1]) => Promise<void>;
+  /** Asks for those that pages want and that are due; whether there were any. Never throws. */
+  readonly refresh: (pages: readonly ResolvedPage[], at: Parameters<IconKeeper['refresh']>[1]) => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 

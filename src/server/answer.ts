@@ -45,3 +45,18 @@ export function plain(status: number, text: string, headers: OutgoingHttpHeaders
 export function notAllowed(): Answer {
   return plain(405, 'This address is only read.', { allow: 'GET, HEAD, OPTIONS' });
 }
+
+/** JSON that nobody keeps. */
+export function json(status: number, value: unknown, headers: OutgoingHttpHeaders = {}): Answer {
+  const body = `${JSON.stringify(value)}\n`;
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      ...headers,
+    },
+    body,
+  };
+}

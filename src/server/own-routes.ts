@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
-import type { Answer, OwnRequest } from './answer.ts';
+import { type Answer, json, type OwnRequest } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
 import { bearerFrom, type OperatorGuard, type TokenVerdict } from './operators/ops-guard.ts';
 
@@ -155,20 +155,6 @@ function parsed(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
-  const body = `${JSON.stringify(value)}\n`;
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      'cache-control': 'no-store',
-      ...headers,
-    },
-    body,
-  };
 }
 
 function notAllowed(allow: string): Answer {

@@ -30,8 +30,8 @@ export interface WantedIcon {
 export interface IconKeeper {
   /** What is known of icons, whichever process asked for them; the same object as long as nothing changed. */
   readonly known: () => Promise<Icons>;
-  /** Asks for those that are due. Never throws. */
-  readonly refresh: (wanted: readonly WantedIcon[], at: EpochMs) => Promise<void>;
+  /** Asks for those that are due; whether there were any. Never throws. */
+  readonly refresh: (wanted: readonly WantedIcon[], at: EpochMs) => Promise<boolean>;
 }
 
 export interface IconKeeperDeps {
@@ -75,14 +75,14 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
     }
   }
 
-  async function askDue(wanted: readonly WantedIcon[], at: EpochMs): Promise<void> {
+  async function askDue(wanted: readonly WantedIcon[], at: EpochMs): Promise<boolean> {
     await known();
     const isDue = ({ address }: WantedIcon): boolean => {
       const icon = memory.get(address);
       return icon === undefined || Math.abs(at - icon.askedAt) >= (icon.refusal === null ? FRESH_MS : RETRY_MS);
     };
     const due = new Map(wanted.filter(isDue).map((icon) => [icon.address, icon]));
-    if (due.size === 0) return;
+    if (due.size === 0) return false;
     const started = performance.now();
     await pLimit(PARALLEL_MAX).map(due.values(), async (icon) => {
       if (performance.now() - started >= RUN_MS_MAX) return;
@@ -90,16 +90,18 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
       await database.transaction((tx) => remember(tx, icon.address, { askedAt: at, png, refusal }));
     });
     await database.transaction((tx) => tx.run('DELETE FROM icon WHERE asked_at < ?', [at - FORGET_MS]));
+    return true;
   }
 
   return {
     known,
     refresh: async (wanted, at) => {
       try {
-        await askDue(wanted, at);
+        return await askDue(wanted, at);
       } catch (error) {
         // Without its icon a page shows the first letter of its name.
         onError(error);
+        return true;
       }
     },
   };

@@ -10,7 +10,7 @@ import { Refusal } from '../../incidents/refusal.ts';
 import type { Author } from '../../incidents/writer.ts';
 import type { WritingPage } from '../../incidents/writing-page.ts';
 import type { EpochMs } from '../../model/time.ts';
-import type { Answer, OwnRequest } from '../answer.ts';
+import { type Answer, json, type OwnRequest } from '../answer.ts';
 import type { ApiAccess, ApiVerdict } from './api-access.ts';
 
 export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix'> {
@@ -163,19 +163,4 @@ function notAllowed(methods: readonly string[]): Refusal {
 export function refused({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
   const error = issues.length === 0 ? [message] : issues.map(({ path, message: words }) => `${path} ${words}`.trim());
   return json(status, { error, issues }, headers);
-}
-
-/** An answer that nobody keeps. */
-export function json(status: number, value: unknown, headers: OutgoingHttpHeaders = {}): Answer {
-  const body = `${JSON.stringify(value)}\n`;
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      'cache-control': 'no-store',
-      ...headers,
-    },
-    body,
-  };
 }

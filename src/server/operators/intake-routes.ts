@@ -6,8 +6,8 @@ import { isStatusError } from '../../errors.ts';
 import { type Taken, takeAlert } from '../../incidents/intake.ts';
 import { readAlerts } from '../../incidents/read-alerts.ts';
 import { Refusal } from '../../incidents/refusal.ts';
-import type { Answer, OwnRequest } from '../answer.ts';
-import { type ApiRoutesOptions, json, refused } from './api-routes.ts';
+import { type Answer, json, type OwnRequest } from '../answer.ts';
+import { type ApiRoutesOptions, refused } from './api-routes.ts';
 import { isSame } from './ops-guard.ts';
 
 export interface IntakeRoutesOptions
