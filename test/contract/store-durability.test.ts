@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { toMonitorId } from '../../src/model/observation.ts';
 import { MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
@@ -10,9 +12,11 @@ import { createStore } from '../../src/store/create-store.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 
 const CHILD = join(import.meta.dirname, '../helpers/passing-child.ts');
+const OPENING = join(import.meta.dirname, '../helpers/opening-thread.ts');
 const CACHE = join(import.meta.dirname, '../../dist/compile-cache');
 const MIGRATIONS = join(import.meta.dirname, '../../src/store/migrations');
 const T0 = Date.UTC(2026, 0, 1);
+const RACES = Math.max(1, Math.round(30 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
 const KILLS = Math.max(1, Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
 
 /** Kills a process that commits passes after `afterMs` of its first commit; the passes that it said were committed. */
@@ -24,12 +28,13 @@ async function runAndKill(file: string, first: number, afterMs: number): Promise
   });
   let said = '';
   const exited = new Promise<void>((done) => child.once('exit', () => done()));
-  await new Promise<void>((begun) =>
+  await new Promise<void>((begun, failed) => {
     child.stdout.on('data', (chunk: Buffer) => {
       said += chunk.toString();
       begun();
-    }),
-  );
+    });
+    void exited.then(() => failed(new Error('the process ended before it had committed anything')));
+  });
   await new Promise((wait) => setTimeout(wait, afterMs));
   child.kill('SIGKILL');
   await exited;
@@ -117,6 +122,23 @@ describe('migrations', () => {
     const database = new DatabaseSync(file);
     expect(database.prepare('PRAGMA user_version').get()?.['user_version']).toBe(files.length);
     database.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('keep nobody out who opens a new file at the very moment at which another does', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-race-'));
+    const threads = 3;
+    const shared = new SharedArrayBuffer(8);
+    const refused = await Promise.all(
+      Array.from({ length: threads }, async () => {
+        const thread = new Worker(OPENING, { workerData: { shared, folder, count: RACES, threads } });
+        const said: string[] = [];
+        thread.on('message', (message: string) => said.push(message));
+        await once(thread, 'exit');
+        return said;
+      }),
+    );
+    expect(refused.flat()).toEqual([]);
     rmSync(folder, { recursive: true });
   });
 

@@ -12,6 +12,7 @@ import { migrationsAfter } from '../migrations.ts';
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 /** How long a writer of another process is waited for. */
 const BUSY_TIMEOUT_MS = 5_000;
+const BUSY_RETRY_MS = 20;
 /** The public site is in it too, and names in it are nobody else's business. */
 const FOLDER_MODE = 0o711;
 const OWN_MODE = 0o600;
@@ -113,12 +114,27 @@ function makeOwn(file: string): void {
 
 function prepare(connection: DatabaseSync): void {
   requireVersion(String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']));
-  connection.exec(
-    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;',
-  );
+  useLog(connection);
+  connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;');
   const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
   if (check !== 'ok') throw Object.assign(new Error(`quick_check: ${String(check)}`), { errcode: SQLITE_CORRUPT });
   migrate(connection);
+}
+
+/**
+ * Two processes that open a new file at once both change it to a log. SQLite refuses one of them at once: it does not
+ * wait where each could be waiting for the other, so the one refused lets go here and asks again.
+ */
+function useLog(connection: DatabaseSync): void {
+  for (let waitedMs = 0; ; waitedMs += BUSY_RETRY_MS) {
+    try {
+      connection.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isSqliteError(error) || error.errcode !== SQLITE_BUSY || waitedMs >= BUSY_TIMEOUT_MS) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS);
+  }
 }
 
 /** @throws STORE_UNAVAILABLE for a library that can corrupt databases */
@@ -227,6 +243,7 @@ function guard<T>(action: () => T): T {
   }
 }
 
+const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
