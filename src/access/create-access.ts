@@ -68,12 +68,20 @@ export function createAccess(options: AccessOptions): Access {
     if (!isToken(id)) return NOBODY;
     try {
       const principal = { sessions: await sessions.grantsOf({ id, isSecure: secureId !== null }, at) };
+      for (const [slug, version] of principal.sessions)
+        if (isOfAnotherVersion(slug, version)) await gates.current(slug);
       memory.note(id, principal, at);
       return principal;
     } catch (error) {
       onError(error, 'session');
       return memory.recall(id, at) ?? NOBODY;
     }
+  }
+
+  /** A session of the store's gate that this process does not know: begun on another node, or after a restore. */
+  function isOfAnotherVersion(slug: string, version: string): boolean {
+    const gate = gates.find(slug)?.gated.gate;
+    return gate !== undefined && gate.kind !== 'public' && gate.version !== version;
   }
 
   const parts: GateParts = {

@@ -11,7 +11,7 @@
  * - one door: `pageAnswer` opens the home page at the root without asking (13); `closePages` leaves the site's own files
  *   that tell of a closed page (23); `compose` does not have targets withdraw it (13).
  *
- * `PHAROS_TEST_SEED` is the first seed, `PHAROS_TEST_SCALE=40` makes 10,000 steps.
+ * `PHAROS_TEST_SEED` is the first seed, `PHAROS_TEST_SCALE=200` makes 10,000 steps.
  */
 
 import { afterEach, describe, expect, it, vi } from 'vitest';

@@ -60,7 +60,7 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
   }
 
   async function send(owed: OwedMail): Promise<void> {
-    const known = options.gates.find(owed.slug);
+    const known = await options.gates.current(owed.slug);
     // The page says ten as well; a mail that leaves at once has a few seconds less.
     const minutes = Math.round((owed.expiresAt - now()) / MINUTE_MS);
     if (known?.gated.gate.kind !== 'email-domain' || known.gated.gate.version !== owed.version || minutes < 1)

@@ -16,7 +16,7 @@ export async function askForMail(visit: Visit, typed: string): Promise<GateRespo
   const { slug, clientAddress, isSecure, now } = request;
   const admission = await parts.attempts.admit({ kind: 'mail', slug, clientAddress, now });
   if (!admission.isAdmitted) return showLimited(visit, 'sign-in', admission.retryAfterMs);
-  const known = parts.gates.find(slug);
+  const known = await parts.gates.current(slug);
   const gate = known?.gated.gate;
   const email = parseEmailAddress(typed);
   const isAllowed =
@@ -64,8 +64,8 @@ type Redeem = (
 async function redeem(visit: Visit, use: Redeem): Promise<GateResponse | null> {
   const { slug, now } = visit.request;
   const nonce = askingNonce(visit);
-  const gate = visit.parts.gates.find(slug)?.gated.gate;
   if (nonce === null) return null;
+  const gate = (await visit.parts.gates.current(slug))?.gated.gate;
   const version = gate?.kind === 'email-domain' ? gate.version : '';
   const begun = await visit.parts.database.transaction(async (tx) => {
     const redeemed = await use(tx, { slug, version, nonce, now });

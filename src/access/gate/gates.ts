@@ -6,7 +6,7 @@ import type { Database } from '../../store/database.ts';
 import type { AccessPage, GatedPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
 import { HASHES_AT_ONCE } from '../limits.ts';
-import { forgetOtherGates, recordGate } from './stored-gate.ts';
+import { forgetOtherGates, isUnchanged, readGate, recordGate } from './stored-gate.ts';
 
 export interface KnownPage {
   readonly page: AccessPage;
@@ -19,6 +19,13 @@ export interface Gates {
   /** @see Access.setPages */
   readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
   readonly find: (slug: string) => KnownPage | null;
+  /**
+   * The page as `find` gives it, after asking the store for its gate. Another node whose configuration was older, or a
+   * backup that was put back, may have forgotten the gate or given it another version; where the store has the same
+   * password or domains its version is taken over, where it has none it is told. A gate of another password or other
+   * domains stays closed here.
+   */
+  readonly current: (slug: string) => Promise<KnownPage | null>;
   /** The kinds of gate that at least one page of the site has. */
   readonly kinds: () => GateKinds;
 }
@@ -34,6 +41,8 @@ export function createGates(database: Database, random: RandomBytes): Gates {
   const pages = new Map<string, KnownPage>();
   /** Fingerprint by slug of gates whose version is known. */
   const settled = new Map<string, string>();
+  /** Gates in the store that are not what a page has here, so that a password is not compared with them again. */
+  const foreign = new Map<string, { readonly page: AccessPage; readonly version: string }>();
   let kinds: GateKinds = { hasPassword: false, hasEmail: false };
   const inTurn = pLimit(1);
 
@@ -50,6 +59,7 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     for (const slug of [...pages.keys()].filter((known) => !slugs.has(known))) {
       pages.delete(slug);
       settled.delete(slug);
+      foreign.delete(slug);
     }
     for (const page of wanted) {
       const { slug, access } = page;
@@ -78,10 +88,29 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     // A later call may have replaced or removed it while this one waited.
     const isCurrent = (): boolean => pages.get(slug)?.page === page;
     if (access === 'public' || !isCurrent() || settled.has(slug)) return;
-    const version = await recordGate(database, page, random);
-    if (!isCurrent()) return;
+    take(page, await recordGate(database, page, random));
+  }
+
+  /** The version of a page's gate is known, unless another gate took its place meanwhile. */
+  function take(page: AccessPage, version: string): void {
+    const { slug, access } = page;
+    if (access === 'public' || pages.get(slug)?.page !== page) return;
     pages.set(slug, { page, gated: { slug, gate: { kind: access, version } } });
     settled.set(slug, fingerprint(page));
+  }
+
+  /** Only what is settled: a gate that is not is being told to the store. */
+  async function agree(slug: string): Promise<void> {
+    const stored = await readGate(database, slug);
+    const known = pages.get(slug);
+    if (known === undefined || known.gated.gate.kind === 'public' || !settled.has(slug)) return;
+    const { page } = known;
+    if (stored === null) return take(page, await recordGate(database, page, random));
+    const { version } = stored;
+    const seen = foreign.get(slug);
+    if (version === known.gated.gate.version || (seen?.page === page && seen.version === version)) return;
+    if (await isUnchanged(stored, page)) take(page, version);
+    else foreign.set(slug, { page, version });
   }
 
   return {
@@ -104,6 +133,10 @@ export function createGates(database: Database, random: RandomBytes): Gates {
       }
     },
     find: (slug) => pages.get(slug) ?? null,
+    current: async (slug) => {
+      await agree(slug);
+      return pages.get(slug) ?? null;
+    },
     kinds: () => kinds,
   };
 }

@@ -69,7 +69,8 @@ export function domainsOf(page: AccessPage): readonly string[] {
   ].sort();
 }
 
-async function isUnchanged(stored: StoredGate, page: AccessPage): Promise<boolean> {
+/** Whether a stored gate has the password or the domains of `page`; a password takes a tenth of a second. */
+export async function isUnchanged(stored: StoredGate, page: AccessPage): Promise<boolean> {
   if (stored.kind !== page.access) return false;
   if (page.access === 'password') return verifyPassword(passwordOf(page), stored.secret);
   return stored.secret === JSON.stringify(domainsOf(page));
