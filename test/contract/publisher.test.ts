@@ -464,6 +464,24 @@ describe('figures over long periods', () => {
 describe('a page that goes behind a gate', () => {
   afterEach(closeSmallSites);
 
+  it('brings nothing out from behind a gate that was drawn for those behind it', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    const { run, publisher } = site.publisher();
+    const behind = { access: 'email-domain', emailDomains: ['corp.example'] } as const;
+    site.upstream('acme').page = { ...behind, title: 'CANARY of the inner circle' };
+    await site.pass();
+    await run();
+    await publisher.settled();
+    later(site, MINUTE_MS);
+    site.upstream('acme').page = { title: 'For everybody' };
+    await site.pass();
+    await run();
+    // At once, before anything that follows in the background.
+    const paths = Object.keys(currentManifest(site.folders, 'acme')?.files ?? {});
+    expect(paths).toContain('api/uptime.json');
+    for (const path of paths) expect(site.served('acme', path), path).not.toContain('CANARY');
+  });
+
   it('is unreachable on the public side even when it cannot be drawn', async () => {
     const { site } = await published();
     site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };

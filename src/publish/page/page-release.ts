@@ -90,7 +90,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
         onDemand: deps.dataOf(model, task.page),
       } satisfies ReleaseData),
   };
-  const priorities = prioritiesFor(task, { eventKey, asOf: model.asOf, entries });
+  const priorities = prioritiesFor(task, { eventKey, asOf: model.asOf, access: input.access, entries });
   const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {
     previous: task.previous,
     draw: { renderer: deps.renderer, priorities, isBulk: task.isBulk },
@@ -131,15 +131,16 @@ function prioritiesFor(task: PageTask, drawn: DrawnFrom): readonly Priority[] {
 interface DrawnFrom {
   readonly eventKey: string;
   readonly asOf: EpochMs;
+  readonly access: ReleaseAccess;
   readonly entries: readonly FileEntry[];
 }
 
 /**
  * Something happened, no heartbeat is due and nothing was taken away; what names a thing that is to be seen no more is
- * never left for later.
+ * never left for later, nor is what was drawn for those behind another gate, or behind one that is gone.
  */
-function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, entries }: DrawnFrom): boolean {
-  if (comparesAll || previous === null) return false;
+function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, access, entries }: DrawnFrom): boolean {
+  if (comparesAll || previous === null || previous.access !== access) return false;
   if (previous.eventKey === eventKey && previous.asOf !== asOf) return false;
   const paths = new Set(entries.map(({ path }) => path));
   return Object.keys(previous.files).every((path) => paths.has(path));
