@@ -1,6 +1,6 @@
 /** Commands to set Pharos up, to look after it and to see what it would do. */
 
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
@@ -70,9 +70,14 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .description('serve an earlier release of a page again, until the page is next published')
     .argument('<page>', 'slug of the page')
     .argument('[release]', 'number of the release (default: the one before)', toCount)
+    .option('--hold', 'stay on it, whatever news there is')
+    .addOption(new Option('--release', 'let a page that is held go on').conflicts('hold'))
     .option(...CONFIG)
     .option(...JSON_FLAG)
-    .addHelpText('after', '\nExamples:\n  pharos rollback acme\n  pharos rollback acme 41')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pharos rollback acme\n  pharos rollback acme 41 --hold\n  pharos rollback acme --release',
+    )
     .action(async (slug: string, release: number | undefined, options: RollbackOptions) =>
       done(await (await import('./commands/rollback.ts')).rollback({ slug, release: release ?? null }, options)),
     );

@@ -19,6 +19,7 @@ import {
 import { suffixOf } from './releases/compressions.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, NEXT_VARIANT, type ReleaseFolders } from './releases/folders.ts';
+import { heldRelease } from './releases/hold.ts';
 import { filePlaces, type Manifest } from './releases/manifest.ts';
 import { modesOf } from './releases/modes.ts';
 
@@ -82,6 +83,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     for (const [slug, task] of deferred) {
       if (closing.signal.aborted) break;
       deferred.delete(slug);
+      if (heldRelease(deps.folders, slug) !== null) continue;
       const served = currentNumber(deps.folders, slug);
       try {
         await deps.pages.publish({ ...task, priority: 'deferred' }, deps.withFence, workers);

@@ -2,7 +2,8 @@
 
 export interface PageReport {
   readonly slug: string;
-  readonly kind: 'published' | 'unchanged' | 'failed' | 'withdrawn';
+  /** `held`: it stays on its release until an operator lets it go. */
+  readonly kind: 'published' | 'unchanged' | 'held' | 'failed' | 'withdrawn';
   readonly release: number | null;
   readonly filesDrawn: number;
   readonly filesTotal: number;

@@ -23,6 +23,7 @@ import { removeOrphans } from './releases/clean.ts';
 import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
 import { publishedSlugs, SITE_SLUG } from './releases/folders.ts';
+import { heldRelease } from './releases/hold.ts';
 import { closeGated } from './releases/modes.ts';
 import type { Fence } from './releases/publish-lease.ts';
 import { withdraw } from './releases/switch.ts';
@@ -223,6 +224,11 @@ async function publishOne(
   const started = performance.now();
   const { slug } = task.page.definition;
   try {
+    const held = heldRelease(parts.options.folders, slug);
+    if (held !== null) {
+      memory.pending.add(slug);
+      return pageReport(slug, 'held', { release: held });
+    }
     const published = await parts.pages.publish({ ...task, isBulk: workers !== null }, (use) => use(fence), workers);
     const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
     memory.pending.delete(slug);

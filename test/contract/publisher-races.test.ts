@@ -1,11 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import type { PublishReport } from '../../src/publish/publish-report.ts';
 import { DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber, releaseNumbers } from '../../src/publish/releases/folders.ts';
+import { heldRelease, letGo } from '../../src/publish/releases/hold.ts';
 import { currentManifest, readManifest } from '../../src/publish/releases/manifest.ts';
 import { withPublishLease } from '../../src/publish/releases/publish-lease.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
@@ -250,6 +252,59 @@ describe('rolling back', () => {
     // Of the news being served both halves stay, for whoever is just reading the first one.
     expect(new Set(manifests.map((manifest) => manifest?.eventKey)).size).toBe(2);
     expect(new Set(manifests.map((manifest) => manifest?.asOf)).size).toBe(4);
+  });
+
+  it('holds a page on a release whatever news there is, past a restart, until it is let go', async () => {
+    const { site, run, deps } = await withReleases(3);
+    const stateServed = () => JSON.parse(site.served('acme', 'api/state.json')).state;
+    const before = stateServed();
+    const { number } = await rollbackTo(deps, { slug: 'acme', release: null, isHeld: true });
+    const held = stateServed();
+    expect(held).not.toBe(before);
+    const restarted = site.publisher();
+    for (const [publishing, state] of [
+      [run, 'major_outage'],
+      [restarted.run, 'degraded'],
+    ] as const) {
+      later(site, 3 * HOUR_MS);
+      site.upstream('acme').states[1] = state;
+      await site.pass();
+      const { pages } = await publishing();
+      expect(pages.find(({ slug }) => slug === 'acme')).toMatchObject({ kind: 'held', release: number });
+      expect([currentNumber(site.folders, 'acme'), stateServed()]).toEqual([number, held]);
+    }
+    const place = { disk: DISK, folders: site.folders };
+    expect([letGo(place, 'acme'), letGo(place, 'acme')]).toEqual([true, false]);
+    expect(publishedBy(await restarted.run())).toEqual(['acme']);
+    expect(stateServed()).toBe('degraded');
+  });
+
+  it('stays held although pictures of the news before were still to follow', async () => {
+    const { site, deps } = await withReleases(2);
+    const faults: unknown[] = [];
+    const { run, publisher } = site.publisher({ onError: (fault) => faults.push(fault) });
+    await run();
+    await publisher.settled();
+    site.upstream('acme').states[1] = 'major_outage';
+    await site.pass();
+    await run();
+    const { number } = await rollbackTo({ ...deps, sleep: wait }, { slug: 'acme', release: null, isHeld: true });
+    await publisher.settled();
+    expect([currentNumber(site.folders, 'acme'), heldRelease(site.folders, 'acme')]).toEqual([number, number]);
+    expect(faults).toEqual([]);
+  });
+
+  it('ends a hold where the page is rolled back without one, and where its gate changes', async () => {
+    const { site, run, deps } = await withReleases(3);
+    const { number } = await rollbackTo(deps, { slug: 'acme', release: null, isHeld: true });
+    await rollbackTo(deps, { slug: 'acme', release: number });
+    expect(heldRelease(site.folders, 'acme')).toBeNull();
+    await rollbackTo(deps, { slug: 'acme', release: number, isHeld: true });
+    expect(heldRelease(site.folders, 'acme')).toBe(number);
+    site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
+    await site.pass();
+    expect(publishedBy(await run())).toContain('acme');
+    expect(heldRelease(site.folders, 'acme')).toBeNull();
   });
 
   it('refuses what is gone, damaged, not there, or drawn for everybody while the page has a gate', async () => {

@@ -75,6 +75,7 @@ export function opsFacts(overrides: Partial<OpsFacts> = {}): OpsFacts {
     ],
     pagesTotal: 2,
     unpublishedTotal: 1,
+    heldPages: [],
     problems: [{ slug: 'twice', message: 'two upstreams define this slug' }],
     exports: [{ id: 'payroll', queued: 2, sent: 40, rejected: 1, parked: 0, lastError: null }],
     targets: [],

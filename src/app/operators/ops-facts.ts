@@ -6,6 +6,7 @@ import { mailsWaiting } from '../../access/email/mail-backlog.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { currentNumber, releaseNumbers } from '../../publish/releases/folders.ts';
+import { heldRelease } from '../../publish/releases/hold.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
 import { createOutbox } from '../../store/outbox.ts';
@@ -104,6 +105,10 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
         pages: served.slice(0, PAGES_SHOWN).map(({ page, current }) => pageFacts(page, current)),
         pagesTotal: pages.length,
         unpublishedTotal: served.filter(({ current }) => current === null).length,
+        heldPages: pages.flatMap(({ definition: { slug } }) => {
+          const release = heldRelease(pharos.folders, slug);
+          return release === null ? [] : [{ slug, release }];
+        }),
         problems: state.resolved.problems.map(({ slug, message }) => ({ slug, message: redact(message) })),
         exports: await exportFacts(pharos, redact),
         targets: pharos.targets

@@ -29,6 +29,7 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
   const parts = [
     ...(changed.length === 0 ? [] : [`changed: ${changed.join(', ')}`]),
     ...(published.length === 0 ? [] : [`published ${shortened(published)}`]),
+    ...(named('held').length === 0 ? [] : [`held ${shortened(named('held'))}`]),
     ...(named('withdrawn').length === 0 ? [] : [`withdrawn ${shortened(named('withdrawn'))}`]),
     ...failed,
     ...skipped,

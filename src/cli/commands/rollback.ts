@@ -1,5 +1,8 @@
 import { userInfo } from 'node:os';
 import { now, sleep } from '../../app/compose.ts';
+import { StatusError } from '../../errors.ts';
+import { DISK } from '../../publish/releases/disk.ts';
+import { letGo } from '../../publish/releases/hold.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { openQuietly, print, requireConfig } from './common.ts';
@@ -7,30 +10,42 @@ import { openQuietly, print, requireConfig } from './common.ts';
 export interface RollbackOptions {
   readonly config?: string;
   readonly json?: boolean;
+  readonly hold?: boolean;
+  readonly release?: boolean;
 }
 
-/** Serves an earlier release of a page, the one before or the one named, until the page is next published. */
+/** Serves an earlier release of a page, the one before or the one named, until the page is next published, or lets a held page go. */
 export async function rollback(
   { slug, release }: { readonly slug: string; readonly release: number | null },
   options: RollbackOptions,
 ): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
+  const isHeld = options.hold ?? false;
+  const note = (action: string, outcome: string): void =>
+    pharos.audit.note({ actor: `command:${userInfo().username}`, action, subject: slug, outcome });
+  if (options.release ?? false) {
+    const wasHeld = letGo({ disk: DISK, folders: pharos.folders }, slug);
+    if (!wasHeld)
+      throw new StatusError({ code: 'NOT_FOUND', message: `The page ${slug} is not held.`, context: { slug } });
+    note('release hold', 'published again as usual');
+    print(
+      options.json === true,
+      { slug, held: false },
+      `${slug} is published again with its next news; pharos rebuild --page ${slug} does it at once.`,
+    );
+    return EXIT_DONE;
+  }
   const { number, asOf } = await rollbackTo(
     { database: pharos.store.database, folders: pharos.folders, now, sleep },
-    { slug, release },
+    { slug, release, isHeld },
   );
-  pharos.audit.note({
-    actor: `command:${userInfo().username}`,
-    action: 'rollback',
-    subject: slug,
-    outcome: `release ${number}`,
-  });
+  note('rollback', `release ${number}${isHeld ? ', held' : ''}`);
   const at = new Date(asOf).toISOString();
   print(
     options.json === true,
-    { slug, release: number, asOf: at },
-    `Release ${number} of ${slug}, as of ${at}, is served until the page has news or its next heartbeat.`,
+    { slug, release: number, asOf: at, held: isHeld },
+    `Release ${number} of ${slug}, as of ${at}, is served until ${isHeld ? `you let it go: pharos rollback ${slug} --release` : 'the page has news or its next heartbeat'}.`,
   );
   return EXIT_DONE;
 }

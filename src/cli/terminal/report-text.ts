@@ -48,7 +48,13 @@ function upstreamLine(item: UpstreamReport): string {
 }
 
 const UPSTREAM_TONES = { ok: 'good', skipped: 'middling', failed: 'bad' } as const;
-const PAGE_TONES = { published: 'good', unchanged: 'faint', failed: 'bad', withdrawn: 'middling' } as const;
+const PAGE_TONES = {
+  published: 'good',
+  unchanged: 'faint',
+  held: 'middling',
+  failed: 'bad',
+  withdrawn: 'middling',
+} as const;
 
 function outcomeWords(item: UpstreamReport): string {
   if (item.kind === 'skipped') return plain(item.reason);

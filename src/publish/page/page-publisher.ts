@@ -4,6 +4,7 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { PublishControl } from '../publish-control.ts';
 import { discardRelease, prune } from '../releases/clean.ts';
 import { currentNumber, servedRelease } from '../releases/folders.ts';
+import { heldRelease } from '../releases/hold.ts';
 import type { Manifest } from '../releases/manifest.ts';
 import { createManifestCache, type ManifestCache } from '../releases/manifest-cache.ts';
 import type { Fence } from '../releases/publish-lease.ts';
@@ -70,6 +71,7 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
           throw new Error(
             `release ${served ?? 'none'} is served by now, and this one goes on from ${onto.number ?? 'none'}`,
           );
+        if (heldRelease(folders, slug) !== null) throw new Error(`it is held on release ${served}`);
         await switchTo(deps, { slug, number, isPublic: access === 'public' });
       });
       // Somebody may have closed it in between, without having seen this link.

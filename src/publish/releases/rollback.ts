@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { StatusError } from '../../errors.ts';
 import { DISK, type Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders, releaseNumbers, servedRelease } from './folders.ts';
+import { hold, letGo } from './hold.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { setModes } from './modes.ts';
 import { type PublishLeaseDeps, withPublishLease } from './publish-lease.ts';
@@ -15,6 +16,8 @@ export interface Rollback {
   readonly slug: string;
   /** What is served again; null: the newest that can be, of those before the one being served. */
   readonly release: number | null;
+  /** True: the page stays on it, whatever news there is. Default: false, which ends a hold. */
+  readonly isHeld?: boolean;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface Rollback {
  */
 export async function rollbackTo(
   deps: PublishLeaseDeps & { readonly disk?: Disk },
-  { slug, release }: Rollback,
+  { slug, release, isHeld = false }: Rollback,
 ): Promise<Manifest> {
   const { folders, disk = DISK } = deps;
   return withPublishLease(deps, async (fence) => {
@@ -52,6 +55,8 @@ export async function rollbackTo(
     // What it shares with releases of the other side of a gate may have their modes.
     setModes({ disk, folders }, manifest);
     await fence.pass(() => switchTo({ disk, folders }, { slug, number: manifest.number, isPublic: served.isPublic }));
+    if (isHeld) await hold({ disk, folders }, slug, manifest.number);
+    else letGo({ disk, folders }, slug);
     return manifest;
   });
 }

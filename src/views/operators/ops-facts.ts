@@ -16,6 +16,8 @@ export interface OpsFacts {
   readonly pages: readonly OpsPageFacts[];
   readonly pagesTotal: number;
   readonly unpublishedTotal: number;
+  /** Pages that stay on a release whatever news there is. */
+  readonly heldPages: readonly { readonly slug: string; readonly release: number }[];
   /** Pages that are defined and not published, in words. */
   readonly problems: readonly { readonly slug: string; readonly message: string }[];
   readonly exports: readonly ExportFacts[];

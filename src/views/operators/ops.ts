@@ -138,6 +138,10 @@ function attentionOf(facts: OpsFacts): string[] {
     ...(facts.unpublishedTotal > NAMED_MAX
       ? [`${facts.unpublishedTotal} pages are not published yet.`]
       : unpublished.map(({ slug }) => `Page ${slug} is not published yet.`)),
+    ...facts.heldPages.map(
+      ({ slug, release }) =>
+        `Page ${slug} is held on release ${release}: pharos rollback ${slug} --release lets it go.`,
+    ),
     ...stale.map(({ id, heardAt }) =>
       heardAt === null
         ? `Upstream ${id} has never answered.`
