@@ -85,6 +85,8 @@ export interface Pharos {
   /** Once it is known on which port we listen, where the configuration left it open. */
   readonly setSiteUrl: (url: string) => void;
   readonly addresses: () => SiteAddresses;
+  /** What was known of the site when the store was last read; null: it has not been. Waits for nothing. */
+  readonly lastState: () => SiteState | null;
   /** How fresh each upstream is, by the last look at the store. */
   readonly sources: () => readonly SourceFreshness[];
   /** Reads the pages from the store and tells the gates; also without a pass. */
@@ -300,6 +302,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     siteUrl: live.siteUrl,
     setSiteUrl: live.setSiteUrl,
     addresses: keeper.addresses,
+    lastState: keeper.lastState,
     sources: keeper.sources,
     refreshPages: keeper.refresh,
     showLastPublished: keeper.showLastPublished,

@@ -1,23 +1,26 @@
 /** Opens the front door over a composed Pharos. */
 
 import type { AddressInfo } from 'node:net';
-import { isStatusError, messageOf, StatusError } from '../errors.ts';
-import { currentNumber } from '../publish/releases/folders.ts';
+import { messageOf, StatusError } from '../errors.ts';
 import { createFrontDoor } from '../server/front-door.ts';
 import { createHookHandler } from '../server/hooks/hooks.ts';
 import { createOwnRoutes } from '../server/own-routes.ts';
 import { createBadgeService } from '../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../server/visitors/release-reader.ts';
+import { createAccessLog } from './access-log.ts';
 import { now, type Pharos } from './compose.ts';
 import { followStore } from './follow-store.ts';
 import type { Log } from './log.ts';
 import { gaugesOf } from './operators/gauges.ts';
 import { createOperators } from './operators/operators.ts';
 import { createWritingRoutes } from './operators/writing.ts';
+import { type ReadinessFacts, staleness, unreadiness } from './readiness.ts';
 
 export interface Door {
   /** Where it listens, without a slash at the end. */
   readonly url: string;
+  /** From now on this node says that it is not ready, and ends each connection with its answer; it serves as before. */
+  readonly drain: () => void;
   /** Lets answers under way end, then closes. */
   readonly close: () => Promise<void>;
 }
@@ -31,11 +34,20 @@ export async function listen(
 ): Promise<Door> {
   const stopLooking = await followStore(pharos, log);
   const reader = createReleaseReader(pharos.folders);
+  let isStopping = false;
+  const readiness = (): ReadinessFacts => ({
+    folders: pharos.folders,
+    state: pharos.lastState(),
+    isStopping,
+    hasPublished: pharos.engine.lastReport() !== null,
+  });
+  const logAccess = createAccessLog(() => pharos.config.server.accessLog);
   const server = createFrontDoor({
     addresses: pharos.addresses,
     reader,
     access: pharos.access,
-    own: ownRoutesOf(pharos, log),
+    own: ownRoutesOf(pharos, { log, readiness }),
+    isStopping: () => isStopping,
     badges: createBadgeService(),
     sources: pharos.sources,
     locale: () => pharos.config.site.locale,
@@ -48,7 +60,10 @@ export async function listen(
     },
     now,
     onError: (error, where) => log.error({ where }, messageOf(error)),
-    onAnswered: pharos.metrics.requestAnswered,
+    onAnswered: (request) => {
+      pharos.metrics.requestAnswered(request.status, request.seconds);
+      logAccess(request);
+    },
     onSignIn: (slug, result) => {
       pharos.metrics.signInTried(result);
       pharos.audit.signIn(slug, result);
@@ -72,8 +87,12 @@ export async function listen(
   const { port: actual } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    drain: () => {
+      isStopping = true;
+    },
     close: () =>
       new Promise((resolve) => {
+        isStopping = true;
         stopLooking();
         pharos.events.close();
         server.close(() => resolve());
@@ -83,7 +102,10 @@ export async function listen(
   };
 }
 
-function ownRoutesOf(pharos: Pharos, log: Log): ReturnType<typeof createOwnRoutes> {
+function ownRoutesOf(
+  pharos: Pharos,
+  { log, readiness }: { readonly log: Log; readonly readiness: () => ReadinessFacts },
+): ReturnType<typeof createOwnRoutes> {
   const { engine, access, audit, metrics } = pharos;
   const { guard, routes } = createOperators(pharos);
   const takeHook = createHookHandler({
@@ -117,24 +139,14 @@ function ownRoutesOf(pharos: Pharos, log: Log): ReturnType<typeof createOwnRoute
       metrics.hookTaken(result.kind);
       return result;
     },
-    unreadiness: () =>
-      unreadinessOf(pharos).catch((error: unknown) => {
-        if (isStatusError(error)) return ['the database cannot be read'];
-        throw error;
-      }),
-    metrics: async () => ({ text: await metrics.text(await gaugesOf(pharos)), contentType: metrics.contentType }),
+    unreadiness: () => unreadiness(readiness()),
+    staleness: () => staleness(readiness(), now()),
+    metrics: async () => {
+      const facts = readiness();
+      const node = { isReady: unreadiness(facts).length === 0, isFresh: staleness(facts, now()).length === 0 };
+      return { text: await metrics.text({ ...(await gaugesOf(pharos)), ...node }), contentType: metrics.contentType };
+    },
     ops: routes,
     ...createWritingRoutes(pharos, guard, log),
   });
-}
-
-/** Ready is published and fresh. */
-async function unreadinessOf({ folders, siteState }: Pharos): Promise<readonly string[]> {
-  const { resolved, sources } = await siteState(now());
-  return [
-    ...resolved.pages
-      .filter(({ definition }) => currentNumber(folders, definition.slug) === null)
-      .map(({ definition }) => `page ${definition.slug} is not published yet`),
-    ...sources.filter((source) => source.isMonitorsStale).map(({ upstreamId }) => `upstream ${upstreamId} is stale`),
-  ];
 }

@@ -39,6 +39,8 @@ export interface SiteKeeper {
   /** Whether a release may be served, by what is known at this moment. */
   readonly mayServe: (release: NextRelease, at: EpochMs) => Promise<boolean>;
   readonly addresses: () => SiteAddresses;
+  /** As the store was when it was last read; null: it has not been. */
+  readonly lastState: () => SiteState | null;
   /** How fresh each upstream was at the last look; none before the first. */
   readonly sources: () => readonly SourceFreshness[];
 }
@@ -48,7 +50,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   let known: ResolvedSite | null = null;
   let customDomains: ReadonlyMap<string, string> = new Map();
   let home: string | null = null;
-  let sources: readonly SourceFreshness[] = [];
+  let last: SiteState | null = null;
 
   async function adopt(state: SiteState): Promise<void> {
     const { resolved } = state;
@@ -73,7 +75,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
 
   async function refresh(at: EpochMs): Promise<SiteState> {
     const state = await deps.memory().refresh(await deps.inputs(), at);
-    sources = state.sources;
+    last = state;
     if (state.resolved !== known) {
       try {
         await adopt(state);
@@ -109,7 +111,8 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
         customDomains,
       };
     },
-    sources: () => sources,
+    lastState: () => last,
+    sources: () => last?.sources ?? [],
   };
 }
 

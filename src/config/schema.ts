@@ -301,6 +301,18 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
             .max(8)
             .default(0)
             .describe('How many proxies in front add to X-Forwarded-For.'),
+          accessLog: z
+            .enum(['off', 'common', 'json'])
+            .default('off')
+            .describe(
+              'One line on standard output for each answer: the Common Log Format, or JSON; docs/operating.md.',
+            ),
+          drainSeconds: z
+            .number()
+            .min(0)
+            .max(300)
+            .default(0)
+            .describe('How long visitors are still served after SIGTERM while /-/ready says no; docs/operating.md.'),
         })
         .prefault({}),
       data: z.string().default('./data').describe('Folder of the database and the published files.'),

@@ -13,6 +13,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { clientAddressOf } from '../access/attempts/client-address.ts';
+import type { EpochMs } from '../model/time.ts';
 import { EVERY_ANSWER, HSTS } from '../publish/releases/answer-headers.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
@@ -27,8 +28,25 @@ export interface FrontDoorOptions extends PageDeps, GateDeps {
   readonly own: (request: OwnRequest) => Promise<Answer | null>;
   readonly trustedProxyHops: number;
   readonly onError: (error: unknown, where: string) => void;
-  /** Every answer, when its last byte is handed over. */
-  readonly onAnswered?: (status: number, seconds: number) => void;
+  /** True: answers say that the connection ends, so that clients go to another node. */
+  readonly isStopping?: () => boolean;
+  /** Every answer, when its last byte is handed over or its client is gone. */
+  readonly onAnswered?: (request: AnsweredRequest) => void;
+}
+
+/** A request that was answered, for logs and metrics. Without its query, which may carry a token. */
+export interface AnsweredRequest {
+  readonly at: EpochMs;
+  readonly clientAddress: string;
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly agent: string;
+  /** 499: the client was gone before it had all. */
+  readonly status: number;
+  /** With headers. */
+  readonly bytes: number;
+  readonly seconds: number;
 }
 
 /** Who takes no byte of an answer for this long, or twice as long after taking some, is cut off; streams are not. */
@@ -45,8 +63,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       connectionsCheckingInterval: 2_000,
     },
     (request, response) => {
-      const startedAt = performance.now();
-      response.once('finish', () => options.onAnswered?.(response.statusCode, (performance.now() - startedAt) / 1_000));
+      tellAnswered(options, request, response);
       answer(options, request, response).catch((error: unknown) => {
         if (error instanceof BodyTooLargeError)
           return send(options, response, plain(413, 'The body is larger than 64 kB.'));
@@ -57,6 +74,26 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
   );
   guardSockets(server);
   return server;
+}
+
+const CLIENT_GONE = 499;
+
+function tellAnswered(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): void {
+  const { socket, headers, method = 'GET', url = '/' } = request;
+  const [startedAt, writtenBefore] = [performance.now(), socket.bytesWritten];
+  response.once('close', () =>
+    options.onAnswered?.({
+      at: options.now(),
+      clientAddress: clientAddress(options, request),
+      method,
+      host: headers.host ?? '',
+      path: url.split('?', 1)[0] ?? '',
+      agent: headers['user-agent'] ?? '',
+      status: response.writableFinished ? response.statusCode : CLIENT_GONE,
+      bytes: socket.bytesWritten - writtenBefore,
+      seconds: (performance.now() - startedAt) / 1_000,
+    }),
+  );
 }
 
 async function answer(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -143,7 +180,8 @@ function send(options: FrontDoorOptions, response: ServerResponse, result: Answe
     response.end();
     return;
   }
-  response.writeHead(result.status, headerLines(result.headers, options.isHttpsSite));
+  const lines = headerLines(result.headers, options.isHttpsSite);
+  response.writeHead(result.status, options.isStopping?.() === true ? [...lines, 'connection', 'close'] : lines);
   if (result.stream !== undefined) {
     result.stream(response);
     return;

@@ -22,8 +22,10 @@ export interface OwnRoutesOptions {
   };
   readonly hasPage: (slug: string) => boolean;
   readonly hooks: (upstreamId: string, request: OwnRequest) => Promise<HookResult>;
-  /** Why pages are not published or not fresh; empty when all is well. */
-  readonly unreadiness: () => Promise<readonly string[]>;
+  /** Why no visitor is to be sent to this node; empty: there is no reason. */
+  readonly unreadiness: () => readonly string[];
+  /** Why what is served may be out of date; empty: it is fresh. */
+  readonly staleness: () => readonly string[];
   readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
   /** How long `?wait=1` waits for a report; default nine minutes. */
   readonly waitMs?: number;
@@ -52,19 +54,24 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
       return request.method === 'POST' ? options.intake(request, rest[0] ?? '') : notAllowed('POST');
     if (rest.length > 0) return null;
     if (name === 'rebuild') return request.method === 'POST' ? rebuild(options, request) : notAllowed('POST');
-    if (name !== 'health' && name !== 'ready' && name !== 'metrics') return null;
+    if (name !== 'health' && name !== 'ready' && name !== 'fresh' && name !== 'metrics') return null;
     if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed('GET, HEAD');
     if (name === 'health') return json(200, { status: 'ok' });
-    return name === 'ready' ? ready(options, request) : metrics(options, request);
+    if (name === 'ready') return verdict(options, request, { word: 'ready', reasons: options.unreadiness() });
+    if (name === 'fresh') return verdict(options, request, { word: 'fresh', reasons: options.staleness() });
+    return metrics(options, request);
   };
 }
 
-/** Whether all is published and fresh is for everybody; what is not, is for whoever has the token. */
-async function ready(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const reasons = await options.unreadiness();
-  if (reasons.length === 0) return json(200, { status: 'ready' });
+/** Whether all is well is for everybody; what is not, is for whoever has the token. */
+async function verdict(
+  options: OwnRoutesOptions,
+  request: OwnRequest,
+  { word, reasons }: { readonly word: string; readonly reasons: readonly string[] },
+): Promise<Answer> {
+  if (reasons.length === 0) return json(200, { status: word });
   const isTold = (await tokenRefusal(options, request)) === null;
-  return json(503, { status: 'not ready', ...(isTold ? { reasons } : {}) });
+  return json(503, { status: `not ${word}`, ...(isTold ? { reasons } : {}) });
 }
 
 /**

@@ -102,7 +102,7 @@ export async function run(): Promise<void> {
 }
 
 async function untilReady(pharos: RunningPharos): Promise<void> {
-  while ((await fetch(`${pharos.url}/-/ready`)).status !== 200) await pause(100);
+  while ((await fetch(`${pharos.url}/-/fresh`)).status !== 200) await pause(100);
 }
 
 interface Going {

@@ -26,7 +26,7 @@ describe('an outage that was detected', () => {
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "* * * * * *"\n`);
     pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     await eventually(
-      () => fetch(`${pharos.url}/-/ready`),
+      () => fetch(`${pharos.url}/-/fresh`),
       (answer) => answer.status === 200,
     );
   });

@@ -39,7 +39,7 @@ it('brings history back from a copy made while it ran, into a folder that was em
       writeFileSync(join(folder.path, place, 'pharos.yaml'), config);
     }
     const first = await start('first');
-    const ready = async (): Promise<boolean> => (await fetch(`${first.url}/-/ready`)).ok;
+    const ready = async (): Promise<boolean> => (await fetch(`${first.url}/-/fresh`)).ok;
     expect(await eventually(ready, (isReady) => isReady)).toBe(true);
     const backup = await runPharos(['backup', 'copy.db'], { cwd: join(folder.path, 'first'), env });
     expect([backup.status, backup.stderr]).toEqual([0, '']);

@@ -43,6 +43,8 @@ describe('references', () => {
   it('list every metric, and no other', async () => {
     const text = await createMetrics('1').text({
       upstreams: [],
+      isReady: true,
+      isFresh: true,
       pagesDefined: 0,
       pagesPublished: 0,
       runsWaiting: 0,

@@ -98,6 +98,7 @@ const SITE_PATHS = [
   '/site/private/zq-vault/',
   '/-/health',
   '/-/ready',
+  '/-/fresh',
   '/-/ops',
   '/-/nothing',
   '/-/rebuild',

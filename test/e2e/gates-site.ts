@@ -166,7 +166,7 @@ export async function startGatesSite({
     if (built.status !== 0) throw new Error(`the site could not be built:\n${built.stdout}${built.stderr}`);
   }
   const pharos = await startPharos(['start', '--port', '0'], { cwd, env });
-  const isReady = async (): Promise<boolean> => (await fetch(`${pharos.url}/-/ready`)).ok;
+  const isReady = async (): Promise<boolean> => (await fetch(`${pharos.url}/-/fresh`)).ok;
   if (!(await eventually(isReady, (ready) => ready))) {
     // Whoever called gets nothing to close.
     pharos.kill();

@@ -44,7 +44,7 @@ server: { trustedProxyHops: 1 }
       launchBrowser(),
     ]);
     await eventually(
-      () => fetch(`${pharos.url}/-/ready`),
+      () => fetch(`${pharos.url}/-/fresh`),
       (answer) => answer.status === 200,
     );
   });

@@ -55,7 +55,7 @@ const statusOf = async (node: RunningPharos, path: string): Promise<number> =>
   (await fetch(`${node.url}${path}`)).status;
 const isReady = (node: RunningPharos): Promise<number> =>
   eventually(
-    () => statusOf(node, '/-/ready'),
+    () => statusOf(node, '/-/fresh'),
     (status) => status === 200,
   );
 
@@ -79,10 +79,12 @@ it('keeps two nodes with data folders of their own current, outlives its server,
   expect(await statusOf(a, '/acme/')).toBe(200);
   expect(
     await eventually(
-      () => statusOf(a, '/-/ready'),
+      () => statusOf(a, '/-/fresh'),
       (status) => status === 503,
     ),
   ).toBe(503);
+  // It serves on, so a balancer goes on sending visitors to it.
+  expect(await statusOf(a, '/-/ready')).toBe(200);
   expect(await b.stop()).toBe(0);
   const again = await begin('b');
   expect(await statusOf(again, '/acme/')).toBe(200);

@@ -30,7 +30,7 @@ describe('an upstream that hangs', () => {
       .replace('auth: x-api-key', 'auth: x-api-key\n    hook: { secrets: ["${HOOK}"] }');
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
     pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
-    const ready = async (): Promise<number> => (await fetch(`${pharos.url}/-/ready`)).status;
+    const ready = async (): Promise<number> => (await fetch(`${pharos.url}/-/fresh`)).status;
     expect(await eventually(ready, (status) => status === 200)).toBe(200);
   });
   afterAll(async () => {

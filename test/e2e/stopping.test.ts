@@ -31,7 +31,7 @@ describe('a running server that is told to stop', () => {
   ])('ends although it is reading its configuration again (%s, %d ms after SIGHUP)', async (command, afterMs) => {
     const pharos = await startPharos([command, '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     await eventually(
-      () => fetch(`${pharos.url}/-/ready`),
+      () => fetch(`${pharos.url}/-/fresh`),
       ({ status }) => status === 200,
     );
     process.kill(pharos.pid, 'SIGHUP');

@@ -136,7 +136,7 @@ describe('output', () => {
     pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
     const { url } = pharos;
     await eventually(
-      () => fetch(`${url}/-/ready`),
+      () => fetch(`${url}/-/fresh`),
       ({ status }) => status === 200,
     );
     sandbox.world.force('website', 'down');

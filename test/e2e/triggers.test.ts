@@ -48,7 +48,7 @@ describe('triggers of a running server', () => {
     folder.remove();
   });
 
-  const ready = async (): Promise<number> => (await fetch(`${pharos.url}/-/ready`)).status;
+  const ready = async (): Promise<number> => (await fetch(`${pharos.url}/-/fresh`)).status;
   const hook = (headers: Record<string, string>, body: string | Uint8Array = '{}', id = 'edge'): Promise<Response> =>
     fetch(`${pharos.url}/-/hooks/${id}`, { method: 'POST', headers, body: body as BodyInit });
   const passes = async (): Promise<number> => {
@@ -61,8 +61,9 @@ describe('triggers of a running server', () => {
   const body = (id: number): string =>
     JSON.stringify({ monitor: { id: 1, name: 'Web', url: 'https://x' }, cronTimestamp: id, status: 'error' });
 
-  it('is ready once every page is published and its data is fresh', async () => {
+  it('is ready and fresh once every page is published and its upstreams have answered', async () => {
     expect(await (await fetch(`${pharos.url}/-/ready`)).json()).toEqual({ status: 'ready' });
+    expect(await (await fetch(`${pharos.url}/-/fresh`)).json()).toEqual({ status: 'fresh' });
   });
 
   it('takes either of two secrets, and refuses a wrong, a missing and a doubled one alike', async () => {

@@ -35,7 +35,7 @@ export async function startWritingSite(folder: string, config = WRITING_CONFIG):
   writeFileSync(join(folder, 'pharos.yaml'), config);
   const pharos = await startPharos(['start', '--port', '0'], { cwd: folder, env: WRITING_ENV });
   await eventually(
-    () => fetch(`${pharos.url}/-/ready`),
+    () => fetch(`${pharos.url}/-/fresh`),
     (answer) => answer.status === 200,
   );
   return pharos;

@@ -7,7 +7,7 @@ import { createOutbox } from '../../store/outbox.ts';
 import { now, type Pharos } from '../compose.ts';
 import { healthOf, windowName } from './upstream-health.ts';
 
-export async function gaugesOf(pharos: Pharos): Promise<Gauges> {
+export async function gaugesOf(pharos: Pharos): Promise<Omit<Gauges, 'isReady' | 'isFresh'>> {
   const at = now();
   const { store, config, engine, folders } = pharos;
   const { sources, resolved } = await pharos.siteState(at);

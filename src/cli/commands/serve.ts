@@ -4,6 +4,7 @@ import { createLog } from '../../app/log.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
+import { drain } from '../terminal/stopping.ts';
 import { loadConfig, requireConfig } from './common.ts';
 
 export interface ServeOptions {
@@ -33,7 +34,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     onReloaded: () => undefined,
   });
   const stopListening = onHangUp(reloading.reload);
-  await untilStopped();
+  const signal = await untilStopped();
+  await drain({ signal, door, log, drainSeconds: pharos.config.server.drainSeconds });
   stopListening();
   reloading.stop();
   await door.close();

@@ -16,6 +16,7 @@ import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule/schedule.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
+import { drain } from '../terminal/stopping.ts';
 import { loadConfig } from './common.ts';
 
 export interface StartOptions {
@@ -81,9 +82,9 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   });
   const stopListening = onHangUp(reloading.reload);
   const signal = await untilStopped();
+  await drain({ signal, door, log, drainSeconds: pharos.config.server.drainSeconds });
   stopListening();
   reloading.stop();
-  log.info({ signal }, 'stopping');
   schedules.stop();
   await door.close();
   await delivery.idle();

@@ -32,7 +32,11 @@ export interface SiteState {
 /** Stale is older than two intervals; an upstream that never answered is stale from the start. */
 export function sourceFreshness(
   upstreamId: string,
-  { times, intervalMs, now }: { times: UpstreamTimes | undefined; intervalMs: number; now: EpochMs },
+  {
+    times,
+    intervalMs,
+    now,
+  }: { times: Pick<UpstreamTimes, 'monitorsAt' | 'incidentsAt'> | undefined; intervalMs: number; now: EpochMs },
 ): SourceFreshness {
   const monitorsAt = times?.monitorsAt ?? null;
   const incidentsAt = times?.incidentsAt ?? null;

@@ -36,6 +36,10 @@ export interface Gauges {
     readonly isAsked: boolean;
     readonly quota: readonly { readonly window: string; readonly left: number }[];
   }[];
+  /** Whether visitors may be sent here. */
+  readonly isReady: boolean;
+  /** Whether what is served is up to date. */
+  readonly isFresh: boolean;
   readonly pagesDefined: number;
   readonly pagesPublished: number;
   readonly runsWaiting: number;
@@ -166,6 +170,8 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
     'upstream',
   ]);
   const quota = make('pharos_upstream_quota_left', 'Requests left in a window.', ['upstream', 'window']);
+  const ready = make('pharos_ready', '1: visitors may be sent to this node.');
+  const fresh = make('pharos_fresh', '1: every page is published and every upstream was heard from in time.');
   const defined = make('pharos_pages_defined', 'Pages that there are to publish.');
   const published = make('pharos_pages_published', 'Pages of which a release is served.');
   const runs = make('pharos_runs_waiting', 'Runs that wait for their turn.');
@@ -180,6 +186,8 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
       for (const { window, left } of windows) quota.set({ upstream, window }, left);
     }
     for (const { id, state, count } of gauges.exports) exported.set({ export: id, state }, count);
+    ready.set(Number(gauges.isReady));
+    fresh.set(Number(gauges.isFresh));
     defined.set(gauges.pagesDefined);
     published.set(gauges.pagesPublished);
     runs.set(gauges.runsWaiting);

@@ -14,7 +14,8 @@ async function answered(
     submit: () => ({ id: 'run-1', report: Promise.resolve({ hasFailed: false }) }),
     hasPage: () => true,
     hooks: async () => ({ kind: 'idle' }),
-    unreadiness: async () => [],
+    unreadiness: () => [],
+    staleness: () => [],
     metrics: async () => ({ text: '', contentType: 'text/plain' }),
     ops: async () => null,
     api: async () => null,
@@ -52,14 +53,14 @@ async function rebuilt(report: Promise<{ hasFailed: boolean }>, query: string): 
 
 describe('readiness', () => {
   it('is for everybody, and its reasons for whoever has the token, wherever the request comes from', async () => {
-    const unready = { unreadiness: async () => ['edge is stale'] };
+    const unready = { staleness: () => ['edge is stale'] };
     for (const clientAddress of ['192.0.2.1', '127.0.0.1', '::1']) {
       const ask = (token: string) =>
-        answered(unready, { path: 'ready', clientAddress, headers: { authorization: `Bearer ${token}` } });
-      expect(await ask('right')).toEqual([503, { status: 'not ready', reasons: ['edge is stale'] }]);
-      expect(await ask('wrong')).toEqual([503, { status: 'not ready' }]);
+        answered(unready, { path: 'fresh', clientAddress, headers: { authorization: `Bearer ${token}` } });
+      expect(await ask('right')).toEqual([503, { status: 'not fresh', reasons: ['edge is stale'] }]);
+      expect(await ask('wrong')).toEqual([503, { status: 'not fresh' }]);
     }
-    expect(await answered({}, { path: 'ready' })).toEqual([200, { status: 'ready' }]);
+    expect(await answered({}, { path: 'fresh' })).toEqual([200, { status: 'fresh' }]);
   });
 });
 

@@ -1,0 +1,57 @@
+/**
+ * The access log, on standard output: one line for each answer, when its last byte is handed over. Without queries, since
+ * links in mails carry their tokens there.
+ */
+
+import { pino } from 'pino';
+import type { Config } from '../config/load.ts';
+import type { AnsweredRequest } from '../server/front-door.ts';
+
+export type AccessLogFormat = Config['server']['accessLog'];
+
+/** Given the requests that were answered, in the order in which they were; `write` takes whole lines. */
+export function createAccessLog(
+  format: () => AccessLogFormat,
+  write: (line: string) => void = toStandardOutput(),
+): (request: AnsweredRequest) => void {
+  return (request) => {
+    const wanted = format();
+    if (wanted !== 'off') write(`${wanted === 'json' ? jsonLine(request) : commonLine(request)}\n`);
+  };
+}
+
+function toStandardOutput(): (line: string) => void {
+  // Gathers lines while a slow reader takes none, so that no visitor waits for it.
+  const target = pino.destination({ dest: 1, sync: false });
+  return (line) => void target.write(line);
+}
+
+function jsonLine({ at, clientAddress, method, path, host, status, bytes, seconds, agent }: AnsweredRequest): string {
+  return JSON.stringify({
+    time: new Date(at).toISOString(),
+    client: clientAddress,
+    method,
+    host,
+    path,
+    status,
+    bytes,
+    ms: Math.round(seconds * 1e6) / 1e3,
+    agent,
+  });
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** As web servers have written it since NCSA's: `host ident user [time] "request" status bytes`. */
+function commonLine({ at, clientAddress, method, path, status, bytes }: AnsweredRequest): string {
+  const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)/.exec(new Date(at).toISOString()) ?? [];
+  const when = `${day}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000`;
+  return `${clientAddress || '-'} - - [${when}] "${method} ${quoted(path)} HTTP/1.1" ${status} ${bytes}`;
+}
+
+/** Nothing of a request ends the field, or the line, that it stands in. */
+function quoted(text: string): string {
+  return text
+    .replace(/["\\]/g, '\\$&')
+    .replace(/[^\x20-\x7e]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}

@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+describe('a node behind a balancer', () => {
+  const folder = temporaryFolder();
+  let sandbox: Sandbox;
+  let pharos: RunningPharos;
+  const statusOf = async (path: string): Promise<number> => (await fetch(`${pharos.url}${path}`)).status;
+  const configure = (accessLog: string): void => {
+    const server = `server: { accessLog: ${accessLog}, drainSeconds: 3 }`;
+    const config = sandbox.configText({ include: ['server-monitor'] });
+    expect(config).not.toContain('server:');
+    writeFileSync(join(folder.path, 'pharos.yaml'), `${config}${server}\nschedule: "0 0 1 * *"\n`);
+  };
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    configure('json');
+    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    await eventually(
+      () => statusOf('/-/fresh'),
+      (status) => status === 200,
+    );
+  });
+  afterAll(async () => {
+    await sandbox?.stop();
+    folder.remove();
+  });
+
+  it('logs each answer in one line, without its query, and follows its configuration', async () => {
+    const agent = 'visitor "of" tests';
+    await fetch(`${pharos.url}/acme/login/link/?token=CANARY`, { headers: { 'user-agent': agent } });
+    const logged = async (): Promise<string> => pharos.stdout().slice(pharos.stdout().indexOf('{'));
+    const lines = (await eventually(logged, (text) => text.includes('/login/link/'))).trim().split('\n');
+    const line = lines.map((text) => JSON.parse(text)).find(({ path }) => path === '/acme/login/link/');
+    expect(line).toMatchObject({ client: '127.0.0.1', method: 'GET', host: new URL(pharos.url).host, agent });
+    expect(line).toMatchObject({ status: expect.any(Number), bytes: expect.any(Number), ms: expect.any(Number) });
+    expect(pharos.stdout()).not.toContain('CANARY');
+
+    configure('common');
+    process.kill(pharos.pid, 'SIGHUP');
+    const written = await eventually(
+      async () => {
+        await fetch(`${pharos.url}/no-such-page`);
+        return pharos.stdout();
+      },
+      (text) => text.includes('] "GET'),
+    );
+    expect(written).toMatch(
+      /^127\.0\.0\.1 - - \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET \/no-such-page HTTP\/1\.1" \d{3} \d+$/m,
+    );
+  });
+
+  it('is not ready from SIGTERM on, serves on for as long as it was told to, then ends', async () => {
+    expect(await statusOf('/-/ready')).toBe(200);
+    const ended = pharos.stop();
+    expect(
+      await eventually(
+        () => statusOf('/-/ready'),
+        (status) => status === 503,
+      ),
+    ).toBe(503);
+    const page = await fetch(`${pharos.url}/acme/`);
+    expect([page.status, page.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await statusOf('/-/health')).toBe(200);
+    expect(await ended).toBe(0);
+    await expect(statusOf('/acme/')).rejects.toThrow();
+  });
+});

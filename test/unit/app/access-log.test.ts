@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { createAccessLog } from '../../../src/app/access-log.ts';
+import { toEpochMs } from '../../../src/model/time.ts';
+
+const REQUEST = {
+  at: toEpochMs(Date.UTC(2026, 10, 1, 9, 5, 3)),
+  clientAddress: '2001:db8::7',
+  method: 'GET',
+  host: 'status.example.com',
+  path: '/acme/',
+  agent: '',
+  status: 200,
+  bytes: 9471,
+  seconds: 0.0004126,
+};
+
+function linesOf(format: 'off' | 'common' | 'json', over: Partial<typeof REQUEST> = {}): string[] {
+  const lines: string[] = [];
+  createAccessLog(
+    () => format,
+    (line) => lines.push(line),
+  )({ ...REQUEST, ...over });
+  return lines;
+}
+
+describe('the access log', () => {
+  it('writes the Common Log Format', () => {
+    expect(linesOf('common')).toEqual([
+      '2001:db8::7 - - [01/Nov/2026:09:05:03 +0000] "GET /acme/ HTTP/1.1" 200 9471\n',
+    ]);
+    expect(linesOf('off')).toEqual([]);
+  });
+
+  it('lets no request write a line or a field of its own', () => {
+    const path = '/a" 200 1\n192.0.2.1 - - "x\u001b[2J\\é';
+    expect(linesOf('common', { path })).toEqual([
+      String.raw`2001:db8::7 - - [01/Nov/2026:09:05:03 +0000] "GET /a\" 200 1\x0a192.0.2.1 - - \"x\x1b[2J\\\xe9 HTTP/1.1" 200 9471` +
+        '\n',
+    ]);
+    const [line = ''] = linesOf('json', { path, agent: path });
+    expect(line.trimEnd()).not.toMatch(/\p{Cc}/u);
+    expect(JSON.parse(line)).toMatchObject({ path, agent: path, ms: 0.413, time: '2026-11-01T09:05:03.000Z' });
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { staleness, unreadiness } from '../../../src/app/readiness.ts';
+import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
+import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
+import { releaseFolders } from '../../../src/publish/releases/folders.ts';
+
+const T0 = toEpochMs(Date.UTC(2026, 10, 1));
+const past = (ms: number): EpochMs => toEpochMs(T0 + ms);
+const folders = releaseFolders('/nowhere/at/all');
+
+/** Two pages, of which none is published, and an upstream that answered at T0. */
+function stateAt(now: EpochMs): SiteState {
+  const pages = ['acme', 'beta'].map((slug) => ({ definition: { slug } }));
+  const source = { upstreamId: 'edge', monitorsAt: T0, incidentsAt: T0, intervalMs: MINUTE_MS };
+  const fresh = { ...source, isMonitorsStale: false, isIncidentsStale: false };
+  return { now, resolved: { pages }, sources: [fresh], announcements: [] } as unknown as SiteState;
+}
+
+describe('whether a node can serve visitors', () => {
+  const facts = { folders, state: stateAt(T0), isStopping: false, hasPublished: true };
+
+  it('depends on the first publish, and on what could not be published then no more', () => {
+    expect(unreadiness({ ...facts, hasPublished: false })).toEqual([
+      'page acme is not published yet',
+      'page beta is not published yet',
+    ]);
+    expect(unreadiness(facts)).toEqual([]);
+  });
+
+  it('depends on no upstream and on no database that was there once', () => {
+    expect(unreadiness({ ...facts, state: null })).toEqual(['the store has not been read yet']);
+    const monthOld = { ...facts, state: stateAt(past(-30 * 24 * 60 * MINUTE_MS)) };
+    expect(unreadiness(monthOld)).toEqual([]);
+    expect(unreadiness({ ...facts, isStopping: true })).toEqual(['it is stopping']);
+  });
+});
+
+describe('whether what is served is fresh', () => {
+  const facts = { folders, state: stateAt(T0), isStopping: false, hasPublished: true };
+  const unpublished = ['page acme is not published yet', 'page beta is not published yet'];
+
+  it('is told by the clock, also while the store cannot be read', () => {
+    expect(staleness(facts, past(9 * SECOND_MS))).toEqual(unpublished);
+    expect(staleness(facts, past(31 * SECOND_MS))).toEqual(['the database has not answered for 31 s', ...unpublished]);
+    const read = { ...facts, state: stateAt(past(2 * MINUTE_MS + 1)) };
+    expect(staleness(read, past(2 * MINUTE_MS))).toEqual(unpublished);
+    expect(staleness(read, past(2 * MINUTE_MS + 1))).toEqual([...unpublished, 'upstream edge is stale']);
+    expect(staleness({ ...facts, state: null }, T0)).toEqual(['the store has not been read yet']);
+  });
+});
