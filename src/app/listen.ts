@@ -110,11 +110,12 @@ function ownRoutesOf(
   const { guard, routes } = createOperators(pharos);
   const takeHook = createHookHandler({
     hookOf: (id) => pharos.config.upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
-    pull: (id, address) =>
+    pull: (id, { clientAddress, trace }) =>
       engine.submit({
         trigger: 'hook',
         actor: `hook:${id}`,
-        client: audit.clientOf(address),
+        client: audit.clientOf(clientAddress),
+        ...(trace === null ? {} : { traces: [trace] }),
         upstreams: [id],
         isUrgent: true,
       }).id,
@@ -126,11 +127,12 @@ function ownRoutesOf(
     guard,
     canRun: pharos.publisher !== null,
     now,
-    submit: (page, address) =>
+    submit: (page, { clientAddress, trace }) =>
       engine.submit({
         trigger: 'rebuild',
         actor: 'operator',
-        client: audit.clientOf(address),
+        client: audit.clientOf(clientAddress),
+        ...(trace === null ? {} : { traces: [trace] }),
         ...(page === null ? {} : { page }),
       }),
     hasPage: (slug) => access.pageOf(slug) !== null,

@@ -9,6 +9,8 @@ export interface OwnRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly clientAddress: string;
+  /** Trace id of the caller, 32 hexadecimal digits (W3C `traceparent`); null: it sent none. */
+  readonly trace: string | null;
   readonly isSecure: boolean;
   /** By the site's own host, or from this machine; not by the domain of one page. */
   readonly isSiteHost: boolean;

@@ -161,10 +161,15 @@ async function ownAnswer(
     query,
     headers: request.headers,
     clientAddress: clientAddress(options, request),
+    trace: traceOf(request.headers['traceparent']),
     isSecure: options.isHttpsSite,
     isSiteHost: address.isSite,
     body: () => readBody(request),
   });
+}
+
+function traceOf(header: string | string[] | undefined): string | null {
+  return /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(String(header))?.[1] ?? null;
 }
 
 function clientAddress(options: FrontDoorOptions, request: IncomingMessage): string {

@@ -15,7 +15,7 @@ export interface OwnRoutesOptions {
   /** Queues a run over everything, or one that publishes only this page. */
   readonly submit: (
     page: string | null,
-    clientAddress: string,
+    request: Pick<OwnRequest, 'clientAddress' | 'trace'>,
   ) => {
     readonly id: string;
     readonly report: Promise<{ readonly hasFailed: boolean }>;
@@ -108,7 +108,7 @@ async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<
     return json(400, { message: 'The body is a JSON object with an optional "page": the slug of one page.' });
   const page = body.data.page ?? null;
   if (page !== null && !options.hasPage(page)) return json(404, { message: 'There is no such page.' });
-  const { id, report } = options.submit(page, request.clientAddress);
+  const { id, report } = options.submit(page, request);
   if ((request.query.get('wait') ?? '0') === '0')
     return json(202, { run: id, message: 'A run is queued; add ?wait=1 to wait for its report.' });
   try {

@@ -13,6 +13,8 @@ export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'on
   readonly isUrgent?: boolean;
   /** Who asked, for the audit: `operator`, `hook:svc`; never an address or a secret. Absent: nobody did. */
   readonly actor?: string;
+  /** Trace ids of whoever asked, for the log. */
+  readonly traces?: readonly string[];
   /** Keyed hash of the address that asked, for the audit. */
   readonly client?: string | null;
 }
@@ -26,6 +28,8 @@ export interface QueuedRun {
 export interface RunReport extends RunOutcome {
   readonly id: string;
   readonly trigger: string;
+  /** Of all that asked for it, in the order in which they did. */
+  readonly traces: readonly string[];
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs;
   /** Whether an upstream or a page failed. */
@@ -80,6 +84,7 @@ interface Waiting extends QueuedRun {
 interface Running extends QueuedRun {
   /** That of the most deliberate request that is asked within it. */
   trigger: string;
+  readonly traces: string[];
   readonly startedAt: EpochMs;
   readonly run: ActiveRun;
 }
@@ -89,6 +94,8 @@ const TRIGGERS = ['start', 'schedule', 'hook', 'write', 'rebuild', 'command'];
 /** An operator asks, so an upstream that is being left alone is tried all the same. */
 const MANUAL_TRIGGERS: ReadonlySet<string> = new Set(['rebuild', 'command']);
 
+/** Of a storm of notifications those that asked last. */
+const TRACES_MAX = 20;
 /** One run a minute makes some megabytes a day; what they changed is kept elsewhere for longer. */
 const RUN_DAYS_KEPT = 30;
 
@@ -107,10 +114,11 @@ export function createEngine(deps: EngineDeps): Engine {
   async function execute(mine: Running): Promise<RunReport> {
     const { id, startedAt } = mine;
     const { pass, publish } = await mine.run.outcome;
-    const { trigger } = mine;
+    const { trigger, traces } = mine;
     const report: RunReport = {
       id,
       trigger,
+      traces,
       startedAt,
       endedAt: deps.now(),
       pass,
@@ -182,7 +190,8 @@ export function createEngine(deps: EngineDeps): Engine {
       try {
         const { trigger } = item.request;
         const order = { ...item.request, ...askerOf(item.request), onTrouble: tell };
-        current = { id, trigger, startedAt: deps.now(), run: beginRun(deps, order), report: promise };
+        const traces = [...(item.request.traces ?? [])];
+        current = { id, trigger, traces, startedAt: deps.now(), run: beginRun(deps, order), report: promise };
         deps.onStarted?.(id);
         resolve(await execute(current));
       } catch (error) {
@@ -204,6 +213,7 @@ export function createEngine(deps: EngineDeps): Engine {
     if (current === null || upstreams === undefined || upstreams.length === 0 || !isFitting) return null;
     if (!current.run.ask({ upstreams, ...askerOf(request), isUrgent })) return null;
     current.trigger = moreDeliberate(current.trigger, trigger);
+    current.traces.push(...(request.traces ?? []));
     return current;
   }
 
@@ -247,6 +257,7 @@ function joined(first: RunRequest, second: RunRequest): RunRequest {
   return {
     ...rest,
     trigger: moreDeliberate(trigger, second.trigger),
+    traces: [...(first.traces ?? []), ...(second.traces ?? [])].slice(-TRACES_MAX),
     ...(page !== undefined && page === second.page ? { page } : {}),
     ...(isUrgent === true || second.isUrgent === true ? { isUrgent: true } : {}),
   };

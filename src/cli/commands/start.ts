@@ -153,17 +153,18 @@ function welcome(url: string, sandbox: Sandbox | null): string {
 }
 
 function logReport(log: Log, report: Parameters<NonNullable<Parameters<typeof compose>[1]['onReport']>>[0]): void {
+  const run = { run: report.id, ...(report.traces.length === 0 ? {} : { traces: report.traces }) };
   for (const item of report.pass?.upstreams ?? []) {
-    if (item.kind === 'failed') log.warn({ run: report.id, upstream: item.upstreamId, code: item.code }, item.message);
+    if (item.kind === 'failed') log.warn({ ...run, upstream: item.upstreamId, code: item.code }, item.message);
     if (item.kind === 'ok' && item.changed.monitors.length > 0)
-      log.info({ run: report.id, upstream: item.upstreamId, monitors: item.changed.monitors.length }, 'changed');
+      log.info({ ...run, upstream: item.upstreamId, monitors: item.changed.monitors.length }, 'changed');
   }
   for (const page of report.publish?.pages ?? []) {
-    if (page.kind === 'failed') log.error({ run: report.id, page: page.slug }, page.message ?? 'failed');
+    if (page.kind === 'failed') log.error({ ...run, page: page.slug }, page.message ?? 'failed');
     if (page.kind === 'published')
       log.info(
         {
-          run: report.id,
+          ...run,
           page: page.slug,
           release: page.release,
           drawn: page.filesDrawn,
@@ -172,6 +173,5 @@ function logReport(log: Log, report: Parameters<NonNullable<Parameters<typeof co
         'published',
       );
   }
-  for (const problem of report.publish?.problems ?? [])
-    log.warn({ run: report.id, page: problem.slug }, problem.message);
+  for (const problem of report.publish?.problems ?? []) log.warn({ ...run, page: problem.slug }, problem.message);
 }

@@ -17,7 +17,7 @@ export interface HookHandlerOptions {
   /** Of an upstream; null: it takes no notifications, or there is none of that id. */
   readonly hookOf: (upstreamId: string) => Hook | null;
   /** Asks the upstream and publishes, before anything that waits; the id of the run. */
-  readonly pull: (upstreamId: string, clientAddress: string) => string;
+  readonly pull: (upstreamId: string, request: Pick<OwnRequest, 'clientAddress' | 'trace'>) => string;
   /** False: this process asks nobody. */
   readonly canPull: boolean;
   readonly now: () => EpochMs;
@@ -49,19 +49,19 @@ export function createHookHandler(
   const turns = new Map<string, Turn>();
   const seen = new LRUCache<string, true>({ max: REMEMBERED_MAX });
 
-  function pull(upstreamId: string, clientAddress: string): string | null {
+  function pull(upstreamId: string, request: OwnRequest): string | null {
     const now = options.now();
     const turn = turns.get(upstreamId);
     const waitMs = turn === undefined ? 0 : turn.lastAt + DEBOUNCE_MS - now;
     if (turn === undefined || waitMs <= 0) {
       turns.set(upstreamId, { lastAt: now, isTrailing: false });
-      return options.pull(upstreamId, clientAddress);
+      return options.pull(upstreamId, request);
     }
     if (!turn.isTrailing) {
       turn.isTrailing = true;
       options.later(waitMs, () => {
         turns.set(upstreamId, { lastAt: options.now(), isTrailing: false });
-        options.pull(upstreamId, clientAddress);
+        options.pull(upstreamId, request);
       });
     }
     return null;
@@ -75,7 +75,7 @@ export function createHookHandler(
     const fingerprint = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');
     if (body.length > 0 && seen.has(fingerprint)) return { kind: 'known' };
     seen.set(fingerprint, true);
-    return { kind: 'taken', runId: pull(upstreamId, request.clientAddress) };
+    return { kind: 'taken', runId: pull(upstreamId, request) };
   };
 }
 

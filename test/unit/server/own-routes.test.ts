@@ -29,6 +29,7 @@ async function answered(
     query: new URLSearchParams(),
     headers: {},
     clientAddress: '192.0.2.1',
+    trace: null,
     isSecure: false,
     isSiteHost: true,
     body: async () => Buffer.from(''),
