@@ -66,27 +66,6 @@ describe('triggers of a running server', () => {
     expect(await (await fetch(`${pharos.url}/-/fresh`)).json()).toEqual({ status: 'fresh' });
   });
 
-  it('carries the trace of who asked to the lines of what was published', async () => {
-    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
-    sandbox.world.force('website', 'down');
-    await fetch(`${pharos.url}/-/rebuild?wait=1`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, traceparent: `00-${trace}-00f067aa0ba902b7-01` },
-    });
-    sandbox.world.force('website', null);
-    const lines = await eventually(
-      async () =>
-        pharos
-          .stderr()
-          .split('\n')
-          .filter((line) => line.includes(trace)),
-      (found) => found.some((line) => line.includes('"published"')),
-    );
-    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({ traces: [trace], page: 'acme', msg: 'published', run: expect.any(String) }),
-    );
-  });
-
   it('takes either of two secrets, and refuses a wrong, a missing and a doubled one alike', async () => {
     const refused = await Promise.all([
       hook({}),
@@ -248,5 +227,26 @@ describe('triggers of a running server', () => {
     }
     for (const secret of [...Object.values(HOOKS), ...Object.values(sandbox.environment())])
       expect(text).not.toContain(secret);
+  });
+
+  it('carries the trace of who asked to the lines of what was published', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    sandbox.world.force('website', 'down');
+    await fetch(`${pharos.url}/-/rebuild?wait=1`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, traceparent: `00-${trace}-00f067aa0ba902b7-01` },
+    });
+    sandbox.world.force('website', null);
+    const lines = await eventually(
+      async () =>
+        pharos
+          .stderr()
+          .split('\n')
+          .filter((line) => line.includes(trace)),
+      (found) => found.some((line) => line.includes('"published"')),
+    );
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ traces: [trace], page: 'acme', msg: 'published', run: expect.any(String) }),
+    );
   });
 });
