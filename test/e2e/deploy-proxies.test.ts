@@ -37,6 +37,7 @@ function caddyfileFor(folder: string, port: number): string {
     ['\nstatus.example.com {', `\nhttp://${SITE_HOST}:${port} {`],
     ['status.customer.example {', `http://${CUSTOM_HOST}:${port} {`],
     ['/customer\n', `/${SLUG.password}\n`],
+    ['/var/lib/pharos/static', join(site.cwd, 'out')],
     ['/var/lib/pharos', site.data],
     ['127.0.0.1:4321', `127.0.0.1:${new URL(site.pharos.url).port}`],
     // The test is on this machine, and wants to be kept out.
@@ -57,6 +58,7 @@ const PROXIES = [
         domains: { [CUSTOM_HOST]: `/${SLUG.password}` },
         // The test is on this machine, and wants to be kept out.
         changes: [['allow 127.0.0.0/8;', '']],
+        output: join(site.cwd, 'out'),
       }),
   },
   {
@@ -198,6 +200,7 @@ describe.each(PROXIES)('deploy/$name', ({ name, program, guessedPage, start }) =
         [`/${SLUG.public}/history/`]: 'text/html',
         [`/${SLUG.public}/feed.atom`]: 'application/atom+xml',
         [`/${SLUG.public}/api/v2/status.json`]: 'application/json',
+        [`/${SLUG.public}/badges/`]: 'text/html',
         '/': 'text/html',
       };
       for (const [path, type] of Object.entries(shown)) {
@@ -206,7 +209,19 @@ describe.each(PROXIES)('deploy/$name', ({ name, program, guessedPage, start }) =
         expect([path, answer.body.includes(CANARY.public)]).toEqual([path, true]);
       }
       expect((await ask(`/${SLUG.public}/`)).body).toBe(before.body);
+      for (const [file, type] of [
+        ['status.svg', 'image/svg+xml'],
+        ['uptime-90d-dark.svg', 'image/svg+xml'],
+        ['status.json', 'application/json'],
+      ] as const) {
+        const answer = await ask(`/${SLUG.public}/badges/${file}?style=pill`);
+        expect([file, answer.status, answer.headers['content-type']?.split(';')[0]]).toEqual([file, 200, type]);
+        expect(answer.body).toBe(readFileSync(join(site.cwd, 'out', SLUG.public, 'badges', file), 'utf8'));
+      }
       for (const path of [
+        `/${SLUG.password}/badges/status.svg`,
+        `/${SLUG.public}/badges/no-such.svg`,
+        `/${SLUG.public}/badges/..%2f..%2f_headers`,
         `/${SLUG.password}/`,
         `/${SLUG.password}/index.html`,
         `/${SLUG.unknown}/`,
@@ -214,7 +229,7 @@ describe.each(PROXIES)('deploy/$name', ({ name, program, guessedPage, start }) =
         '/-/ops',
       ]) {
         const answer = await ask(path);
-        expect([403, 502], `${path}: ${answer.status}`).toContain(answer.status);
+        expect([400, 403, 404, 502], `${path}: ${answer.status}`).toContain(answer.status);
         expect(answer.all, path).not.toMatch(/qx|qh/);
       }
       const domain = await ask('/', { headers: { host: CUSTOM_HOST } });

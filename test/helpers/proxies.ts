@@ -128,6 +128,8 @@ export interface DeployedBefore {
   readonly folder: string;
   readonly pharosPort: number;
   readonly data: string;
+  /** What is written beside serving; default: nothing is. */
+  readonly output?: string;
   /** Domains of single pages, and where the files of each are below site/public. */
   readonly domains?: Readonly<Record<string, string>>;
   /** What else is different. */
@@ -139,6 +141,7 @@ export async function startDeployedNginx({
   folder,
   pharosPort,
   data,
+  output = join(data, 'static'),
   domains = {},
   changes = [],
 }: DeployedBefore): Promise<RunningProxy> {
@@ -154,6 +157,7 @@ export async function startDeployedNginx({
   const http = replaced(readDeploy('nginx.conf'), [
     ['server 127.0.0.1:4321;', `server 127.0.0.1:${pharosPort};`],
     ['/var/cache/nginx/pharos', join(folder, 'cache')],
+    ['/var/lib/pharos/static', output],
     ['/var/lib/pharos', data],
     ['/etc/ssl/status.example.com.pem', join(folder, 'cert.pem')],
     ['/etc/ssl/private/status.example.com.key', join(folder, 'key.pem')],
