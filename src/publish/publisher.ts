@@ -22,7 +22,7 @@ import { type PageReport, type PublishReport, pageReport } from './publish-repor
 import { removeOrphans } from './releases/clean.ts';
 import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
-import { publishedSlugs, SITE_SLUG } from './releases/folders.ts';
+import { namesIn, publishedSlugs, SITE_SLUG } from './releases/folders.ts';
 import { heldRelease } from './releases/hold.ts';
 import { closeGated } from './releases/modes.ts';
 import type { Fence } from './releases/publish-lease.ts';
@@ -59,6 +59,9 @@ export interface Publisher {
   readonly close: () => Promise<void>;
 }
 
+/** A run without news costs next to nothing, and this is most of it. */
+const LINKS_EVERY_MS = 10_000;
+
 /** What one run works with. */
 interface PublishRun {
   readonly state: SiteState;
@@ -74,6 +77,8 @@ interface PublishedState {
   /** For which definitions pages that are no more were withdrawn. */
   withdrawnFor: ResolvedSite | null;
   isFirstRun: boolean;
+  /** When links were last looked at, on the clock of `performance.now()`. */
+  linksSeenAt: number;
 }
 
 interface Parts {
@@ -113,6 +118,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
     newsAt: -Infinity,
     withdrawnFor: null,
     isFirstRun: true,
+    linksSeenAt: performance.now(),
   };
   const parts: Parts = {
     options,
@@ -131,9 +137,10 @@ export function createPublisher(init: PublisherOptions): Publisher {
   return {
     publish: async (state, { slug } = {}) => {
       const started = performance.now();
+      const isSiteLost = forgetLost(parts);
       const tasks = tasksFor(parts, state, slug);
       const { problems } = state.resolved;
-      const isIdle = tasks.length === 0 && parts.memory.withdrawnFor === state.resolved;
+      const isIdle = !isSiteLost && tasks.length === 0 && parts.memory.withdrawnFor === state.resolved;
       const reports = isIdle
         ? []
         : await exclusively((fence) => publishAll(parts, { state, fence }, tasks)).catch((error: unknown) =>
@@ -155,6 +162,18 @@ export function createPublisher(init: PublisherOptions): Publisher {
       await options.workers?.terminate();
     },
   };
+}
+
+/**
+ * Pages that this process published and that are served no more, since somebody cleared the folder or a part of it, are
+ * published as if for the first time. Two folders are listed, now and then; whether the site's own files are gone.
+ */
+function forgetLost({ options: { folders }, memory }: Parts): boolean {
+  if (memory.isFirstRun || performance.now() - memory.linksSeenAt < LINKS_EVERY_MS) return false;
+  memory.linksSeenAt = performance.now();
+  const links = new Set([...namesIn(folders.publicSite), ...namesIn(folders.privateSite)]);
+  for (const slug of memory.pages.keys()) if (!links.has(slug)) memory.pages.delete(slug);
+  return !links.has(SITE_SLUG);
 }
 
 /** News first, then what was never looked at, then what is due. */

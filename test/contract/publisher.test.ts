@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
@@ -458,6 +458,36 @@ describe('figures over long periods', () => {
     isBroken = false;
     await turn('degraded');
     expect(keysOf(site)[0]).not.toBe(first);
+  });
+});
+
+describe('a folder of what is served that is cleared while it is', () => {
+  afterEach(async () => {
+    vi.useRealTimers();
+    await closeSmallSites();
+  });
+
+  it.each([
+    ['all of it', (site: SmallSite) => rmSync(dirname(site.folders.publicSite), { recursive: true })],
+    ['one page', (site: SmallSite) => rmSync(join(site.folders.publicSite, 'beta'))],
+    ['the site’s own files', (site: SmallSite) => rmSync(join(site.folders.publicSite, '_site'))],
+  ])('is there again with the next runs: %s', async (_what, clear) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { site, run, publisher } = await published();
+    await passingBy(site, run);
+    const filesServed = (): string[] =>
+      [...DEFAULT, '_site'].flatMap((slug) =>
+        Object.keys(servedTree(site.folders.publicSite, slug)).map((path) => `${slug}/${path}`),
+      );
+    const before = filesServed();
+    clear(site);
+    vi.advanceTimersByTime(11_000);
+    await run();
+    await publisher.settled();
+    expect(filesServed()).toEqual(before);
+    // And it stays so.
+    vi.advanceTimersByTime(11_000);
+    expect(publishedBy(await run())).toEqual([]);
   });
 });
 
