@@ -23,7 +23,15 @@ export function createStateSender(): (state: SiteState) => SentState {
 
 /** Makes of what is sent what it was; the same object as long as no definition changed. */
 export function createStateReceiver(): (sent: SentState) => SiteState {
-  let last: ResolvedSite = { pages: [], problems: [], withheld: [], undecided: [], isDecided: false, home: null };
+  let last: ResolvedSite = {
+    pages: [],
+    problems: [],
+    withheld: [],
+    undecided: [],
+    closed: [],
+    isDecided: false,
+    home: null,
+  };
   return ({ resolved, ...state }) => {
     if (resolved !== null) {
       const known = new Map(last.pages.map((page) => [page.definition.slug, page]));

@@ -11,6 +11,7 @@ import {
 import type { PageSettings } from '../../model/page.ts';
 import { safeLink } from '../../model/scalars.ts';
 import { MINUTE_MS } from '../../model/time.ts';
+import { isOpenAsConfigured } from '../releases/last-published.ts';
 import { settleDomains } from './domains.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
@@ -37,6 +38,8 @@ export interface ResolvedSite {
   readonly withheld: readonly string[];
   /** Slugs of configured pages that wait for an upstream to tell whether it defines them too. Nobody sees them meanwhile. */
   readonly undecided: readonly string[];
+  /** Those of `undecided` that the configuration puts behind a gate or takes back: what was public of them is so no more. */
+  readonly closed: readonly string[];
   /**
    * False: an upstream that may define pages has not told yet which. What was published of a page that is neither among
    * `pages` nor `withheld` may be one of them; it is neither taken away nor drawn anew.
@@ -64,15 +67,17 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
     .map((draft) => finish(draft, inputs, problems))
     .filter((page) => isPublishable(page, problems))
     .toSorted((a, b) => (a.definition.slug < b.definition.slug ? -1 : 1));
+  const undecided = collected.undecided.map(({ slug }) => slug);
   const shown = new Set(pages.map(({ definition }) => definition.slug));
   const defined = [...collected.withheld, ...drafts.map(({ definition }) => definition.slug)];
   return {
     pages,
     problems,
     withheld: [...new Set(defined)].filter((slug) => !shown.has(slug)),
-    undecided: collected.undecided,
+    undecided,
+    closed: collected.undecided.filter((config) => !isOpenAsConfigured(config)).map(({ slug }) => slug),
     isDecided: inputs.undecidedUpstreams.size === 0,
-    home: inputs.site.home ?? onlyOf([...defined, ...collected.undecided]),
+    home: inputs.site.home ?? onlyOf([...defined, ...undecided]),
   };
 }
 
@@ -80,9 +85,9 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
  * Tells of a page whether anybody may see it. One that is not known of stays as it is until every upstream that may define
  * pages has told which.
  */
-export function isOpenIn({ pages, withheld, isDecided }: ResolvedSite): (slug: string) => boolean {
+export function isOpenIn({ pages, withheld, closed: taken, isDecided }: ResolvedSite): (slug: string) => boolean {
   const access = new Map(pages.map(({ definition }) => [definition.slug, definition.access]));
-  const closed = new Set(withheld);
+  const closed = new Set([...withheld, ...taken]);
   return (slug) => (access.has(slug) ? access.get(slug) === 'public' : !isDecided && !closed.has(slug));
 }
 

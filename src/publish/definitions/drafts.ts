@@ -18,15 +18,15 @@ export interface CollectedDrafts {
   readonly problems: readonly DefinitionProblem[];
   /** Slugs that are claimed and that nobody is to see. */
   readonly withheld: readonly string[];
-  /** Slugs of configured pages that an upstream may turn out to define too. */
-  readonly undecided: readonly string[];
+  /** Configured pages that an upstream may turn out to define too. */
+  readonly undecided: readonly PageConfig[];
 }
 
 /** Pages of the configuration with what they build on, and the pages of upstreams that nobody builds on. */
 export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
   const problems: DefinitionProblem[] = [];
   const withheld: string[] = [];
-  const undecided: string[] = [];
+  const undecided: PageConfig[] = [];
   const drafts: Draft[] = [];
   const upstreamPages = safePages(inputs.upstreamDefinitions, problems);
   const bySlug = Map.groupBy(upstreamPages, ({ slug }) => slug);
@@ -49,7 +49,7 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
     }
     const [claim] = bySlug.get(slug) ?? [];
     if (claim !== undefined) withhold(slug, conflictText(slug, claim));
-    else if (inputs.undecidedUpstreams.size > 0) undecided.push(slug);
+    else if (inputs.undecidedUpstreams.size > 0) undecided.push(config);
     else drafts.push({ definition: overlay(config, null, inputs), config });
   }
   for (const [slug, pages] of bySlug) {

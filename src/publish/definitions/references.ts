@@ -65,7 +65,7 @@ function knownNames({ definitions, upstreams, monitors }: ReferenceInputs): Know
       ...pages.map(({ slug }) => slug),
       ...drafts.map(({ definition }) => definition.slug),
       ...withheld,
-      ...undecided,
+      ...undecided.map(({ slug }) => slug),
     ]),
     hasAllPages: undecidedUpstreams.size === 0,
     pagesOf: (upstream) =>

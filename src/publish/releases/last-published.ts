@@ -20,11 +20,19 @@ export function lastPublicPages(folders: ReleaseFolders, pages: Config['pages'])
     const manifest = served?.isPublic === true ? readManifest(folders, slug, served.number) : null;
     if (manifest?.access !== 'public') return [];
     const configured = pages.find((page) => page.slug === slug);
-    return configured === undefined || isOpen(configured) ? [{ slug, customDomain: manifest.customDomain }] : [];
+    return configured === undefined || isOpenAsConfigured(configured)
+      ? [{ slug, customDomain: manifest.customDomain }]
+      : [];
   });
 }
 
-function isOpen({ access_type: type, password, auth_email_domains: domains, published }: Config['pages'][number]) {
+/** Whether the configuration by itself, whatever an upstream says besides, leaves a page open to everybody. */
+export function isOpenAsConfigured({
+  access_type: type,
+  password,
+  auth_email_domains: domains,
+  published,
+}: Config['pages'][number]): boolean {
   const stated = statedAccess({
     type: type ?? null,
     hasPassword: password !== undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/config/load.ts';
 import { type AccessType, type PageDefinition, toMonitorId } from '../../../src/model/observation.ts';
-import { resolvePages } from '../../../src/publish/definitions/definitions.ts';
+import { isOpenIn, resolvePages } from '../../../src/publish/definitions/definitions.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 
 const SITE = {
@@ -196,6 +196,22 @@ describe('before an upstream that may define pages has told which', () => {
     expect(site).toMatchObject({ pages: [], withheld: [], undecided: ['staff'], isDecided: false });
     expect(resolve({ undecided: ['other'] })).toMatchObject({ pages: [], isDecided: false });
     expect(shown(resolve({}))).toEqual([['status', 'public']]);
+  });
+
+  it('what was public of a configured page stays, unless the configuration closes it by itself', () => {
+    for (const [own, isOpen] of [
+      [OWN.nothing, true],
+      [OWN.public, true],
+      [OWN['a password'], false],
+      [OWN.domains, false],
+      [{ published: false }, false],
+      [{ access_type: 'public', password: '${PW}' }, false],
+    ] as const) {
+      const pages = [{ slug: 'staff', components: [{ monitor: 'svc/1' }], ...own }];
+      const site = resolve({ pages, undecided: ['svc'], password: 'long enough' });
+      expect([own, isOpenIn(site)('staff')]).toEqual([own, isOpen]);
+      expect(site.undecided).toEqual(['staff']);
+    }
   });
 
   it('pages of other upstreams are published as theirs show them', () => {
