@@ -120,7 +120,7 @@ const PREFLIGHT_OPEN: Answer = {
     'access-control-allow-origin': '*',
     'access-control-allow-methods': 'GET, HEAD',
     'access-control-allow-headers': '*',
-    'access-control-max-age': 7_200,
+    'access-control-max-age': '7200',
   },
   body: null,
 };

@@ -42,6 +42,7 @@ const FILE_ROWS: readonly { readonly files: RegExp; readonly tells: boolean }[] 
 /** Below a page, but in no manifest: drawn on demand, or never there. */
 const OTHER_PATHS = (canary: string): readonly string[] => [
   'api/now.json',
+  'api/v2/components/000000000000.json',
   'badges/status.svg',
   'badges/status.json',
   'badges/status.png',
