@@ -11,7 +11,7 @@ import { createReleaseReader } from '../server/visitors/release-reader.ts';
 import { now, type Pharos } from './compose.ts';
 import { followStore } from './follow-store.ts';
 import type { Log } from './log.ts';
-import { gaugesOf } from './operators/gauges.ts';
+import { createGaugeReader } from './operators/gauges.ts';
 import { createOperators } from './operators/operators.ts';
 import { createWritingRoutes } from './operators/writing.ts';
 
@@ -86,6 +86,7 @@ export async function listen(
 function ownRoutesOf(pharos: Pharos, log: Log): ReturnType<typeof createOwnRoutes> {
   const { engine, access, audit, metrics } = pharos;
   const { guard, routes } = createOperators(pharos);
+  const gauges = createGaugeReader(pharos);
   const takeHook = createHookHandler({
     hookOf: (id) => pharos.config.upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
     pull: (id, address) =>
@@ -122,7 +123,7 @@ function ownRoutesOf(pharos: Pharos, log: Log): ReturnType<typeof createOwnRoute
         if (isStatusError(error)) return ['the database cannot be read'];
         throw error;
       }),
-    metrics: async () => ({ text: await metrics.text(await gaugesOf(pharos)), contentType: metrics.contentType }),
+    metrics: async () => ({ text: await metrics.text(await gauges()), contentType: metrics.contentType }),
     ops: routes,
     ...createWritingRoutes(pharos, guard, log),
   });
