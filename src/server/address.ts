@@ -1,6 +1,6 @@
 /** Which page and which of its files an address means. */
 
-import { PAGE_FOLDERS, SITE_FILES } from '../model/slugs.ts';
+import { PAGE_FOLDERS, SECURITY_TXT, SITE_FILES } from '../model/slugs.ts';
 
 export interface SiteAddresses {
   /** Host name (no port) of site.url. */
@@ -39,6 +39,7 @@ export function resolveAddress(host: string | undefined, target: string, site: S
   const path = plainPath(target);
   if (path === null) return { kind: 'refused', status: 400 };
   if (path.startsWith('/-/')) return { kind: 'own', path: path.slice('/-/'.length), isSite: customSlug === undefined };
+  if (path === `/${SECURITY_TXT}`) return { kind: 'site', path: SECURITY_TXT };
   if (customSlug !== undefined) return pageAddress(customSlug, path.slice(1), '/');
   return siteAddress(path, site);
 }

@@ -36,6 +36,7 @@ const FILE_ROWS: readonly { readonly files: RegExp; readonly tells: boolean }[] 
   { files: /^reports\/\d{4}-\d{2}\/report\.(json|csv)$/, tells: true },
   { files: /^(sitemap\.xml|llms\.txt)$/, tells: true },
   { files: /^(og\.png|favicon\.svg|robots\.txt)$/, tells: false },
+  { files: /^site\.webmanifest$/, tells: true },
   { files: /^(components|groups)\/[\w-]+\/og\.png$/, tells: false },
 ];
 

@@ -45,6 +45,7 @@ const ADDRESSES: Readonly<Record<string, RegExp>> = {
   'components/api/feed.atom': /<feed/,
   'favicon.svg': /<svg/,
   'build.json': /"versions"/,
+  'site.webmanifest': /"start_url":".\/"/,
 };
 
 describe('the addresses that others expect', () => {
@@ -68,7 +69,14 @@ describe('the addresses that others expect', () => {
     writeFileSync(
       join(folder.path, 'pharos.yaml'),
       stringify({
-        site: { url: `http://${SITE_HOST}`, home: 'acme' },
+        site: {
+          url: `http://${SITE_HOST}`,
+          home: 'acme',
+          security: {
+            contact: ['mailto:security@acme.example', 'https://acme.example/security'],
+            expires: '2099-06-30',
+          },
+        },
         schedule: '0 0 1 1 *',
         upstreams: [
           {
@@ -130,6 +138,26 @@ describe('the addresses that others expect', () => {
         expect(again.status).toBe(304);
       }
       expect((await ask(host, `${base}/api/v2/${list}/000000000000.json`)).status).toBe(404);
+    }
+  });
+
+  it('say on every host whom to tell of a weakness', async () => {
+    const text =
+      'Contact: mailto:security@acme.example\nContact: https://acme.example/security\nExpires: 2099-06-30T00:00:00.000Z\n';
+    for (const host of [SITE_HOST, OWN_HOST]) {
+      const { status, body, headers } = await ask(host, '/.well-known/security.txt');
+      expect([status, headers['content-type'], body]).toEqual([200, 'text/plain; charset=utf-8', text]);
+    }
+    expect((await ask(SITE_HOST, '/.well-known/nothing.txt')).status).toBe(404);
+    const copy = join(folder.path, 'www', '.well-known', 'security.txt');
+    expect(await eventually(async () => existsSync(copy) && readFileSync(copy, 'utf8'), Boolean)).toBe(text);
+  });
+
+  it('tell of a page by its manifest and what it is, from wherever it is seen', async () => {
+    for (const [, host, base] of BASES) {
+      const { body } = await ask(host, `${base}/history/`);
+      expect(body).toContain('<meta property="og:type" content="website">');
+      expect(body).toContain('<link rel="manifest" href="../site.webmanifest">');
     }
   });
 

@@ -38,6 +38,8 @@ describe('an address', () => {
     ] as const)
       expect(at(target)).toEqual({ kind: 'page', slug: 'acme', path, base: '/' });
     for (const path of SITE_FILES) expect(at(`/${path}`)).toEqual({ kind: 'site', path });
+    expect(at('/.well-known/security.txt', 'status.acme.test')).toMatchObject({ kind: 'site' });
+    expect(at('/robots.txt', 'status.acme.test')).toMatchObject({ kind: 'page' });
     expect(at('/staff/')).toMatchObject({ kind: 'page', slug: 'staff', base: '/staff/' });
     expect(at('/feed.atom', undefined, { ...SITE, home: null })).toEqual({ kind: 'site', path: 'feed.atom' });
     expect(at('/history/', undefined, { ...SITE, home: null })).toMatchObject({ slug: 'history' });
