@@ -1,9 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Statuspage } from 'statuspage.io';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
+import { launchBrowser } from '../helpers/browser.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { type Answer, type Ask, send } from './gates-site.ts';
 
@@ -139,6 +144,65 @@ describe('the addresses that others expect', () => {
       }
       expect((await ask(host, `${base}/api/v2/${list}/000000000000.json`)).status).toBe(404);
     }
+  });
+
+  describe('for programs made for Statuspage, unchanged', () => {
+    it.each(['/acme', '/acme/', '', '/', '/beta/'])(
+      'the client of npm, statuspage.io, finds all it asks for below "%s"',
+      async (base) => {
+        const client = new Statuspage('any');
+        client.setApiUrl(`${pharos.url}${base}`);
+        const { api } = client;
+        const summary = await api.getSummary();
+        expect(summary.page.name).toBe(base === '/beta/' ? 'Beta' : 'Acme');
+        expect(summary.incidents.map(({ status, impact }) => [status, impact])).toEqual([['investigating', 'minor']]);
+        expect((await api.getStatus()).status).toEqual(summary.status);
+        expect((await api.getComponents()).components).toEqual(summary.components);
+        expect((await api.incidents.getUnresolved()).incidents).toEqual(summary.incidents);
+        expect((await api.incidents.getAll()).incidents).toEqual(summary.incidents);
+        for (const list of ['getAll', 'getActive', 'getUpcoming'] as const)
+          expect((await api.scheduledMaintenances[list]()).scheduled_maintenances).toEqual([]);
+      },
+    );
+
+    it('exporters that ask the root of a host by HEAD first get an answer', async () => {
+      for (const host of [SITE_HOST, OWN_HOST]) {
+        const { status, body } = await ask(host, '/api/v2/components.json', { method: 'HEAD' });
+        expect([status, body]).toEqual([200, '']);
+      }
+    });
+
+    it("Atlassian's own widget shows the state of a home page and of a page with its own domain", async () => {
+      const { port } = new URL(pharos.url);
+      const addresses = [SITE_HOST, OWN_HOST].map((host) => `http://${host}:${port}`);
+      const widget = readFileSync(fileURLToPath(import.meta.resolve('@statuspage/status-widget/dist/index.js')));
+      const html = `<!doctype html><title>Elsewhere</title><script src="/widget.js"></script>${addresses
+        .map((src) => `<statuspage-widget src="${src}"></statuspage-widget>`)
+        .join('')}`;
+      const elsewhere = createServer(({ url }, response) => {
+        if (url === '/widget.js') response.writeHead(200, { 'content-type': 'text/javascript' }).end(widget);
+        else response.writeHead(200, { 'content-type': 'text/html' }).end(html);
+      });
+      await new Promise<void>((listening) => elsewhere.listen(0, '127.0.0.1', listening));
+      const browser = await launchBrowser({ args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] });
+      try {
+        const page = await browser.newPage();
+        await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
+        const { status } = JSON.parse((await ask(SITE_HOST, '/api/v2/summary.json')).body);
+        const shown = page.locator('statuspage-widget .status-text');
+        await expect
+          .poll(() => shown.allInnerTexts(), { timeout: 20_000 })
+          .toEqual([status.description, status.description]);
+        expect(await page.locator(`.status-indicator.${status.indicator}`).count()).toBe(2);
+        const links = await page
+          .locator('statuspage-widget a')
+          .evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+        expect(links).toEqual(addresses);
+      } finally {
+        await browser.close();
+        elsewhere.close();
+      }
+    });
   });
 
   it('say on every host whom to tell of a weakness', async () => {
