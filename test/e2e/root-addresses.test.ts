@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
 import { Statuspage } from 'statuspage.io';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -57,6 +58,7 @@ describe('the addresses that others expect', () => {
   const folder = temporaryFolder();
   let sandbox: Sandbox;
   let pharos: RunningPharos;
+  let browser: Browser;
 
   const ask = (host: string, path: string, over: Ask = {}): Promise<Answer> =>
     send(`${pharos.url}${path}`, undefined, { ...over, headers: { host, ...over.headers } });
@@ -64,6 +66,7 @@ describe('the addresses that others expect', () => {
     JSON.parse((await ask(host, path)).body) as Record<string, { readonly id: string; readonly name: string }[]>;
 
   beforeAll(async () => {
+    browser = await launchBrowser({ args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] });
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
     mkdirSync(join(folder.path, 'posts'));
     for (const slug of Object.keys(PAGES))
@@ -107,6 +110,7 @@ describe('the addresses that others expect', () => {
     if (!(await eventually(isReady, (ready) => ready))) throw new Error(`not ready:\n${pharos.stderr()}`);
   });
   afterAll(async () => {
+    await browser?.close();
     await pharos?.stop();
     await sandbox?.stop();
     folder.remove();
@@ -184,7 +188,6 @@ describe('the addresses that others expect', () => {
         else response.writeHead(200, { 'content-type': 'text/html' }).end(html);
       });
       await new Promise<void>((listening) => elsewhere.listen(0, '127.0.0.1', listening));
-      const browser = await launchBrowser({ args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] });
       try {
         const page = await browser.newPage();
         await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
@@ -199,7 +202,6 @@ describe('the addresses that others expect', () => {
           .evaluateAll((all) => all.map((a) => a.getAttribute('href')));
         expect(links).toEqual(addresses);
       } finally {
-        await browser.close();
         elsewhere.close();
       }
     });
@@ -217,12 +219,34 @@ describe('the addresses that others expect', () => {
     expect(await eventually(async () => existsSync(copy) && readFileSync(copy, 'utf8'), Boolean)).toBe(text);
   });
 
+  it('answer by a process that only serves, too', async () => {
+    const serving = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    try {
+      for (const [, host, base] of BASES)
+        for (const path of Object.keys(ADDRESSES)) {
+          const { status } = await send(`${serving.url}${base}//${path}`, undefined, { headers: { host } });
+          expect([host, base, path, status]).toEqual([host, base, path, 200]);
+        }
+    } finally {
+      await serving.stop();
+    }
+  });
+
   it('tell of a page by its manifest and what it is, from wherever it is seen', async () => {
     for (const [, host, base] of BASES) {
       const { body } = await ask(host, `${base}/history/`);
       expect(body).toContain('<meta property="og:type" content="website">');
       expect(body).toContain('<link rel="manifest" href="../site.webmanifest">');
     }
+    const { port } = new URL(pharos.url);
+    const page = await browser.newPage();
+    await page.goto(`http://${SITE_HOST}:${port}/`);
+    const session = await page.context().newCDPSession(page);
+    const { url, errors, data } = await session.send('Page.getAppManifest');
+    // What the policy of the page forbids is no manifest for a browser.
+    expect([url, errors]).toEqual([`http://${SITE_HOST}:${port}/site.webmanifest`, []]);
+    expect(JSON.parse(data ?? '')).toMatchObject({ name: 'Acme', start_url: './', icons: [{ src: 'favicon.svg' }] });
+    await page.close();
   });
 
   it('are copies on a static host: of the home page at the root, of every page by its slug', async () => {
