@@ -188,6 +188,28 @@ describe('the front door', () => {
     }
   });
 
+  it('takes single components of a gated page out of its lists for whoever is in, and for nobody else', async () => {
+    const cookie = cookieOf(await site.ask(`/${SLUG.other}/login/`, formOf({ password: SECRETS.OTHER_PASSWORD })));
+    const inside = (path: string) => site.ask(`/${SLUG.other}/api/v2/${path}`, { headers: { cookie } });
+    const { components } = JSON.parse((await inside('components.json')).body) as { components: { id: string }[] };
+    expect(components.length).toBeGreaterThan(1);
+    for (const component of components) {
+      const path = `components/${component.id}.json`;
+      const seen = await inside(path);
+      expect(JSON.parse(seen.body)).toMatchObject({ component });
+      expect(seen).toMatchObject({ status: 200, headers: { 'cache-control': 'private, no-store' } });
+      expect([seen.headers.etag, seen.headers['access-control-allow-origin']]).toEqual([undefined, undefined]);
+      // By nobody, and by whoever is in elsewhere.
+      const [outside, elsewhere, missing] = await Promise.all([
+        site.ask(`/${SLUG.other}/api/v2/${path}`),
+        site.ask(`/${SLUG.password}/api/v2/${path}`, { headers: { cookie } }),
+        site.ask(`/${SLUG.unknown}/api/v2/${path}`),
+      ]);
+      expect([outside.status, elsewhere.status, missing.status]).toEqual([404, 404, 404]);
+      expect(outside.body.replaceAll(SLUG.other, '')).toBe(missing.body.replaceAll(SLUG.unknown, ''));
+    }
+  });
+
   it('answers preflights of what is public, and tells nothing by them of what is not', async () => {
     const preflight = (path: string) =>
       site.ask(path, {
