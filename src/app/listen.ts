@@ -11,7 +11,7 @@ import { createAccessLog } from './access-log.ts';
 import { now, type Pharos } from './compose.ts';
 import { followStore } from './follow-store.ts';
 import type { Log } from './log.ts';
-import { gaugesOf } from './operators/gauges.ts';
+import { createGaugeReader } from './operators/gauges.ts';
 import { createOperators } from './operators/operators.ts';
 import { createWritingRoutes } from './operators/writing.ts';
 import { type ReadinessFacts, staleness, unreadiness } from './readiness.ts';
@@ -108,6 +108,7 @@ function ownRoutesOf(
 ): ReturnType<typeof createOwnRoutes> {
   const { engine, access, audit, metrics } = pharos;
   const { guard, routes } = createOperators(pharos);
+  const gauges = createGaugeReader(pharos);
   const takeHook = createHookHandler({
     hookOf: (id) => pharos.config.upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
     pull: (id, { clientAddress, trace }) =>
@@ -146,7 +147,7 @@ function ownRoutesOf(
     metrics: async () => {
       const facts = readiness();
       const node = { isReady: unreadiness(facts).length === 0, isFresh: staleness(facts, now()).length === 0 };
-      return { text: await metrics.text({ ...(await gaugesOf(pharos)), ...node }), contentType: metrics.contentType };
+      return { text: await metrics.text({ ...(await gauges()), ...node }), contentType: metrics.contentType };
     },
     ops: routes,
     ...createWritingRoutes(pharos, guard, log),

@@ -54,6 +54,7 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
         timezone: config.site.timezone,
         locale: config.site.locale,
         historyDays: config.retentionDays,
+        security: config.site.security,
       },
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),

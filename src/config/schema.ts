@@ -67,6 +67,19 @@ const GroupSchema = z.strictObject({
     ),
 });
 
+const SecuritySchema = z.strictObject({
+  contact: z
+    .array(LinkSchema)
+    .min(1)
+    .describe('Whom to tell of a weakness, the one preferred first: mailto: or https:// addresses.'),
+  expires: z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'expected a date such as 2027-06-30, or an instant')
+    .transform((text) => new Date(text).toISOString())
+    .describe('From when on nobody should rely on it; less than a year ahead is usual.'),
+  policy: LinkSchema.optional().describe('Address of your rules for reports.'),
+  encryption: LinkSchema.optional().describe('Address of a key to encrypt reports with.'),
+});
+
 const ComponentSchema = z
   .strictObject({
     id: IdSchema.optional().describe('Part of addresses; default: made from the monitor or the name.'),
@@ -290,6 +303,9 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           .describe('Slug of the page shown at /. Default: the only page there is, or an index of the public pages.'),
         timezone: TimezoneSchema.default('UTC').describe('IANA zone in which days are cut and times are written.'),
         locale: LocaleSchema.default('en').describe('Language of the pages, as a tag: en, de, pt-BR …'),
+        security: SecuritySchema.optional().describe(
+          'Makes /.well-known/security.txt (RFC 9116). Default: there is none.',
+        ),
       }),
       server: z
         .strictObject({

@@ -18,8 +18,19 @@ export const PAGE_FOLDERS = [
   'uptime',
 ] as const;
 
+/** Whom to tell of a weakness (RFC 9116): by every host of the site, since it is looked for at the root of each. */
+export const SECURITY_TXT = '.well-known/security.txt';
+
 /** Files that the site has at its root for all of its pages; a home page has its own of these only below its slug. */
-export const SITE_FILES = ['404.html', 'embed-resize.js', 'embed.js', 'llms.txt', 'robots.txt', 'sitemap.xml'] as const;
+export const SITE_FILES = [
+  '404.html',
+  'embed-resize.js',
+  'embed.js',
+  'llms.txt',
+  'robots.txt',
+  SECURITY_TXT,
+  'sitemap.xml',
+] as const;
 
 const RESERVED: ReadonlySet<string> = new Set(['-', 'assets', 'favicon', 'robots', 'sitemap', ...PAGE_FOLDERS]);
 

@@ -1,6 +1,6 @@
 /** Which page and which of its files an address means. */
 
-import { PAGE_FOLDERS, SITE_FILES } from '../model/slugs.ts';
+import { PAGE_FOLDERS, SECURITY_TXT, SITE_FILES } from '../model/slugs.ts';
 
 export interface SiteAddresses {
   /** Host name (no port) of site.url. */
@@ -27,7 +27,8 @@ const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
 
 /**
  * Resolves a Host header and a request target. The target is decoded once; anything that is not plain path text
- * afterwards (`%`, `\`, `//`, dot segments, control characters) means nothing here.
+ * afterwards (`%`, `\`, dot segments, control characters) means nothing here. Slashes in a row are one, since clients put
+ * `/api/…` behind a base that ends in a slash.
  */
 export function resolveAddress(host: string | undefined, target: string, site: SiteAddresses): Address {
   const name = hostName(host);
@@ -38,6 +39,7 @@ export function resolveAddress(host: string | undefined, target: string, site: S
   const path = plainPath(target);
   if (path === null) return { kind: 'refused', status: 400 };
   if (path.startsWith('/-/')) return { kind: 'own', path: path.slice('/-/'.length), isSite: customSlug === undefined };
+  if (path === `/${SECURITY_TXT}`) return { kind: 'site', path: SECURITY_TXT };
   if (customSlug !== undefined) return pageAddress(customSlug, path.slice(1), '/');
   return siteAddress(path, site);
 }
@@ -87,6 +89,8 @@ function plainPath(target: string): string | null {
   } catch {
     return null;
   }
-  if (path.length > 2_048 || !/^[\w\-./~@:+,=!]*$/.test(path) || path.includes('//')) return null;
-  return DOT_SEGMENT.test(path) ? null : path;
+  if (path.length > 2_048 || !/^[\w\-./~@:+,=!]*$/.test(path) || DOT_SEGMENT.test(path)) return null;
+  const collapsed = path.replace(/\/{2,}/g, '/');
+  // A proxy that keeps `/-/` to itself may not know it by another spelling.
+  return collapsed !== path && collapsed.startsWith('/-/') ? null : collapsed;
 }

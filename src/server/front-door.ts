@@ -67,8 +67,11 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       answer(options, request, response).catch((error: unknown) => {
         if (error instanceof BodyTooLargeError)
           return send(options, response, plain(413, 'The body is larger than 64 kB.'));
-        options.onError(error, request.url?.split('?', 1)[0] ?? '');
-        send(options, response, plain(500, 'Something went wrong on our side.'));
+        const target = request.url ?? '/';
+        options.onError(error, target.split('?', 1)[0] ?? '');
+        const failed = plain(500, 'Something went wrong on our side.');
+        const address = resolveAddress(request.headers.host, target, options.addresses());
+        send(options, response, isOpenToScripts(options, address) ? openedToScripts(failed) : failed);
       });
     },
   );
@@ -101,19 +104,22 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
   if (hasAmbiguousHeader(request))
     return send(options, response, plain(400, 'A header that may come once came twice.'));
   const address = resolveAddress(request.headers.host, target, options.addresses());
-  const reply = (result: Answer): void => send(options, response, result, request.method === 'HEAD');
+  const isOpen = isOpenToScripts(options, address);
+  // What is not an error says by itself who may read it.
+  const reply = (result: Answer): void =>
+    send(
+      options,
+      response,
+      isOpen && result.status >= 400 ? openedToScripts(result) : result,
+      request.method === 'HEAD',
+    );
   if (address.kind === 'refused')
     return reply(plain(address.status, address.status === 421 ? 'This host is not served here.' : 'Bad request.'));
   const query = queryOf(target);
   if (address.kind === 'own')
     return reply((await ownAnswer(options, request, { address, query })) ?? plain(404, 'Not found.'));
   const method = request.method ?? 'GET';
-  if (method === 'OPTIONS')
-    return reply({
-      status: 204,
-      headers: { allow: 'GET, HEAD, OPTIONS', 'access-control-allow-origin': '*' },
-      body: null,
-    });
+  if (method === 'OPTIONS') return reply(isOpen ? PREFLIGHT_OPEN : PREFLIGHT_CLOSED);
   if (address.kind === 'redirect')
     return reply({
       status: 301,
@@ -128,6 +134,33 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
   if (method !== 'GET' && method !== 'HEAD') return reply(notAllowed());
   reply(await pageAnswer(options, request, { address, query }));
 }
+
+/**
+ * Whether scripts of other sites may read what is answered, errors too. A page that does not exist counts as a gated one,
+ * so that this tells nothing.
+ */
+function isOpenToScripts({ access }: FrontDoorOptions, address: Address): boolean {
+  return address.kind === 'site' || (address.kind === 'page' && access.pageOf(address.slug)?.gate.kind === 'public');
+}
+
+function openedToScripts(result: Answer): Answer {
+  return { ...result, headers: { ...result.headers, 'access-control-allow-origin': '*' } };
+}
+
+const ALLOW = { allow: 'GET, HEAD, OPTIONS' };
+const PREFLIGHT_CLOSED: Answer = { status: 204, headers: ALLOW, body: null };
+/** Any header may be sent: none decides what a public answer says, and `*` never covers credentials. */
+const PREFLIGHT_OPEN: Answer = {
+  status: 204,
+  headers: {
+    ...ALLOW,
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, HEAD',
+    'access-control-allow-headers': '*',
+    'access-control-max-age': '7200',
+  },
+  body: null,
+};
 
 /** What decides who may see what. Of two of them Node takes the first, and a proxy in front perhaps the last. */
 const HEADERS_ONCE = new Set(['authorization', 'host', 'origin', 'sec-fetch-site', 'content-type']);

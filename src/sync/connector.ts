@@ -46,6 +46,8 @@ export interface Question<T> {
   readonly acceptAnyType?: boolean;
   /** True: it is asked whether anything changed since (`If-None-Match`), and the answer before is handed on if not. GET only. */
   readonly isConditional?: boolean;
+  /** An answer that caches on the way kept for longer (`Age`) says nothing of now, and is a failure. Default: any age will do. */
+  readonly maxAgeMs?: number;
 }
 
 /**

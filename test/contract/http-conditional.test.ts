@@ -24,13 +24,14 @@ async function upstream(say: (headers: RawRequest['headers']) => string) {
   http = createHttp();
   const { origin } = server;
   const client = http;
-  return (more: { headers?: Record<string, string>; path?: string; isConditional?: boolean } = {}) =>
+  return (more: { headers?: Record<string, string>; path?: string; isConditional?: boolean; maxAgeMs?: number } = {}) =>
     client.request(
       {
         method: 'GET',
         url: `${origin}${more.path ?? '/'}`,
         headers: more.headers ?? {},
         isConditional: more.isConditional ?? true,
+        ...(more.maxAgeMs === undefined ? {} : { maxAgeMs: more.maxAgeMs }),
       },
       { now: () => now },
     );
@@ -53,6 +54,30 @@ describe('a conditional question', () => {
     expect((await ask()).payload).toEqual({ tag: '2' });
     expect((await ask()).payload).toEqual({ tag: '2' });
     expect(asked()).toEqual([undefined, '"1"', '"1"', '"2"']);
+  });
+
+  it('is not answered by what a cache kept for longer than it may, new or the same as before', async () => {
+    let age = '';
+    const ask = await upstream((headers) => {
+      const head = `etag: "1"\r\n${age}`;
+      return headers['if-none-match'] === '"1"'
+        ? SAME.replace('connection', `${head}connection`)
+        : body('{"is":"there"}', head);
+    });
+    const young = () => ask({ maxAgeMs: 15 * MINUTE_MS });
+    for (const line of ['', 'age: 0\r\n', 'age: 900\r\n', 'age: -5\r\n', 'age: soon\r\n']) {
+      age = line;
+      expect((await young()).payload).toEqual({ is: 'there' });
+    }
+    age = 'age: 2520\r\n';
+    const fault = await faultOf(young());
+    expect(fault).toMatchObject({ code: 'UPSTREAM_FAILED' });
+    expect(fault.message).toContain('42 minutes ago');
+    expect((await faultOf(ask({ maxAgeMs: 15 * MINUTE_MS, isConditional: false }))).code).toBe('UPSTREAM_FAILED');
+    // Who does not ask for now takes it as it is.
+    expect((await ask()).payload).toEqual({ is: 'there' });
+    age = '';
+    expect((await young()).payload).toEqual({ is: 'there' });
   });
 
   it('goes by the time of the last change where there is no tag', async () => {

@@ -37,7 +37,7 @@ function caddyfileFor(folder: string, port: number): string {
     ['\nstatus.example.com {', `\nhttp://${SITE_HOST}:${port} {`],
     ['status.customer.example {', `http://${CUSTOM_HOST}:${port} {`],
     ['/customer\n', `/${SLUG.password}\n`],
-    ['/var/lib/pharos/static', join(site.cwd, 'out')],
+    ['/var/lib/pharos-static', join(site.cwd, 'out')],
     ['/var/lib/pharos', site.data],
     ['127.0.0.1:4321', `127.0.0.1:${new URL(site.pharos.url).port}`],
     // The test is on this machine, and wants to be kept out.

@@ -50,6 +50,7 @@ describe('references', () => {
       runsWaiting: 0,
       mailsWaiting: 0,
       exports: [],
+      components: [],
     });
     const served = [...text.matchAll(/^# TYPE (pharos_\S+)/gm)].map(([, name = '']) => name);
     const own = served.filter((name) => !/^pharos_(process|nodejs)_/.test(name));

@@ -124,7 +124,7 @@ describe('the front door', () => {
     'a right password': [`/${SLUG.password}/login/`, post({ password: SECRETS.VAULT_PASSWORD }), 303],
     'a method that is none': [`/${SLUG.public}/`, { method: 'DELETE' }, 405],
     'a host that is not ours': ['/', { headers: { host: 'evil.example' } }, 421],
-    'a path that is none': ['/a//b', {}, 400],
+    'a path that is none': ['/a/../b', {}, 400],
     'too large a body': [`/${SLUG.password}/login/`, post({ password: 'x'.repeat(66_000) }), 413],
     'what may be asked': ['/', { method: 'OPTIONS' }, 204],
     health: ['/-/health', {}, 200],
@@ -156,6 +156,84 @@ describe('the front door', () => {
       expect((await plainSite.ask(path, ask)).headers['strict-transport-security']).toBeUndefined();
     },
   );
+
+  it('lets scripts of other sites read whatever is public, errors too, and nothing that is gated or not there', async () => {
+    const origin = async (path: string, ask: Ask = {}): Promise<readonly [number, string | undefined]> => {
+      const { status, headers } = await site.ask(path, {
+        ...ask,
+        headers: { ...ask.headers, origin: 'https://x.example' },
+      });
+      return [status, headers['access-control-allow-origin']];
+    };
+    const page = `/${SLUG.public}`;
+    for (const [path, status] of [
+      ['/api/v2/summary.json', 200],
+      ['/api/v2/nothing.json', 404],
+      ['//api/v2/summary.json', 200],
+      ['/api/now.json', 200],
+      ['/build.json', 200],
+      ['/badges/nothing.svg', 404],
+    ] as const)
+      expect([path, ...(await origin(page + path))]).toEqual([path, status, '*']);
+    expect(await origin(`${page}/api/state.json`, { method: 'POST' })).toEqual([405, '*']);
+    expect(await origin(`${page}/api/state.json`, { headers: { range: 'bytes=99999999-' } })).toEqual([416, '*']);
+    expect(await origin('/nothing.json')).toEqual([404, '*']);
+    const inside = cookieOf(await site.ask(`/${SLUG.other}/login/`, formOf({ password: SECRETS.OTHER_PASSWORD })));
+    for (const path of ['/api/v2/summary.json', '/api/v2/nothing.json', '/api/now.json']) {
+      for (const slug of [SLUG.password, SLUG.email, SLUG.unknown])
+        expect(await origin(`/${slug}${path}`)).toEqual([404, undefined]);
+      const [, seen] = await origin(`/${SLUG.other}${path}`, { headers: { cookie: inside } });
+      expect(seen).toBeUndefined();
+      expect(await origin(`/${SLUG.password}${path}`, { method: 'DELETE' })).toEqual([405, undefined]);
+    }
+  });
+
+  it('takes single components of a gated page out of its lists for whoever is in, and for nobody else', async () => {
+    const cookie = cookieOf(await site.ask(`/${SLUG.other}/login/`, formOf({ password: SECRETS.OTHER_PASSWORD })));
+    const inside = (path: string) => site.ask(`/${SLUG.other}/api/v2/${path}`, { headers: { cookie } });
+    const { components } = JSON.parse((await inside('components.json')).body) as { components: { id: string }[] };
+    expect(components.length).toBeGreaterThan(1);
+    for (const component of components) {
+      const path = `components/${component.id}.json`;
+      const seen = await inside(path);
+      expect(JSON.parse(seen.body)).toMatchObject({ component });
+      expect(seen).toMatchObject({ status: 200, headers: { 'cache-control': 'private, no-store' } });
+      expect([seen.headers.etag, seen.headers['access-control-allow-origin']]).toEqual([undefined, undefined]);
+      // By nobody, and by whoever is in elsewhere.
+      const [outside, elsewhere, missing] = await Promise.all([
+        site.ask(`/${SLUG.other}/api/v2/${path}`),
+        site.ask(`/${SLUG.password}/api/v2/${path}`, { headers: { cookie } }),
+        site.ask(`/${SLUG.unknown}/api/v2/${path}`),
+      ]);
+      expect([outside.status, elsewhere.status, missing.status]).toEqual([404, 404, 404]);
+      expect(outside.body.replaceAll(SLUG.other, '')).toBe(missing.body.replaceAll(SLUG.unknown, ''));
+    }
+  });
+
+  it('answers preflights of what is public, and tells nothing by them of what is not', async () => {
+    const preflight = (path: string) =>
+      site.ask(path, {
+        method: 'OPTIONS',
+        headers: {
+          origin: 'https://x.example',
+          'access-control-request-method': 'GET',
+          'access-control-request-headers': 'x-requested-with, cache-control',
+        },
+      });
+    const open = await preflight(`/${SLUG.public}/api/v2/summary.json`);
+    expect(open.status).toBe(204);
+    expect(open.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD',
+      'access-control-allow-headers': '*',
+    });
+    const [gated, unknown] = await Promise.all(
+      [SLUG.password, SLUG.unknown].map((slug) => preflight(`/${slug}/api/v2/summary.json`)),
+    );
+    expect(Object.keys(gated?.headers ?? {}).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    const { date: _, ...headers } = unknown?.headers ?? {};
+    expect(gated).toMatchObject({ status: 204, headers });
+  });
 
   it.each(['https', 'http', undefined])('sets cookies by the site, not by a header that says %s', async (proto) => {
     const headers = proto === undefined ? {} : { 'x-forwarded-proto': proto, forwarded: `proto=${proto}` };

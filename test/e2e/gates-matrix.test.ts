@@ -36,12 +36,14 @@ const FILE_ROWS: readonly { readonly files: RegExp; readonly tells: boolean }[] 
   { files: /^reports\/\d{4}-\d{2}\/report\.(json|csv)$/, tells: true },
   { files: /^(sitemap\.xml|llms\.txt)$/, tells: true },
   { files: /^(og\.png|favicon\.svg|robots\.txt)$/, tells: false },
+  { files: /^site\.webmanifest$/, tells: true },
   { files: /^(components|groups)\/[\w-]+\/og\.png$/, tells: false },
 ];
 
 /** Below a page, but in no manifest: drawn on demand, or never there. */
 const OTHER_PATHS = (canary: string): readonly string[] => [
   'api/now.json',
+  'api/v2/components/000000000000.json',
   'badges/status.svg',
   'badges/status.json',
   'badges/status.png',

@@ -118,7 +118,7 @@ describe('links', () => {
     const model = outage();
     const pages = pagesOf(model);
     const machine =
-      /^(?:feed\.(?:atom|rss|json)|maintenance\.ics|api\/|.*\/(?:feed\.\w+|maintenance\.ics|report\.(?:csv|json))|(?:.*\/)?badges\/.*\.svg|history\/|reports\/)/;
+      /^(?:feed\.(?:atom|rss|json)|maintenance\.ics|site\.webmanifest|api\/|.*\/(?:feed\.\w+|maintenance\.ics|report\.(?:csv|json))|(?:.*\/)?badges\/.*\.svg|history\/|reports\/)/;
     const known = new Set(pages.map(({ path }) => path));
     for (const page of pages) {
       const { html } = await render(renderer, page);

@@ -157,7 +157,7 @@ export async function startDeployedNginx({
   const http = replaced(readDeploy('nginx.conf'), [
     ['server 127.0.0.1:4321;', `server 127.0.0.1:${pharosPort};`],
     ['/var/cache/nginx/pharos', join(folder, 'cache')],
-    ['/var/lib/pharos/static', output],
+    ['/var/lib/pharos-static', output],
     ['/var/lib/pharos', data],
     ['/etc/ssl/status.example.com.pem', join(folder, 'cert.pem')],
     ['/etc/ssl/private/status.example.com.key', join(folder, 'key.pem')],

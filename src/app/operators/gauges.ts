@@ -5,9 +5,22 @@ import { currentNumber } from '../../publish/releases/folders.ts';
 import type { Gauges } from '../../server/operators/metrics.ts';
 import { createOutbox } from '../../store/outbox.ts';
 import { now, type Pharos } from '../compose.ts';
+import { createComponentStates } from './component-states.ts';
 import { healthOf, windowName } from './upstream-health.ts';
 
-export async function gaugesOf(pharos: Pharos): Promise<Omit<Gauges, 'isReady' | 'isFresh'>> {
+/** Whether this node is ready and fresh is told by whoever listens. */
+type NodeGauges = Omit<Gauges, 'isReady' | 'isFresh'>;
+
+/** Makes the look at them; it remembers the components of pages that did not change. */
+export function createGaugeReader(pharos: Pharos): () => Promise<NodeGauges> {
+  const componentStates = createComponentStates(pharos);
+  return () => gaugesOf(pharos, componentStates);
+}
+
+async function gaugesOf(
+  pharos: Pharos,
+  componentStates: ReturnType<typeof createComponentStates>,
+): Promise<NodeGauges> {
   const at = now();
   const { store, config, engine, folders } = pharos;
   const { sources, resolved } = await pharos.siteState(at);
@@ -37,5 +50,9 @@ export async function gaugesOf(pharos: Pharos): Promise<Omit<Gauges, 'isReady' |
     runsWaiting: engine.underWay().filter(({ startedAt }) => startedAt === null).length,
     mailsWaiting: await mailsWaiting(store.database, at),
     exports: exported.flat(),
+    components: await componentStates(
+      resolved.pages.map(({ definition }) => definition.slug),
+      at,
+    ),
   };
 }

@@ -35,7 +35,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   try {
     const here = [
       ...versionFindings(),
-      ...settingFindings(config),
+      ...settingFindings(config, now()),
       ...folderFindings(config.data, config.store === undefined),
       permissionFinding(config.data),
       ...(config.store !== undefined && !options.network ? [skipped('database', 'its server is not asked')] : []),

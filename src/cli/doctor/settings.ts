@@ -1,14 +1,15 @@
 /** Looks at the configuration: what is right by its shape and still not wise. */
 
 import type { Config } from '../../config/load.ts';
+import type { EpochMs } from '../../model/time.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import { isLoopback } from './network.ts';
 
 /** 128 bits as the shortest usual spelling, base64. */
 const TOKEN_LENGTH_LEAST = 22;
 
-export function settingFindings(config: Config): Finding[] {
-  return [tokenFinding(config), ...hookFindings(config), ...proxyFindings(config)];
+export function settingFindings(config: Config, now: EpochMs): Finding[] {
+  return [tokenFinding(config), ...hookFindings(config), ...proxyFindings(config), ...securityFindings(config, now)];
 }
 
 function tokenFinding({ operators }: Config): Finding {
@@ -49,6 +50,14 @@ function proxyFindings({ site, server }: Config): Finding[] {
       'Set it to the number of proxies that add to X-Forwarded-For, usually 1.',
     ),
   ];
+}
+
+/** A security.txt that has expired is there and is believed by nobody. */
+function securityFindings({ site: { security } }: Config, now: EpochMs): Finding[] {
+  if (security === undefined) return [];
+  const name = 'security.txt';
+  if (Date.parse(security.expires) > now) return [ok(name, `good until ${security.expires.slice(0, 10)}`)];
+  return [warning(name, `expired on ${security.expires.slice(0, 10)}`, 'Set site.security.expires to a later date.')];
 }
 
 function isLong(secret: { readonly reveal: () => string }): boolean {

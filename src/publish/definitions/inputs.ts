@@ -4,6 +4,16 @@ import type { PageConfig } from '../../config/schema.ts';
 import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import type { IconPicture } from './presentation.ts';
 
+/** Whom to tell of a weakness, as `security.txt` says it. */
+export interface SecurityContact {
+  /** Addresses, the one preferred first: `mailto:`, `https://`. */
+  readonly contact: readonly string[];
+  /** Instant from which nobody should rely on it, ISO 8601. */
+  readonly expires: string;
+  readonly policy?: string | undefined;
+  readonly encryption?: string | undefined;
+}
+
 export interface SiteSettings {
   /** Public address of the site, without a trailing slash. */
   readonly url: string;
@@ -13,6 +23,8 @@ export interface SiteSettings {
   readonly locale: string;
   /** How far back pages look. */
   readonly historyDays: number;
+  /** Absent: there is no `security.txt`. */
+  readonly security?: SecurityContact | undefined;
 }
 
 /** What definitions look at of a monitor. */

@@ -34,6 +34,7 @@ export function policyOf(kind: ViewKind, { styles, scripts }: BuiltContents, the
     `style-src ${sourceList(themeCss === null ? styles : [...styles, themeCss])}`,
     "img-src 'self' data:",
     "connect-src 'self'",
+    "manifest-src 'self'",
     ...(KINDS_WITH_FRAMES.has(kind) ? ["frame-src 'self'"] : []),
     `form-action ${KINDS_WITH_FORMS.has(kind) ? "'self'" : "'none'"}`,
     "base-uri 'none'",

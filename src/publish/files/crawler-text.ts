@@ -1,7 +1,8 @@
-/** Sitemaps, robots.txt and llms.txt as text. */
+/** Sitemaps, robots.txt, llms.txt and security.txt as text. */
 
 import type { LlmsView, RobotsView, SitemapIndexView, SitemapView } from '../../views/site/crawlers.ts';
 import { cleanLine, cleanMarkup } from '../../views/text/plain-text.ts';
+import type { SecurityContact } from '../definitions/inputs.ts';
 
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const SITEMAP_NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
@@ -23,6 +24,17 @@ export function sitemapText(view: SitemapView | SitemapIndexView): string {
 export function robotsText({ isAllowed, sitemap }: RobotsView): string {
   const rule = isAllowed ? 'Allow: /' : 'Disallow: /';
   return `User-agent: *\n${rule}\n${sitemap === null ? '' : `\nSitemap: ${sitemap}\n`}`;
+}
+
+/** A security.txt (RFC 9116). Its addresses were checked where they came in: they hold no line breaks. */
+export function securityText({ contact, expires, policy, encryption }: SecurityContact): string {
+  const fields: readonly (readonly [string, string | undefined])[] = [
+    ...contact.map((address) => ['Contact', address] as const),
+    ['Expires', expires],
+    ['Encryption', encryption],
+    ['Policy', policy],
+  ];
+  return fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${cleanLine(value)}\n`])).join('');
 }
 
 /** An llms.txt: a heading, a summary, and lists of links, in Markdown. */

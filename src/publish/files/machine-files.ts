@@ -10,14 +10,15 @@ import { buildDocument } from '../../views/json/build-json.ts';
 import { stateDocument } from '../../views/json/state-json.ts';
 import { uptimeDocument } from '../../views/json/uptime-json.ts';
 import { isListed, llmsView, robotsView, sitemapView } from '../../views/site/crawlers.ts';
-import { componentPath, reportPath } from '../../views/text/addresses.ts';
+import { webManifest } from '../../views/site/web-manifest.ts';
+import { componentPath, MANIFEST_PATH, reportPath } from '../../views/text/addresses.ts';
 import { v2Documents } from '../../views/v2/documents.ts';
 import { type FileEntry, fileEntry, type Priority } from './file-entry.ts';
 import { CALENDAR } from './kinds/calendar.ts';
 import { LLMS, ROBOTS, SITEMAP } from './kinds/crawlers.ts';
 import { FAVICON } from './kinds/favicon.ts';
 import { ATOM, JSON_FEED, RSS } from './kinds/feeds.ts';
-import { JSON_FILE } from './kinds/json.ts';
+import { JSON_FILE, WEB_MANIFEST } from './kinds/json.ts';
 import { REPORT_CSV } from './kinds/report-csv.ts';
 import { SOCIAL_IMAGE } from './kinds/social-image.ts';
 import type { PageFacts } from './page-facts.ts';
@@ -61,11 +62,15 @@ function reportFiles({ reportMonths, reportDocument }: PageFacts): FileEntry[] {
   ]);
 }
 
-/** Pictures of the state. A gated page is not shared, so it has no social image. */
+/** Pictures of the state. A gated page is not shared, so it has no social image, and browsers ask for manifests without cookies. */
 function pictureFiles(model: PageModel): FileEntry[] {
   const favicon = fileEntry(FAVICON, 'favicon.svg', { inputs: () => faviconView(model) });
   if (model.definition.access !== 'public') return [favicon];
-  return [favicon, fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model) })];
+  return [
+    favicon,
+    fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model) }),
+    fileEntry(WEB_MANIFEST, MANIFEST_PATH, { inputs: () => webManifest(model) }),
+  ];
 }
 
 /** Files that tell others of the page; a page that is not listed has only the one that asks to be left alone. */

@@ -154,8 +154,8 @@ function monthOfReport(model: PageModel, month: string): Omit<ReportInputs, 'fra
   const isOver = model.asOf >= window.to;
   return {
     month,
-    components: model.components.map(({ definition: { id, groupId }, name, timeline }) => ({
-      definition: { id, groupId },
+    components: model.components.map(({ definition: { id, groupId, counts }, name, timeline }) => ({
+      definition: { id, groupId, ...(counts === undefined ? {} : { counts }) },
       name,
       timeline: cutTimeline(timeline, window),
     })),

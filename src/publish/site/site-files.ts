@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SECURITY_TXT } from '../../model/slugs.ts';
 import { siteNotFoundView } from '../../views/page/not-found.ts';
 import {
   type SiteInit,
@@ -11,10 +12,11 @@ import {
   siteRobotsView,
 } from '../../views/site/crawlers.ts';
 import { indexOfPagesView } from '../../views/site/index-of-pages.ts';
+import type { SecurityContact } from '../definitions/inputs.ts';
 import { embedScript } from '../files/embed-script.ts';
 import { type FileEntry, fileEntry } from '../files/file-entry.ts';
 import { htmlFile } from '../files/html-files.ts';
-import { LLMS, ROBOTS, SITEMAP } from '../files/kinds/crawlers.ts';
+import { LLMS, ROBOTS, SECURITY, SITEMAP } from '../files/kinds/crawlers.ts';
 import { SCRIPT } from '../files/kinds/script.ts';
 import { INDEX_OF_PAGES, NOT_FOUND } from '../files/kinds/views.ts';
 import type { SiteFilesInput } from './site-release.ts';
@@ -41,15 +43,21 @@ export function siteFilesOf({ site, pages }: SiteFilesInput): readonly FileEntry
       inputs: () => siteNotFoundView({ locale: site.locale, siteTitle: site.name, base: url }),
     }),
     ...siteIndexFiles({ url, name: site.name }, pages),
+    ...securityFiles(site.security),
     ...Object.entries(EMBED_SCRIPTS).map(scriptFile),
   ];
 }
 
 /** `robots.txt`, `sitemap.xml` and `llms.txt` at the root of the site. */
 export function siteIndexFiles(site: SiteInit, pages: readonly SitePage[]): FileEntry[] {
+  const index = sitemapIndexView(site, pages);
   return [
-    fileEntry(ROBOTS, 'robots.txt', { inputs: () => siteRobotsView(site) }),
-    fileEntry(SITEMAP, 'sitemap.xml', { inputs: () => sitemapIndexView(site, pages) }),
+    fileEntry(ROBOTS, 'robots.txt', { inputs: () => siteRobotsView(site, index !== null) }),
+    ...(index === null ? [] : [fileEntry(SITEMAP, 'sitemap.xml', { inputs: () => index })]),
     fileEntry(LLMS, 'llms.txt', { inputs: () => siteLlmsView(site, pages) }),
   ];
+}
+
+function securityFiles(security: SecurityContact | undefined): FileEntry[] {
+  return security === undefined ? [] : [fileEntry(SECURITY, SECURITY_TXT, { inputs: () => security })];
 }

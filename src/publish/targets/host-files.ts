@@ -9,7 +9,8 @@
  *   read 2026-11
  */
 
-import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
+import { SECURITY_TXT } from '../../model/slugs.ts';
+import { MANIFEST_PATH, NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { EVERY_ANSWER, frameAncestors, HSTS, INERT_CSP, NOW_CACHE, PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { BADGE_CACHE } from './page-extras.ts';
 
@@ -37,6 +38,7 @@ const DATA = [
   'favicon.svg',
   'og.png',
   'icon.png',
+  MANIFEST_PATH,
   'robots.txt',
   'sitemap.xml',
   'llms.txt',
@@ -49,7 +51,7 @@ const DATA = [
 ];
 /** Not with `*`, which the gallery in the same folder would match as well. */
 const BADGES = ['badges/:file', 'components/:id/badges/:file', 'groups/:id/badges/:file'];
-const SITE_DATA = ['robots.txt', 'sitemap.xml', 'llms.txt', 'embed.js', 'embed-resize.js'];
+const SITE_DATA = ['robots.txt', 'sitemap.xml', 'llms.txt', SECURITY_TXT, 'embed.js', 'embed-resize.js'];
 
 type Headers = Readonly<Record<string, string>>;
 

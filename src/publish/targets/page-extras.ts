@@ -1,5 +1,6 @@
 /** What a static host needs beside the files of releases: what a server would answer, and pages sealed by their password. */
 
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,15 +10,18 @@ import type { SourceFreshness } from '../../model/page.ts';
 import { type NowFacts, nowDocument } from '../../views/json/now-json.ts';
 import { sealWords } from '../../views/login/seal-words.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
+import { singleDocuments } from '../../views/v2/single.ts';
 import type { BadgeData } from '../files/badge-data.ts';
 import { badgeFilesOfSubjects } from '../files/badge-files.ts';
 import { keyOf, type VersionOf } from '../files/file-entry.ts';
 import type { PageRenderer } from '../files/file-kind.ts';
+import { JSON_FILE } from '../files/kinds/json.ts';
+import { jsonText } from '../files/serialise.ts';
 import { fingerprintOf } from '../fingerprint.ts';
-import { NOW_CACHE } from '../releases/answer-headers.ts';
+import { NOW_CACHE, PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { filesFolder, type ReleaseFolders } from '../releases/folders.ts';
 import { type Manifest, readData } from '../releases/manifest.ts';
-import type { StaticFile } from './static-file.ts';
+import { fileOfRelease, type StaticFile } from './static-file.ts';
 
 /** What seals a page, and the language of what stands before it is open. */
 export interface PageLock {
@@ -31,12 +35,13 @@ const NO_RENDERER: PageRenderer = {
   render: () => Promise.reject(new Error('badges are drawn without the renderer')),
 };
 
-/** Every badge of a published page, from what its release keeps; drawn when it is read. Paths are below the page. */
-export function badgesOf(
-  folders: ReleaseFolders,
-  { slug, number }: Manifest,
-  versionOf: VersionOf,
-): readonly StaticFile[] {
+/** What a server makes of a release when it is asked: badges, and single components and incidents. Paths are below the page. */
+export function extrasOf(folders: ReleaseFolders, manifest: Manifest, versionOf: VersionOf): readonly StaticFile[] {
+  return [...badgesOf(folders, manifest, versionOf), ...singlesOf(folders, manifest)];
+}
+
+/** Every badge, from what the release keeps; drawn when it is read. */
+function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, versionOf: VersionOf): readonly StaticFile[] {
   const { onDemand } = readData(folders, slug, number) as { readonly onDemand: BadgeData | null };
   if (onDemand === null) return [];
   return badgeFilesOfSubjects(onDemand.subjects, onDemand).map((entry) => ({
@@ -52,6 +57,25 @@ export function badgesOf(
       return typeof body === 'string' ? Buffer.from(body) : body;
     },
   }));
+}
+
+/** Single components and incidents in the v2 shape, out of the lists. */
+function singlesOf(folders: ReleaseFolders, { slug, number, files }: Manifest): readonly StaticFile[] {
+  const read = (path: string): unknown =>
+    Object.hasOwn(files, path)
+      ? JSON.parse(fileOfRelease(join(filesFolder(folders, slug, number), path), slug).toString('utf8'))
+      : null;
+  return [...singleDocuments(read)].map(([path, document]) => {
+    const text = jsonText(document);
+    return {
+      path,
+      identity: hash('sha256', text, 'hex'),
+      contentType: JSON_FILE.contentType,
+      cacheControl: PUBLIC_CACHE,
+      stage: 'data',
+      read: async () => Buffer.from(text),
+    };
+  });
 }
 
 /** Null: the release does not tell, or cannot be read. */
@@ -71,7 +95,7 @@ export function nowFile(
   return {
     path: NOW_JSON_PATH,
     identity: fingerprintOf([NOW_JSON_PATH, number, facts]),
-    contentType: 'application/json; charset=utf-8',
+    contentType: JSON_FILE.contentType,
     cacheControl: NOW_CACHE,
     stage: 'data',
     read: async () => Buffer.from(`${JSON.stringify(nowDocument(facts, { release: number, sources: sources() }))}\n`),

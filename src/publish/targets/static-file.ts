@@ -1,5 +1,7 @@
 /** One file of a site that no server of ours serves. */
 
+import { readFileSync } from 'node:fs';
+
 /** In this order: what is linked to is there before what links to it. */
 export const STAGES = ['data', 'html', 'index'] as const;
 export type Stage = (typeof STAGES)[number];
@@ -46,4 +48,14 @@ export function isInside(path: string): boolean {
     !path.includes('\\') &&
     !path.split('/').some((part) => /^\.{0,2}$/.test(part))
   );
+}
+
+/** @throws ReleaseGoneError when the release was taken away meanwhile */
+export function fileOfRelease(file: string, slug: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new ReleaseGoneError(slug);
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 /** What a static host gets of what is published by now: public pages, sealed ones, and the site's own files. */
 
 import { hash, randomUUID } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFreshness } from '../../model/page.ts';
 import { SITE_FILES } from '../../model/slugs.ts';
@@ -20,8 +20,8 @@ import {
 } from '../releases/folders.ts';
 import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
 import { headersFile, redirectsFile } from './host-files.ts';
-import { badgesOf, nowFactsOf, nowFile, type PageLock, sealedPage } from './page-extras.ts';
-import { NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';
+import { extrasOf, nowFactsOf, nowFile, type PageLock, sealedPage } from './page-extras.ts';
+import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';
 
 export interface ListingOptions {
   readonly folders: ReleaseFolders;
@@ -216,7 +216,7 @@ const HOME_SLUG = '_home';
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 /** Grows with what is listed of a release, so that hosts get what a newer version adds. */
-const LISTING_FORMAT = 3;
+const LISTING_FORMAT = 4;
 
 /** Which manifest is there: a data folder that was put back may have another of the same number. */
 function releaseStamp(folders: ReleaseFolders, slug: string, number: number): string {
@@ -243,13 +243,13 @@ function publicFiles(
       contentType,
       cacheControl: PUBLIC_CACHE,
       stage: stageOf(path, contentType),
-      read: () => guarded(() => rewrittenBody(join(source, path), slug)),
+      read: () => guarded(() => fileOfRelease(join(source, path), slug)),
     }),
   );
-  const badges = slug === SITE_SLUG ? [] : badgesOf(folders, manifest, versionOf);
+  const extras = slug === SITE_SLUG ? [] : extrasOf(folders, manifest, versionOf);
   return [
     ...files,
-    ...badges.map((badge) => ({ ...badge, path: prefix + badge.path, read: () => guarded(badge.read) })),
+    ...extras.map((extra) => ({ ...extra, path: prefix + extra.path, read: () => guarded(extra.read) })),
   ];
 }
 
@@ -317,7 +317,7 @@ function pathsOnDisk(
   if (manifest === null) return [];
   const paths = Object.keys(manifest.files);
   try {
-    return [...paths, ...badgesOf(folders, manifest, versionOf).map(({ path }) => path)].map(
+    return [...paths, ...extrasOf(folders, manifest, versionOf).map(({ path }) => path)].map(
       (path) => prefixOf(slug) + path,
     );
   } catch {
@@ -328,13 +328,4 @@ function pathsOnDisk(
 
 function prefixOf(slug: string): string {
   return slug === SITE_SLUG ? '' : `${slug}/`;
-}
-
-function rewrittenBody(file: string, slug: string): Uint8Array {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new ReleaseGoneError(slug);
-    throw error;
-  }
 }

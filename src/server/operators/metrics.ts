@@ -45,12 +45,17 @@ export interface Gauges {
   readonly runsWaiting: number;
   readonly mailsWaiting: number;
   readonly exports: readonly { readonly id: string; readonly state: string; readonly count: number }[];
+  /** Of public pages only. */
+  readonly components: readonly { readonly page: string; readonly component: string; readonly state: string }[];
 }
 
 /** Makes a registry of its own, so that two servers in one process do not mix. */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'pharos_' });
+  // Sums of gauges that are there by type, under names that belong to counters.
+  for (const sum of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`pharos_nodejs_active_${sum}_total`);
   const registers = [registry];
   const build = new Gauge({
     name: 'pharos_build_info',
@@ -177,8 +182,14 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
   const runs = make('pharos_runs_waiting', 'Runs that wait for their turn.');
   const mails = make('pharos_mails_waiting', 'Sign-in mails that wait to be taken.');
   const exported = make('pharos_export_events', 'Events of an export, by state.', ['export', 'state']);
+  const states = make(
+    'pharos_component_state',
+    'Always 1; the present state of a component of a public page is a label.',
+    ['page', 'component', 'state'],
+  );
   return (gauges) => {
-    for (const gauge of [age, stale, asked, quota, exported]) gauge.reset();
+    for (const gauge of [age, stale, asked, quota, exported, states]) gauge.reset();
+    for (const component of gauges.components) states.set({ ...component }, 1);
     for (const { id: upstream, ageSeconds, isStale, isAsked, quota: windows } of gauges.upstreams) {
       if (ageSeconds !== null) age.set({ upstream }, ageSeconds);
       stale.set({ upstream }, Number(isStale));

@@ -6,6 +6,7 @@ import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
+import { isSinglePath } from '../../views/v2/single.ts';
 import type { Address } from '../address.ts';
 import { type Answer, plain } from '../answer.ts';
 import { type BadgeService, badgeAddressOf } from './badge-service.ts';
@@ -14,6 +15,7 @@ import { gateReply } from './gate-answer.ts';
 import { nowAnswer } from './now-answer.ts';
 import { preparing } from './preparing.ts';
 import type { OpenRelease, ReleaseReader } from './release-reader.ts';
+import { singleAnswer } from './single-answer.ts';
 
 export interface PageDeps {
   readonly reader: ReleaseReader;
@@ -63,9 +65,9 @@ export async function pageAnswer(
   if (release === null) return denied(deps, request, address);
   if (address.path === NOW_JSON_PATH)
     return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, request);
-  const found =
-    fileAnswer(release, { path: address.path, isPublic, headers: request.headers }) ??
-    directoryRedirect(release.manifest.files, address);
+  const asked = { path: address.path, isPublic, headers: request.headers };
+  if (isSinglePath(address.path)) return singleAnswer(release, asked) ?? missing(deps, request);
+  const found = fileAnswer(release, asked) ?? directoryRedirect(release.manifest.files, address);
   return found ?? missing(deps, request);
 }
 

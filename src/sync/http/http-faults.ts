@@ -1,7 +1,7 @@
 /** What can go wrong between us and an upstream, in our words: one sentence for the log, one code for the program. */
 
 import { type ErrorCode, isStatusError, StatusError } from '../../errors.ts';
-import type { EpochMs } from '../../model/time.ts';
+import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 
 /** Why no answer came. `tls` is not tried again in the same pass: a certificate does not heal in seconds. */
 export type Fault = 'name' | 'connect' | 'tls' | 'timeout' | 'reset' | 'truncated' | 'stopped' | 'address';
@@ -120,6 +120,13 @@ export function errorForStatus(
     context: { status },
     ...(retryAt === null ? {} : { retryAt }),
   });
+}
+
+/** The error of an answer that a cache gave in place of the upstream, which may long be saying something else. */
+export function tooOld(place: string, ageMs: number): StatusError {
+  const minutes = Math.floor(ageMs / MINUTE_MS);
+  const message = `${place}: a cache before it answered, with what was so ${minutes} minutes ago. If this lasts, the upstream may be down behind it.`;
+  return new StatusError({ code: 'UPSTREAM_FAILED', message });
 }
 
 function networkErrorCode(error: unknown): string {

@@ -7,7 +7,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { isStatusError, type StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { ACCEPTED_ENCODINGS } from './body.ts';
-import { errorForStatus, requestPlace, toStatusError, unreachable } from './http-faults.ts';
+import { errorForStatus, requestPlace, tooOld, toStatusError, unreachable } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
 import { readPayload } from './payload.ts';
 import { isPrivateHost, lookupPublic, privateAddress } from './public-only.ts';
@@ -209,6 +209,11 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
     clockSkewMs: theirNow === null ? null : theirNow - now,
     remaining: parseRemaining(headers['x-ratelimit-remaining']),
   };
+  const ageMs = ageOf(headers['age']);
+  if (status < 400 && question.maxAgeMs !== undefined && ageMs > question.maxAgeMs) {
+    await discard(response);
+    throw tooOld(place, ageMs);
+  }
   const isSame = status === 304 && Object.keys(conditions).length > 0;
   const before = isSame ? revalidation.recall(question) : undefined;
   if (before !== undefined) {
@@ -222,6 +227,11 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
   const payload = await readPayload(response, { ...question, place, bytesMax: limits.bytesMax });
   if (isFirst) revalidation.remember(question, { headers, payload, at });
   return { ...facts, status, payload };
+}
+
+/** How long caches on the way have kept it (RFC 9111, 5.1); 0 where none says so. */
+function ageOf(header: unknown): number {
+  return typeof header === 'string' && /^\d{1,10}$/.test(header) ? Number(header) * SECOND_MS : 0;
 }
 
 /** Frees the connection. What an error page says is of no use to us, nor is how its reading ends. */

@@ -2,6 +2,7 @@
 
 import { dayOf, daysUntil, type PageModel, type State } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
+import { countedComponents } from '../model/page-state.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { catalogueTag, count, fill, wordsOf } from '../words/index.ts';
@@ -48,7 +49,10 @@ export function socialView(model: PageModel): SocialView {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const address = settings.url.replace(/^https?:\/\//, '').replace(/\/$/, '');
   const days = daysUntil(dayOf(model.asOf, settings.timezone), BAR_DAYS);
-  const members = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
+  const members = countedComponents(model.components).map((component) => ({
+    component,
+    cells: barCells(component, days, model),
+  }));
   return {
     title: drawableName(definition.title, TITLE_LENGTH_MAX) ?? address,
     state,
@@ -66,7 +70,7 @@ export function socialView(model: PageModel): SocialView {
 function socialDetail({ components, settings }: PageModel, locale: string): string {
   const words = wordsOf(locale);
   for (const [state, key] of TROUBLE_KEYS) {
-    const concerned = components.filter((component) => component.state === state);
+    const concerned = countedComponents(components).filter((component) => component.state === state);
     if (concerned.length === 0) continue;
     const names = concerned.map(({ name }) => drawableName(name, NAME_LENGTH_MAX)).filter((name) => name !== null);
     const named = names.slice(0, NAMES_MAX);

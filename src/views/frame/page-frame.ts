@@ -28,6 +28,11 @@ export interface FrameComponent extends Pick<ComponentModel, 'name'> {
   readonly definition: Pick<ComponentDefinition, 'id' | 'groupId'>;
 }
 
+/** A component with its time line, and whether it is part of the page's own figures. */
+export interface MeasuredComponent extends FrameComponent, Pick<ComponentModel, 'timeline'> {
+  readonly definition: FrameComponent['definition'] & Pick<ComponentDefinition, 'counts'>;
+}
+
 /** What a file about the present says of its age. */
 export interface PageAge extends Pick<PageModel, 'asOf' | 'staleAfter' | 'dataFrom' | 'isStale'> {
   readonly sources: readonly Pick<SourceFreshness, 'intervalMs'>[];

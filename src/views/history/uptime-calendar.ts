@@ -24,7 +24,7 @@ import {
   type IncidentHead,
 } from '../days/day-notes.ts';
 import { addMonths, intervalOfMonth, monthOf } from '../days/months.ts';
-import type { FrameComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
+import type { MeasuredComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
 import {
   contextOf,
   type LinkView,
@@ -33,6 +33,7 @@ import {
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
+import { countedComponents } from '../model/page-state.ts';
 import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
 
 const CALENDAR_DAYS = 365;
@@ -70,7 +71,7 @@ export interface MonthRowView {
 
 /** A page as far as its calendar is concerned. */
 export interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'since'> {
-  readonly components: readonly (FrameComponent & Pick<ComponentModel, 'state' | 'timeline'>)[];
+  readonly components: readonly (MeasuredComponent & Pick<ComponentModel, 'state'>)[];
   readonly incidents: readonly IncidentHead[];
 }
 
@@ -81,7 +82,8 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
   const calendar = gridOf(context, days);
   const current = monthOf(model.asOf, model.settings.timezone);
   const months = Array.from({ length: MONTHS }, (_, index) => addMonths(current, index - MONTHS + 1));
-  const uptimes = model.components.map((component) => monthUptimes(model, component, months));
+  const uptimes = new Map(model.components.map((component) => [component, monthUptimes(model, component, months)]));
+  const counted = countedComponents(model.components);
   const shown = model.settings.showUptime ? model.components : [];
   const write = (ratio: number | null) => format.percent(ratio, model.settings.uptimeDecimals);
   return {
@@ -96,14 +98,14 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
     dayRows: dayRowsOf(context, texts, calendar.runs),
     dayTip: dayTipOf(context, days, [calendar.runs]),
     months: months.map((month) => format.monthShort(month)),
-    rows: shown.map((component, index) => ({
+    rows: shown.map((component) => ({
       component: { href: context.base + componentPath(component.definition.id), text: component.name },
       state: component.state,
-      figures: (uptimes[index] ?? []).map(({ ratio }) => write(ratio)),
+      figures: (uptimes.get(component) ?? []).map(({ ratio }) => write(ratio)),
     })),
     total: model.settings.showUptime
       ? months.map((_, at) =>
-          write(combinedUptime(uptimes.flatMap((list) => (list[at] === undefined ? [] : [list[at]]))).ratio),
+          write(combinedUptime(counted.flatMap((component) => uptimes.get(component)?.[at] ?? [])).ratio),
         )
       : [],
     counted: words.countedUptime,
@@ -123,7 +125,10 @@ function monthUptimes(
 
 function gridOf(context: ViewContext<CalendarPage>, days: readonly Day[]): CalendarGridView {
   const { model, format, locale } = context;
-  const members = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
+  const members = countedComponents(model.components).map((component) => ({
+    component,
+    cells: barCells(component, days, model),
+  }));
   const letters = combinedDays(members, days.length)
     .map(({ state }) => LOOKS[state].letter)
     .join('');

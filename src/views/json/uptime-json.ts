@@ -24,6 +24,7 @@ import {
   uptimePeriods,
 } from '../../model/index.ts';
 import { lastChangeAt } from '../model/last-change.ts';
+import { countedComponents } from '../model/page-state.ts';
 import { sectionsOf } from '../model/sections.ts';
 import { upstreamRatio } from '../model/upstream-figures.ts';
 import { shortId } from '../text/stable-id.ts';
@@ -124,7 +125,8 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
   const groupNames = new Map(
     sectionsOf(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
   );
-  const counted = model.components.map((component) => ({
+  const counted = new Set(countedComponents(model.components));
+  const measured = model.components.map((component) => ({
     component,
     cells: dayCells(component.timeline, days, options),
     periods: uptimePeriods(component.timeline, asOf),
@@ -138,10 +140,12 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     state: model.state,
     formula: { version: FORMULA_VERSION, text: FORMULA, blip_floor_seconds: settings.blipFloorMs / 1_000 },
     sources: model.sources.map((source) => uptimeSource(model, source)),
-    periods: figuresByPeriod(settings, (period) => combinedUptime(counted.map(({ periods }) => periods[period]))),
+    periods: figuresByPeriod(settings, (period) =>
+      combinedUptime(measured.filter(({ component }) => counted.has(component)).map(({ periods }) => periods[period])),
+    ),
     days,
-    day_seconds: (counted[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => secondsOf(elapsedMs)),
-    components: counted.map(({ component, cells, periods }) => ({
+    day_seconds: (measured[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => secondsOf(elapsedMs)),
+    components: measured.map(({ component, cells, periods }) => ({
       ...componentHead(model, component, groupNames.get(component)),
       state: component.state,
       stale: component.isStale,

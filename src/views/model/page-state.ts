@@ -1,6 +1,7 @@
 /** The state of several components as one, and since when it is that. */
 
 import {
+  type ComponentDefinition,
   type ComponentModel,
   combinedState,
   type EpochMs,
@@ -10,7 +11,7 @@ import {
 } from '../../model/index.ts';
 
 /** The components whose state is part of the page's; all of them where none is. */
-export function countedComponents<T extends Pick<ComponentModel, 'definition'>>(
+export function countedComponents<T extends { readonly definition: Pick<ComponentDefinition, 'counts'> }>(
   components: readonly T[],
 ): readonly T[] {
   const counted = components.filter(({ definition }) => definition.counts !== false);

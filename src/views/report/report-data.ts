@@ -27,6 +27,7 @@ import {
   pageHead,
 } from '../json/heads.ts';
 import { type UptimeFigures, uptimeFigures } from '../json/uptime-json.ts';
+import { countedComponents } from '../model/page-state.ts';
 import { sectionsOf } from '../model/sections.ts';
 
 export interface ReportDocument {
@@ -74,7 +75,8 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
   const incidentCounts = new Map<string, number>();
   for (const { componentIds } of incidents)
     for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
-  const counted = sectionsOf(model).flatMap(({ group, members }) =>
+  const counted = new Set(countedComponents(model.components));
+  const measured = sectionsOf(model).flatMap(({ group, members }) =>
     members.map((component) => ({ group, component, uptime: uptimeOf(component.timeline, window) })),
   );
   return {
@@ -85,8 +87,11 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
     to: toIso(window.to),
     is_over: model.asOf >= whole.to,
     formula_version: FORMULA_VERSION,
-    uptime: uptimeFigures(combinedUptime(counted.map(({ uptime }) => uptime)), model.settings),
-    components: counted.map(({ group, component, uptime }) => ({
+    uptime: uptimeFigures(
+      combinedUptime(measured.flatMap(({ component, uptime }) => (counted.has(component) ? [uptime] : []))),
+      model.settings,
+    ),
+    components: measured.map(({ group, component, uptime }) => ({
       ...componentHead(model, component, group?.name),
       uptime: uptimeFigures(uptime, model.settings),
       incident_count: incidentCounts.get(component.definition.id) ?? 0,

@@ -1,16 +1,8 @@
 /** The report of one month as a page, and the list of the months that have one. */
 
-import {
-  type ComponentModel,
-  combinedUptime,
-  type Interval,
-  type PageModel,
-  toEpochMs,
-  type Uptime,
-  uptimeOf,
-} from '../../model/index.ts';
+import { combinedUptime, type Interval, type PageModel, toEpochMs, type Uptime, uptimeOf } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
-import type { DatedPage, FrameComponent, PageFrame } from '../frame/page-frame.ts';
+import type { DatedPage, MeasuredComponent, PageFrame } from '../frame/page-frame.ts';
 import {
   contextOf,
   type LinkView,
@@ -21,6 +13,7 @@ import {
 } from '../frame/shell.ts';
 import { touches } from '../incident/event-times.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
+import { countedComponents } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 
@@ -52,7 +45,7 @@ export interface ReportPage extends DatedPage {
   /** Months that have a report, newest first. */
   readonly months: readonly string[];
   /** Time lines at least of the month. */
-  readonly components: readonly (FrameComponent & Pick<ComponentModel, 'timeline'>)[];
+  readonly components: readonly MeasuredComponent[];
   /** Newest first; at least those that touch the month. */
   readonly incidents: PageModel['incidents'];
   readonly maintenances: PageModel['maintenances'];
@@ -101,20 +94,18 @@ export function reportView(model: ReportPage, month: string, options: ViewOption
 
 function reportRowViews(context: ViewContext<ReportPage>, window: Interval): ReportRowView[] {
   const { model, base } = context;
-  const uptimes = model.components.map(({ timeline }) => uptimeOf(timeline, window));
+  const uptimes = new Map(model.components.map((one) => [one, uptimeOf(one.timeline, window)]));
+  const together = combinedUptime(countedComponents(model.components).flatMap((one) => uptimes.get(one) ?? []));
   const incidentCounts = new Map<string, number>();
   const touching = model.incidents.filter((one) => touches(window, one.startedAt, one.endedAt));
   for (const { componentIds } of touching)
     for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
-  const componentReportRow = ({ definition, name }: FrameComponent, index: number): ReportRowView[] => {
-    const uptime = uptimes[index];
-    if (uptime === undefined) return [];
-    const cells = reportCells(context, uptime, incidentCounts.get(definition.id) ?? 0);
-    return [{ component: { href: base + componentPath(definition.id), text: name }, cells }];
-  };
   return [
-    { component: null, cells: reportCells(context, combinedUptime(uptimes), touching.length) },
-    ...model.components.flatMap(componentReportRow),
+    { component: null, cells: reportCells(context, together, touching.length) },
+    ...[...uptimes].map(([{ definition, name }, uptime]) => ({
+      component: { href: base + componentPath(definition.id), text: name },
+      cells: reportCells(context, uptime, incidentCounts.get(definition.id) ?? 0),
+    })),
   ];
 }
 

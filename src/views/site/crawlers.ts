@@ -85,14 +85,16 @@ export function sitemapView(model: PageModel): SitemapView {
   };
 }
 
-/** The sitemaps of a site's listed pages; those on a domain of their own are found there, as the protocol demands. */
-export function sitemapIndexView(site: SiteInit, pages: readonly SitePage[]): SitemapIndexView {
-  return {
-    sitemaps: pages
-      .filter((page) => isListed(page) && page.settings.url.startsWith(site.url))
-      .map(({ settings }) => new URL('sitemap.xml', settings.url).href)
-      .sort(),
-  };
+/**
+ * The sitemaps of a site's listed pages; those on a domain of their own are found there, as the protocol demands. Null: there
+ * is none, and an index that names nothing is no index.
+ */
+export function sitemapIndexView(site: SiteInit, pages: readonly SitePage[]): SitemapIndexView | null {
+  const sitemaps = pages
+    .filter((page) => isListed(page) && page.settings.url.startsWith(site.url))
+    .map(({ settings }) => new URL('sitemap.xml', settings.url).href)
+    .sort();
+  return sitemaps.length === 0 ? null : { sitemaps };
 }
 
 /** What robots are told of one page; only a page at the root of its host is heard. */
@@ -102,8 +104,8 @@ export function robotsView(page: SitePage): RobotsView {
 }
 
 /** What robots are told of a whole site. Pages they should leave out say so themselves and are not named here. */
-export function siteRobotsView(site: SiteInit): RobotsView {
-  return { isAllowed: true, sitemap: new URL('sitemap.xml', site.url).href };
+export function siteRobotsView(site: SiteInit, hasSitemap: boolean): RobotsView {
+  return { isAllowed: true, sitemap: hasSitemap ? new URL('sitemap.xml', site.url).href : null };
 }
 
 /** One page for readers that are programs: its state in words, its components, and where its data is. */

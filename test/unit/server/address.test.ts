@@ -38,6 +38,8 @@ describe('an address', () => {
     ] as const)
       expect(at(target)).toEqual({ kind: 'page', slug: 'acme', path, base: '/' });
     for (const path of SITE_FILES) expect(at(`/${path}`)).toEqual({ kind: 'site', path });
+    expect(at('/.well-known/security.txt', 'status.acme.test')).toMatchObject({ kind: 'site' });
+    expect(at('/robots.txt', 'status.acme.test')).toMatchObject({ kind: 'page' });
     expect(at('/staff/')).toMatchObject({ kind: 'page', slug: 'staff', base: '/staff/' });
     expect(at('/feed.atom', undefined, { ...SITE, home: null })).toEqual({ kind: 'site', path: 'feed.atom' });
     expect(at('/history/', undefined, { ...SITE, home: null })).toMatchObject({ slug: 'history' });
@@ -88,8 +90,9 @@ describe('an address', () => {
       '/acme/%2e%2e/partners/',
       '/acme/../partners/',
       '/acme/./',
-      '/acme//history/',
-      '//evil.test/',
+      '//-/health',
+      '/-//health',
+      '/%2f-/health',
       '/\\evil.test/',
       '/acme%5c..%5cpartners/',
       '/acme%2f..%2fpartners/',
@@ -108,9 +111,21 @@ describe('an address', () => {
     }
   });
 
+  it('takes slashes in a row for one, since clients add /api/… to a base that ends in a slash', () => {
+    for (const [target, host, expected] of [
+      ['/acme//api/v2/summary.json', undefined, { slug: 'acme', path: 'api/v2/summary.json', base: '/acme/' }],
+      ['//api///v2/summary.json', undefined, { slug: 'acme', path: 'api/v2/summary.json', base: '/' }],
+      ['//api/v2/summary.json', 'status.acme.test', { slug: 'acme', path: 'api/v2/summary.json', base: '/' }],
+      ['/acme%2f/history//', undefined, { slug: 'acme', path: 'history/index.html', base: '/acme/' }],
+      ['//robots.txt', undefined, { kind: 'site', path: 'robots.txt' }],
+    ] as const)
+      expect(at(target, host)).toMatchObject(expected);
+  });
+
   it('never leaves the origin by a redirect', () => {
-    for (const target of ['/evil.test', '/@evil.test', '/a:b@c']) {
+    for (const target of ['/evil.test', '/@evil.test', '/a:b@c', '//evil', '///evil', '/%2f/evil']) {
       const address = at(target);
+      expect(address.kind).toMatch(/^(redirect|page|site)$/);
       if (address.kind === 'redirect') expect(address.location).toMatch(/^\/[^/\\]/);
     }
   });

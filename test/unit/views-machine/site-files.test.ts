@@ -56,6 +56,19 @@ describe('the files of a whole site', () => {
   });
 });
 
+describe('the index of sitemaps', () => {
+  it('is there only where it names a sitemap, and robots.txt names only what is there', async () => {
+    const own = PAGES.filter(({ definition }) => definition.slug !== 'open');
+    const texts = Object.fromEntries(
+      await Promise.all(
+        siteIndexFiles(SITE, own).map(async ({ path, draw }) => [path, String((await draw(noHtml)).body)]),
+      ),
+    );
+    expect(Object.keys(texts)).toEqual(['robots.txt', 'llms.txt']);
+    expect(texts['robots.txt']).toBe('User-agent: *\nAllow: /\n');
+  });
+});
+
 describe('the sitemap of a page', () => {
   it('lists its own pages with the instant each last changed', () => {
     const text = sitemapText(sitemapView(calm()));

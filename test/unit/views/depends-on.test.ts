@@ -5,10 +5,15 @@ import type { PageModel } from '../../../src/model/page.ts';
 import type { State } from '../../../src/model/state.ts';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { resolvePages } from '../../../src/publish/definitions/definitions.ts';
+import { pageFacts } from '../../../src/publish/files/page-facts.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 import { badgeSubjects } from '../../../src/views/badges/badge-subjects.ts';
+import { socialView } from '../../../src/views/badges/social.ts';
+import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
+import { uptimeDocument } from '../../../src/views/json/uptime-json.ts';
 import { pageModel } from '../../../src/views/model/page-model.ts';
 import { statusPageView } from '../../../src/views/page/status-page.ts';
+import { reportView } from '../../../src/views/report/report.ts';
 import { v2Documents } from '../../../src/views/v2/documents.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 10, 21, 9));
@@ -91,7 +96,7 @@ pages:
       [...states].map(([id, state]) => [
         id,
         {
-          observed: [{ state, from: toEpochMs(NOW - HOUR_MS), to: NOW }],
+          observed: [{ state, from: toEpochMs(NOW - 24 * HOUR_MS), to: NOW }],
           reported: [],
           reportedDays: [],
           responseTimes: [],
@@ -157,6 +162,52 @@ describe("a vendor's trouble", () => {
 
   it('is the state of a page that shows nothing of ours', () => {
     expect(whole(page({ hasOurs: false, theirs: 'major_outage' })).state).toBe('major_outage');
+  });
+});
+
+describe("a vendor's past", () => {
+  /** What each surface gives as the uptime of the page as a whole, and the colours of its days. */
+  function together(model: PageModel) {
+    const month = '2026-11';
+    const facts = pageFacts(model);
+    const calendar = uptimeCalendarView(model);
+    return {
+      calendar: calendar.total.at(-1),
+      calendarToday: calendar.calendar.letters.at(-1),
+      report: reportView({ ...facts.report(month).frame, ...facts.report(month) }, month).rows[0]?.cells[0],
+      reportJson: facts.reportDocument(month).uptime.uptime_ratio,
+      json: uptimeDocument(model).periods['24h'].uptime_ratio,
+      badge: badgeSubjects(model).page.uptime['24h'],
+      picture: socialView(model).days.at(-1),
+      pictureSays: socialView(model).detail,
+    };
+  }
+
+  it("is not in the page's own uptime, days and pictures, and is in its own", () => {
+    const model = page({ theirs: 'major_outage' });
+    expect(together(model)).toEqual({
+      calendar: '100%',
+      calendarToday: 'o',
+      report: '100%',
+      reportJson: 1,
+      json: 1,
+      badge: 1,
+      picture: 'operational',
+      pictureSays: '',
+    });
+    expect(uptimeDocument(model).components.map(({ periods }) => periods['24h'].uptime_ratio)).toEqual([1, 0]);
+    expect(uptimeCalendarView(model).rows.map(({ figures }) => figures.at(-1))).toEqual(['100%', '0.00%']);
+  });
+
+  it('is where its group counts', () => {
+    expect(together(page({ theirs: 'major_outage', counts: true }))).toMatchObject({
+      calendar: '50.00%',
+      report: '50.00%',
+      reportJson: 0.5,
+      json: 0.5,
+      badge: 0.5,
+      picture: 'partial_outage',
+    });
   });
 });
 

@@ -16,7 +16,7 @@ import {
   NOTHING_LEARNED,
   type Problem,
 } from '../../../model/observation.ts';
-import { type EpochMs, HOUR_MS, toEpochMs } from '../../../model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
 import {
   type Answer,
   ask,
@@ -48,6 +48,8 @@ type Options = z.output<typeof OptionsSchema>;
 
 /** How often the lists of the past are read again, where there is nothing new in them. */
 const PAST_AGE_MIN_MS = HOUR_MS;
+/** Caches keep such pages for a minute or so, and for hours while what is behind them does not answer. */
+const SUMMARY_AGE_MAX_MS = 15 * MINUTE_MS;
 /** What a list of the past holds at most. */
 const LISTED_MAX = 50;
 
@@ -61,7 +63,8 @@ function question<T>(
 }
 
 function summaryQuestion(options: Options): Question<z.output<typeof SummarySchema>> {
-  return question(options, 'summary.json', { name: 'summary', priority: 'list', schema: SummarySchema });
+  const asked = question(options, 'summary.json', { name: 'summary', priority: 'list', schema: SummarySchema });
+  return { ...asked, maxAgeMs: SUMMARY_AGE_MAX_MS };
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {

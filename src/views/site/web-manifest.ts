@@ -1,0 +1,34 @@
+/** `site.webmanifest` of a page: what it is called and drawn by on a home screen. */
+
+import type { PageModel } from '../../model/index.ts';
+import { contextOf, ownPictureFrom } from '../frame/shell.ts';
+import { cleanLine } from '../text/plain-text.ts';
+import { localeDirection } from '../words/index.ts';
+
+export interface WebManifest {
+  readonly name: string;
+  readonly lang: string;
+  readonly dir: 'ltr' | 'rtl';
+  readonly start_url: string;
+  readonly scope: string;
+  readonly display: 'minimal-ui';
+  readonly icons: readonly { readonly src: string; readonly sizes: string; readonly type?: string }[];
+}
+
+/** Addresses in it are relative to itself, so it works wherever its page is. */
+export function webManifest(model: PageModel): WebManifest {
+  const { definition, settings } = model;
+  const picture = ownPictureFrom(contextOf(model), definition.icon);
+  return {
+    name: cleanLine(definition.title),
+    lang: settings.locale,
+    dir: localeDirection(settings.locale),
+    start_url: './',
+    scope: './',
+    display: 'minimal-ui',
+    icons: [
+      ...(picture === null ? [] : [{ src: picture, sizes: 'any' }]),
+      { src: 'favicon.svg', sizes: 'any', type: 'image/svg+xml' },
+    ],
+  };
+}
