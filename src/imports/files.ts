@@ -1,10 +1,11 @@
 /** What an import writes: a file for each post, and the page as a part of a configuration. */
 
 import { stringify } from 'yaml';
+import { isOverStatus } from '../model/observation.ts';
 import { DAY_MS, type EpochMs } from '../model/time.ts';
 import { writtenFile } from '../sync/connectors/markdown/export.ts';
 import { projectPosts } from '../sync/connectors/markdown/project.ts';
-import { dropped, type ImportContext, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
+import { changed, dropped, type ImportContext, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
 
 export interface ImportFiles {
   readonly posts: readonly { readonly name: string; readonly text: string }[];
@@ -37,11 +38,20 @@ export function importFiles(site: ImportedSite, options: ImportFilesOptions): Im
     posts.map(({ post }) => post),
     { ...options, notes },
   );
+  const open = posts.filter(({ post }) => isOpen(post)).map(({ name }) => name);
+  if (open.length > 0)
+    notes.push(
+      changed(open.join(', '), 'not over there by now; import again with --update once it is, or say so in the file'),
+    );
   return {
     posts: posts.map(({ name, text }) => ({ name, text })),
     fragment: fragmentOf({ ...site, posts: posts.map(({ post }) => post) }, redirects, options),
     notes: [...site.notes, ...notes],
   };
+}
+
+function isOpen({ post, updates }: ImportedPost): boolean {
+  return post.type === 'incident' && post.ended === undefined && !updates.some(({ status }) => isOverStatus(status));
 }
 
 /** As the schema of `pages[].redirects` takes it. */

@@ -65,7 +65,7 @@ export function windowsOf(
   if (rule === null) return `it comes back in a way that is not known here: ${strategy}`;
   const first = firstDay(maintenance, { clock, from: from ?? now });
   if (first === null) return 'its times of the day cannot be read';
-  const last = to === null ? '' : `;UNTIL=${toIso(to).replaceAll(/[-:]|\.\d+/g, '')}`;
+  const last = to === null ? '' : `;UNTIL=${wallTime(to, clock)}`;
   const lost = maintenance.daysOfMonth.filter((day) => typeof day === 'string' && day !== 'lastDay1');
   return {
     post: { starts: toIso(first.from), ends: toIso(first.to), repeat: rule + last, timezone: clock },
@@ -112,4 +112,10 @@ function minutesOf(text: string | null | undefined): number | null {
   const [, hours, minutes] = /^(\d{1,2}):(\d\d)(?::\d\d(?:\.\d+)?)?$/.exec(text ?? '') ?? [];
   if (hours === undefined || minutes === undefined || Number(hours) > 23 || Number(minutes) > 59) return null;
   return Number(hours) * 60 + Number(minutes);
+}
+
+/** As the rules of posts write an end: in the clock that they keep to. */
+function wallTime(at: EpochMs, clock: string): string {
+  const wall = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(clock).toPlainDateTime();
+  return `${wall.toString({ smallestUnit: 'second' }).replaceAll(/[-:]/g, '')}Z`;
 }
