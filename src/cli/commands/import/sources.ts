@@ -136,16 +136,24 @@ export function isDatabase(place: string): boolean {
 
 /** Reads the database of another program, and writes nothing to it. @throws UsageError where it is not that of the program */
 export async function databaseAt<T>(place: string, program: string, use: (select: Select) => Promise<T>): Promise<T> {
-  const database = openSqliteReader(place);
-  const select: Select = async (sql, parameters = []) => {
-    try {
-      return await database.all(sql, parameters);
-    } catch (error) {
-      throw new UsageError(`${place} cannot be read as the database of ${program}: ${messageOf(error)}.`);
-    }
+  const refuse = (error: unknown): UsageError => {
+    const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
+    return new UsageError(
+      `${place} cannot be read as the database of ${program}: ${reason}. Where it is in use, copy it while ${program} is stopped.`,
+    );
   };
+  let database: ReturnType<typeof openSqliteReader>;
   try {
-    return await use(select);
+    database = openSqliteReader(place);
+  } catch (error) {
+    throw refuse(error);
+  }
+  try {
+    return await use((sql, parameters = []) =>
+      database.all(sql, parameters).catch((error: unknown) => {
+        throw refuse(error);
+      }),
+    );
   } finally {
     await database.close();
   }
