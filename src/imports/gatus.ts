@@ -76,7 +76,7 @@ const TYPES = {
 } as const;
 
 /** As Gatus makes a key of a group and a name. */
-export function gatusKey(group: string, name: string): string {
+function gatusKey(group: string, name: string): string {
   const [first, last] = [group, name].map((text) =>
     text
       .trim()

@@ -125,7 +125,7 @@ export async function kumaFromApi(
     notes.push(
       changed(
         'maintenance',
-        'visitors see what runs or comes next, and not which monitors it is about; the database has all of it',
+        'visitors see what is under way, and not which monitors it is about; the database has all of it',
       ),
     );
   return {

@@ -63,7 +63,7 @@ function delayAfter(error: unknown, tries: number): number | null {
 }
 
 /** A file's bytes. @throws UsageError */
-export function bytesOf(place: string): Buffer {
+function bytesOf(place: string): Buffer {
   try {
     const { size } = statSync(place);
     if (size > FILE_BYTES_MAX) throw new UsageError(`${place} is larger than ${FILE_BYTES_MAX / 1024 / 1024} MB.`);
