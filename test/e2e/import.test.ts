@@ -67,6 +67,9 @@ describe('a site that moved here from cState', () => {
   it('leads there on a static host too', async () => {
     const built = await run('build', '--offline', '--out', 'public');
     expect([built.status, built.stderr]).toEqual([0, expect.anything()]);
+    const lines = readFileSync(join(folder.path, 'public', '_redirects'), 'utf8').split('\n');
+    expect(lines).toContain('/issues/2019-04-13-crane/ /incidents/posts-cstate-2019-04-13-crane/ 301');
+    expect(lines).toContain('/harbour/index.xml /harbour/feed.rss 301');
     for (const [file, link] of [
       ['issues/2019-04-13-crane/index.html', '../../incidents/posts-cstate-2019-04-13-crane/'],
       ['harbour/affected/api/index.html', '../../components/api/'],
