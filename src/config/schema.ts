@@ -9,6 +9,7 @@ import { NamedBadgesSchema } from '../badges/named.ts';
 import { BadgeOptionsSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
+import { isOwnPath, isPagePath } from '../model/slugs.ts';
 import {
   HexColourSchema,
   HostSchema,
@@ -31,12 +32,8 @@ const ScheduleSchema = z
   .string()
   .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-/** An address below a page: parts that a path has as they are, none of them hidden. */
-const PATH = /^(?=\/)(?:\/[\w~@:+,=!-][\w~@:+,=!.-]*)*\/?$/;
 const PATH_EXPECTED = 'expected an address below the page that begins with /, such as /issues/2024-api/';
-const PathSchema = z.string().max(300).regex(PATH, PATH_EXPECTED);
-/** Below these the server answers by itself. */
-const OWN_PATH = /^\/(?:$|(?:-|login|logout)(?:\/|$))/;
+const PathSchema = z.string().refine(isPagePath, PATH_EXPECTED);
 /** A length of time in milliseconds, or `off`. */
 const AfterSchema = z.union([
   z.literal('off'),
@@ -204,8 +201,8 @@ const PageSchema = z
       context.addIssue({ code: 'custom', path: ['css_variables', name], message });
     }
     for (const path of Object.keys(page.redirects ?? {})) {
-      if (PathSchema.safeParse(path).success && !OWN_PATH.test(path)) continue;
-      const message = OWN_PATH.test(path) ? 'the server answers there itself' : PATH_EXPECTED;
+      if (isPagePath(path) && !isOwnPath(path)) continue;
+      const message = isOwnPath(path) ? 'the server answers there itself' : PATH_EXPECTED;
       context.addIssue({ code: 'custom', path: ['redirects', path], message });
     }
     if (page.access_type === 'password' && page.password === undefined) {

@@ -6,6 +6,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { INCIDENT_STATUSES, type IncidentStatus, isOverStatus } from '../model/observation.ts';
+import { isTimezone } from '../model/scalars.ts';
 import { type EpochMs, later, toIso } from '../model/time.ts';
 import type { PostUpdate } from '../sync/connectors/markdown/read.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
@@ -80,7 +81,9 @@ const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 export function cstateSite(files: readonly SourceFile[], context: ImportContext): ImportedSite {
   const notes: ImportNote[] = [];
   const config = readConfig(files, notes);
-  const zone = config.timeZone ?? context.zone;
+  const said = config.timeZone ?? context.zone;
+  const zone = isTimezone(said) ? said : context.zone;
+  if (zone !== said) notes.push(changed('timeZone', `${quoted(said)} is no time zone; taken as ${zone}`));
   const issues = files
     .filter(({ path }) => path.startsWith('content/') && /\.(?:md|markdown|html)$/.test(path))
     .flatMap((file) => readIssue(file, notes));
@@ -219,10 +222,10 @@ interface PostContext extends ImportContext {
 }
 
 function postOf({ path, issue, body }: ReadIssue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
-  const title = titleOf(String(issue.title ?? ''));
+  const title = titleOf(typeof issue.title === 'object' ? '' : String(issue.title ?? ''));
   const startedAt = instantOf(issue.date, context.zone);
   if (title === null || startedAt === null) {
-    notes.push(dropped(path, title === null ? 'it has no title' : `its date ${quoted(String(issue.date))} is none`));
+    notes.push(dropped(path, title === null ? 'it has no title' : `its date ${quoted(issue.date)} is none`));
     return [];
   }
   const { opening, updates } = readBody(body, context.zone, (message) => notes.push(changed(path, message)));
@@ -289,9 +292,7 @@ function endOf(
   const last = updates.map(({ at }) => at).reduce(later, startedAt);
   if (said === null) {
     const words =
-      resolvedWhen == null
-        ? 'has no resolvedWhen'
-        : `has a resolvedWhen that is no time, ${quoted(String(resolvedWhen))}`;
+      resolvedWhen == null ? 'has no resolvedWhen' : `has a resolvedWhen that is no time, ${quoted(resolvedWhen)}`;
     notes.push(changed(path, `is resolved and ${words}; over since ${toIso(last)}, when it last says something`));
     return last;
   }
@@ -391,7 +392,7 @@ function stemOf(path: string): string {
   const last = parts.at(-1)?.replace(/\.\w+$/, '') ?? '';
   const below = parts.slice(parts.indexOf('issues') + 1, -1);
   const names = last === 'index' ? below : [...below, last];
-  return ['cstate', ...names].join('-');
+  return ['cstate', ...names].join('-').toLowerCase();
 }
 
 /** Where Hugo has it unless its configuration says otherwise, and where its front matter says that it was. */

@@ -1,33 +1,37 @@
 /** What an import writes: a file for each post, and the page as a part of a configuration. */
 
-import { stringify } from 'yaml';
+import { hash } from 'node:crypto';
 import { isOverStatus } from '../model/observation.ts';
-import { DAY_MS, type EpochMs } from '../model/time.ts';
+import { isOwnPath, isPagePath } from '../model/slugs.ts';
 import { writtenFile } from '../sync/connectors/markdown/export.ts';
 import { projectPosts } from '../sync/connectors/markdown/project.ts';
-import { changed, dropped, type ImportContext, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
+import { type FragmentOptions, fragmentOf } from './fragment.ts';
+import { slugOf } from './names.ts';
+import { changed, dropped, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
 
 export interface ImportFiles {
   readonly posts: readonly { readonly name: string; readonly text: string }[];
   /** YAML with `upstreams` and `pages`. */
   readonly fragment: string;
+  /** The same as data. */
+  readonly config: object;
   readonly notes: readonly ImportNote[];
 }
 
-export interface ImportFilesOptions extends ImportContext {
-  /** Id of the upstream that the posts are read by. */
-  readonly upstreamId: string;
-  /** Its folder, as it stands in the configuration. */
-  readonly folder: string;
-}
-
 /** The files of an import. A post that the markdown upstream could not read is told and left out. */
-export function importFiles(site: ImportedSite, options: ImportFilesOptions): ImportFiles {
+export function importFiles(site: ImportedSite, options: FragmentOptions): ImportFiles {
   const notes: ImportNote[] = [];
+  const names = new Set<string>();
   const posts = site.posts
+    .map((post) => ({ ...post, name: fileName(post.name) }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((post) => {
-      const file = writtenFile(post.name, post);
+      if (names.has(post.name)) {
+        notes.push(dropped(post.name, 'two items have this id; the first is taken'));
+        return [];
+      }
+      names.add(post.name);
+      const file = writtenFile(post.name, { ...post, post: silent(post.post) });
       const problems = projectPosts([file], { upstreamId: options.upstreamId, zone: 'UTC', now: options.now }).problems;
       if (problems.length === 0) return [{ post, ...file }];
       notes.push(...problems.map(({ place, message }) => dropped(place, message)));
@@ -43,19 +47,27 @@ export function importFiles(site: ImportedSite, options: ImportFilesOptions): Im
     notes.push(
       changed(open.join(', '), 'not over there by now; import again with --update once it is, or say so in the file'),
     );
+  const fragment = fragmentOf({ ...site, posts: posts.map(({ post }) => post) }, redirects, options);
   return {
     posts: posts.map(({ name, text }) => ({ name, text })),
-    fragment: fragmentOf({ ...site, posts: posts.map(({ post }) => post) }, redirects, options),
-    notes: [...site.notes, ...notes],
+    ...fragment,
+    notes: [...site.notes, ...notes, ...fragment.notes],
   };
+}
+
+/** An id of somebody else's as a name in a folder, which it must not lead out of. */
+function fileName(name: string): string {
+  return /^[a-z0-9][a-z0-9_-]{0,150}$/.test(name) ? name : `${slugOf(name)}-${hash('sha256', name, 'hex').slice(0, 8)}`;
+}
+
+/** What was told elsewhere is news to nobody here. */
+function silent(post: ImportedPost['post']): ImportedPost['post'] {
+  return post.type === 'incident' || post.type === 'maintenance' ? { ...post, deliver_notifications: false } : post;
 }
 
 function isOpen({ post, updates }: ImportedPost): boolean {
   return post.type === 'incident' && post.ended === undefined && !updates.some(({ status }) => isOverStatus(status));
 }
-
-/** As the schema of `pages[].redirects` takes it. */
-const ADDRESS = /^(?=\/)(?:\/[\w~@:+,=!-][\w~@:+,=!.-]*)*\/?$/;
 
 function redirectsOf(
   site: ImportedSite,
@@ -66,13 +78,11 @@ function redirectsOf(
     addresses.map((address) => [address, addressOf(upstreamId, name, post.type)] as const),
   );
   const all = [...Object.entries(site.redirects), ...ofPosts];
-  const isKept = ([from]: readonly [string, string]): boolean => ADDRESS.test(from) && from.length <= 300;
+  const isKept = ([from]: readonly [string, string]): boolean => isPagePath(from) && !isOwnPath(from);
   notes.push(
     ...all
       .filter((one) => !isKept(one))
-      .map(([from]) =>
-        dropped(from, 'the address has characters that no address of a page has here, so it leads nowhere'),
-      ),
+      .map(([from]) => dropped(from, 'no page has such an address here, so it leads nowhere')),
   );
   return Object.fromEntries(all.filter(isKept));
 }
@@ -85,59 +95,4 @@ function addressOf(upstreamId: string, name: string, type: string): string {
     .replaceAll(/^-+|-+$/g, '');
   if (type === 'announcement') return '/';
   return `/${type === 'maintenance' ? 'maintenance' : 'incidents'}/${slug}/`;
-}
-
-function fragmentOf(
-  { title, description, groups, components, upstream, posts: shown }: ImportedSite,
-  redirects: Readonly<Record<string, string>>,
-  { page, upstreamId, folder, now }: ImportFilesOptions,
-): string {
-  const posts = { id: upstreamId, kind: 'markdown', path: folder };
-  const definition = {
-    slug: page,
-    ...(title === null ? {} : { title }),
-    ...(description === null ? {} : { description }),
-    ...(groups.length === 0
-      ? {}
-      : {
-          groups: groups.map(({ id, name, defaultOpen }) => ({
-            id,
-            name,
-            ...(defaultOpen === undefined ? {} : { default_open: defaultOpen }),
-          })),
-        }),
-    components: components.map(({ id, name, description: words, groupId, monitor }) => ({
-      id,
-      ...(monitor === null ? { type: 'static' } : { monitor }),
-      name,
-      ...(words === null ? {} : { description: words }),
-      ...(groupId === null ? {} : { group_id: groupId }),
-    })),
-    ...(Object.keys(redirects).length === 0 ? {} : { redirects }),
-  };
-  const retentionDays = retentionOf(shown, now);
-  const parts = {
-    ...(retentionDays === null ? {} : { retentionDays }),
-    upstreams: [...(upstream === null ? [] : [upstream]), posts],
-    pages: [definition],
-  };
-  return `# Written by pharos import. Copy what it has into pharos.yaml, lists beside those that are there.\n${stringify(parts, { lineWidth: 0 })}`;
-}
-
-/** How long a page shows what is over, unless its configuration says otherwise. */
-const RETENTION_DAYS = 400;
-/** For how long the oldest post stays on the page. */
-const YEARS_AHEAD = 5;
-
-/** How much has to be kept for the oldest post to show; a whole number of years, so that it is the same tomorrow. Null: no more than usual. */
-function retentionOf(posts: readonly ImportedPost[], now: EpochMs): number | null {
-  const oldest = Math.min(...posts.flatMap(({ post }) => beginOf(post) ?? []));
-  const days = (now - oldest) / DAY_MS;
-  if (!(days > RETENTION_DAYS / 2)) return null;
-  return (Math.ceil(days / 366) + YEARS_AHEAD) * 366;
-}
-
-function beginOf(post: ImportedPost['post']): number | null {
-  const text = post.type === 'incident' ? post.started : post.type === 'maintenance' ? post.starts : null;
-  return text === null ? null : Date.parse(text);
 }

@@ -36,18 +36,31 @@ export function createIds(kind: string): (name: string, key: string) => string {
   };
 }
 
-/** One line of text, no longer than a heading may be; null: nothing is left. */
+/** A heading; null: nothing is left of it. */
 export function titleOf(text: string): string | null {
-  const line = text
-    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .slice(0, TITLE_CHARS_MAX)
-    .trim();
+  return lineOf(text, TITLE_CHARS_MAX);
+}
+
+/** One line of text, no longer than it may be; null: nothing is left. */
+export function lineOf(text: string, max: number): string | null {
+  const line = oneLine(text).slice(0, max).trim();
   return line === '' ? null : line;
 }
 
-/** A text of others in a message: short, without control characters. */
-export function quoted(text: string): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
+/** How long a text is as one line. */
+export function lineLength(text: string): number {
+  return oneLine(text).length;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+}
+
+/** A value of others in a message: short, without control characters. */
+export function quoted(value: unknown): string {
+  const line = (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')).replaceAll(
+    /[\p{Cc}\p{Cf}]+/gu,
+    ' ',
+  );
   return JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
 }

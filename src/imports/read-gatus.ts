@@ -11,7 +11,7 @@ import { dropped, type ImportNote } from './site.ts';
 const PAGE_SIZE = 100;
 
 const StatusesSchema = z.array(
-  z.object({ key: z.string().min(1).max(500), name: NameSchema, group: TextSchema.catch(null) }),
+  z.object({ key: z.string().regex(/^[^\p{Cc}\s/]{1,500}$/u), name: NameSchema, group: TextSchema.catch(null) }),
 );
 const EventsSchema = z.object({
   events: z.array(z.object({ type: z.string(), timestamp: z.string() })).nullish(),

@@ -1,6 +1,7 @@
 /** Reads a status page of Uptime Kuma: from its database (versions 1.18 to 2), or as its public page is told. */
 
 import { z } from 'zod';
+import { itemKey } from '../sync/connectors/items.ts';
 import { IdSchema, ListSchema, NameSchema, TextSchema } from '../sync/connectors/wire.ts';
 import { type Ask, askIfThere } from './ask.ts';
 import { quoted } from './names.ts';
@@ -120,7 +121,7 @@ export async function kumaFromApi(
   const notes: ImportNote[] = [];
   const pinned = [...(incidents ?? []), ...(incident == null ? [] : [incident])];
   const past = await readHistory(ask, path, notes);
-  const all = new Map([...past, ...pinned].map((row) => [String((row as { id?: unknown } | null)?.id), row]));
+  const all = new Map([...past, ...pinned].map((row) => [itemKey(row, 'id'), row]));
   if (maintenanceList.length > 0)
     notes.push(
       changed(
@@ -171,7 +172,7 @@ function asRow(item: unknown): unknown {
   };
   const [startTime, endTime] = [0, 1].map((index) => {
     const time = timeRange?.[index];
-    const part = (value: unknown): string => String(value).padStart(2, '0');
+    const part = (value: unknown): string => (typeof value === 'number' ? String(value).padStart(2, '0') : '');
     return typeof time?.hours === 'number' ? `${part(time.hours)}:${part(time.minutes ?? 0)}` : null;
   });
   return {

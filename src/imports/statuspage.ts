@@ -277,7 +277,7 @@ function windowOf({ status, scheduled_for: from, scheduled_until: until, resolve
   readonly ends: string;
 } | null {
   if (from == null) return null;
-  const isOver = status === 'completed' || isOverStatus(String(status));
+  const isOver = status === 'completed' || (typeof status === 'string' && isOverStatus(status));
   const ends = isOver && over != null && over > from && (until == null || over < until) ? over : until;
   return ends == null || ends <= from ? null : { starts: toIso(from), ends: toIso(ends) };
 }

@@ -1,6 +1,7 @@
 /** When a maintenance of Uptime Kuma is: one window, or the first of many and the rule by which it comes back. */
 
 import { z } from 'zod';
+import { isTimezone } from '../model/scalars.ts';
 import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs, toIso } from '../model/time.ts';
 import { FlagSchema, IdSchema, NameSchema, parseInstant, TextSchema } from '../sync/connectors/wire.ts';
 
@@ -46,7 +47,7 @@ export function windowsOf(
   { zone, now }: { readonly zone: string; readonly now: EpochMs },
 ): KumaWindows | string {
   const { strategy, timezone, startDate, endDate } = maintenance;
-  const isServers = timezone == null || timezone === 'SAME_AS_SERVER';
+  const isServers = timezone == null || !isTimezone(timezone);
   const clock = isServers ? zone : timezone;
   const told = isServers
     ? [`its times are in the zone of the server, taken as ${zone}; say another with --timezone`]

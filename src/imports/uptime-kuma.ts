@@ -8,7 +8,7 @@ import { later, toIso } from '../model/time.ts';
 import { IMPACTS } from '../sync/connectors/uptime-kuma/posts.ts';
 import { IncidentSchema } from '../sync/connectors/uptime-kuma/schema.ts';
 import { FlagSchema, IdSchema, parseInstant } from '../sync/connectors/wire.ts';
-import { quoted, titleOf } from './names.ts';
+import { quoted, slugOf, titleOf } from './names.ts';
 import { changed, dropped, type ImportContext, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
 import { MaintenanceSchema, windowsOf } from './uptime-kuma-windows.ts';
 
@@ -70,12 +70,12 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   return {
     title: page.title,
     description: page.description,
-    groups: page.groups.map(({ id, name }) => ({ id: `group-${id}`, name })),
+    groups: page.groups.map(({ id, name }) => ({ id: `group-${slugOf(id)}`, name })),
     components: [...shown.values()].map(({ id, name, groupId }) => ({
-      id: `monitor-${id}`,
+      id: idOfMonitor(id),
       name,
       description: null,
-      groupId: `group-${groupId}`,
+      groupId: `group-${slugOf(groupId)}`,
       monitor: `${UPSTREAM_ID}/${id}`,
     })),
     upstream: {
@@ -105,8 +105,7 @@ function incidentOf(row: unknown, index: number, { page }: ImportContext, notes:
   const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = parsed.data;
   const place = `incident ${id}`;
   const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
-  if (impact === undefined)
-    notes.push(changed(place, `its style ${quoted(String(style))} is not known; taken as minor`));
+  if (impact === undefined) notes.push(changed(place, `its style ${quoted(style)} is not known; taken as minor`));
   const isOver = active === false || pin === false;
   const changedAt = parseInstant(lastUpdatedDate ?? '', 'UTC');
   const endedAt = isOver ? later(createdDate, changedAt ?? createdDate) : null;
@@ -158,7 +157,7 @@ function maintenanceOf(
     return [];
   }
   for (const message of windows.told) notes.push(changed(place, message));
-  const components = (monitors ?? []).filter((one) => shown.has(one)).map((one) => `${page}/monitor-${one}`);
+  const components = (monitors ?? []).filter((one) => shown.has(one)).map((one) => `${page}/${idOfMonitor(one)}`);
   return [
     {
       name: `kuma-maintenance-${id}`,
@@ -177,4 +176,9 @@ function idOf(row: unknown, index: number): string {
 function faultOf(error: z.ZodError): string {
   const [issue] = error.issues;
   return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`;
+}
+
+/** Numbers, unless somebody else answers. */
+function idOfMonitor(id: string): string {
+  return `monitor-${slugOf(id)}`;
 }

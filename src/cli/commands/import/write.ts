@@ -34,7 +34,7 @@ export function contextOf({ page, timezone, upstream }: ImportOptions): ImportCo
 function checked<T>(option: string, schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new UsageError(`${option} ${quoted(String(value))}: ${parsed.error.issues[0]?.message}.`);
+  throw new UsageError(`${option} ${quoted(value)}: ${parsed.error.issues[0]?.message}.`);
 }
 
 interface Written {
