@@ -278,6 +278,32 @@ describe('pharos import statuspage', () => {
       expect(result.stdout).toContain(words);
   });
 
+  it('writes no file outside of its folder, whatever ids are', async () => {
+    await documents([
+      incident('../../evil'),
+      incident('../../evil '),
+      incident('CON:\u0000x'),
+      incident('i1'),
+      incident('I1'),
+    ])();
+    const before = readdirSync(join(cwd, '..')).toSorted();
+    const result = await run(server.url);
+    expect(result.status).toBe(0);
+    expect(posts()).toHaveLength(8);
+    expect(
+      posts()
+        .map(({ name }) => name)
+        .join(' '),
+    ).toMatch(/^(?:[a-z0-9-]+\.md ?)+$/);
+    expect(readdirSync(join(cwd, '..')).toSorted()).toEqual(before);
+    expect(result.stdout).not.toContain('\u0000');
+    expect(
+      read()
+        .incidents.map(({ title }) => title.includes('evil'))
+        .filter(Boolean),
+    ).toHaveLength(2);
+  });
+
   it('leaves out what it cannot read, with a line, and says what is no page at all', async () => {
     await documents([
       { id: 'bad1', name: 'No time', incident_updates: [] },
