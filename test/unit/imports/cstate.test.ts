@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { cstateSite } from '../../../src/imports/cstate.ts';
+import { cstateSite } from '../../../src/imports/cstate/site.ts';
 import { importFiles } from '../../../src/imports/files.ts';
 import type { ImportedSite } from '../../../src/imports/site.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
@@ -99,6 +99,10 @@ describe('a cState site', () => {
       'cstate-2024-12-27-mooring.md: not over there by now',
     ])
       expect(lines.filter((line) => line.includes(part))).toHaveLength(1);
+  });
+
+  it('notifies nobody', () => {
+    for (const { text } of files.posts) expect(text).toContain('\ndeliver_notifications: false\n');
   });
 
   it('keeps the whole past on the page', () => {

@@ -1,14 +1,16 @@
 /** `pharos import`: another status page as posts, a page and redirects. */
 
-import { cstateSite } from '../../../imports/cstate.ts';
-import { type GatusPart, gatusConfig, gatusSite } from '../../../imports/gatus.ts';
-import { gatusFromApi, gatusFromDatabase } from '../../../imports/read-gatus.ts';
-import { readStatuspage } from '../../../imports/read-statuspage.ts';
-import { readIssues } from '../../../imports/read-upptime.ts';
-import { kumaFromApi, kumaFromDatabase, NoKumaPageError } from '../../../imports/read-uptime-kuma.ts';
-import { statuspageSite } from '../../../imports/statuspage.ts';
-import { issuesFromFile, upptimeConfig, upptimeSite } from '../../../imports/upptime.ts';
-import { kumaSite } from '../../../imports/uptime-kuma.ts';
+import { cstateSite } from '../../../imports/cstate/site.ts';
+import { type GatusPart, gatusConfig } from '../../../imports/gatus/config.ts';
+import { gatusFromApi, gatusFromDatabase } from '../../../imports/gatus/read.ts';
+import { gatusSite } from '../../../imports/gatus/site.ts';
+import { readStatuspage } from '../../../imports/statuspage/read.ts';
+import { statuspageSite } from '../../../imports/statuspage/site.ts';
+import { issuesFromFile } from '../../../imports/upptime/issues.ts';
+import { readIssues } from '../../../imports/upptime/read.ts';
+import { upptimeConfig, upptimeSite } from '../../../imports/upptime/site.ts';
+import { kumaFromApi, kumaFromDatabase, NoKumaPageError } from '../../../imports/uptime-kuma/read.ts';
+import { kumaSite } from '../../../imports/uptime-kuma/site.ts';
 import { UsageError } from '../../terminal/exit.ts';
 import { askingAt, databaseAt, filesIn, isAddress, isDatabase, jsonOf, nameOf, yamlOf } from './sources.ts';
 import { contextOf, type ImportOptions, writeImport } from './write.ts';

@@ -1,11 +1,11 @@
 /** Reads what a running Gatus or its SQLite database remembers. */
 
 import { z } from 'zod';
-import { ListSchema, NameSchema, TextSchema } from '../sync/connectors/wire.ts';
-import { type Ask, askIfThere } from './ask.ts';
-import { type GatusEndpoint, type GatusPart, goInstant } from './gatus.ts';
-import type { Select } from './read-uptime-kuma.ts';
-import { dropped, type ImportNote } from './site.ts';
+import { ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
+import { dropped, type ImportNote } from '../site.ts';
+import { type Ask, askIfThere, type Select } from '../source.ts';
+import type { GatusEndpoint, GatusPart } from './config.ts';
+import { goInstant } from './site.ts';
 
 /** As many endpoints as Gatus gives at once. */
 const PAGE_SIZE = 100;

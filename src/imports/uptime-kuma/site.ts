@@ -4,13 +4,20 @@
  */
 
 import { z } from 'zod';
-import { later, toIso } from '../model/time.ts';
-import { IMPACTS } from '../sync/connectors/uptime-kuma/posts.ts';
-import { IncidentSchema } from '../sync/connectors/uptime-kuma/schema.ts';
-import { FlagSchema, IdSchema, parseInstant } from '../sync/connectors/wire.ts';
-import { quoted, slugOf, titleOf } from './names.ts';
-import { changed, dropped, type ImportContext, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
-import { MaintenanceSchema, windowsOf } from './uptime-kuma-windows.ts';
+import { later, toIso } from '../../model/time.ts';
+import { IMPACTS } from '../../sync/connectors/uptime-kuma/posts.ts';
+import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
+import { FlagSchema, IdSchema, parseInstant } from '../../sync/connectors/wire.ts';
+import { quoted, slugOf, titleOf } from '../names.ts';
+import {
+  changed,
+  dropped,
+  type ImportContext,
+  type ImportedPost,
+  type ImportedSite,
+  type ImportNote,
+} from '../site.ts';
+import { MaintenanceSchema, windowsOf } from './windows.ts';
 
 /** Id of the upstream that goes on watching what Uptime Kuma watches. */
 const UPSTREAM_ID = 'kuma';

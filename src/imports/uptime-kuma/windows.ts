@@ -1,9 +1,9 @@
 /** When a maintenance of Uptime Kuma is: one window, or the first of many and the rule by which it comes back. */
 
 import { z } from 'zod';
-import { isTimezone } from '../model/scalars.ts';
-import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs, toIso } from '../model/time.ts';
-import { FlagSchema, IdSchema, NameSchema, parseInstant, TextSchema } from '../sync/connectors/wire.ts';
+import { isTimezone } from '../../model/scalars.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
+import { FlagSchema, IdSchema, NameSchema, parseInstant, TextSchema } from '../../sync/connectors/wire.ts';
 
 const WhenSchema = z.string().nullish().catch(null);
 

@@ -1,7 +1,7 @@
 /** Asks GitHub for the issues of a repository and what was said of them: two lists, a hundred at a time. */
 
-import type { Ask } from './ask.ts';
-import { issuesFromApi, type UpptimeIssues } from './upptime.ts';
+import type { Ask } from '../source.ts';
+import { issuesFromApi, type UpptimeIssues } from './issues.ts';
 
 const PAGE_SIZE = 100;
 /** A hundred thousand issues. */

@@ -1,16 +1,14 @@
 /** Reads a status page of Uptime Kuma: from its database (versions 1.18 to 2), or as its public page is told. */
 
 import { z } from 'zod';
-import { itemKey } from '../sync/connectors/items.ts';
-import { IdSchema, ListSchema, NameSchema, TextSchema } from '../sync/connectors/wire.ts';
-import { type Ask, askIfThere } from './ask.ts';
-import { quoted } from './names.ts';
-import { changed, dropped, type ImportNote } from './site.ts';
-import type { KumaGroup, KumaPage } from './uptime-kuma.ts';
+import { itemKey } from '../../sync/connectors/items.ts';
+import { IdSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
+import { quoted } from '../names.ts';
+import { changed, dropped, type ImportNote } from '../site.ts';
+import { type Ask, askIfThere, type Select } from '../source.ts';
+import type { KumaGroup, KumaPage } from './site.ts';
 
 type Row = Readonly<Record<string, unknown>>;
-/** Rows of a foreign database. */
-export type Select = (sql: string, parameters?: readonly (string | number | null)[]) => Promise<readonly Row[]>;
 
 /** Which page is meant cannot be told, or there is none. */
 export class NoKumaPageError extends Error {}

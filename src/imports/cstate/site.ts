@@ -3,14 +3,12 @@
  * paragraphs that end in a `track` with their time.
  */
 
-import { parse } from 'yaml';
 import { z } from 'zod';
-import { INCIDENT_STATUSES, type IncidentStatus, isOverStatus } from '../model/observation.ts';
-import { isTimezone } from '../model/scalars.ts';
-import { type EpochMs, later, toIso } from '../model/time.ts';
-import type { PostUpdate } from '../sync/connectors/markdown/read.ts';
-import { parseInstant } from '../sync/connectors/wire.ts';
-import { createIds, quoted, titleOf } from './names.ts';
+import { isOverStatus } from '../../model/observation.ts';
+import { isTimezone } from '../../model/scalars.ts';
+import { type EpochMs, later, toIso } from '../../model/time.ts';
+import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
+import { createIds, quoted, titleOf } from '../names.ts';
 import {
   changed,
   dropped,
@@ -20,33 +18,13 @@ import {
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
-} from './site.ts';
-
-/** A file below the folder of the site: `content/issues/2024-api.md`. */
-export interface SourceFile {
-  readonly path: string;
-  readonly text: string;
-}
+} from '../site.ts';
+import type { SourceFile } from '../source.ts';
+import { instantOf, readBody, statusIn } from './body.ts';
+import { type Config, readConfig, yamlOf } from './config.ts';
 
 const WordSchema = z.string().nullish().catch(null);
 const FlagSchema = z.boolean().nullish().catch(null);
-
-const ConfigSchema = z.object({
-  title: WordSchema,
-  timeZone: WordSchema,
-  params: z
-    .object({
-      description: WordSchema,
-      categories: z
-        .array(z.object({ name: z.string(), description: WordSchema, closed: FlagSchema, untitled: FlagSchema }))
-        .nullish(),
-      systems: z
-        .array(z.object({ name: z.string(), description: WordSchema, category: WordSchema, link: WordSchema }))
-        .nullish(),
-    })
-    .nullish(),
-});
-type Config = z.output<typeof ConfigSchema>;
 
 const IssueSchema = z.object({
   title: z.unknown().optional(),
@@ -74,7 +52,6 @@ const SEVERITIES = {
   notice: { impact: 'none', state: 'none' },
 } as const;
 
-const CONFIG_FILE = /^(?:config|hugo)\.ya?ml$/;
 const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
 /** The site of a folder: its configuration and everything below `content`. Never throws. */
@@ -114,39 +91,6 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
     },
     notes,
   };
-}
-
-function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
-  const empty: Config = { title: null, timeZone: null, params: null };
-  const file = files.find(({ path }) => CONFIG_FILE.test(path));
-  const others = files.filter(({ path }) => /^(?:config|hugo)\.(?:toml|json)$/.test(path)).map(({ path }) => path);
-  if (file === undefined) {
-    notes.push(
-      dropped(
-        others[0] ?? 'config.yml',
-        'only YAML is read (config.yml, hugo.yaml), so groups and descriptions are missing and components are those that issues name. Write it as YAML and import again with --update',
-      ),
-    );
-    return empty;
-  }
-  const parsed = ConfigSchema.safeParse(yamlOf(file.text));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  notes.push(
-    dropped(
-      file.path,
-      `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}; components are those that issues name`,
-    ),
-  );
-  return empty;
-}
-
-function yamlOf(text: string): unknown {
-  try {
-    return parse(text);
-  } catch {
-    return null;
-  }
 }
 
 interface Layout {
@@ -300,90 +244,6 @@ function endOf(
   else if (updates.some(({ at }) => at < startedAt || at > said))
     notes.push(changed(path, 'has updates from before it began or after it ended; they keep their times'));
   return later(startedAt, said);
-}
-
-const TRACK = /\{\{[<%]\s*track\s+["'`]?([^"'`>%]+?)["'`]?\s*[>%]\}\}/;
-/** `*Investigating* - ` */
-const LEAD = /^\s*(\*{1,2})([^*\n]{1,40})\1\s*(?:[-–—:]|$|\n)/;
-const WORDS: Readonly<Record<string, IncidentStatus>> = {
-  ...Object.fromEntries(INCIDENT_STATUSES.map((status) => [status, status])),
-  fixed: 'resolved',
-  'post-mortem': 'postmortem',
-  'post mortem': 'postmortem',
-};
-
-/** The status that a text begins with. */
-function statusIn(text: string): IncidentStatus | null {
-  const [, , word = ''] = LEAD.exec(text) ?? [];
-  const key = word.trim().toLowerCase();
-  return Object.hasOwn(WORDS, key) ? (WORDS[key] ?? null) : null;
-}
-
-/**
- * A body as updates, oldest first: what stands before a `track`, as far as the one before it or a line. What has no time is
- * the opening.
- */
-function readBody(
-  body: string,
-  zone: string,
-  tell: (message: string) => void,
-): { readonly opening: string; readonly updates: PostUpdate[] } {
-  const opening: string[] = [];
-  const updates: PostUpdate[] = [];
-  let waiting: string[] = [];
-  let isCode = false;
-  const flush = (): void => {
-    opening.push(...waiting);
-    waiting = [];
-  };
-  for (const line of body.split(/\r?\n/)) {
-    if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
-    const [track, time = ''] = isCode ? [] : (TRACK.exec(line) ?? []);
-    if (!isCode && /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/.test(line)) {
-      // A line between updates says nothing; one inside of a text does.
-      flush();
-      if (opening.some((one) => one.trim() !== '')) opening.push(line);
-      continue;
-    }
-    if (track === undefined) {
-      waiting.push(line);
-      continue;
-    }
-    const at = instantOf(time, zone);
-    if (at === null) {
-      tell(`a track names no time, ${quoted(time)}; its text is part of the opening`);
-      waiting.push(line.replace(track, time));
-      continue;
-    }
-    const text = [...waiting, line.replace(track, '')].join('\n').trim();
-    updates.push({ at, status: statusIn(text), body: text });
-    waiting = [];
-  }
-  flush();
-  const words = opening
-    .join('\n')
-    .replace(/(?:\n\s*-{3,}\s*)+$/, '')
-    .trim();
-  if (/\{\{[<%]/.test(words + updates.map((one) => one.body).join('\n')))
-    tell('has shortcodes of Hugo that are not known here; they stand in the text as they are');
-  return { opening: words, updates: inOrder(updates) };
-}
-
-/** Oldest first; of one time as they stand, or the other way round where the newest stands first, as is usual there. */
-function inOrder(updates: readonly PostUpdate[]): PostUpdate[] {
-  const [first, last] = [updates[0], updates.at(-1)];
-  const isNewestFirst =
-    first !== undefined &&
-    last !== undefined &&
-    (first.at > last.at || (first.at === last.at && isOverStatus(first.status)));
-  return (isNewestFirst ? updates.toReversed() : updates).toSorted((a, b) => a.at - b.at);
-}
-
-/** As Hugo reads times: with an offset or in the zone of the site, also apart from the time and without its colon. */
-function instantOf(value: unknown, zone: string): EpochMs | null {
-  if (typeof value !== 'string') return null;
-  const text = value.trim().replace(/\s+([+-]\d\d):?(\d\d)(?:\s+\w+)?$/, '$1:$2');
-  return parseInstant(text, zone);
 }
 
 /** `content/issues/2024-api.md` is 2024-api, and so is `content/issues/2024-api/index.md`. */

@@ -1,4 +1,4 @@
-/** How importers ask: by a path below the address that the operator gave, one question after another. */
+/** What importers read from: files, rows of a database, and addresses that are asked one question after another. */
 
 import { isStatusError } from '../errors.ts';
 
@@ -19,3 +19,15 @@ export async function askIfThere(
     return null;
   }
 }
+
+/** A file below the folder that the operator named: `content/issues/2024-api.md`. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Rows of the database of another program. */
+export type Select = (
+  sql: string,
+  parameters?: readonly (string | number | null)[],
+) => Promise<readonly Readonly<Record<string, unknown>>[]>;

@@ -1,8 +1,8 @@
 /** A maintenance of Gatus: a time of the day and how long it lasts, on some days of the week or on all. */
 
 import { z } from 'zod';
-import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../model/time.ts';
-import { TimezoneSchema } from '../schema/scalars.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../model/time.ts';
+import { TimezoneSchema } from '../../schema/scalars.ts';
 
 const WEEKDAYS: Readonly<Record<string, string>> = {
   Sunday: 'SU',

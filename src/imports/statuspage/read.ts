@@ -4,9 +4,9 @@
  */
 
 import { z } from 'zod';
-import { type Ask, askIfThere } from './ask.ts';
-import { dropped, type ImportNote } from './site.ts';
-import type { NamedDocument } from './statuspage.ts';
+import { dropped, type ImportNote } from '../site.ts';
+import { type Ask, askIfThere } from '../source.ts';
+import type { NamedDocument } from './site.ts';
 
 /** What the lists of the API hold at most. */
 const LISTED_MAX = 50;

@@ -3,15 +3,12 @@
  * source may be several documents.
  */
 
-import { z } from 'zod';
-import { INCIDENT_IMPACTS, INCIDENT_STATUSES, isOverStatus } from '../model/observation.ts';
-import { MAINTENANCE_STATUSES } from '../model/page.ts';
-import { type EpochMs, later, toIso } from '../model/time.ts';
-import type { PostUpdate } from '../sync/connectors/markdown/read.ts';
-import type { IncidentPost } from '../sync/connectors/markdown/schema.ts';
-import { IdSchema, InstantSchema, ListSchema, NameSchema, TextSchema } from '../sync/connectors/wire.ts';
-import { markdownOf } from './html-text.ts';
-import { createIds, quoted, titleOf } from './names.ts';
+import type { z } from 'zod';
+import { INCIDENT_IMPACTS, INCIDENT_STATUSES, isOverStatus } from '../../model/observation.ts';
+import { MAINTENANCE_STATUSES } from '../../model/page.ts';
+import { later, toIso } from '../../model/time.ts';
+import { IdSchema } from '../../sync/connectors/wire.ts';
+import { createIds, quoted, titleOf } from '../names.ts';
 import {
   changed,
   dropped,
@@ -21,74 +18,9 @@ import {
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
-} from './site.ts';
-
-const WhenSchema = InstantSchema.nullish().catch(null);
-
-/** Lists that a document may have; the manage API sends its lists as they are. */
-const DocumentSchema = z.object({
-  page: z
-    .object({ name: NameSchema, page_description: TextSchema.catch(null) })
-    .nullish()
-    .catch(null),
-  components: ListSchema,
-  incidents: ListSchema,
-  scheduled_maintenances: ListSchema,
-});
-
-const ComponentSchema = z.object({
-  id: IdSchema,
-  name: NameSchema,
-  description: TextSchema.catch(null),
-  group: z.boolean().nullish().catch(null),
-  group_id: IdSchema.nullish().catch(null),
-  position: z.number().nullish().catch(null),
-  only_show_if_degraded: z.boolean().nullish().catch(null),
-});
-type Component = z.output<typeof ComponentSchema>;
-
-const UpdateSchema = z.object({
-  id: IdSchema.nullish().catch(null),
-  status: z.unknown().optional(),
-  body: TextSchema,
-  created_at: InstantSchema,
-  display_at: WhenSchema,
-  affected_components: z
-    .array(z.object({ code: IdSchema, new_status: z.unknown().optional() }))
-    .nullish()
-    .catch(null),
-});
-
-const EventSchema = z.object({
-  id: IdSchema,
-  name: NameSchema,
-  status: z.unknown().optional(),
-  impact: z.unknown().optional(),
-  created_at: InstantSchema,
-  started_at: WhenSchema,
-  resolved_at: WhenSchema,
-  scheduled_for: WhenSchema,
-  scheduled_until: WhenSchema,
-  postmortem_body: TextSchema.catch(null),
-  postmortem_published_at: WhenSchema,
-  incident_updates: z.array(z.unknown()).nullish(),
-  components: z
-    .array(z.object({ id: IdSchema, name: z.string().nullish().catch(null) }))
-    .nullish()
-    .catch(null),
-});
-type Event = z.output<typeof EventSchema>;
-type Declared = NonNullable<IncidentPost['impacts']>[number]['components'][string];
-
-/** States of components, and what a post calls them. */
-const STATES: Readonly<Record<string, Declared>> = {
-  operational: 'operational',
-  degraded_performance: 'degraded',
-  partial_outage: 'partial_outage',
-  major_outage: 'major_outage',
-  full_outage: 'major_outage',
-  under_maintenance: 'maintenance',
-};
+} from '../site.ts';
+import { type Component, ComponentSchema, DocumentSchema, type Event, EventSchema } from './schema.ts';
+import { faultOf, readUpdates, wordText } from './updates.ts';
 
 /** A document as it was read, and what to call it. */
 export interface NamedDocument {
@@ -168,11 +100,6 @@ function isComponent(value: unknown): boolean {
 function idText(item: unknown): string {
   const id = IdSchema.safeParse((item as { id?: unknown } | null)?.id).data;
   return id === undefined ? '' : ` ${id.slice(0, 60)}`;
-}
-
-function faultOf(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`;
 }
 
 function uniqueComponents(items: readonly unknown[]): Component[] {
@@ -280,69 +207,4 @@ function windowOf({ status, scheduled_for: from, scheduled_until: until, resolve
   const isOver = status === 'completed' || (typeof status === 'string' && isOverStatus(status));
   const ends = isOver && over != null && over > from && (until == null || over < until) ? over : until;
   return ends == null || ends <= from ? null : { starts: toIso(from), ends: toIso(ends) };
-}
-
-interface UpdatesContext extends EventContext {
-  readonly tell: (message: string) => void;
-  readonly lose: (message: string) => void;
-}
-
-interface ReadUpdates {
-  /** Oldest first. */
-  readonly updates: readonly PostUpdate[];
-  readonly impacts: NonNullable<IncidentPost['impacts']>;
-  /** Components that updates name, as they are called there. */
-  readonly codes: ReadonlySet<string>;
-}
-
-function readUpdates(event: Event, words: readonly PostUpdate['status'][], context: UpdatesContext): ReadUpdates {
-  const { tell, lose, ids, page } = context;
-  const codes = new Set<string>();
-  const states: { at: EpochMs; components: Record<string, Declared> }[] = [];
-  const updates = (event.incident_updates ?? []).flatMap((item): PostUpdate[] => {
-    const parsed = UpdateSchema.safeParse(item);
-    if (!parsed.success) {
-      lose(`an update cannot be read: ${faultOf(parsed.error)}`);
-      return [];
-    }
-    const { status, body, created_at: createdAt, display_at: displayAt, affected_components: affected } = parsed.data;
-    const at = displayAt ?? createdAt;
-    const known = words.find((word) => word === status) ?? null;
-    if (known === null) tell(`an update has the unknown status ${wordText(status)}; it stands without one`);
-    const components: Record<string, Declared> = {};
-    for (const { code, new_status: word } of affected ?? []) {
-      codes.add(code);
-      const id = ids.get(code);
-      const state = typeof word === 'string' && Object.hasOwn(STATES, word) ? STATES[word] : undefined;
-      if (state === undefined)
-        tell(`an update puts a component into the unknown state ${wordText(word)}; it says nothing of it here`);
-      else if (id !== undefined) components[`${page}/${id}`] = state;
-    }
-    if (Object.keys(components).length > 0) states.push({ at, components });
-    return [{ at, status: known, body: markdownOf(body ?? '') }];
-  });
-  if (event.postmortem_body !== null && !updates.some((one) => one.status === 'postmortem')) {
-    const at = event.postmortem_published_at ?? event.resolved_at;
-    if (at == null) lose('its postmortem has no time');
-    else updates.push({ at, status: 'postmortem', body: markdownOf(event.postmortem_body) });
-  }
-  const byTime = Map.groupBy(states, ({ at }) => at);
-  return {
-    // Theirs stand newest first.
-    updates: updates.toReversed().toSorted((a, b) => a.at - b.at),
-    impacts: [...byTime]
-      .toSorted(([a], [b]) => a - b)
-      .map(([at, same]) => ({
-        at: toIso(at),
-        components: Object.assign({}, ...same.toReversed().map(({ components }) => components)) as Record<
-          string,
-          Declared
-        >,
-      })),
-    codes,
-  };
-}
-
-function wordText(word: unknown): string {
-  return typeof word === 'string' ? quoted(word) : typeof word;
 }
