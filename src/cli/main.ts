@@ -9,6 +9,7 @@ import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
 import type { UpdateOptions } from './commands/writing/incident.ts';
 import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/writing/posts.ts';
+import { addImportCommands } from './import-commands.ts';
 import { addOperatorCommands } from './operator-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, reportFailure } from './terminal/exit.ts';
 
@@ -125,6 +126,7 @@ export function programOf(done: (status: number) => void): Command {
     );
   addPostCommands(program, done);
   addOperatorCommands(program, done);
+  addImportCommands(program, done);
   const keys = program.command('keys').description('access keys of an uptime service');
   keys
     .command('revoke')

@@ -9,6 +9,7 @@ import { NamedBadgesSchema } from '../badges/named.ts';
 import { BadgeOptionsSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
+import { isOwnPath, isPagePath } from '../model/slugs.ts';
 import {
   HexColourSchema,
   HostSchema,
@@ -31,6 +32,8 @@ const ScheduleSchema = z
   .string()
   .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const PATH_EXPECTED = 'expected an address below the page that begins with /, such as /issues/2024-api/';
+const PathSchema = z.string().refine(isPagePath, PATH_EXPECTED);
 /** A length of time in milliseconds, or `off`. */
 const AfterSchema = z.union([
   z.literal('off'),
@@ -197,12 +200,23 @@ const PageSchema = z
       .describe('What /-/ops fills its form in with.'),
     badge: BadgeOptionsSchema.optional().describe('How all badges of the page are drawn.'),
     badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
+    redirects: z
+      .record(z.string(), PathSchema)
+      .optional()
+      .describe(
+        'Addresses below the page that lead to others below it, such as those from before an import: /issues/2024-api/ to /incidents/posts-2024-api/. What the page has at such an address stays.',
+      ),
   })
   .superRefine((page, context) => {
     for (const [name, value] of Object.entries(page.css_variables)) {
       if (isThemeVariable(name, value)) continue;
       const message = `expected one of ${THEME_VARIABLES.join(', ')}, with a plain value (no url(), no ; { } or <)`;
       context.addIssue({ code: 'custom', path: ['css_variables', name], message });
+    }
+    for (const path of Object.keys(page.redirects ?? {})) {
+      if (isPagePath(path) && !isOwnPath(path)) continue;
+      const message = isOwnPath(path) ? 'the server answers there itself' : PATH_EXPECTED;
+      context.addIssue({ code: 'custom', path: ['redirects', path], message });
     }
     if (page.access_type === 'password' && page.password === undefined) {
       context.addIssue({

@@ -38,3 +38,18 @@ const RESERVED: ReadonlySet<string> = new Set(['-', 'assets', 'favicon', 'robots
 export function isSlug(text: string): boolean {
   return SLUG.test(text) && !RESERVED.has(text);
 }
+
+/** Parts that a path has as they are, none of them hidden. */
+const PATH = /^(?=\/)(?:\/[\w~@:+,=!-][\w~@:+,=!.-]*)*\/?$/;
+const PATH_LENGTH_MAX = 300;
+const OWN_PATH = /^\/(?:$|(?:-|login|logout)(?:\/|$))/;
+
+/** Whether a text is an address below a page that begins with `/`, such as `/issues/2024-api/`. */
+export function isPagePath(text: string): boolean {
+  return text.length <= PATH_LENGTH_MAX && PATH.test(text);
+}
+
+/** Whether an address below a page is one at which the server answers by itself. */
+export function isOwnPath(text: string): boolean {
+  return OWN_PATH.test(text);
+}

@@ -20,7 +20,14 @@ export type Address =
   /** A file of the site itself: the index of pages, robots.txt … */
   | { readonly kind: 'site'; readonly path: string }
   /** A file of a page; `base` is the path prefix of the page as the visitor sees it. */
-  | { readonly kind: 'page'; readonly slug: string; readonly path: string; readonly base: string }
+  | {
+      readonly kind: 'page';
+      readonly slug: string;
+      readonly path: string;
+      readonly base: string;
+      /** The same address as one of the home page, for when no page of this slug has it. Absent: there is none. */
+      readonly orHome?: Address & { readonly kind: 'page' };
+    }
   | { readonly kind: 'redirect'; readonly location: string };
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -54,7 +61,9 @@ function siteAddress(path: string, site: SiteAddresses): Address {
     if (local === '' || local.includes('.')) return { kind: 'site', path: local === '' ? 'index.html' : local };
     return { kind: 'redirect', location: `${site.basePath}${local}/` };
   }
-  return pageAddress(slug, local.slice(slash + 1), `${site.basePath}${slug}/`);
+  const address = pageAddress(slug, local.slice(slash + 1), `${site.basePath}${slug}/`);
+  if (site.home === null || site.home === slug) return address;
+  return { ...address, orHome: pageAddress(site.home, local, site.basePath) };
 }
 
 /** The root is an address of the home page: what is not the site's own and could be no other page is a file of it. */
@@ -66,8 +75,9 @@ function isOfHome(local: string, first: string): boolean {
 const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
-function pageAddress(slug: string, path: string, base: string): Address {
-  return { kind: 'page', slug, path: path === '' || path.endsWith('/') ? `${path}index.html` : path, base };
+function pageAddress(slug: string, path: string, base: string): Address & { readonly kind: 'page' } {
+  const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
+  return { kind: 'page', slug, path: file, base };
 }
 
 /** The host without its port, in small letters; null when it is no host. A trailing dot is the same host. */

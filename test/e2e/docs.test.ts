@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -14,6 +14,7 @@ import { toEpochMs } from '../../src/model/time.ts';
 import { createMetrics } from '../../src/server/operators/metrics.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { faultOf } from '../helpers/command-fault.ts';
+import { CSTATE_FILES } from '../helpers/cstate-site.ts';
 import { codeBlocks, documents, innerLinks, ROOT, shellLines, shellWords } from '../helpers/documents.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
@@ -223,8 +224,19 @@ describe('command lines in documents', () => {
 
   /** Where a command is tried: `init` never writes over a file, so it gets a folder of its own. */
   function placeOf(line: string): string {
+    if (line.includes(' import ')) return importFolder();
     if (!line.includes(' init')) return folder.path;
     return mkdtempSync(join(folder.path, 'init-'));
+  }
+
+  /** With a site to import in it. */
+  function importFolder(): string {
+    const place = mkdtempSync(join(folder.path, 'import-'));
+    for (const [path, text] of Object.entries(CSTATE_FILES)) {
+      mkdirSync(dirname(join(place, 'status', path)), { recursive: true });
+      writeFileSync(join(place, 'status', path), text);
+    }
+    return place;
   }
 
   async function tryLine(line: string): Promise<void> {

@@ -155,7 +155,8 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
         store,
         folders,
         renderer: plainRenderer(),
-        filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page) }),
+        filesOf: (model, page) =>
+          pageFiles(model, { badges: false, badge: pageBadges(page), redirects: page.config?.redirects ?? {} }),
         dataOf: badgeData,
         siteFilesOf,
         takeTouched: memory.takeTouched,

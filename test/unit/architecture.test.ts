@@ -44,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'views',
     'access/digest',
   ],
+  imports: ['model', 'schema', 'errors', 'sync/connectors'],
   server: ['model', 'errors', 'config', 'publish', 'access', 'badges', 'store', 'views', 'incidents'],
   sandbox: ['model', 'errors'],
   app: ['*'],

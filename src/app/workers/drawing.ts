@@ -30,7 +30,13 @@ export function drawingWith(
         return { body: html, csp };
       },
     },
-    filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page), icon: page.icon }),
+    filesOf: (model, page) =>
+      pageFiles(model, {
+        badges: false,
+        badge: pageBadges(page),
+        redirects: page.config?.redirects ?? {},
+        icon: page.icon,
+      }),
     dataOf: badgeData,
     siteFilesOf,
   };

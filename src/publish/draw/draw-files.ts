@@ -79,17 +79,19 @@ function isForLater({ priority }: FileEntry, isThere: boolean, { priorities }: D
 interface DrawnBytes {
   readonly body: Uint8Array;
   readonly csp: string | null;
+  readonly location?: string;
 }
 
-function toBytes({ body, csp }: Drawn): DrawnBytes {
-  return { body: typeof body === 'string' ? Buffer.from(body) : body, csp };
+function toBytes({ body, ...drawn }: Drawn): DrawnBytes {
+  return { ...drawn, body: typeof body === 'string' ? Buffer.from(body) : body };
 }
 
-function isAsBefore({ body, csp }: DrawnBytes, { kind }: FileEntry, last: FileRecord | undefined): boolean {
+function isAsBefore({ body, csp, location }: DrawnBytes, { kind }: FileEntry, last: FileRecord | undefined): boolean {
   return (
     last !== undefined &&
     last.bytes === body.length &&
     last.csp === csp &&
+    last.location === location &&
     last.contentType === kind.contentType &&
     last.sha256 === hash('sha256', body, 'hex')
   );

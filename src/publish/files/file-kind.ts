@@ -15,6 +15,8 @@ export interface PageRenderer {
 export interface Drawn {
   readonly body: string | Uint8Array;
   readonly csp: string | null;
+  /** Where it leads, below the page; absent: it is not a redirect. */
+  readonly location?: string;
 }
 
 export interface FileKind<Inputs> extends KindFacts {

@@ -8,12 +8,15 @@ import { htmlFiles } from './html-files.ts';
 import { ICON } from './kinds/icon.ts';
 import { machineFiles } from './machine-files.ts';
 import { pageFacts } from './page-facts.ts';
+import { redirectFiles } from './redirect-files.ts';
 
 export interface FilesOptions {
   /** Write badges as files, for targets with no server that draws them on demand. */
   readonly badges: boolean;
   /** How badges are drawn; default: as they come, with none of the operator's own. */
   readonly badge?: PageBadges;
+  /** Addresses below the page and those that they lead to; default: none. */
+  readonly redirects?: Readonly<Record<string, string>>;
   /** A picture that the page serves; default: none. */
   readonly icon?: PageIcon | null;
 }
@@ -22,7 +25,7 @@ export interface FilesOptions {
 export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] {
   const facts = pageFacts(model);
   const badge = options.badge ?? { options: { locale: model.settings.locale }, named: [] };
-  return [
+  const files = [
     ...htmlFiles(
       facts,
       badge.named.map(({ name }) => name),
@@ -31,6 +34,7 @@ export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] 
     ...(options.badges ? badgeFiles(model, badge) : []),
     ...iconFiles(options.icon ?? null),
   ];
+  return [...files, ...redirectFiles(options.redirects ?? {}, { pageUrl: model.settings.url, files })];
 }
 
 function iconFiles(icon: PageIcon | null): FileEntry[] {

@@ -119,6 +119,7 @@ export function nextChangeAt(
 export function eventKeyOf(model: PageModel, { config }: ResolvedPage): string {
   return fingerprintOf({
     badges: [config?.badge, config?.badges],
+    redirects: config?.redirects,
     definition: fingerprintOf(model.definition),
     settings: fingerprintOf(model.settings),
     state: model.state,

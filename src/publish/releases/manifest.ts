@@ -18,6 +18,8 @@ const FileRecordSchema = z.preprocess(
     bytes: z.number(),
     contentType: z.string(),
     csp: z.string().nullable(),
+    /** Where it leads, below the page; absent: it is not a redirect. */
+    location: z.string().optional(),
     variants: z.array(z.enum(COMPRESSIONS)),
   }),
 );

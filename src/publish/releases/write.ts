@@ -26,6 +26,7 @@ export interface DrawnFile {
   readonly key: string;
   readonly contentType: string;
   readonly csp: string | null;
+  readonly location?: string;
   readonly body: Uint8Array;
   readonly variants: readonly { readonly encoding: Compression; readonly bytes: Uint8Array }[];
 }
@@ -217,7 +218,7 @@ function parentOf(path: string): string {
 function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRecord {
   if (file.drawn === null) return linkFile(writing, file, target);
   const { path, drawn } = file;
-  const { key, contentType, csp, body, variants } = drawn;
+  const { key, contentType, csp, location, body, variants } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);
   const { batch, modes } = writing;
@@ -229,6 +230,7 @@ function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRec
     bytes: body.length,
     contentType,
     csp,
+    ...(location === undefined ? {} : { location }),
     variants: variants.map(({ encoding }) => encoding),
   };
 }

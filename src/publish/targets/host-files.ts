@@ -96,15 +96,35 @@ export function headersFile(isHttps: boolean, hasHome: boolean): string {
   return `${rules.map(([pattern, headers]) => [pattern, ...Object.entries(headers).map(([name, value]) => `  ${titled(name)}: ${value}`)].join('\n')).join('\n')}\n`;
 }
 
+export interface PageAddresses {
+  readonly slug: string;
+  /** Null: it has no domain of its own. */
+  readonly domain: string | null;
+  /** Files that lead on, and where, both below the page. */
+  readonly redirects: readonly (readonly [path: string, location: string])[];
+  /** Whether its files stand at the root too. */
+  readonly isHome: boolean;
+}
+
 /**
- * Domains of single pages, which Netlify maps to their folder and others pass over. Slashes at the end of addresses are
- * left to the hosts, who add them by themselves and would go in circles if they were told to.
+ * Domains of single pages, which Netlify maps to their folder and others pass over, and addresses that lead on: Cloudflare
+ * answers with the new one, Netlify with the document that stands there. Slashes at the end of addresses are left to the
+ * hosts, who add them by themselves and would go in circles if they were told to.
  *
  * @returns null: there is nothing to redirect
  */
-export function redirectsFile(domains: readonly { readonly domain: string; readonly slug: string }[]): string | null {
-  if (domains.length === 0) return null;
-  return domains.map(({ domain, slug }) => `https://${domain}/* /${slug}/:splat 200!\n`).join('');
+export function redirectsFile(pages: readonly PageAddresses[]): string | null {
+  const domains = pages.flatMap(({ domain, slug }) =>
+    domain === null ? [] : `https://${domain}/* /${slug}/:splat 200!\n`,
+  );
+  const others = pages.flatMap(({ slug, redirects, isHome }) =>
+    [`/${slug}/`, ...(isHome ? ['/'] : [])].flatMap((base) =>
+      redirects.map(
+        ([path, location]) => `${base}${path.replace(/(^|\/)index\.html$/, '$1')} ${base}${location} 301\n`,
+      ),
+    ),
+  );
+  return domains.length + others.length === 0 ? null : [...domains, ...others].join('');
 }
 
 function titled(name: string): string {

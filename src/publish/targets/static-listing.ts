@@ -19,7 +19,7 @@ import {
   servedRelease,
 } from '../releases/folders.ts';
 import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
-import { headersFile, redirectsFile } from './host-files.ts';
+import { headersFile, type PageAddresses, redirectsFile } from './host-files.ts';
 import { extrasOf, nowFactsOf, nowFile, type PageLock, sealedPage } from './page-extras.ts';
 import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';
 
@@ -77,6 +77,7 @@ interface KnownPage {
   readonly mark: string;
   readonly access: ReleaseAccess;
   readonly customDomain: string | null;
+  readonly redirects: PageAddresses['redirects'];
   /** Of `api/now.json`; null: none is written. */
   readonly now: NowFacts | null;
 }
@@ -102,6 +103,9 @@ export function createStaticListing(options: ListingOptions): StaticListing {
       mark: fingerprintOf([LISTING_FORMAT, Object.values(BADGES).map(versionOf), manifest]).slice(0, 32),
       access,
       customDomain,
+      redirects: Object.entries(manifest.files).flatMap(([path, { location }]) =>
+        location === undefined ? [] : [[path, location] as const],
+      ),
       now: nowFactsOf(folders, manifest),
     };
     known.set(slug, found);
@@ -165,7 +169,7 @@ export function createStaticListing(options: ListingOptions): StaticListing {
   }
 
   function toSitePage(site: KnownPage, others: readonly KnownPage[], hasHome: boolean): StaticPage {
-    const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome);
+    const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome ? home() : null);
     return {
       slug: SITE_SLUG,
       number: site.number,
@@ -286,13 +290,12 @@ function sealedFile(
   };
 }
 
-function hostTexts(isHttps: boolean, pages: readonly KnownPage[], hasHome: boolean): (readonly [string, string])[] {
-  const domains = pages.flatMap(({ slug, customDomain }) =>
-    customDomain === null ? [] : [{ slug, domain: customDomain }],
+function hostTexts(isHttps: boolean, pages: readonly KnownPage[], home: string | null): (readonly [string, string])[] {
+  const redirects = redirectsFile(
+    pages.map((page) => ({ ...page, domain: page.customDomain, isHome: page.slug === home })),
   );
-  const redirects = redirectsFile(domains);
   return [
-    ['_headers', headersFile(isHttps, hasHome)],
+    ['_headers', headersFile(isHttps, home !== null)],
     ...(redirects === null ? [] : [['_redirects', redirects] as const]),
   ];
 }

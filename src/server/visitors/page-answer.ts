@@ -62,13 +62,27 @@ export async function pageAnswer(
   // One that was never published is no secret for whoever may see it.
   if (release === null && isSeen && deps.reader.open(address.slug) === null)
     return preparing(address.path, deps.locale());
-  if (release === null) return denied(deps, request, address);
+  if (release === null) return denied(deps, request, { address, query });
   if (address.path === NOW_JSON_PATH)
     return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, request);
   const asked = { path: address.path, isPublic, headers: request.headers };
   if (isSinglePath(address.path)) return singleAnswer(release, asked) ?? missing(deps, request);
-  const found = fileAnswer(release, asked) ?? directoryRedirect(release.manifest.files, address);
-  return found ?? missing(deps, request);
+  const found =
+    redirected(release.manifest.files, address) ??
+    fileAnswer(release, asked) ??
+    directoryRedirect(release.manifest.files, address);
+  return found ?? (await oldAddress(deps, request, { address, query })) ?? missing(deps, request);
+}
+
+/** What no page has may be an address that the home page had before, which the configuration leads on. */
+async function oldAddress(
+  deps: PageDeps,
+  request: IncomingMessage,
+  { address, query }: { readonly address: Address & { kind: 'page' }; readonly query: URLSearchParams },
+): Promise<Answer | null> {
+  if (address.orHome === undefined) return null;
+  const answer = await pageAnswer(deps, request, { address: address.orHome, query });
+  return answer.status === 301 ? answer : null;
 }
 
 /** A release that went behind a gate in another process is not shown while this one still takes the page for public. */
@@ -83,21 +97,38 @@ async function hasBadgeToken(deps: PageDeps, slug: string, query: URLSearchParam
   return token !== null && deps.access.allowsBadge(slug, token);
 }
 
+/** Where a redirect of the page leads. */
+function redirected(
+  files: OpenRelease['manifest']['files'],
+  { path, base }: Address & { kind: 'page' },
+): FileAnswer | null {
+  const location = Object.hasOwn(files, path) ? files[path]?.location : undefined;
+  return location === undefined ? null : movedTo(`${base}${location}`);
+}
+
+function movedTo(location: string): FileAnswer {
+  return { status: 301, headers: { location, 'cache-control': 'no-store' }, body: null };
+}
+
 /** `/acme/history` is the folder `/acme/history/`, as static hosts have it. */
 function directoryRedirect(
   files: Readonly<Record<string, unknown>>,
   { path, base }: Address & { kind: 'page' },
 ): FileAnswer | null {
   if (!Object.hasOwn(files, `${path}/index.html`)) return null;
-  return { status: 301, headers: { location: `${base}${path}/`, 'cache-control': 'no-store' }, body: null };
+  return movedTo(`${base}${path}/`);
 }
 
 /** The one answer for a page that does not exist and for one that is not for whoever asks. */
 async function denied(
   deps: PageDeps,
   request: IncomingMessage,
-  { base, path }: Address & { kind: 'page' },
+  { address, query }: { readonly address: Address & { kind: 'page' }; readonly query: URLSearchParams },
 ): Promise<Answer> {
+  // Before the gate, which asks whoever comes for a name that no page has.
+  const old = await oldAddress(deps, request, { address, query });
+  if (old !== null) return old;
+  const { base, path } = address;
   const answered = await deps.access.denied({ base, path: path.replace(/(^|\/)index\.html$/, '$1') });
   return answered === null ? missing(deps, request) : gateReply(answered);
 }

@@ -18,7 +18,10 @@ const DRAWING = new URL('src/app/workers/drawing.ts', ROOT).href;
 /** Every kind that a page or the site has files of. */
 function allKinds(): KindFacts[] {
   const site = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC', locale: 'en', historyDays: 90 };
-  const entries = [...pageFiles(eventful(), { badges: true }), ...siteFilesOf({ site, pages: [] })];
+  const entries = [
+    ...pageFiles(eventful(), { badges: true, redirects: { '/old/': '/' } }),
+    ...siteFilesOf({ site, pages: [] }),
+  ];
   return [...new Map(entries.map(({ kind }) => [kind.name, kind])).values()];
 }
 

@@ -152,8 +152,23 @@ describe('_headers', () => {
 describe('_redirects', () => {
   it('map domains of pages to their folders, and are not there without any', () => {
     expect(redirectsFile([])).toBeNull();
-    expect(redirectsFile([{ domain: 'status.acme.example', slug: 'acme' }])).toBe(
+    const page = { slug: 'acme', domain: null, redirects: [], isHome: false };
+    expect(redirectsFile([page])).toBeNull();
+    expect(redirectsFile([{ ...page, domain: 'status.acme.example' }])).toBe(
       'https://status.acme.example/* /acme/:splat 200!\n',
+    );
+  });
+
+  it('lead on from old addresses of pages, at the root too where the page is there', () => {
+    const redirects = [
+      ['issues/x/index.html', 'incidents/x/'],
+      ['index.xml', 'feed.rss'],
+    ] as const;
+    const page = { slug: 'acme', domain: null, redirects, isHome: false };
+    const own = '/acme/issues/x/ /acme/incidents/x/ 301\n/acme/index.xml /acme/feed.rss 301\n';
+    expect(redirectsFile([page])).toBe(own);
+    expect(redirectsFile([{ ...page, isHome: true }])).toBe(
+      `${own}/issues/x/ /incidents/x/ 301\n/index.xml /feed.rss 301\n`,
     );
   });
 });

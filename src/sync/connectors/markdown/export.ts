@@ -1,13 +1,23 @@
-/** Posts that were written in the store, as files that the markdown connector reads to the same effect. */
+/** Posts from elsewhere (the store, another status page) as files that the markdown connector reads to the same effect. */
 
 import { stringify } from 'yaml';
+import type { z } from 'zod';
 import { toIso } from '../../../model/time.ts';
-import { UPDATE_HEADING } from './read.ts';
+import { type PostUpdate, UPDATE_HEADING } from './read.ts';
+import type { PostSchema } from './schema.ts';
 import type { NewFile } from './write.ts';
-import type { WrittenPost } from './written.ts';
+
+/** What a file says. */
+export interface WrittenFile {
+  /** Its front matter; what is left out has its default. */
+  readonly post: z.input<typeof PostSchema>;
+  /** Markdown before the first update. */
+  readonly opening: string;
+  readonly updates: readonly PostUpdate[];
+}
 
 /** The file of a post; its name is the post's id. */
-export function writtenFile(id: string, { post, opening, updates }: WrittenPost): NewFile {
+export function writtenFile(id: string, { post, opening, updates }: WrittenFile): NewFile {
   const parts = [
     escaped(opening),
     ...updates.map(

@@ -1,0 +1,62 @@
+/** The configuration of a cState site. */
+
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { dropped, type ImportNote } from '../site.ts';
+import type { SourceFile } from '../source.ts';
+
+const WordSchema = z.string().nullish().catch(null);
+const FlagSchema = z.boolean().nullish().catch(null);
+
+const ConfigSchema = z.object({
+  title: WordSchema,
+  timeZone: WordSchema,
+  params: z
+    .object({
+      description: WordSchema,
+      categories: z
+        .array(z.object({ name: z.string(), description: WordSchema, closed: FlagSchema, untitled: FlagSchema }))
+        .nullish(),
+      systems: z
+        .array(z.object({ name: z.string(), description: WordSchema, category: WordSchema, link: WordSchema }))
+        .nullish(),
+    })
+    .nullish(),
+});
+export type Config = z.output<typeof ConfigSchema>;
+
+const CONFIG_FILE = /^(?:config|hugo)\.ya?ml$/;
+/** What it says; where it cannot be read, nothing, and a note. */
+export function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
+  const empty: Config = { title: null, timeZone: null, params: null };
+  const file = files.find(({ path }) => CONFIG_FILE.test(path));
+  const others = files.filter(({ path }) => /^(?:config|hugo)\.(?:toml|json)$/.test(path)).map(({ path }) => path);
+  if (file === undefined) {
+    notes.push(
+      dropped(
+        others[0] ?? 'config.yml',
+        'only YAML is read (config.yml, hugo.yaml), so groups and descriptions are missing and components are those that issues name. Write it as YAML and import again with --update',
+      ),
+    );
+    return empty;
+  }
+  const parsed = ConfigSchema.safeParse(yamlOf(file.text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  notes.push(
+    dropped(
+      file.path,
+      `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}; components are those that issues name`,
+    ),
+  );
+  return empty;
+}
+
+/** YAML as data; null: it is none. */
+export function yamlOf(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * cState: a Hugo site with a file for each issue. Systems and categories stand in its configuration; an issue's updates are
+ * paragraphs that end in a `track` with their time.
+ */
+
+import { z } from 'zod';
+import { isOverStatus } from '../../model/observation.ts';
+import { isTimezone } from '../../model/scalars.ts';
+import { type EpochMs, later, toIso } from '../../model/time.ts';
+import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
+import { createIds, quoted, titleOf } from '../names.ts';
+import {
+  changed,
+  dropped,
+  type ImportContext,
+  type ImportedComponent,
+  type ImportedGroup,
+  type ImportedPost,
+  type ImportedSite,
+  type ImportNote,
+} from '../site.ts';
+import type { SourceFile } from '../source.ts';
+import { instantOf, readBody, statusIn } from './body.ts';
+import { type Config, readConfig, yamlOf } from './config.ts';
+
+const WordSchema = z.string().nullish().catch(null);
+const FlagSchema = z.boolean().nullish().catch(null);
+
+const IssueSchema = z.object({
+  title: z.unknown().optional(),
+  date: z.unknown().optional(),
+  section: WordSchema,
+  draft: FlagSchema,
+  informational: FlagSchema,
+  resolved: FlagSchema,
+  resolvedWhen: z.unknown().optional(),
+  severity: WordSchema,
+  affected: z
+    .union([z.array(z.string()), z.string().transform((name) => [name])])
+    .nullish()
+    .catch(null),
+  url: WordSchema,
+  slug: WordSchema,
+  aliases: z.array(z.string()).nullish().catch(null),
+});
+type Issue = z.output<typeof IssueSchema>;
+
+/** What it calls how bad an issue is. */
+const SEVERITIES = {
+  down: { impact: 'critical', state: 'major_outage' },
+  disrupted: { impact: 'minor', state: 'degraded' },
+  notice: { impact: 'none', state: 'none' },
+} as const;
+
+const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+
+/** The site of a folder: its configuration and everything below `content`. Never throws. */
+export function cstateSite(files: readonly SourceFile[], context: ImportContext): ImportedSite {
+  const notes: ImportNote[] = [];
+  const config = readConfig(files, notes);
+  const said = config.timeZone ?? context.zone;
+  const zone = isTimezone(said) ? said : context.zone;
+  if (zone !== said) notes.push(changed('timeZone', `${quoted(said)} is no time zone; taken as ${zone}`));
+  const issues = files
+    .filter(({ path }) => path.startsWith('content/') && /\.(?:md|markdown|html)$/.test(path))
+    .flatMap((file) => readIssue(file, notes));
+  const page = layoutOf(config, issues, notes);
+  const posts = issues.flatMap((issue) => postOf(issue, { ...context, zone, ids: page.ids }, notes));
+  notes.push(
+    changed(
+      'index.json, index.svg',
+      'JSON and badges have other addresses and shapes here: api/v2/summary.json, badges/',
+    ),
+  );
+  const systems = [...page.ids].flatMap(([name, id]) => [
+    [`/affected/${urlized(name)}/`, `/components/${id}/`] as const,
+    [`/affected/${urlized(name)}/index.xml`, `/components/${id}/feed.rss`] as const,
+  ]);
+  return {
+    title: config.title ?? null,
+    description: config.params?.description ?? null,
+    groups: page.groups,
+    components: page.components,
+    upstream: null,
+    posts,
+    redirects: {
+      '/issues/': '/history/',
+      '/index.xml': '/feed.rss',
+      '/issues/index.xml': '/feed.rss',
+      ...Object.fromEntries(systems),
+    },
+    notes,
+  };
+}
+
+interface Layout {
+  readonly groups: readonly ImportedGroup[];
+  readonly components: readonly ImportedComponent[];
+  /** Component by name of the system. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+function layoutOf({ params }: Config, issues: readonly ReadIssue[], notes: ImportNote[]): Layout {
+  const groupId = createIds('group');
+  const componentId = createIds('component');
+  const categories = params?.categories ?? [];
+  const systems = params?.systems ?? [];
+  const titled = categories.filter(({ untitled }) => untitled !== true);
+  const groups = titled.map(({ name, closed }) => ({ id: groupId(name, name), name, defaultOpen: closed !== true }));
+  for (const { name, description } of titled)
+    if (description != null) notes.push(dropped(`category ${quoted(name)}`, 'groups have no description here'));
+  for (const { name, link } of systems)
+    if (link != null) notes.push(dropped(`system ${quoted(name)}`, `components have no link here; it led to ${link}`));
+  const named = new Set(systems.map(({ name }) => name));
+  const unlisted = [...new Set(issues.flatMap(({ issue }) => issue.affected ?? []))].filter((name) => !named.has(name));
+  if (systems.length > 0)
+    for (const name of unlisted)
+      notes.push(
+        dropped(
+          `system ${quoted(name)}`,
+          'issues name it and the configuration does not list it, so it is no component and they are about the page',
+        ),
+      );
+  const inOrder = [
+    ...categories.flatMap(({ name }) => systems.filter(({ category }) => category === name)),
+    ...systems.filter(({ category }) => !categories.some(({ name }) => name === category)),
+  ];
+  const listed =
+    systems.length > 0 ? inOrder : unlisted.map((name) => ({ name, description: null, category: null, link: null }));
+  const components = listed.map(({ name, description, category }) => ({
+    id: componentId(name, name),
+    name,
+    description: description ?? null,
+    groupId: groups.find((group) => group.name === category)?.id ?? null,
+    monitor: null,
+  }));
+  return { groups, components, ids: new Map(components.map(({ name, id }) => [name, id])) };
+}
+
+interface ReadIssue {
+  readonly path: string;
+  readonly issue: Issue;
+  readonly body: string;
+}
+
+/** The issue in a file; nothing where it is another kind of page. */
+function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[] {
+  if (/(?:^|\/)_index\.\w+$/.test(path)) return [];
+  const isPlaced = path.split('/').includes('issues');
+  const plain = text.replace(/^\uFEFF/, '');
+  const fence = FENCE.exec(plain);
+  const parsed = IssueSchema.safeParse(fence === null ? null : yamlOf(fence[1] ?? ''));
+  if (!parsed.success) {
+    if (isPlaced) notes.push(dropped(path, 'its front matter is not YAML between two lines of ---'));
+    return [];
+  }
+  if (!isPlaced && parsed.data.section !== 'issue') {
+    notes.push(dropped(path, 'a page that is no issue; pages have no texts of their own here'));
+    return [];
+  }
+  return [{ path, issue: parsed.data, body: plain.slice(fence?.[0].length ?? 0) }];
+}
+
+interface PostContext extends ImportContext {
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+function postOf({ path, issue, body }: ReadIssue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
+  const title = titleOf(typeof issue.title === 'object' ? '' : String(issue.title ?? ''));
+  const startedAt = instantOf(issue.date, context.zone);
+  if (title === null || startedAt === null) {
+    notes.push(dropped(path, title === null ? 'it has no title' : `its date ${quoted(issue.date)} is none`));
+    return [];
+  }
+  const { opening, updates } = readBody(body, context.zone, (message) => notes.push(changed(path, message)));
+  const isOver = issue.resolved === true || issue.informational === true;
+  const endedAt = isOver ? endOf(issue, { path, startedAt, updates, zone: context.zone }, notes) : null;
+  const components = (issue.affected ?? []).flatMap((name) => context.ids.get(name) ?? []);
+  const known = Object.hasOwn(SEVERITIES, issue.severity ?? '')
+    ? SEVERITIES[issue.severity as keyof typeof SEVERITIES]
+    : null;
+  if (known === null && issue.severity != null)
+    notes.push(
+      changed(
+        path,
+        `its severity ${quoted(issue.severity)} is not one of ${Object.keys(SEVERITIES).join(', ')}; taken as notice`,
+      ),
+    );
+  const about = {
+    title,
+    ...(issue.draft === true ? { draft: true } : {}),
+    components: components.map((id) => `${context.page}/${id}`),
+    pages: [context.page],
+  };
+  const isPostmortem = endedAt !== null && statusIn(opening) === 'postmortem';
+  const shared = { name: stemOf(path), opening: isPostmortem ? '' : opening, addresses: addressesOf(path, issue) };
+  if (startedAt > context.now && endedAt !== null && issue.informational !== true) {
+    const starts = { starts: toIso(startedAt), ends: toIso(later(startedAt, endedAt)) };
+    const planned = updates.map((update) => ({ ...update, status: null }));
+    return [{ ...shared, post: { type: 'maintenance', ...about, ...starts }, updates: planned }];
+  }
+  const { impact, state } = issue.informational === true ? SEVERITIES.notice : (known ?? SEVERITIES.notice);
+  const times = { started: toIso(startedAt), ...(endedAt === null ? {} : { ended: toIso(endedAt) }) };
+  return [
+    {
+      ...shared,
+      post: { type: 'incident', ...about, impact, state: components.length === 0 ? 'none' : state, ...times },
+      // The front matter says whether it is over.
+      updates: isPostmortem
+        ? [...updates, { at: endedAt, status: 'postmortem', body: opening }]
+        : isOver
+          ? updates
+          : updates.map((one) => (isOverStatus(one.status) ? { ...one, status: null } : one)),
+    },
+  ];
+}
+
+function endOf(
+  { informational, resolvedWhen }: Issue,
+  {
+    path,
+    startedAt,
+    updates,
+    zone,
+  }: {
+    readonly path: string;
+    readonly startedAt: EpochMs;
+    readonly updates: readonly PostUpdate[];
+    readonly zone: string;
+  },
+  notes: ImportNote[],
+): EpochMs {
+  // It tells something and was never open.
+  if (informational === true) return startedAt;
+  const said = instantOf(resolvedWhen, zone);
+  const last = updates.map(({ at }) => at).reduce(later, startedAt);
+  if (said === null) {
+    const words =
+      resolvedWhen == null ? 'has no resolvedWhen' : `has a resolvedWhen that is no time, ${quoted(resolvedWhen)}`;
+    notes.push(changed(path, `is resolved and ${words}; over since ${toIso(last)}, when it last says something`));
+    return last;
+  }
+  if (said < startedAt) notes.push(changed(path, 'ended before it began; over from its beginning'));
+  else if (updates.some(({ at }) => at < startedAt || at > said))
+    notes.push(changed(path, 'has updates from before it began or after it ended; they keep their times'));
+  return later(startedAt, said);
+}
+
+/** `content/issues/2024-api.md` is 2024-api, and so is `content/issues/2024-api/index.md`. */
+function stemOf(path: string): string {
+  const parts = path.split('/');
+  const last = parts.at(-1)?.replace(/\.\w+$/, '') ?? '';
+  const below = parts.slice(parts.indexOf('issues') + 1, -1);
+  const names = last === 'index' ? below : [...below, last];
+  return ['cstate', ...names].join('-').toLowerCase();
+}
+
+/** Where Hugo has it unless its configuration says otherwise, and where its front matter says that it was. */
+function addressesOf(path: string, { url, slug, aliases }: Issue): string[] {
+  const parts = path
+    .replace(/^content\//, '')
+    .replace(/(?:\/index)?\.\w+$/, '')
+    .split('/');
+  const own = [...parts.slice(0, -1), slug ?? parts.at(-1) ?? ''].map(urlized).join('/');
+  const all = [url ?? `/${own}/`, ...(aliases ?? [])];
+  return all.map((address) => (address.startsWith('/') ? address : `/issues/${address}`));
+}
+
+/** A name as Hugo writes it in addresses. */
+function urlized(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/\s+/g, '-')
+    .replaceAll(/[^\p{L}\p{M}\p{N}._~-]/gu, '')
+    .replaceAll(/-{2,}/g, '-');
+}

@@ -1,0 +1,101 @@
+/** What a place tells of a Gatus, and its configuration as such a place. */
+
+import { z } from 'zod';
+import type { EpochMs } from '../../model/time.ts';
+import { ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
+import { quoted } from '../names.ts';
+import { dropped, type ImportNote } from '../site.ts';
+
+/** What one place tells; several add up. */
+export interface GatusPart {
+  /** What to call it. */
+  readonly name: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** Address of Gatus; null: the place is none. */
+  readonly url: string | null;
+  readonly endpoints: readonly GatusEndpoint[];
+  /** As they stand in the configuration or come from the API. */
+  readonly announcements: readonly unknown[];
+  /** Of everything, and of one endpoint by its key. */
+  readonly maintenance: readonly { readonly key: string | null; readonly value: unknown }[];
+  readonly notes: readonly ImportNote[];
+}
+
+export interface GatusEndpoint {
+  readonly key: string;
+  readonly name: string;
+  /** Empty: in none. */
+  readonly group: string;
+  /** Changes of it that are remembered. */
+  readonly events: readonly { readonly type: string; readonly at: EpochMs }[];
+}
+
+const EndpointSchema = z.object({
+  name: NameSchema,
+  group: TextSchema.catch(null),
+  enabled: z.boolean().nullish().catch(null),
+  'maintenance-windows': ListSchema.catch([]),
+});
+const ConfigSchema = z.object({
+  endpoints: ListSchema,
+  'external-endpoints': ListSchema,
+  suites: ListSchema,
+  announcements: ListSchema,
+  maintenance: z.unknown().optional(),
+  remote: z.unknown().optional(),
+  ui: z
+    .object({ title: TextSchema, header: TextSchema, description: TextSchema, 'dashboard-subheading': TextSchema })
+    .partial()
+    .nullish()
+    .catch(null),
+});
+
+/** As Gatus makes a key of a group and a name. */
+function gatusKey(group: string, name: string): string {
+  const [first, last] = [group, name].map((text) =>
+    text
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[/_., #+&]/g, '-'),
+  );
+  return `${first}_${last}`;
+}
+
+/** What a configuration says, a YAML file as data. */
+export function gatusConfig(name: string, value: unknown): GatusPart {
+  const parsed = ConfigSchema.safeParse(value);
+  const empty = { name, title: null, description: null, url: null, endpoints: [], announcements: [], maintenance: [] };
+  if (!parsed.success) return { ...empty, notes: [dropped(name, 'it is no configuration of Gatus')] };
+  const { endpoints, announcements, suites, remote, maintenance, ui } = parsed.data;
+  const notes: ImportNote[] = [];
+  const windows: GatusPart['maintenance'][number][] = maintenance == null ? [] : [{ key: null, value: maintenance }];
+  const read = [...endpoints, ...parsed.data['external-endpoints']].flatMap((item, index): GatusEndpoint[] => {
+    const endpoint = EndpointSchema.safeParse(item).data;
+    if (endpoint === undefined) {
+      notes.push(dropped(`${name}: endpoint ${index + 1}`, 'it has no name'));
+      return [];
+    }
+    if (endpoint.enabled === false) {
+      notes.push(dropped(`endpoint ${quoted(endpoint.name)}`, 'it is switched off there'));
+      return [];
+    }
+    const key = gatusKey(endpoint.group ?? '', endpoint.name);
+    windows.push(...endpoint['maintenance-windows'].map((one) => ({ key, value: one })));
+    return [{ key, name: endpoint.name, group: endpoint.group ?? '', events: [] }];
+  });
+  if (suites.length > 0) notes.push(dropped(`${suites.length} suites`, 'the upstream gatus does not read suites'));
+  if (remote != null)
+    notes.push(
+      dropped('remote', 'endpoints of other instances are not in this configuration; import from its address'),
+    );
+  return {
+    ...empty,
+    title: ui?.header ?? ui?.title ?? null,
+    description: ui?.['dashboard-subheading'] ?? ui?.description ?? null,
+    endpoints: read,
+    announcements,
+    maintenance: windows,
+    notes,
+  };
+}

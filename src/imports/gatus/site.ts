@@ -1,0 +1,212 @@
+/**
+ * Gatus: endpoints, announcements and maintenance of its configuration, and the outages that its database or its API remember
+ * of each endpoint. It has no incidents with updates; an announcement is one text.
+ */
+
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { type EpochMs, toIso } from '../../model/time.ts';
+import { parseInstant } from '../../sync/connectors/wire.ts';
+import { createIds, quoted, slugOf, titleOf } from '../names.ts';
+import {
+  changed,
+  dropped,
+  type ImportContext,
+  type ImportedPost,
+  type ImportedSite,
+  type ImportNote,
+} from '../site.ts';
+import type { GatusEndpoint, GatusPart } from './config.ts';
+import { repeatedWindow } from './windows.ts';
+
+/** Id of the upstream that goes on reading what Gatus checks. */
+const UPSTREAM_ID = 'gatus';
+
+const AnnouncementSchema = z.object({
+  timestamp: z.string(),
+  type: z.string().nullish().catch(null),
+  message: z.string().min(1),
+  archived: z.boolean().nullish().catch(null),
+});
+
+/** What it calls announcements. */
+const TYPES = {
+  outage: { level: 'warning', impact: 'major' },
+  warning: { level: 'warning', impact: 'minor' },
+  information: { level: 'info', impact: 'none' },
+  operational: { level: 'success', impact: 'none' },
+  none: { level: 'info', impact: 'none' },
+} as const;
+
+/** All parts together. Never throws. */
+export function gatusSite(parts: readonly GatusPart[], context: ImportContext): ImportedSite {
+  const notes = parts.flatMap((part) => part.notes);
+  const endpoints = [
+    ...Map.groupBy(
+      parts.flatMap((part) => part.endpoints),
+      ({ key }) => key,
+    ).values(),
+  ].map((same) => ({
+    key: same[0]?.key ?? '',
+    name: same[0]?.name ?? '',
+    group: same[0]?.group ?? '',
+    events: same.flatMap(({ events }) => events).toSorted((a, b) => a.at - b.at),
+  }));
+  const groupIds = createIds('group');
+  const groups = [...new Set(endpoints.map(({ group }) => group))]
+    .filter((name) => name !== '')
+    .map((name) => ({ id: groupIds(name, name), name }));
+  const ids = createIds('component');
+  const components = endpoints.map(({ key, name, group }) => ({
+    id: ids(name, key),
+    name,
+    description: null,
+    groupId: groups.find((one) => one.name === group)?.id ?? null,
+    monitor: `${UPSTREAM_ID}/${key}`,
+  }));
+  const idByKey = new Map(endpoints.map(({ key }, index) => [key, components[index]?.id ?? '']));
+  const placed = { ...context, idByKey };
+  const posts = [
+    ...parts
+      .flatMap((part) => part.announcements)
+      .flatMap((item, index) => announcementOf(item, index, context, notes)),
+    ...parts.flatMap((part) => part.maintenance).flatMap((item) => maintenanceOf(item, placed, notes)),
+    ...endpoints.flatMap((endpoint) => outagesOf(endpoint, placed, notes)),
+  ];
+  const url = parts.find((part) => part.url !== null)?.url ?? null;
+  if (url === null)
+    notes.push(changed('upstreams[0].url', 'what was read does not say where Gatus is; put its address there'));
+  return {
+    title: parts.find((part) => part.title !== null)?.title ?? null,
+    description: parts.find((part) => part.description !== null)?.description ?? null,
+    groups,
+    components,
+    upstream: { id: UPSTREAM_ID, kind: 'gatus', url: url ?? 'https://gatus.example.com' },
+    posts: [...new Map(posts.map((post) => [post.name, post])).values()],
+    redirects: Object.fromEntries([...idByKey].map(([key, id]) => [`/endpoints/${key}/`, `/components/${id}/`])),
+    notes,
+  };
+}
+
+/** `2026-08-18T10:00:00Z`; as Go writes times into a database: `2026-08-18 10:00:00.123456789 +0000 UTC`. */
+export function goInstant(text: string): EpochMs | null {
+  const [, day, time, offset = '+00', minutes = '00'] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?\s*(?:Z|([+-]\d\d):?(\d\d))?/.exec(text.trim()) ??
+    [];
+  return day === undefined ? null : parseInstant(`${day}T${time ?? '00:00:00'}${offset}:${minutes}`, null);
+}
+
+function announcementOf(item: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
+  const parsed = AnnouncementSchema.safeParse(item);
+  const at = parsed.success ? goInstant(parsed.data.timestamp) : null;
+  if (!parsed.success || at === null) {
+    notes.push(dropped(`announcement ${index + 1}`, 'it has no message or no time'));
+    return [];
+  }
+  const { type, message, archived } = parsed.data;
+  const known = Object.hasOwn(TYPES, type ?? 'none') ? TYPES[(type ?? 'none') as keyof typeof TYPES] : null;
+  if (known === null)
+    notes.push(changed(`announcement of ${toIso(at)}`, `its type ${quoted(type ?? '')} is not known; taken as none`));
+  const { level, impact } = known ?? TYPES.none;
+  const title = titleOf(message.split('\n').find((line) => line.trim() !== '') ?? '') ?? 'Announcement';
+  const shared = { name: `gatus-${stampOf(at)}-${hash('sha256', message, 'hex').slice(0, 8)}`, addresses: [] };
+  // One that is archived stands among what is over there.
+  if (archived !== true)
+    return [
+      {
+        ...shared,
+        post: { type: 'announcement', title, level, from: toIso(at), pages: [page] },
+        opening: message,
+        updates: [],
+      },
+    ];
+  return [
+    {
+      ...shared,
+      post: { type: 'incident', title, impact, state: 'none', started: toIso(at), ended: toIso(at), pages: [page] },
+      opening: message,
+      updates: [],
+    },
+  ];
+}
+
+function stampOf(at: EpochMs): string {
+  return toIso(at).slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase();
+}
+
+interface PlacedContext extends ImportContext {
+  readonly idByKey: ReadonlyMap<string, string>;
+}
+
+function maintenanceOf(
+  { key, value }: GatusPart['maintenance'][number],
+  { page, now, idByKey }: PlacedContext,
+  notes: ImportNote[],
+): ImportedPost[] {
+  const place = key === null ? 'maintenance' : `maintenance of ${key}`;
+  const window = repeatedWindow(value, now);
+  if (window === null) return [];
+  if (typeof window === 'string') {
+    notes.push(dropped(place, window));
+    return [];
+  }
+  notes.push(changed(place, `it does not say since when it comes back; here since ${window.starts}`));
+  const ids = key === null ? [...idByKey.values()] : [idByKey.get(key) ?? ''].filter(Boolean);
+  return [
+    {
+      name: [
+        'gatus-maintenance',
+        ...(key === null ? [] : [slugOf(key)]),
+        slugOf(`${window.repeat} ${window.starts.slice(11, 16)}`),
+      ].join('-'),
+      post: {
+        type: 'maintenance',
+        title: 'Maintenance',
+        ...window,
+        components: ids.map((id) => `${page}/${id}`),
+        pages: [page],
+      },
+      opening: '',
+      updates: [],
+      addresses: [],
+    },
+  ];
+}
+
+function outagesOf(
+  { key, name, events }: GatusEndpoint,
+  { page, idByKey }: PlacedContext,
+  notes: ImportNote[],
+): ImportedPost[] {
+  const posts: ImportedPost[] = [];
+  let downAt: EpochMs | null = null;
+  for (const { type, at } of events) {
+    if (type === 'UNHEALTHY') downAt ??= at;
+    if (type !== 'HEALTHY' || downAt === null) continue;
+    posts.push({
+      name: `gatus-${slugOf(key)}-${stampOf(downAt)}`,
+      post: {
+        type: 'incident',
+        title: titleOf(`${name} was down`) ?? key,
+        impact: 'minor',
+        state: 'major_outage',
+        started: toIso(downAt),
+        ended: toIso(at),
+        components: [`${page}/${idByKey.get(key) ?? key}`],
+        pages: [page],
+      },
+      opening: '',
+      updates: [],
+      addresses: [],
+    });
+    downAt = null;
+  }
+  if (downAt !== null)
+    notes.push(
+      dropped(
+        `endpoint ${quoted(name)}`,
+        `it is down since ${toIso(downAt)}; the upstream gatus tells so from its first pass on`,
+      ),
+    );
+  return posts;
+}

@@ -1,0 +1,102 @@
+/** Updates of an incident or a maintenance, and what they say of components. */
+
+import type { z } from 'zod';
+import { type EpochMs, toIso } from '../../model/time.ts';
+import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
+import type { IncidentPost } from '../../sync/connectors/markdown/schema.ts';
+import { quoted } from '../names.ts';
+import { markdownOf } from './html-text.ts';
+import { type Event, UpdateSchema } from './schema.ts';
+
+type Declared = NonNullable<IncidentPost['impacts']>[number]['components'][string];
+
+/** States of components, and what a post calls them. */
+const STATES: Readonly<Record<string, Declared>> = {
+  operational: 'operational',
+  degraded_performance: 'degraded',
+  partial_outage: 'partial_outage',
+  major_outage: 'major_outage',
+  full_outage: 'major_outage',
+  under_maintenance: 'maintenance',
+};
+
+export interface UpdatesContext {
+  /** Slug of the page. */
+  readonly page: string;
+  /** Ours by theirs. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly tell: (message: string) => void;
+  readonly lose: (message: string) => void;
+}
+
+interface ReadUpdates {
+  /** Oldest first. */
+  readonly updates: readonly PostUpdate[];
+  readonly impacts: NonNullable<IncidentPost['impacts']>;
+  /** Components that updates name, as they are called there. */
+  readonly codes: ReadonlySet<string>;
+}
+
+/** The updates of an incident or a maintenance. */
+export function readUpdates(
+  event: Event,
+  words: readonly PostUpdate['status'][],
+  context: UpdatesContext,
+): ReadUpdates {
+  const { tell, lose, ids, page } = context;
+  const codes = new Set<string>();
+  const states: { at: EpochMs; components: Record<string, Declared> }[] = [];
+  const updates = (event.incident_updates ?? []).flatMap((item): PostUpdate[] => {
+    const parsed = UpdateSchema.safeParse(item);
+    if (!parsed.success) {
+      lose(`an update cannot be read: ${faultOf(parsed.error)}`);
+      return [];
+    }
+    const { status, body, created_at: createdAt, display_at: displayAt, affected_components: affected } = parsed.data;
+    const at = displayAt ?? createdAt;
+    const known = words.find((word) => word === status) ?? null;
+    if (known === null) tell(`an update has the unknown status ${wordText(status)}; it stands without one`);
+    const components: Record<string, Declared> = {};
+    for (const { code, new_status: word } of affected ?? []) {
+      codes.add(code);
+      const id = ids.get(code);
+      const state = typeof word === 'string' && Object.hasOwn(STATES, word) ? STATES[word] : undefined;
+      if (state === undefined)
+        tell(`an update puts a component into the unknown state ${wordText(word)}; it says nothing of it here`);
+      else if (id !== undefined) components[`${page}/${id}`] = state;
+    }
+    if (Object.keys(components).length > 0) states.push({ at, components });
+    return [{ at, status: known, body: markdownOf(body ?? '') }];
+  });
+  if (event.postmortem_body !== null && !updates.some((one) => one.status === 'postmortem')) {
+    const at = event.postmortem_published_at ?? event.resolved_at;
+    if (at == null) lose('its postmortem has no time');
+    else updates.push({ at, status: 'postmortem', body: markdownOf(event.postmortem_body) });
+  }
+  const byTime = Map.groupBy(states, ({ at }) => at);
+  return {
+    // Theirs stand newest first.
+    updates: updates.toReversed().toSorted((a, b) => a.at - b.at),
+    impacts: [...byTime]
+      .toSorted(([a], [b]) => a - b)
+      .map(([at, same]) => ({
+        at: toIso(at),
+        components: Object.assign({}, ...same.toReversed().map(({ components }) => components)) as Record<
+          string,
+          Declared
+        >,
+      })),
+    codes,
+  };
+}
+
+/** A word of theirs in a message. */
+export function wordText(word: unknown): string {
+  return typeof word === 'string' ? quoted(word) : typeof word;
+}
+
+/** What is wrong with an item. */
+export function faultOf(error: z.ZodError): string {
+  const [issue] = error.issues;
+  return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`;
+}

@@ -1,0 +1,103 @@
+/** Issues of GitHub with their comments: by its API, or as its command line writes them. */
+
+import { z } from 'zod';
+import type { EpochMs } from '../../model/time.ts';
+import { InstantSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
+import { dropped, type ImportNote } from '../site.ts';
+
+const WhenSchema = InstantSchema.nullish().catch(null);
+const LabelsSchema = z.array(z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]));
+
+/** An issue as GitHub's API sends it. */
+const RestIssueSchema = z.object({
+  number: z.int(),
+  title: NameSchema,
+  body: TextSchema,
+  labels: LabelsSchema,
+  created_at: InstantSchema,
+  closed_at: WhenSchema,
+  pull_request: z.unknown().optional(),
+});
+const RestCommentSchema = z.object({ issue_url: z.string(), body: TextSchema, created_at: InstantSchema });
+
+/** An issue with its comments as `gh issue list --json` writes it. */
+const GhIssueSchema = z.object({
+  number: z.int(),
+  title: NameSchema,
+  body: TextSchema,
+  labels: LabelsSchema,
+  createdAt: InstantSchema,
+  closedAt: WhenSchema,
+  comments: z.array(z.object({ body: TextSchema, createdAt: InstantSchema })),
+});
+
+interface Comment {
+  readonly at: EpochMs;
+  readonly body: string;
+}
+
+export interface Issue {
+  readonly number: number;
+  readonly title: string;
+  readonly body: string;
+  readonly labels: readonly string[];
+  readonly openedAt: EpochMs;
+  readonly closedAt: EpochMs | null;
+  /** Oldest first. */
+  readonly comments: readonly Comment[];
+}
+
+export interface UpptimeIssues {
+  readonly issues: readonly Issue[];
+  readonly notes: readonly ImportNote[];
+}
+
+/** Issues and comments as lists of GitHub's API. */
+export function issuesFromApi(items: readonly unknown[], comments: readonly unknown[]): UpptimeIssues {
+  const notes: ImportNote[] = [];
+  const read = readAll(RestCommentSchema, comments, 'comment', notes);
+  const byIssue = Map.groupBy(read, ({ issue_url: url }) => Number(/\/issues\/(\d+)$/.exec(url)?.[1] ?? 0));
+  const issues = readAll(RestIssueSchema, items, 'issue', notes)
+    .filter((one) => one.pull_request == null)
+    .map(({ number, title, body, labels, created_at: openedAt, closed_at: closedAt }): Issue => {
+      const said = (byIssue.get(number) ?? []).map((one) => ({ at: one.created_at, body: one.body ?? '' }));
+      return { number, title, body: body ?? '', labels, openedAt, closedAt: closedAt ?? null, comments: inOrder(said) };
+    });
+  return { issues, notes };
+}
+
+/** Issues as the command line of GitHub writes them to a file. */
+export function issuesFromFile(value: unknown): UpptimeIssues {
+  if (!Array.isArray(value)) return { issues: [], notes: [dropped('issues', 'the file is no list of issues')] };
+  const notes: ImportNote[] = [];
+  const issues = readAll(GhIssueSchema, value, 'issue', notes).map(
+    ({ number, title, body, labels, createdAt, closedAt, comments }): Issue => ({
+      number,
+      title,
+      body: body ?? '',
+      labels,
+      openedAt: createdAt,
+      closedAt: closedAt ?? null,
+      comments: inOrder(comments.map((one) => ({ at: one.createdAt, body: one.body ?? '' }))),
+    }),
+  );
+  return { issues, notes };
+}
+
+function inOrder(comments: readonly Comment[]): Comment[] {
+  return comments.toSorted((a, b) => a.at - b.at);
+}
+
+function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: string, notes: ImportNote[]): T[] {
+  return items.flatMap((item, index) => {
+    const parsed = schema.safeParse(item);
+    if (parsed.success) return [parsed.data];
+    const [fault] = parsed.error.issues;
+    const { number } = (item ?? {}) as { number?: unknown };
+    const name = typeof number === 'number' ? number : `at place ${index + 1} of the list`;
+    notes.push(
+      dropped(`${what} ${name}`, `${fault?.path.map(String).join('.') ?? ''}: ${fault?.message ?? 'unreadable'}`),
+    );
+    return [];
+  });
+}

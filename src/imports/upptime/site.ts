@@ -1,0 +1,244 @@
+/**
+ * Upptime: a repository whose configuration names sites, and whose issues at GitHub are its incidents. The repository holds
+ * the first and not the second, so issues come from GitHub's API or from a file of theirs.
+ */
+
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { type EpochMs, later, toIso } from '../../model/time.ts';
+import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
+import { parseInstant } from '../../sync/connectors/wire.ts';
+import { createIds, quoted, slugOf, titleOf } from '../names.ts';
+import {
+  changed,
+  dropped,
+  type ImportContext,
+  type ImportedComponent,
+  type ImportedPost,
+  type ImportedSite,
+  type ImportNote,
+} from '../site.ts';
+import type { SourceFile } from '../source.ts';
+import type { Issue, UpptimeIssues } from './issues.ts';
+
+const WordSchema = z.string().nullish().catch(null);
+
+const ConfigSchema = z.object({
+  owner: WordSchema,
+  repo: WordSchema,
+  sites: z.array(z.object({ name: z.string().min(1), slug: WordSchema })).nullish(),
+  'status-website': z
+    .object({ name: WordSchema, introMessage: WordSchema, baseUrl: WordSchema, apiBaseUrl: WordSchema })
+    .nullish()
+    .catch(null),
+});
+export type UpptimeConfig = z.output<typeof ConfigSchema>;
+
+const SummarySchema = z.array(
+  z.object({
+    name: z.string(),
+    slug: z.string(),
+    dailyMinutesDown: z.record(z.string(), z.number()).nullish().catch(null),
+  }),
+);
+
+/** The configuration of a repository; null: there is none that can be read. */
+export function upptimeConfig(files: readonly SourceFile[]): UpptimeConfig | null {
+  const file = files.find(({ path }) => /^\.upptimerc\.ya?ml$/.test(path));
+  if (file === undefined) return null;
+  try {
+    return ConfigSchema.safeParse(parse(file.text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The site of a repository. Never throws. */
+export function upptimeSite(
+  files: readonly SourceFile[],
+  { issues, notes: told }: UpptimeIssues,
+  context: ImportContext,
+): ImportedSite {
+  const notes: ImportNote[] = [...told];
+  const config = upptimeConfig(files);
+  const website = config?.['status-website'];
+  const sites = sitesOf(files, config, notes);
+  const bySlug = new Map(sites.map((site) => [site.slug, site]));
+  const posts = issues
+    .toSorted((a, b) => a.number - b.number)
+    .flatMap((issue) => postOf(issue, { ...context, bySlug }, notes));
+  const others = issues
+    .filter((issue) => !isIncident(issue) && !isMaintenance(issue))
+    .map(({ number }) => `#${number}`);
+  if (others.length > 0)
+    notes.push(
+      dropped(
+        `issues ${others.slice(0, 20).join(', ')}${others.length > 20 ? ` and ${others.length - 20} more` : ''}`,
+        'they have neither the label status nor maintenance, so they are no incidents there either',
+      ),
+    );
+  tellFigures(files, notes);
+  return {
+    title: website?.name ?? null,
+    description: titleOf(website?.introMessage ?? ''),
+    groups: [],
+    components: sites.map(({ component }) => component),
+    upstream: null,
+    posts,
+    redirects: Object.fromEntries(
+      sites.map(({ slug, component }) => [`/history/${slug}/`, `/components/${component.id}/`]),
+    ),
+    notes,
+  };
+}
+
+interface Site {
+  /** By which Upptime knows it. */
+  readonly slug: string;
+  readonly component: ImportedComponent;
+}
+
+function sitesOf(files: readonly SourceFile[], config: UpptimeConfig | null, notes: ImportNote[]): Site[] {
+  if (config === null)
+    notes.push(dropped('.upptimerc.yml', 'it cannot be read, so components are those of history/summary.json'));
+  const summary = summaryOf(files);
+  const names = config?.sites ?? summary.map(({ name, slug }) => ({ name, slug }));
+  const ids = createIds('component');
+  return names.map(({ name, slug: given }) => {
+    const slug = given ?? summary.find((one) => one.name === name)?.slug ?? slugOf(name);
+    return { slug, component: { id: ids(slug, name), name, description: null, groupId: null, monitor: null } };
+  });
+}
+
+function summaryOf(files: readonly SourceFile[]): z.output<typeof SummarySchema> {
+  const text = files.find(({ path }) => path === 'history/summary.json')?.text ?? '[]';
+  try {
+    return SummarySchema.safeParse(JSON.parse(text)).data ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function tellFigures(files: readonly SourceFile[], notes: ImportNote[]): void {
+  const days = summaryOf(files).reduce(
+    (sum, { dailyMinutesDown }) => sum + Object.keys(dailyMinutesDown ?? {}).length,
+    0,
+  );
+  if (days > 0)
+    notes.push(
+      dropped(
+        'history/summary.json',
+        `${days} days with minutes of downtime; days take their colour from incidents here`,
+      ),
+    );
+  notes.push(dropped('response times', 'they begin anew with the upstream that watches the sites from now on'));
+}
+
+function isIncident({ labels }: Issue): boolean {
+  return labels.includes('status');
+}
+
+function isMaintenance({ labels }: Issue): boolean {
+  return labels.includes('maintenance');
+}
+
+interface PostContext extends ImportContext {
+  readonly bySlug: ReadonlyMap<string, Site>;
+}
+
+function postOf(issue: Issue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
+  const place = `issue #${issue.number}`;
+  const shared = {
+    name: `upptime-${issue.number}`,
+    addresses: [`/incident/${issue.number}/`],
+  };
+  const title = titleOf(issue.title) ?? `#${issue.number}`;
+  if (isMaintenance(issue)) {
+    const plan = planOf(issue);
+    if (plan === null) {
+      notes.push(
+        dropped(
+          place,
+          'a maintenance without start and end in a comment <!-- start: … end: … -->, or one that ends before it begins',
+        ),
+      );
+      return [];
+    }
+    const slugs = [...plan.slugs, ...issue.labels.filter((label) => context.bySlug.has(label))];
+    for (const slug of plan.slugs.filter((one) => !context.bySlug.has(one)))
+      notes.push(dropped(place, `it is about the site ${quoted(slug)}, which the configuration does not have`));
+    return [
+      {
+        ...shared,
+        post: {
+          type: 'maintenance',
+          title,
+          starts: toIso(plan.from),
+          ends: toIso(plan.to),
+          ...aboutSites(slugs, context),
+        },
+        opening: issue.body.replace(PLAN, '').trim(),
+        updates: issue.comments.map(({ at, body }) => ({ at, status: null, body })),
+      },
+    ];
+  }
+  if (!isIncident(issue)) return [];
+  const slugs = issue.labels.filter((label) => context.bySlug.has(label));
+  if (slugs.length === 0)
+    notes.push(changed(place, 'no label of it is a site of the configuration; it is about the page'));
+  const endedAt = issue.closedAt === null ? null : later(issue.openedAt, issue.closedAt);
+  const state = /\bis down\b/.test(title) ? 'major_outage' : /\bdegraded\b/.test(title) ? 'degraded' : 'none';
+  return [
+    {
+      ...shared,
+      post: {
+        type: 'incident',
+        title,
+        impact: state === 'major_outage' ? 'major' : 'minor',
+        state: slugs.length === 0 ? 'none' : state,
+        started: toIso(issue.openedAt),
+        ...(endedAt === null ? {} : { ended: toIso(endedAt) }),
+        ...aboutSites(slugs, context),
+      },
+      opening: issue.body.trim(),
+      updates: issue.comments.map(
+        ({ at, body }): PostUpdate => ({
+          at,
+          status: endedAt !== null && /^\*\*Resolved:\*\*/.test(body) ? 'resolved' : null,
+          body: body.trim(),
+        }),
+      ),
+    },
+  ];
+}
+
+function aboutSites(
+  slugs: readonly string[],
+  { page, bySlug }: PostContext,
+): { readonly components: string[]; readonly pages: string[] } {
+  const ids = slugs.flatMap((slug) => bySlug.get(slug)?.component.id ?? []);
+  return { components: [...new Set(ids)].map((id) => `${page}/${id}`), pages: [page] };
+}
+
+const PLAN = /<!--([\s\S]*?)-->/;
+
+interface Plan {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  readonly slugs: readonly string[];
+}
+
+/** What the comment in a maintenance says. */
+function planOf({ body }: Issue): Plan | null {
+  const [, inside = ''] = PLAN.exec(body) ?? [];
+  const fields = new Map(
+    inside.split(/\r?\n/).flatMap((line) => {
+      const [, key, value] = /^\s*(\w+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+      return key === undefined || value === undefined ? [] : [[key, value] as const];
+    }),
+  );
+  const [from, to] = ['start', 'end'].map((key) => parseInstant(fields.get(key) ?? '', 'UTC'));
+  if (from == null || to == null || to <= from) return null;
+  const slugs = ['expectedDown', 'expectedDegraded'].flatMap((key) => (fields.get(key) ?? '').split(','));
+  return { from, to, slugs: [...new Set(slugs.map((slug) => slug.trim()).filter(Boolean))] };
+}

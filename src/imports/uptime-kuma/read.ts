@@ -1,0 +1,184 @@
+/** Reads a status page of Uptime Kuma: from its database (versions 1.18 to 2), or as its public page is told. */
+
+import { z } from 'zod';
+import { itemKey } from '../../sync/connectors/items.ts';
+import { IdSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
+import { quoted } from '../names.ts';
+import { changed, dropped, type ImportNote } from '../site.ts';
+import { type Ask, askIfThere, type Select } from '../source.ts';
+import type { KumaGroup, KumaPage } from './site.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Which page is meant cannot be told, or there is none. */
+export class NoKumaPageError extends Error {}
+
+/** A page of the database. @throws NoKumaPageError, and whatever a database that is not Kuma's throws */
+export async function kumaFromDatabase(select: Select, wanted: string | undefined): Promise<KumaPage> {
+  const pages = await select('SELECT id, slug, title, description, password FROM status_page ORDER BY id');
+  const page = wanted === undefined && pages.length === 1 ? pages[0] : pages.find(({ slug }) => slug === wanted);
+  if (page === undefined) {
+    const slugs = pages.map(({ slug }) => String(slug)).join(', ');
+    const which = wanted === undefined ? '' : `there is no status page ${quoted(wanted)}; `;
+    throw new NoKumaPageError(
+      pages.length === 0 ? 'it has no status page' : `${which}name one with --status-page: ${slugs}`,
+    );
+  }
+  const id = Number(page['id']);
+  const notes: ImportNote[] = [];
+  const placed = await select(
+    `SELECT g.id AS group_id, g.name AS group_name, m.id, m.name FROM "group" g
+     LEFT JOIN monitor_group mg ON mg.group_id = g.id LEFT JOIN monitor m ON m.id = mg.monitor_id
+     WHERE g.status_page_id = ? ORDER BY g.weight, g.id, mg.weight, m.id`,
+    [id],
+  );
+  const incidents = await select('SELECT * FROM incident WHERE status_page_id = ? ORDER BY id', [id]);
+  const maintenances = await select(
+    `SELECT * FROM maintenance WHERE id IN (SELECT maintenance_id FROM maintenance_status_page WHERE status_page_id = ?)
+     ORDER BY id`,
+    [id],
+  );
+  const others = await select(
+    'SELECT COUNT(*) AS count FROM maintenance WHERE id NOT IN (SELECT maintenance_id FROM maintenance_status_page)',
+  );
+  if (Number(others[0]?.['count']) > 0)
+    notes.push(dropped(`${Number(others[0]?.['count'])} maintenances`, 'they are on no status page'));
+  const named = await select('SELECT maintenance_id, monitor_id FROM monitor_maintenance ORDER BY id');
+  if (typeof page['password'] === 'string' && page['password'] !== '')
+    notes.push(changed('password', 'the page has one there; here it is public until pages[].password is set'));
+  return {
+    slug: String(page['slug']),
+    title: String(page['title']),
+    description: typeof page['description'] === 'string' && page['description'] !== '' ? page['description'] : null,
+    url: null,
+    groups: groupsOf(placed),
+    incidents: incidents.map((row) => ({
+      ...row,
+      createdDate: row['created_date'],
+      lastUpdatedDate: row['last_updated_date'],
+    })),
+    maintenances: maintenances.map((row) => ({
+      ...row,
+      startDate: row['start_date'],
+      endDate: row['end_date'],
+      startTime: row['start_time'],
+      endTime: row['end_time'],
+      intervalDay: row['interval_day'],
+      weekdays: listIn(row['weekdays']),
+      daysOfMonth: listIn(row['days_of_month']),
+      monitors: named.filter((one) => one['maintenance_id'] === row['id']).map((one) => one['monitor_id']),
+    })),
+    notes,
+  };
+}
+
+function groupsOf(rows: readonly Row[]): KumaGroup[] {
+  return [...Map.groupBy(rows, (row) => Number(row['group_id']))].map(([id, members]) => ({
+    id: String(id),
+    name: String(members[0]?.['group_name']),
+    monitors: members
+      .filter((row) => row['id'] !== null)
+      .map((row) => ({ id: String(row['id']), name: String(row['name']) })),
+  }));
+}
+
+function listIn(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return [];
+  }
+}
+
+const PublicPageSchema = z.object({
+  config: z.object({ title: NameSchema, description: TextSchema.catch(null) }),
+  publicGroupList: z.array(
+    z.object({ id: IdSchema, name: NameSchema, monitorList: z.array(z.object({ id: IdSchema, name: NameSchema })) }),
+  ),
+  incidents: z.array(z.unknown()).nullish(),
+  incident: z.unknown().optional(),
+  maintenanceList: ListSchema,
+});
+const HistorySchema = z.object({
+  incidents: z.array(z.unknown()),
+  hasMore: z.boolean().catch(false),
+  nextCursor: z.string().nullish().catch(null),
+});
+/** A page of the history holds ten. */
+const PAGES_MAX = 1_000;
+
+/** A page as visitors see it. @throws a StatusError, or NoKumaPageError where the answer is another's */
+export async function kumaFromApi(
+  ask: Ask,
+  { url, slug }: { readonly url: string; readonly slug: string },
+): Promise<KumaPage> {
+  const path = `/api/status-page/${encodeURIComponent(slug)}`;
+  const parsed = PublicPageSchema.safeParse(await ask(path));
+  if (!parsed.success) throw new NoKumaPageError(`${path} is not a status page of Uptime Kuma`);
+  const { config, publicGroupList, incidents, incident, maintenanceList } = parsed.data;
+  const notes: ImportNote[] = [];
+  const pinned = [...(incidents ?? []), ...(incident == null ? [] : [incident])];
+  const past = await readHistory(ask, path, notes);
+  const all = new Map([...past, ...pinned].map((row) => [itemKey(row, 'id'), row]));
+  if (maintenanceList.length > 0)
+    notes.push(
+      changed(
+        'maintenance',
+        'visitors see what is under way, and not which monitors it is about; the database has all of it',
+      ),
+    );
+  return {
+    slug,
+    title: config.title,
+    description: config.description,
+    url,
+    groups: publicGroupList.map(({ id, name, monitorList }) => ({ id, name, monitors: monitorList })),
+    incidents: [...all.values()],
+    maintenances: maintenanceList.map(asRow),
+    notes,
+  };
+}
+
+async function readHistory(ask: Ask, path: string, notes: ImportNote[]): Promise<unknown[]> {
+  const items: unknown[] = [];
+  let cursor = '';
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    let fault = 'the answer is none of Uptime Kuma';
+    const answer = await askIfThere(ask, `${path}/incident-history${cursor}`, (error) => {
+      fault = error.message;
+    });
+    const { data } = HistorySchema.safeParse(answer);
+    if (data === undefined) {
+      notes.push(
+        dropped('incidents of the past', `this version does not list them (${fault}); import its database instead`),
+      );
+      return items;
+    }
+    items.push(...data.incidents);
+    if (!data.hasMore || data.nextCursor == null) return items;
+    cursor = `?cursor=${encodeURIComponent(data.nextCursor)}`;
+  }
+  return items;
+}
+
+/** What a page is told of a maintenance, under the names of the database. */
+function asRow(item: unknown): unknown {
+  const { dateRange, timeRange, timezone } = (item ?? {}) as {
+    readonly dateRange?: readonly unknown[];
+    readonly timeRange?: readonly { readonly hours?: unknown; readonly minutes?: unknown }[];
+    readonly timezone?: unknown;
+  };
+  const [startTime, endTime] = [0, 1].map((index) => {
+    const time = timeRange?.[index];
+    const part = (value: unknown): string => (typeof value === 'number' ? String(value).padStart(2, '0') : '');
+    return typeof time?.hours === 'number' ? `${part(time.hours)}:${part(time.minutes ?? 0)}` : null;
+  });
+  return {
+    ...(typeof item === 'object' ? item : {}),
+    timezone,
+    startDate: dateRange?.[0],
+    endDate: dateRange?.[1],
+    startTime,
+    endTime,
+  };
+}

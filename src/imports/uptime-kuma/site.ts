@@ -1,0 +1,191 @@
+/**
+ * Uptime Kuma: one of its status pages with groups and monitors, incidents and maintenance. The database has all of it, the
+ * public API of the page what visitors see.
+ */
+
+import { z } from 'zod';
+import { later, toIso } from '../../model/time.ts';
+import { IMPACTS } from '../../sync/connectors/uptime-kuma/posts.ts';
+import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
+import { FlagSchema, IdSchema, parseInstant } from '../../sync/connectors/wire.ts';
+import { quoted, slugOf, titleOf } from '../names.ts';
+import {
+  changed,
+  dropped,
+  type ImportContext,
+  type ImportedPost,
+  type ImportedSite,
+  type ImportNote,
+} from '../site.ts';
+import { MaintenanceSchema, windowsOf } from './windows.ts';
+
+/** Id of the upstream that goes on watching what Uptime Kuma watches. */
+const UPSTREAM_ID = 'kuma';
+
+/** What is read of a page, from wherever. */
+export interface KumaPage {
+  readonly slug: string;
+  readonly title: string;
+  readonly description: string | null;
+  /** Address of Uptime Kuma; null: it is not known. */
+  readonly url: string | null;
+  readonly groups: readonly KumaGroup[];
+  /** Rows of incidents, with the names that the API gives their fields. */
+  readonly incidents: readonly unknown[];
+  readonly maintenances: readonly unknown[];
+  readonly notes: readonly ImportNote[];
+}
+
+export interface KumaGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly monitors: readonly { readonly id: string; readonly name: string }[];
+}
+
+const WhenSchema = z.string().nullish().catch(null);
+const RowSchema = IncidentSchema.extend({
+  pin: FlagSchema.nullish().catch(null),
+  active: FlagSchema.nullish().catch(null),
+  lastUpdatedDate: WhenSchema,
+});
+
+/** The page as posts and components. Never throws. */
+export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
+  const notes: ImportNote[] = [...page.notes];
+  const shown = new Map<string, { readonly id: string; readonly name: string; readonly groupId: string }>();
+  for (const { id: groupId, name: group, monitors } of page.groups)
+    for (const { id, name } of monitors)
+      if (shown.has(id))
+        notes.push(
+          dropped(
+            `monitor ${quoted(name)} in ${quoted(group)}`,
+            'it stands in another group too, and a component stands in one',
+          ),
+        );
+      else shown.set(id, { id, name, groupId });
+  const placed = { ...context, shown: new Set(shown.keys()) };
+  const posts = [
+    ...page.incidents.flatMap((row, index) => incidentOf(row, index, context, notes)),
+    ...page.maintenances.flatMap((row, index) => maintenanceOf(row, index, placed, notes)),
+  ];
+  notes.push(
+    dropped(
+      'beats',
+      'the past of monitors before today is what the upstream still shows of it; incidents tell of the time before',
+    ),
+  );
+  return {
+    title: page.title,
+    description: page.description,
+    groups: page.groups.map(({ id, name }) => ({ id: `group-${slugOf(id)}`, name })),
+    components: [...shown.values()].map(({ id, name, groupId }) => ({
+      id: idOfMonitor(id),
+      name,
+      description: null,
+      groupId: `group-${slugOf(groupId)}`,
+      monitor: `${UPSTREAM_ID}/${id}`,
+    })),
+    upstream: {
+      id: UPSTREAM_ID,
+      kind: 'uptime-kuma',
+      url: page.url ?? 'https://kuma.example.com',
+      page: page.slug,
+    },
+    posts,
+    redirects: { [`/status/${page.slug}/`]: '/', [`/status/${page.slug}/rss/`]: '/feed.rss' },
+    notes:
+      page.url === null
+        ? [
+            ...notes,
+            changed('upstreams[0].url', 'the database does not say where Uptime Kuma is; put its address there'),
+          ]
+        : notes,
+  };
+}
+
+function incidentOf(row: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
+  const parsed = RowSchema.safeParse(row);
+  if (!parsed.success) {
+    notes.push(dropped(`incident ${idOf(row, index)}`, faultOf(parsed.error)));
+    return [];
+  }
+  const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = parsed.data;
+  const place = `incident ${id}`;
+  const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
+  if (impact === undefined) notes.push(changed(place, `its style ${quoted(style)} is not known; taken as minor`));
+  const isOver = active === false || pin === false;
+  const changedAt = parseInstant(lastUpdatedDate ?? '', 'UTC');
+  const endedAt = isOver ? later(createdDate, changedAt ?? createdDate) : null;
+  // What was taken off the page without being resolved has no time at which that was.
+  if (isOver && (active !== false || changedAt === null))
+    notes.push(
+      changed(place, `it is over and does not say since when; taken as over since ${toIso(endedAt ?? createdDate)}`),
+    );
+  return [
+    {
+      name: `kuma-incident-${id}`,
+      post: {
+        type: 'incident',
+        title: titleOf(title) ?? `#${id}`,
+        impact: impact ?? 'minor',
+        state: 'none',
+        started: toIso(createdDate),
+        ...(endedAt === null ? {} : { ended: toIso(endedAt) }),
+        pages: [page],
+      },
+      opening: content ?? '',
+      updates: [],
+      addresses: [],
+    },
+  ];
+}
+
+function maintenanceOf(
+  row: unknown,
+  index: number,
+  { page, zone, now, shown }: ImportContext & { readonly shown: ReadonlySet<string> },
+  notes: ImportNote[],
+): ImportedPost[] {
+  const parsed = MaintenanceSchema.safeParse(row);
+  if (!parsed.success) {
+    notes.push(dropped(`maintenance ${idOf(row, index)}`, faultOf(parsed.error)));
+    return [];
+  }
+  const maintenance = parsed.data;
+  const { id, title, description, active, monitors } = maintenance;
+  const place = `maintenance ${id}, ${quoted(title)}`;
+  if (active === false) {
+    notes.push(dropped(place, 'it is switched off there'));
+    return [];
+  }
+  const windows = windowsOf(maintenance, { zone, now });
+  if (typeof windows === 'string') {
+    notes.push(dropped(place, windows));
+    return [];
+  }
+  for (const message of windows.told) notes.push(changed(place, message));
+  const components = (monitors ?? []).filter((one) => shown.has(one)).map((one) => `${page}/${idOfMonitor(one)}`);
+  return [
+    {
+      name: `kuma-maintenance-${id}`,
+      post: { type: 'maintenance', title: titleOf(title) ?? `#${id}`, ...windows.post, components, pages: [page] },
+      opening: description ?? '',
+      updates: [],
+      addresses: [],
+    },
+  ];
+}
+
+function idOf(row: unknown, index: number): string {
+  return IdSchema.safeParse((row as { id?: unknown } | null)?.id).data ?? `at place ${index + 1}`;
+}
+
+function faultOf(error: z.ZodError): string {
+  const [issue] = error.issues;
+  return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`;
+}
+
+/** Numbers, unless somebody else answers. */
+function idOfMonitor(id: string): string {
+  return `monitor-${slugOf(id)}`;
+}
