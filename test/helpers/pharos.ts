@@ -16,6 +16,8 @@ export interface CommandResult {
 export interface CommandOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Told of the process as soon as there is one. */
+  readonly onStarted?: (pid: number) => void;
 }
 
 /** A folder that is removed again. */
@@ -46,6 +48,7 @@ export interface RunningPharos {
 /** Starts `pharos start` or `serve` and waits until it says where it serves. */
 export async function startPharos(args: readonly string[], options: CommandOptions): Promise<RunningPharos> {
   const child = spawnPharos(args, options);
+  options.onStarted?.(child.pid ?? -1);
   const output = collect(child);
   const exited = new Promise<number>((done) => child.once('exit', (code) => done(code ?? -1)));
   const url = await new Promise<string>((found, failed) => {

@@ -32,15 +32,28 @@ export interface PageWorkerHost extends PrepareControl {
 
 /** More would wait for the disk. */
 const SIZE_MAX = 8;
+/** What the process takes without them, and what each of them adds while it draws (`npm run bench -- memory`), in bytes. */
+const BASE_BYTES = 300 * 2 ** 20;
+const THREAD_BYTES = 100 * 2 ** 20;
 
 interface Member {
   readonly worker: Worker;
   readonly rpc: RpcPeer<PageWorkerHandlers>;
 }
 
-/** Makes a pool of as many threads as there are cores. */
+/**
+ * How many threads draw at once: as many as there are cores, and as fit into the memory that the process may take.
+ *
+ * @param limitBytes of its control group; 0: there is none
+ */
+export function poolSize(cores: number, limitBytes: number): number {
+  const fitting = limitBytes > 0 ? Math.floor((limitBytes - BASE_BYTES) / THREAD_BYTES) : SIZE_MAX;
+  return Math.max(1, Math.min(SIZE_MAX, cores, fitting));
+}
+
+/** Makes a pool of threads that begin when there is work for them. */
 export function createWorkerPool(data: PageWorkerData, { nextNumber, rememberFirsts }: PrepareControl): WorkerPool {
-  const size = Math.min(SIZE_MAX, availableParallelism());
+  const size = poolSize(availableParallelism(), process.constrainedMemory());
   let members: Member[] = [];
 
   function begin(): Member {
