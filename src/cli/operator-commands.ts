@@ -24,6 +24,8 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
       'an option of the upstream; a secret as the name of its variable; may be repeated',
       collect,
     )
+    .option('--posts <folder>', 'a folder for incidents written by hand, or none')
+    .option('--deploy <way>', 'also write a template: github-pages, compose or systemd')
     .option('-y, --yes', 'take every suggestion and ask nothing')
     .addHelpText(
       'after',
