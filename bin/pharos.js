@@ -39,8 +39,14 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   // The package has compiled code. Node runs the sources of a checkout as they are, but none below node_modules.
   const compiled = new URL('../lib/cli/main.js', import.meta.url);
   const sources = new URL('../src/cli/main.ts', import.meta.url);
-  const { main } = await import((existsSync(sources) ? sources : compiled).href);
-  process.exitCode = await main(args);
+  const found = [sources, compiled].find((file) => existsSync(file));
+  if (found === undefined) {
+    console.error('This copy of Pharos is not compiled. Install the package that "npm pack" makes in a checkout.');
+    process.exitCode = 1;
+  } else {
+    const { main } = await import(found.href);
+    process.exitCode = await main(args);
+  }
 }
 
 /** The program of the package for this machine, or null where it is not installed. */

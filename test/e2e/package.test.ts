@@ -1,7 +1,8 @@
 /** What `npm pack` makes, installed as npm would without asking anybody: the packages that are here already stand in. */
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -121,6 +122,33 @@ describe('the package', () => {
     );
     execFileSync(process.execPath, [bin, 'build', '--quiet', '--out', 'out'], { cwd, stdio: 'pipe' });
     expect(readFileSync(join(cwd, 'out', 'index.html'), 'utf8')).toContain('Example Services');
+  });
+
+  it('writes the templates that it came with, and upgrades its database', () => {
+    const cwd = emptyFolder('begun');
+    const run = (...args: readonly string[]): string =>
+      execFileSync(process.execPath, [bin, ...args], {
+        cwd,
+        encoding: 'utf8',
+        stdio: 'pipe',
+        env: { ...process.env, PHAROS_TOKEN: '0123456789abcdef'.repeat(3) },
+      });
+    expect(run('init', '--yes', '--deploy', 'github-pages')).toContain('Your first page: http://127.0.0.1:4321/');
+    expect(readFileSync(join(cwd, '.github', 'workflows', 'pharos.yml'), 'utf8')).toContain('npx pharos build');
+    const [, schema = ''] = /\$schema=(.+)$/m.exec(readFileSync(join(cwd, 'pharos.yaml'), 'utf8')) ?? [];
+    expect(existsSync(join(cwd, schema))).toBe(true);
+    expect(run('store', 'migrate')).toMatch(/^A new database has version \d+\.\n$/);
+    expect(run('check')).toContain('pharos.yaml');
+  });
+
+  it('says so where it is not compiled', () => {
+    const cwd = emptyFolder('bare');
+    mkdirSync(join(cwd, 'bin'));
+    cpSync(bin, join(cwd, 'bin', 'pharos.js'));
+    const { status, stderr } = spawnSync(process.execPath, [join(cwd, 'bin', 'pharos.js'), '--version'], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^This copy of Pharos is not compiled\. .*\n$/)]);
   });
 
   it('can be imported with its types in a plain TypeScript project', () => {
