@@ -109,17 +109,22 @@ describe('a database of an older version', () => {
     expect(statSync(join(folder.path, 'copy.db')).mode & 0o777).toBe(0o600);
   });
 
-  it.each(['sync', 'build', 'rollback acme', 'badges token acme', 'exports --retry', 'tokens revoke x'])(
-    'is refused by pharos %s, which says what to do',
-    async (line) => {
-      const before = fingerprint();
-      const { status, stderr } = await run(line);
-      expect(status).toBe(1);
-      expect(stderr).toContain(`has version ${OLDER}, and this Pharos needs version ${LATEST}. Nothing was changed.`);
-      expect(stderr).toContain('pharos store migrate');
-      expect(fingerprint()).toEqual(before);
-    },
-  );
+  it.each([
+    'sync',
+    'build',
+    'serve --port 0',
+    'rollback acme',
+    'badges token acme',
+    'exports --retry',
+    'tokens revoke x',
+  ])('is refused by pharos %s, which says what to do', async (line) => {
+    const before = fingerprint();
+    const { status, stderr } = await run(line);
+    expect(status).toBe(1);
+    expect(stderr).toContain(`has version ${OLDER}, and this Pharos needs version ${LATEST}. Nothing was changed.`);
+    expect(stderr).toContain('pharos store migrate');
+    expect(fingerprint()).toEqual(before);
+  });
 
   it('is upgraded by pharos store migrate, after a copy that is the way back', async () => {
     const { status, stdout } = await run('store migrate');
@@ -145,6 +150,14 @@ describe('a database of an older version', () => {
     expect(pharos.stderr()).toContain(`${file}.version-${OLDER}`);
   });
 
+  it('is previewed as a copy', async () => {
+    const before = fingerprint();
+    const pharos = await startPharos(['preview'], { cwd: folder.path, env: ENV });
+    expect(pharos.stdout()).toContain('as a preview');
+    await pharos.stop();
+    expect(fingerprint()).toEqual(before);
+  });
+
   it('is as before where it cannot be upgraded, and no half of a copy is left', async () => {
     // What the last migration makes is there already, so that it fails.
     const made = tableShapes(LATEST).find(({ name }) => !tableShapes(OLDER).some((table) => table.name === name));
@@ -164,7 +177,7 @@ describe('a database of an older version', () => {
 });
 
 describe('a database of a newer version', () => {
-  it.each(['check', 'diff', 'audit', 'sync', 'build', 'store migrate', 'tokens list'])(
+  it.each(['check', 'diff', 'audit', 'doctor', 'sync', 'build', 'store migrate', 'tokens list'])(
     'is left alone by pharos %s, which says so',
     async (line) => {
       await makeOf(LATEST + 3);

@@ -17,7 +17,9 @@ export function tableShapes(version: number): readonly TableShape[] {
   const connection = new DatabaseSync(':memory:');
   try {
     makeTables(connection, version);
-    const tables = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all();
+    const tables = connection
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+      .all();
     return tables.map(({ name }) => shapeOf(connection, String(name)));
   } finally {
     connection.close();
