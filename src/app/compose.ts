@@ -26,6 +26,7 @@ import { createMetrics, type Metrics } from '../server/operators/metrics.ts';
 import { createOpsEvents, type OpsEvents } from '../server/operators/ops-events.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
+import type { OnOlder } from '../store/migrations.ts';
 import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import type { Store } from '../store/store.ts';
 import { createHttp, type Http } from '../sync/http/http.ts';
@@ -37,7 +38,7 @@ import { loginMail } from '../views/login/login-mail.ts';
 import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
-import { openStore, storePlace } from './open-store.ts';
+import { openStore, type StorePlace, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import { secretKeyIn } from './secret-key.ts';
@@ -109,6 +110,10 @@ export interface ComposeOptions {
   readonly isPublishing: boolean;
   /** True: it goes on for good, and waits for a database server that cannot be reached. Default: false. */
   readonly isLasting?: boolean;
+  /** What happens to a database of an older version. Default: `refuse`. */
+  readonly onOlder?: OnOlder;
+  /** Instead of the database that is configured: a copy of it. */
+  readonly store?: StorePlace;
   readonly onReport?: (report: RunReport) => void;
   readonly progress?: RunProgress;
   /** Prints sign-in mails instead of sending them. */
@@ -126,8 +131,14 @@ export const sleep = (ms: number): Promise<void> => wait(ms);
 /** Opens the store and builds what the command asks for; `close` gives everything back. */
 export async function compose(first: Config, options: ComposeOptions): Promise<Pharos> {
   const { log } = options;
-  const place = storePlace(first);
-  const database = await openStore(place, { log, now: now(), isLasting: options.isLasting ?? false });
+  const place = options.store ?? storePlace(first);
+  const database = await openStore(place, {
+    log,
+    now: now(),
+    isLasting: options.isLasting ?? false,
+    onOlder: options.onOlder ?? 'refuse',
+    folder: first.data,
+  });
   const store = createStore(database);
   const folders = releaseFolders(first.data);
   // Stopping waits for no quota and no slow answer.

@@ -1,12 +1,17 @@
 /** Opens the database that a configuration names. */
 
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Database } from '../store/database.ts';
-import { openPostgres } from '../store/postgres/postgres.ts';
-import { openSqlite, openSqliteReader } from '../store/sqlite/sqlite.ts';
+import { copyTables } from '../store/copy.ts';
+import type { Database, Reader } from '../store/database.ts';
+import { latestVersion, type OnOlder } from '../store/migrations.ts';
+import { openPostgres, readPostgres } from '../store/postgres/postgres.ts';
+import { probePostgres } from '../store/postgres/probe.ts';
+import { copySqlite, makeSqlite, openSqlite, openSqliteReader } from '../store/sqlite/sqlite.ts';
+import { schemaOfSqlite } from '../store/sqlite/version.ts';
 import type { Log } from './log.ts';
 
 /** Where the database is, as plain data that a thread can be begun with. The address of a server is a secret. */
@@ -24,26 +29,41 @@ export interface OpenStoreOptions {
   readonly now: EpochMs;
   /** A server that cannot be reached is waited for: the published pages are served meanwhile. */
   readonly isLasting: boolean;
+  readonly onOlder: OnOlder;
+  /** Where the copy of a Postgres database goes before it is brought to our version. */
+  readonly folder: string;
+  /** Told of that copy, and of the one beside a SQLite file. */
+  readonly onCopy?: (path: string) => void;
 }
 
 /** @throws STORE_UNAVAILABLE */
-export async function openStore(place: StorePlace, { log, now, isLasting }: OpenStoreOptions): Promise<Database> {
+export async function openStore(place: StorePlace, options: OpenStoreOptions): Promise<Database> {
+  const { log, now, isLasting, onOlder, folder } = options;
+  const noteCopy = (copy: string): void => {
+    log.info({ copy }, 'A copy of the database was made before its upgrade; docs/upgrade.md says how to go back.');
+    options.onCopy?.(copy);
+  };
   if ('file' in place) {
-    const { database, damagedFile } = openSqlite(place.file, now);
+    const { database, damagedFile, copy } = openSqlite(place.file, now, { onOlder });
     if (damagedFile !== null) {
       log.error(
         { damagedFile },
         'The database was damaged. It was moved aside and a new one was begun; the published pages stay, the upstreams are asked again. To bring history back, restore a backup.',
       );
     }
+    if (copy !== null) noteCopy(copy);
     return database;
   }
-  const database = openPostgres(place.url);
+  const database = openPostgres(place.url, {
+    onOlder,
+    copyBefore: async (tables, version) => noteCopy(await copyInto(freeName(folder, version, now), tables, version)),
+  });
   try {
     await database.ready();
   } catch (error) {
-    const isNewer = isStatusError(error) && error.context['schema'] !== undefined;
-    if (!isLasting || isNewer) {
+    // Waiting does not change which version it has.
+    const isOther = isStatusError(error) && error.context['schema'] !== undefined;
+    if (!isLasting || isOther) {
       await database.close();
       throw error;
     }
@@ -52,7 +72,50 @@ export async function openStore(place: StorePlace, { log, now, isLasting }: Open
   return database;
 }
 
+/** Which version the tables of a database have; 0: there are none. Nothing is changed. @throws STORE_UNAVAILABLE */
+export async function schemaAt(place: StorePlace): Promise<number> {
+  return 'file' in place ? schemaOfSqlite(place.file) : (await probePostgres(place.url)).schema;
+}
+
+/** A copy of a database as a SQLite file, of the same version. The database is not changed. @throws STORE_UNAVAILABLE */
+export async function copyStore(place: StorePlace, file: string): Promise<void> {
+  if ('file' in place) await copySqlite(place.file, file);
+  else await readPostgres(place.url, (tables, version) => copyInto(file, tables, version));
+}
+
+/** What a database holds, of whichever version, while nobody writes to it. @throws STORE_UNAVAILABLE */
+export async function readStore<T>(
+  place: StorePlace,
+  task: (tables: Reader, version: number) => Promise<T>,
+): Promise<T> {
+  if (!('file' in place)) return readPostgres(place.url, task);
+  const database = openSqlite(place.file, 0, { onOlder: 'refuse' }).database;
+  try {
+    return await database.transaction((tx) => task(tx, latestVersion()));
+  } finally {
+    await database.close();
+  }
+}
+
+async function copyInto(file: string, tables: Reader, version: number): Promise<string> {
+  const copy = makeSqlite(file, version);
+  try {
+    await copyTables(tables, copy, version);
+  } finally {
+    await copy.close();
+  }
+  return file;
+}
+
+function freeName(folder: string, version: number, now: EpochMs): string {
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  const path = join(folder, `postgres.version-${version}.db`);
+  return existsSync(path) ? `${path}-${now}` : path;
+}
+
 /** Opens what this process has open already, for a thread of it that only reads. */
 export function openStoreReader(place: StorePlace): Database {
-  return 'file' in place ? openSqliteReader(place.file) : openPostgres(place.url, { poolSize: THREAD_POOL_SIZE });
+  return 'file' in place
+    ? openSqliteReader(place.file)
+    : openPostgres(place.url, { poolSize: THREAD_POOL_SIZE, onOlder: 'refuse' });
 }

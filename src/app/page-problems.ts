@@ -10,9 +10,17 @@ export type ProbedPages = Pick<Learned, 'monitors' | 'pages'>;
 
 /** @param probed  by upstream; of all others what is stored counts, so that a first look needs no pass before it */
 export async function pageProblems(
-  { store, siteInputs }: Pick<Pharos, 'store' | 'siteInputs'>,
+  pharos: Pick<Pharos, 'store' | 'siteInputs'>,
   probed: ReadonlyMap<string, ProbedPages>,
 ): Promise<readonly DefinitionProblem[]> {
+  return (await pagesAsProbed(pharos, probed)).problems;
+}
+
+/** The pages that there would be, by the same. */
+export async function pagesAsProbed(
+  { store, siteInputs }: Pick<Pharos, 'store' | 'siteInputs'>,
+  probed: ReadonlyMap<string, ProbedPages>,
+): Promise<ReturnType<typeof resolvePages>> {
   const inputs = await siteInputs();
   const [stored, records, times] = await Promise.all([store.monitors(), store.upstreams(), store.upstreamTimes()]);
   const ids = [...inputs.intervalMs.keys()];
@@ -27,5 +35,5 @@ export async function pageProblems(
     ),
     icons: inputs.icons,
     monitors: new Map<MonitorId, KnownMonitor>([...kept, ...seen.map((monitor) => [monitor.id, monitor] as const)]),
-  }).problems;
+  });
 }

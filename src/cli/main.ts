@@ -3,10 +3,10 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toPort } from './command-options.ts';
-import type { BackupOptions } from './commands/backup.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
+import type { BackupOptions } from './commands/store/backup.ts';
 import type { UpdateOptions } from './commands/writing/incident.ts';
 import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/writing/posts.ts';
 import { addImportCommands } from './import-commands.ts';
@@ -167,7 +167,7 @@ export function programOf(done: (status: number) => void): Command {
     .option(...CONFIG)
     .addHelpText('after', '\nExample:\n  pharos backup /var/backups/pharos.db')
     .action(async (file: string, options: BackupOptions) =>
-      done(await (await import('./commands/backup.ts')).backup(file, options)),
+      done(await (await import('./commands/store/backup.ts')).backup(file, options)),
     );
   for (const command of [program, ...program.commands].flatMap((parent) => parent.commands))
     command.exitOverride().showHelpAfterError();

@@ -24,6 +24,8 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
       'an option of the upstream; a secret as the name of its variable; may be repeated',
       collect,
     )
+    .option('--posts <folder>', 'a folder for incidents written by hand, or none')
+    .option('--deploy <way>', 'also write a template: github-pages, compose or systemd')
     .option('-y, --yes', 'take every suggestion and ask nothing')
     .addHelpText(
       'after',
@@ -81,6 +83,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(async (slug: string, release: number | undefined, options: RollbackOptions) =>
       done(await (await import('./commands/rollback.ts')).rollback({ slug, release: release ?? null }, options)),
     );
+  addStoreCommands(program, done);
   addTokenCommands(program, done);
   program
     .command('posts')
@@ -104,6 +107,27 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
       process.stdout.write(completionScript(program, shell));
       done(EXIT_DONE);
     });
+}
+
+/** The database itself. */
+function addStoreCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
+  const store = program.command('store').description('the database: upgrade it, move it');
+  store
+    .command('migrate')
+    .description('upgrade the database to the version of this Pharos, after making a copy of it')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos store migrate')
+    .action(run(async () => (await import('./commands/store/store.ts')).storeMigrate));
+  store
+    .command('copy')
+    .description('copy everything into the empty database of another configuration, and verify the counts')
+    .requiredOption('--to <file>', 'configuration that names the database to copy into')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos store copy --to postgres.yaml')
+    .action(run(async () => (await import('./commands/store/store.ts')).storeCopy));
 }
 
 /** Who may write over HTTP. */

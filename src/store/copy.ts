@@ -1,36 +1,77 @@
-/** Copies everything that is remembered from one database into another that is new. */
+/** Copies everything that is remembered from one database into another that is new, and counts it on both sides. */
 
-import type { Database, Reader, SqlValue } from './database.ts';
+import { StatusError } from '../errors.ts';
+import type { Database, Reader, Row, SqlValue } from './database.ts';
+import { type TableShape, tableShapes } from './sqlite/shape.ts';
 
 /** Rows read at once. */
 const ROWS_AT_ONCE = 5_000;
 
-/**
- * @param to a SQLite database, which says what tables there are; they hold the same afterwards as those of `from`, as of
- *   about now: what is written meanwhile may be in it or not
- */
-export async function copyTables(from: Reader, to: Database): Promise<void> {
-  const tables = await to.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
-  for (const { name } of tables) await copyTable(from, to, String(name));
+/** How many rows of a table were copied. */
+export interface CopiedTable {
+  readonly table: string;
+  readonly rows: number;
 }
 
-async function copyTable(from: Reader, to: Database, table: string): Promise<void> {
-  const columns = (await to.all(`SELECT name, pk FROM pragma_table_info('${table}') ORDER BY cid`)).map(({ name }) =>
-    String(name),
-  );
-  const list = columns.join(', ');
-  const marks = columns.map(() => '?').join(', ');
-  await to.transaction(async (tx) => {
-    await tx.run(`DELETE FROM ${table}`);
-    for (let offset = 0; ; offset += ROWS_AT_ONCE) {
-      const rows = await from.all(
-        `SELECT ${list} FROM ${table} ORDER BY ${list} LIMIT ${ROWS_AT_ONCE} OFFSET ${offset}`,
-      );
-      await tx.runMany(
-        `INSERT INTO ${table} (${list}) VALUES (${marks}) ON CONFLICT DO NOTHING`,
-        rows.map((row) => columns.map((column) => row[column] as SqlValue)),
-      );
-      if (rows.length < ROWS_AT_ONCE) return;
+/**
+ * All or nothing: the target has every row afterwards, or is as it was.
+ *
+ * @param from     of that version; what is written to it meanwhile may be left out, so hand a transaction of it
+ * @param to       with the tables of that version and nothing in them
+ * @param version  of both
+ * @throws STORE_UNAVAILABLE when something is in the target already, or the counts differ
+ */
+export function copyTables(from: Reader, to: Database, version: number): Promise<readonly CopiedTable[]> {
+  return to.transaction(async (tx) => {
+    const copied: CopiedTable[] = [];
+    for (const shape of tableShapes(version)) {
+      if ((await countOf(tx, shape)) > shape.rowsAtFirst)
+        throw failure(`${shape.name} has rows already; copy into a new database`);
+      await tx.run(`DELETE FROM ${shape.name}`);
+      const list = shape.columns.join(', ');
+      const marks = shape.columns.map(() => '?').join(', ');
+      for await (const rows of readTable(from, shape))
+        await tx.runMany(
+          `INSERT INTO ${shape.name} (${list}) VALUES (${marks})`,
+          rows.map((row) => shape.columns.map((column) => row[column] as SqlValue)),
+        );
+      const [before, after] = [await countOf(from, shape), await countOf(tx, shape)];
+      if (before !== after) throw failure(`${shape.name} has ${before} rows and ${after} were copied`);
+      copied.push({ table: shape.name, rows: after });
     }
+    return copied;
+  });
+}
+
+/** The rows of a table by its key, some at a time. */
+async function* readTable(from: Reader, { name, columns, key }: TableShape): AsyncGenerator<readonly Row[]> {
+  const list = columns.join(', ');
+  if (key.length === 0) {
+    yield await from.all(`SELECT ${list} FROM ${name}`);
+    return;
+  }
+  const order = key.join(', ');
+  const after = `WHERE (${order}) > (${key.map(() => '?').join(', ')})`;
+  for (let last: Row | undefined; ; ) {
+    const values = last === undefined ? [] : key.map((column) => last?.[column] as SqlValue);
+    const rows = await from.all(
+      `SELECT ${list} FROM ${name} ${last === undefined ? '' : after} ORDER BY ${order} LIMIT ${ROWS_AT_ONCE}`,
+      values,
+    );
+    if (rows.length > 0) yield rows;
+    if (rows.length < ROWS_AT_ONCE) return;
+    last = rows.at(-1);
+  }
+}
+
+async function countOf(reader: Reader, { name }: TableShape): Promise<number> {
+  const [row] = await reader.all(`SELECT COUNT(*) AS count FROM ${name}`);
+  return Number(row?.['count']);
+}
+
+function failure(reason: string): StatusError {
+  return new StatusError({
+    code: 'STORE_UNAVAILABLE',
+    message: `The database was not copied: ${reason}. Nothing was changed.`,
   });
 }

@@ -13,14 +13,32 @@ export interface Migration {
 }
 
 /**
+ * What happens to a database that an older Pharos made. `migrate`: it is brought to the latest version, after a copy of it was
+ * made. `refuse`: it is left as it is, with an error that says what to do.
+ */
+export type OnOlder = 'migrate' | 'refuse';
+
+/** The version that this Pharos works with. */
+export function latestVersion(): number {
+  return migrationNames().length;
+}
+
+/** The error for a database of an older version where nothing may be changed; its context has `schema`. */
+export function outdated(current: number): StatusError {
+  return new StatusError({
+    code: 'STORE_UNAVAILABLE',
+    message: `The database has version ${current}, and this Pharos needs version ${latestVersion()}. Nothing was changed. Run "pharos store migrate", or start the server: both make a copy first.`,
+    context: { schema: current },
+  });
+}
+
+/**
  * What a database of version `current` still needs, in order.
  *
  * @throws STORE_UNAVAILABLE when a newer Pharos made it; its context has `schema`
  */
 export function migrationsAfter(current: number): readonly Migration[] {
-  const names = readdirSync(FOLDER)
-    .filter((entry) => entry.endsWith('.sql'))
-    .sort();
+  const names = migrationNames();
   if (current > names.length) {
     throw new StatusError({
       code: 'STORE_UNAVAILABLE',
@@ -31,4 +49,10 @@ export function migrationsAfter(current: number): readonly Migration[] {
   return names
     .map((name) => ({ version: Number.parseInt(name, 10), sql: () => readFileSync(join(FOLDER, name), 'utf8') }))
     .filter(({ version }) => version > current);
+}
+
+function migrationNames(): readonly string[] {
+  return readdirSync(FOLDER)
+    .filter((entry) => entry.endsWith('.sql'))
+    .sort();
 }

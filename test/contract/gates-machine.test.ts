@@ -59,8 +59,8 @@ vi.mock('../../src/store/sqlite/sqlite.ts', async (original) => {
   const { default: pLimit } = await import('p-limit');
   const inTurn = pLimit(1);
   const openSqlite: typeof Sqlite.openSqlite = (...place) => {
-    const { database, damagedFile } = real.openSqlite(...place);
-    return { database: { ...database, transaction: (task) => inTurn(() => database.transaction(task)) }, damagedFile };
+    const { database, ...others } = real.openSqlite(...place);
+    return { ...others, database: { ...database, transaction: (task) => inTurn(() => database.transaction(task)) } };
   };
   return { ...real, openSqlite };
 });

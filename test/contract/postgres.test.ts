@@ -135,6 +135,7 @@ describe('Postgres', () => {
     expect(await probePostgres(server.url)).toEqual({
       version: expect.stringMatching(/^\d\d/),
       clockMs: expect.any(Number),
+      schema: migrationsAfter(0).length,
       isCurrent: true,
     });
     await server.goAway();

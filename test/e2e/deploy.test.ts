@@ -11,7 +11,7 @@ import { programPath, readDeploy, replaced, skippedWithout } from '../helpers/pr
 
 /** What follows `pharos` in lines that call it in any of its ways. */
 function pharosCalls(text: string): readonly string[] {
-  return [...text.matchAll(/(?:npx pharos|bin\/pharos\.js) (.+)$/gm)].map(([, args = '']) => args);
+  return [...text.matchAll(/(?:npx pharos|\.bin\/pharos) (.+)$/gm)].map(([, args = '']) => args);
 }
 
 function faultsIn(text: string): readonly string[] {
@@ -147,7 +147,7 @@ describe('deploy/Containerfile', () => {
       expect(line).not.toMatch(/^(ARG|ENV) .*(KEY|TOKEN|SECRET|PASSWORD)/i);
     }
     expect(lines.filter((line) => line.startsWith('RUN npm'))).toEqual([
-      expect.stringMatching(/^RUN npm ci --omit=dev --no-audit --no-fund && /),
+      expect.stringMatching(/^RUN npm ci --no-audit --no-fund\s+&& npm pack\s+&& npm install --prefix \/opt\/pharos /),
     ]);
   });
 
@@ -168,7 +168,7 @@ describe('deploy/Containerfile', () => {
     const json = (name: string): readonly string[] =>
       JSON.parse(new RegExp(`${name} .*?(\\[.+\\])$`, 'm').exec(second ?? '')?.[1] ?? '[]') as string[];
     const [program, file, ...none] = json('^ENTRYPOINT');
-    expect([program, file, none]).toEqual(['node', '/opt/pharos/bin/pharos.js', []]);
+    expect([program, file, none]).toEqual(['node', '/opt/pharos/node_modules/pharos/bin/pharos.js', []]);
     expect(faultOf(json('^CMD'))).toBeNull();
     const [node, flag, script = ''] = json('^HEALTHCHECK');
     expect([node, flag]).toEqual(['node', '-e']);
@@ -236,8 +236,7 @@ describe('units of systemd', () => {
     for (const name of units) {
       const text = readDeploy(name);
       const here: [string, string][] = [
-        ['/opt/pharos/node_modules/.bin/node', process.execPath],
-        ['/opt/pharos/bin', join(ROOT, 'bin')],
+        ['/opt/pharos/node_modules/.bin/pharos', join(ROOT, 'bin/pharos.js')],
         ['User=pharos', 'User=root'],
         ['Group=pharos', 'Group=root'],
       ];

@@ -65,7 +65,10 @@ function faultsOfQuestions(connector: AnyConnector): string[] {
       }),
     );
     const upstream = { id: example.id, introduction: connector, options };
-    const text = draftOf({ siteName: 'Status', siteUrl: SITE.url, upstream, tokenVariable: 'PHAROS_TOKEN' }, 'x');
+    const text = draftOf(
+      { siteName: 'Status', home: null, posts: null, siteUrl: SITE.url, upstream, tokenVariable: 'PHAROS_TOKEN' },
+      'x',
+    );
     const fault = faultOfConfig(text, connector);
     if (fault !== null) faults.push(`the answers of the example make no configuration: ${fault}`);
   }

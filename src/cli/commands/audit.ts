@@ -3,7 +3,7 @@ import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { createAudit } from '../../store/audit.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
-import { openQuietly, print, requireConfig } from './common.ts';
+import { openToRead, print, requireConfig } from './common.ts';
 
 export interface AuditOptions {
   readonly config?: string;
@@ -15,7 +15,7 @@ export interface AuditOptions {
 /** Who made Pharos do what, when, from where and what came of it; sign-ins as sums. */
 export async function audit(options: AuditOptions): Promise<number> {
   const config = requireConfig(options.config);
-  await using pharos = await openQuietly(config);
+  await using pharos = await openToRead(config);
   const kept = createAudit(pharos.store.database);
   const entries = await kept.entries(options.limit);
   const signIns = await kept.signIns(toEpochMs(now() - (options.days - 1) * DAY_MS));

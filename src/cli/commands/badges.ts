@@ -2,7 +2,7 @@ import { createBadgeTokens } from '../../access/gate/badge-tokens.ts';
 import { now } from '../../app/compose.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
-import { openQuietly, requireConfig } from './common.ts';
+import { openQuietly, openToRead, requireConfig } from './common.ts';
 
 export interface BadgeTokenOptions {
   readonly config?: string;
@@ -14,7 +14,7 @@ export interface BadgeTokenOptions {
 /** Makes, lists or revokes the tokens that open the badges of a gated page. */
 export async function badgesToken(slug: string, options: BadgeTokenOptions): Promise<number> {
   const config = requireConfig(options.config);
-  await using pharos = await openQuietly(config);
+  await using pharos = await (options.list === true ? openToRead(config) : openQuietly(config));
   const tokens = createBadgeTokens(pharos.store.database);
   if (options.list === true) {
     const rows = (await tokens.list(slug)).map((token) => [token.id, new Date(token.createdAt).toISOString()]);

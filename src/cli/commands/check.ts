@@ -13,7 +13,7 @@ import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
-import { openQuietly, print, requireConfig } from './common.ts';
+import { openToRead, print, requireConfig } from './common.ts';
 
 export interface CheckOptions {
   readonly config?: string;
@@ -28,7 +28,7 @@ export interface CheckOptions {
 export async function check(options: CheckOptions): Promise<number> {
   const config = requireConfig(options.config);
   const progress = createProgress(options.quiet ?? options.json ?? false);
-  await using pharos = await openQuietly(config);
+  await using pharos = await openToRead(config);
   try {
     const upstreams = pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID);
     progress.doing(`asking ${upstreams.length} upstreams`);

@@ -1,8 +1,13 @@
 /** What commands share: their configuration and their output. */
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
+import { copyStore, schemaAt, storePlace } from '../../app/open-store.ts';
 import { type Config, findConfig, parseConfig } from '../../config/load.ts';
+import { latestVersion } from '../../store/migrations.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';
 
@@ -21,11 +26,38 @@ export function requireConfig(named: string | undefined): Config {
   );
 }
 
-/** The parts for a command that looks at what is there and publishes nothing; `await using` closes them. */
+/** The parts for a command that publishes nothing; `await using` closes them. */
 export async function openQuietly(config: Config): Promise<Pharos & AsyncDisposable> {
   const log = createLog({ isQuiet: true, secrets: config.secrets });
   const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
   return Object.assign(pharos, { [Symbol.asyncDispose]: pharos.close });
+}
+
+/** The same for a command that only looks: a database of an older version is left as it is, and a copy is looked at. */
+export async function openToRead(config: Config): Promise<Pharos & AsyncDisposable> {
+  const place = storePlace(config);
+  const schema = await schemaAt(place);
+  if (schema === 0 || schema >= latestVersion()) return openQuietly(config);
+  process.stderr.write(
+    `The database has version ${schema} of an older Pharos, and this one needs version ${latestVersion()}. Nothing is changed: this looks at a copy.\n`,
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-read-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const file = join(folder, 'pharos.db');
+    await copyStore(place, file);
+    const log = createLog({ isQuiet: true, secrets: config.secrets });
+    const options = { log, isPublishing: false, printsMail: false, onOlder: 'migrate', store: { file } } as const;
+    const pharos = await compose(config, options);
+    const close = async (): Promise<void> => {
+      await pharos.close();
+      remove();
+    };
+    return Object.assign(pharos, { [Symbol.asyncDispose]: close });
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }
 
 /** Prints for a person, or one JSON object for a machine; never both. */

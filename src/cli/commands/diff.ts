@@ -5,7 +5,7 @@ import { loadRenderer } from '../../publish/draw/load-renderer.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { openQuietly, print, requireConfig } from './common.ts';
+import { openToRead, print, requireConfig } from './common.ts';
 
 export interface DiffOptions {
   readonly config?: string;
@@ -19,7 +19,7 @@ export interface DiffOptions {
 export async function diff(options: DiffOptions): Promise<number> {
   const config = requireConfig(options.config);
   const progress = createProgress(options.quiet ?? options.json ?? false);
-  await using pharos = await openQuietly(config);
+  await using pharos = await openToRead(config);
   try {
     progress.doing('comparing pages');
     const renderer = await loadRenderer();

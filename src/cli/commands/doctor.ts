@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compose, now, type Pharos } from '../../app/compose.ts';
-import { createLog } from '../../app/log.ts';
+import { now, type Pharos } from '../../app/compose.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
@@ -15,7 +14,7 @@ import { settingFindings } from '../doctor/settings.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
-import { print, requireConfig } from './common.ts';
+import { openQuietly, openToRead, print, requireConfig } from './common.ts';
 
 export interface DoctorOptions {
   readonly config?: string;
@@ -60,12 +59,8 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
   const server = store === undefined ? null : await databaseServerFindings(store.url.reveal(), now);
   const hasDatabase = isSound && (server === null ? existsSync(join(config.data, 'pharos.db')) : server.isCurrent);
   const elsewhere = hasDatabase ? null : mkdtempSync(join(tmpdir(), 'pharos-doctor-'));
-  const log = createLog({ isQuiet: true, secrets: config.secrets });
-  const pharos = await compose(elsewhere === null ? config : { ...config, data: elsewhere, store: undefined }, {
-    log,
-    isPublishing: false,
-    printsMail: true,
-  });
+  const pharos =
+    elsewhere === null ? await openToRead(config) : await openQuietly({ ...config, data: elsewhere, store: undefined });
   try {
     progress.doing('asking around');
     const { pages } = (await pharos.siteState(now())).resolved;
@@ -80,7 +75,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
     ]);
     return [...(server?.findings ?? []), ...found.flat()];
   } finally {
-    await pharos.close();
+    await pharos[Symbol.asyncDispose]();
     if (elsewhere !== null) rmSync(elsewhere, { recursive: true, force: true });
   }
 }

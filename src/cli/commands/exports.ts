@@ -5,7 +5,7 @@ import type { EpochMs } from '../../model/time.ts';
 import { createOutbox, OUTBOX_STATES } from '../../store/outbox.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
-import { openQuietly, print, requireConfig } from './common.ts';
+import { openQuietly, openToRead, print, requireConfig } from './common.ts';
 
 export interface ExportsOptions {
   readonly config?: string;
@@ -23,7 +23,8 @@ const EVENTS_SHOWN = 50;
 /** Lists what is queued, sent, rejected and parked; sends when asked. */
 export async function exportsCommand(options: ExportsOptions): Promise<number> {
   const config = requireConfig(options.config);
-  await using pharos = await openQuietly(config);
+  const isReading = options.send !== true && options.retry !== true;
+  await using pharos = await (isReading ? openToRead(config) : openQuietly(config));
   if (options.dryRun === true) return await dryRun(pharos, options.json === true);
   const outbox = createOutbox(pharos.store.database);
   if (options.retry === true) for (const { id } of config.exports) await outbox.unpark(id);

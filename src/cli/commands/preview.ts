@@ -1,15 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compose, now, type Pharos } from '../../app/compose.ts';
+import { compose, type Pharos } from '../../app/compose.ts';
 import { listen } from '../../app/listen.ts';
 import { createLog, type Log } from '../../app/log.ts';
+import { copyStore, schemaAt, storePlace } from '../../app/open-store.ts';
 import type { Config } from '../../config/load.ts';
 import type { UpstreamConfig } from '../../config/schema.ts';
 import { messageOf } from '../../errors.ts';
-import { copyTables } from '../../store/copy.ts';
-import { openPostgres } from '../../store/postgres/postgres.ts';
-import { openSqlite } from '../../store/sqlite/sqlite.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
@@ -43,6 +41,8 @@ export async function preview(options: PreviewOptions): Promise<number> {
       log,
       isPublishing: true,
       printsMail: true,
+      // The copy is of whatever version the database has.
+      onOlder: 'migrate',
       showsDrafts: true,
     });
     const door = await listen(pharos, { log, port: options.port ?? 0, host: '127.0.0.1' });
@@ -62,27 +62,9 @@ export async function preview(options: PreviewOptions): Promise<number> {
   }
 }
 
-async function copyDatabase({ store, data: from }: Config, to: string): Promise<void> {
-  if (store !== undefined) return copyServer(store.url.reveal(), to);
-  const file = join(from, 'pharos.db');
-  if (!existsSync(file)) return;
-  const { database } = openSqlite(file, now());
-  try {
-    await database.backup(join(to, 'pharos.db'));
-  } finally {
-    await database.close();
-  }
-}
-
-/** What a Postgres server holds, as a file of its own. */
-async function copyServer(url: string, to: string): Promise<void> {
-  const server = openPostgres(url);
-  const { database } = openSqlite(join(to, 'pharos.db'), now());
-  try {
-    await copyTables(server, database);
-  } finally {
-    await Promise.all([server.close(), database.close()]);
-  }
+async function copyDatabase(config: Config, to: string): Promise<void> {
+  const place = storePlace(config);
+  if ((await schemaAt(place)) > 0) await copyStore(place, join(to, 'pharos.db'));
 }
 
 /** The same site with nobody to ask, nothing to send and nobody to take orders from. */

@@ -48,6 +48,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     log,
     isPublishing: true,
     isLasting: true,
+    onOlder: 'migrate',
     printsMail: options.sandbox !== null,
     onReport: (report) => {
       logReport(log, report);

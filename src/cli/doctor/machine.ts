@@ -18,7 +18,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { messageOf } from '../../errors.ts';
-import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/sqlite.ts';
+import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
 /** Older ones have known holes (docs/security.md). */

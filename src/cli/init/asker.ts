@@ -3,10 +3,13 @@
 import { createInterface } from 'node:readline/promises';
 import { UsageError } from '../terminal/exit.ts';
 
+/** What is wrong with an answer, as a sentence; null: nothing. */
+export type AnswerCheck = (answer: string) => string | null;
+
 /** Asks one thing after the other. */
 export interface Asker {
-  /** Null for `suggestion`: asked again until there is an answer. */
-  readonly ask: (words: string, suggestion: string | null) => Promise<string>;
+  /** Null for `suggestion`: asked again until there is an answer. Asked again, too, as long as `check` finds a fault. */
+  readonly ask: (words: string, suggestion: string | null, check?: AnswerCheck) => Promise<string>;
   readonly close: () => void;
 }
 
@@ -18,16 +21,18 @@ export function createTerminalAsker(
   const reader = createInterface({ input, output });
   const lines = reader[Symbol.asyncIterator]();
   return {
-    ask: async (words, suggestion) => {
+    ask: async (words, suggestion, check = () => null) => {
       const hint = suggestion === null || suggestion === '' ? '' : ` [${suggestion}]`;
       for (;;) {
         reader.setPrompt(`${words}${hint}: `);
         reader.prompt();
         const line = await lines.next();
         if (line.done === true) throw new UsageError(`There is no answer to "${words}".`);
-        const answer = line.value.trim();
-        if (answer !== '') return answer;
-        if (suggestion !== null) return suggestion;
+        const answer = line.value.trim() === '' ? suggestion : line.value.trim();
+        if (answer === null) continue;
+        const fault = check(answer);
+        if (fault === null) return answer;
+        output.write(`  ${fault}\n`);
       }
     },
     close: () => reader.close(),
@@ -37,7 +42,9 @@ export function createTerminalAsker(
 /** With nobody to ask, a question without a suggestion is a fault of the command line. */
 export function createSilentAsker(): Asker {
   return {
-    ask: async (words, suggestion) => {
+    ask: async (words, suggestion, check = () => null) => {
+      const fault = suggestion === null ? null : check(suggestion);
+      if (fault !== null) throw new UsageError(`${words}: ${fault}`);
       if (suggestion !== null) return suggestion;
       throw new UsageError(
         `There is no answer to "${words}", and nobody to ask. Give it with --set, or run pharos init on a terminal.`,

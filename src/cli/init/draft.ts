@@ -6,6 +6,10 @@ import type { InitQuestion, Introduction } from '../../sync/connector.ts';
 export interface Answers {
   readonly siteName: string;
   readonly siteUrl: string;
+  /** Slug of the page at the root; null: not known yet. */
+  readonly home: string | null;
+  /** Folder of incidents written by hand, relative to the configuration; null: none. */
+  readonly posts: string | null;
   /** Null: no upstream yet. */
   readonly upstream: {
     readonly id: string;
@@ -19,18 +23,22 @@ export interface Answers {
 
 /** What a first configuration says; the caller parses it before it is written. @param schema address or path for editors */
 export function draftOf(answers: Answers, schema: string): string {
-  const { siteName, siteUrl, upstream, tokenVariable } = answers;
+  const { siteName, siteUrl, home, posts, upstream, tokenVariable } = answers;
+  const upstreams = [
+    ...(upstream === null ? [] : [upstreamDraft(upstream)]),
+    ...(posts === null ? [] : [{ id: POSTS_ID, kind: 'markdown', path: posts }]),
+  ];
   const part = (value: unknown): string => stringify(value, { lineWidth: 0 }).trimEnd();
   return [
     `# yaml-language-server: $schema=${schema}`,
     '# Secrets come from the environment, ${NAME}, or a file, ${file:/run/secrets/name}; docs/configuration.md lists every key.',
     '',
-    part({ site: { url: siteUrl, name: siteName, timezone: 'UTC', locale: 'en' } }),
+    part({ site: { url: siteUrl, name: siteName, ...(home === null ? {} : { home }), timezone: 'UTC', locale: 'en' } }),
     '',
     '# When upstreams are asked: cron in UTC; may be set per upstream.',
     part({ schedule: '* * * * *' }),
     '',
-    part({ upstreams: upstream === null ? [] : [upstreamDraft(upstream)] }),
+    part({ upstreams }),
     '',
     '# Without pages, one public page shows every monitor. A page of your own:',
     '# pages:',
@@ -44,6 +52,8 @@ export function draftOf(answers: Answers, schema: string): string {
     '',
   ].join('\n');
 }
+
+const POSTS_ID = 'posts';
 
 /** Names of the environment variables that it takes its secrets from. */
 export function variablesOf({ upstream, tokenVariable }: Answers): string[] {

@@ -13,7 +13,8 @@ import { digestOfFile, versionOfDigests } from './module-graph.ts';
 import { astroPages, type RecordedSources, SOURCES_FILE } from './record-sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const BUILDS = join(ROOT, 'dist', 'renderer');
+/** In the package, where there are no sources, the build of the pages came along with the compiled code. */
+const BUILDS = join(ROOT, astroPages(ROOT).length === 0 ? 'lib' : 'dist', 'renderer');
 const ENTRY = join('server', 'entry.mjs');
 /** A build takes about two seconds; one that takes this long hangs. */
 const COMPILE_TIMEOUT_MS = 120_000;
@@ -127,7 +128,7 @@ const require = createRequire(import.meta.url);
 
 /** In a process of its own: the compiler takes 150 MB that a server should not keep. */
 async function runAstroBuild(outFolder: string): Promise<void> {
-  const binary = join(dirname(require.resolve('astro/package.json')), 'bin', 'astro.mjs');
+  const binary = join(astroFolder(), 'bin', 'astro.mjs');
   const child = spawn(process.execPath, [binary, 'build', '--silent', '--outDir', outFolder], {
     cwd: ROOT,
     timeout: COMPILE_TIMEOUT_MS,
@@ -151,6 +152,19 @@ async function runAstroBuild(outFolder: string): Promise<void> {
     message: `The pages do not compile; what is published stays as it is.\n${output.trim()}`,
     context: { status },
   });
+}
+
+/** It is only needed to compile, so it may have been left out. */
+function astroFolder(): string {
+  try {
+    return dirname(require.resolve('astro/package.json'));
+  } catch {
+    throw new StatusError({
+      code: 'PUBLISH_FAILED',
+      message:
+        'The pages are not compiled, and Astro is not installed. In a checkout run "npm ci" with development dependencies; a server needs the package that "npm pack" makes.',
+    });
+  }
 }
 
 async function moveIntoPlace(staging: string, target: string): Promise<void> {

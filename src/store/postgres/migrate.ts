@@ -2,7 +2,7 @@
 
 import type pg from 'pg';
 import { StatusError } from '../../errors.ts';
-import { migrationsAfter } from '../migrations.ts';
+import { migrationsAfter, type OnOlder, outdated } from '../migrations.ts';
 import { inPostgresTypes } from './dialect.ts';
 
 /** What is used is as old as that; older servers get no fixes any more. */
@@ -11,15 +11,31 @@ const POSTGRES_VERSION_MIN = 13;
 /** An index over years of history takes its time. */
 const STATEMENT_MAX_MS = 600_000;
 
-/** @param begin what begins a transaction that no other node writes beside */
-export async function migratePostgres(client: pg.ClientBase, begin: string): Promise<void> {
+export interface MigrateOptions {
+  /** What begins a transaction that no other node writes beside. */
+  readonly begin: string;
+  readonly onOlder: OnOlder;
+  /** Called in that transaction with the version that there is, before the tables of it are changed. */
+  readonly beforeMigrating: (version: number) => Promise<void>;
+}
+
+/** @throws STORE_UNAVAILABLE when a newer Pharos made it, or an older one and it is to be left alone */
+export async function migratePostgres(
+  client: pg.ClientBase,
+  { begin, onOlder, beforeMigrating }: MigrateOptions,
+): Promise<void> {
   await requireServer(client);
-  if (migrationsAfter(await schemaVersion(client)).length === 0) return;
+  const seen = await schemaVersion(client);
+  if (migrationsAfter(seen).length === 0) return;
+  if (seen > 0 && onOlder === 'refuse') throw outdated(seen);
   await client.query(begin);
   await client.query(`SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}`);
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)');
   // Another node may have done it while this one waited.
-  for (const { version, sql } of migrationsAfter(await schemaVersion(client))) {
+  const current = await schemaVersion(client);
+  const missing = migrationsAfter(current);
+  if (current > 0 && missing.length > 0) await beforeMigrating(current);
+  for (const { version, sql } of missing) {
     await client.query({ text: inPostgresTypes(sql()), query_timeout: STATEMENT_MAX_MS } as pg.QueryConfig);
     await client.query('DELETE FROM schema_version');
     await client.query('INSERT INTO schema_version (version) VALUES ($1)', [version]);

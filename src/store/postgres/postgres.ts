@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import type pg from 'pg';
 import { StatusError } from '../../errors.ts';
-import type { Database, SqlValue, Writer } from '../database.ts';
+import type { Database, Reader, SqlValue, Writer } from '../database.ts';
+import type { OnOlder } from '../migrations.ts';
 import { numbered } from './dialect.ts';
 import { serverPlace, unavailable } from './faults.ts';
-import { migratePostgres } from './migrate.ts';
+import { migratePostgres, schemaVersion } from './migrate.ts';
 import { connected, createPool } from './pool.ts';
 
 /** A pass, its readers and the gates; a server takes 100 connections unless told otherwise. */
@@ -32,6 +33,14 @@ const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 export interface PostgresOptions {
   /** Connections that are open at most. Default: 5. */
   readonly poolSize?: number;
+  /** Default: `migrate`. */
+  readonly onOlder?: OnOlder;
+  /**
+   * Makes the copy, before tables of an older version are changed; nobody writes meanwhile. Default: there is none.
+   *
+   * @param version  of those tables
+   */
+  readonly copyBefore?: (tables: Reader, version: number) => Promise<void>;
 }
 
 export interface PostgresDatabase extends Database {
@@ -49,7 +58,10 @@ export interface PostgresDatabase extends Database {
  *
  * @param url `postgres://user:password@host:port/database?sslmode=…`, in which sslmode means what it means to libpq
  */
-export function openPostgres(url: string, { poolSize = POOL_SIZE }: PostgresOptions = {}): PostgresDatabase {
+export function openPostgres(
+  url: string,
+  { poolSize = POOL_SIZE, onOlder = 'migrate', copyBefore = async () => undefined }: PostgresOptions = {},
+): PostgresDatabase {
   const place = serverPlace(url);
   const pool = createPool(url, poolSize);
   const inTurn = pLimit(1);
@@ -58,7 +70,13 @@ export function openPostgres(url: string, { poolSize = POOL_SIZE }: PostgresOpti
 
   async function prepare(): Promise<void> {
     try {
-      const { client } = await connected(pool, async (fresh) => migratePostgres(fresh, BEGIN));
+      const { client } = await connected(pool, async (fresh) =>
+        migratePostgres(fresh, {
+          begin: BEGIN,
+          onOlder,
+          beforeMigrating: (version) => copyBefore(createWriter(fresh, place), version),
+        }),
+      );
       client.release();
       failed = null;
     } catch (error) {
@@ -123,6 +141,25 @@ async function commit(client: pg.PoolClient, place: string): Promise<void> {
     code: 'STORE_UNAVAILABLE',
     message: `A transaction on ${place} was undone, because a statement in it had failed.`,
   });
+}
+
+/** Reads tables as they are, of whichever version, while nobody writes. @throws STORE_UNAVAILABLE */
+export async function readPostgres<T>(url: string, task: (tables: Reader, version: number) => Promise<T>): Promise<T> {
+  const place = serverPlace(url);
+  const pool = createPool(url, 1);
+  try {
+    return await guard(place, async () => {
+      const { client } = await connected(pool, async (fresh) => fresh.query(BEGIN));
+      try {
+        return await task(createWriter(client, place), await schemaVersion(client));
+      } finally {
+        await client.query('ROLLBACK');
+        client.release();
+      }
+    });
+  } finally {
+    await pool.end();
+  }
 }
 
 function createWriter(client: pg.PoolClient, place: string): Writer {

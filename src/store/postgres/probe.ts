@@ -10,7 +10,9 @@ export interface PostgresFacts {
   readonly version: string;
   /** What its clock said when it was asked, epoch ms. */
   readonly clockMs: number;
-  /** Whether its tables are of our version. */
+  /** Which version its tables have; 0: there are none. */
+  readonly schema: number;
+  /** Whether that is ours. */
   readonly isCurrent: boolean;
 }
 
@@ -23,8 +25,9 @@ export async function probePostgres(url: string): Promise<PostgresFacts> {
       const { rows } = await fresh.query(
         "SELECT current_setting('server_version') AS version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock",
       );
-      const isCurrent = migrationsAfter(await schemaVersion(fresh)).length === 0;
-      return { version: String(rows[0]?.version), clockMs: Number(rows[0]?.clock), isCurrent };
+      const schema = await schemaVersion(fresh);
+      const isCurrent = migrationsAfter(schema).length === 0;
+      return { version: String(rows[0]?.version), clockMs: Number(rows[0]?.clock), schema, isCurrent };
     });
     client.release();
     return result;

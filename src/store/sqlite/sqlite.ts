@@ -6,39 +6,44 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { Database, Row, Writer } from '../database.ts';
-import { migrationsAfter } from '../migrations.ts';
+import type { OnOlder } from '../migrations.ts';
+import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
+import { requireVersion } from './version.ts';
 
-/** Older libraries can corrupt a WAL database when two connections checkpoint at once (sqlite.org/wal.html#walresetbug). */
-const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 /** How long a writer of another process is waited for. */
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 20;
 /** The public site is in it too, and names in it are nobody else's business. */
 const FOLDER_MODE = 0o711;
 const OWN_MODE = 0o600;
-/** The version from which on deleted rows are overwritten; databases of before are written anew once. */
-const VERSION_OF_ERASURE = 10;
 
 export interface OpenedSqlite {
   readonly database: Database;
   /** Where a damaged file was moved; null when the file was sound or new. */
   readonly damagedFile: string | null;
+  /** The copy from before its tables were brought to the latest version; null when they were not. */
+  readonly copy: string | null;
+}
+
+export interface SqliteOptions {
+  /** Default: `migrate`. */
+  readonly onOlder?: OnOlder;
 }
 
 /**
- * Opens (or makes) the database at `file` and brings it to the latest version.
+ * Opens (or makes) the database at `file`, brought to the latest version where that is asked for.
  *
  * A damaged file is moved aside as `<file>.damaged-<now>` and a new one is begun: the published pages go on being
  * served and the upstreams are asked again.
  *
  * @param now epoch ms, for the name of a damaged file
- * @throws STORE_UNAVAILABLE when the file cannot be opened, locked or written
+ * @throws STORE_UNAVAILABLE when the file cannot be opened, locked or written, or is of another version than asked for
  */
-export function openSqlite(file: string, now: number): OpenedSqlite {
+export function openSqlite(file: string, now: number, { onOlder = 'migrate' }: SqliteOptions = {}): OpenedSqlite {
   mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
   makeOwn(file);
   try {
-    return { database: connect(file), damagedFile: null };
+    return { ...connect(file, now, onOlder), damagedFile: null };
   } catch (error) {
     if (!isDamage(error) || !existsSync(file)) throw unavailable(file, error);
   }
@@ -48,9 +53,28 @@ export function openSqlite(file: string, now: number): OpenedSqlite {
   }
   makeOwn(file);
   try {
-    return { database: connect(file), damagedFile };
+    return { ...connect(file, now, onOlder), damagedFile };
   } catch (error) {
     throw unavailable(file, error);
+  }
+}
+
+/** A new database file as an older version had it, for a copy of such a database. */
+export function makeSqlite(file: string, version: number): Database {
+  makeOwn(file);
+  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  makeTables(connection, version);
+  return createDatabase(connection, connection);
+}
+
+/** A consistent copy of a database file, of whichever version and whoever writes to it, in a new file that is its owner's. */
+export async function copySqlite(file: string, target: string): Promise<void> {
+  closeSync(openSync(target, 'wx', OWN_MODE));
+  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+  try {
+    await backup(connection, target);
+  } finally {
+    connection.close();
   }
 }
 
@@ -62,40 +86,14 @@ export function openSqliteReader(file: string): Database {
   return { all, transaction: refuse, backup: refuse, truncateLog: refuse, close };
 }
 
-/** What is wrong with a database file, in words; null when nothing is. It is only read. */
-export function faultOfSqlite(file: string): string | null {
-  try {
-    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
-    try {
-      const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
-      return check === 'ok' ? null : String(check);
-    } finally {
-      connection.close();
-    }
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-/** The version of the library, and whether it is one that can corrupt databases. */
-export function sqliteVersion(): { readonly version: string; readonly isSafe: boolean } {
-  const connection = new DatabaseSync(':memory:');
-  const version = String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']);
-  connection.close();
-  try {
-    requireVersion(version);
-    return { version, isSafe: true };
-  } catch {
-    return { version, isSafe: false };
-  }
-}
-
-function connect(file: string): Database {
+function connect(file: string, now: number, onOlder: OnOlder): Pick<OpenedSqlite, 'database' | 'copy'> {
   const writing = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
+    refuseOthers(writing, onOlder);
     prepare(writing);
+    const copy = bringToLatest(writing, { file, now });
     const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
-    return createDatabase(writing, reading);
+    return { database: createDatabase(writing, reading), copy };
   } catch (error) {
     writing.close();
     throw error;
@@ -118,7 +116,6 @@ function prepare(connection: DatabaseSync): void {
   connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;');
   const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
   if (check !== 'ok') throw Object.assign(new Error(`quick_check: ${String(check)}`), { errcode: SQLITE_CORRUPT });
-  migrate(connection);
 }
 
 /**
@@ -135,45 +132,6 @@ function useLog(connection: DatabaseSync): void {
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS);
   }
-}
-
-/** @throws STORE_UNAVAILABLE for a library that can corrupt databases */
-export function requireVersion(version: string): void {
-  const parts = version.split('.').map(Number);
-  for (const [index, least] of SQLITE_VERSION_MIN.entries()) {
-    const part = parts[index] ?? 0;
-    if (part > least) return;
-    if (part < least) {
-      throw new StatusError({
-        code: 'STORE_UNAVAILABLE',
-        message: `SQLite ${version} can corrupt databases; Pharos needs ${SQLITE_VERSION_MIN.join('.')} or newer. Run it on the Node that npm ci installs.`,
-      });
-    }
-  }
-}
-
-/** Applies each numbered file once, in order, each in a transaction of its own. Forward only. */
-function migrate(connection: DatabaseSync): void {
-  const current = versionOf(connection);
-  for (const { version, sql } of migrationsAfter(current)) {
-    connection.exec('BEGIN IMMEDIATE');
-    try {
-      // Another process may have done it while this one waited for the lock.
-      if (versionOf(connection) < version) {
-        connection.exec(sql());
-        connection.exec(`PRAGMA user_version = ${version}`);
-      }
-      connection.exec('COMMIT');
-    } catch (error) {
-      connection.exec('ROLLBACK');
-      throw error;
-    }
-  }
-  if (current > 0 && current < VERSION_OF_ERASURE) connection.exec('VACUUM');
-}
-
-function versionOf(connection: DatabaseSync): number {
-  return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }
 
 function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database {

@@ -6,7 +6,7 @@ import { readWritten } from '../../../store/written/posts.ts';
 import { writtenFile } from '../../../sync/connectors/markdown/export.ts';
 import { parseWritten } from '../../../sync/connectors/markdown/written.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../../terminal/exit.ts';
-import { openQuietly, print, requireConfig } from '../common.ts';
+import { openToRead, print, requireConfig } from '../common.ts';
 
 export interface PostsExportOptions {
   readonly config?: string;
@@ -16,7 +16,7 @@ export interface PostsExportOptions {
 
 /** Writes every post; a file that is there is never overwritten. */
 export async function postsExport(options: PostsExportOptions): Promise<number> {
-  await using pharos = await openQuietly(requireConfig(options.config));
+  await using pharos = await openToRead(requireConfig(options.config));
   const rows = await readWritten(pharos.store.database);
   const folder = resolve(options.out);
   mkdirSync(folder, { recursive: true });

@@ -10,7 +10,7 @@ import { TOKEN_PREFIX, tokenHash } from '../../../server/operators/api-access.ts
 import { API_SCOPES, type ApiToken, createApiTokens } from '../../../store/written/tokens.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
-import { openQuietly, print, requireConfig } from '../common.ts';
+import { openQuietly, openToRead, print, requireConfig } from '../common.ts';
 
 export interface TokenOptions {
   readonly config?: string;
@@ -64,7 +64,7 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
 
 /** `pharos tokens list`. */
 export async function tokensList(options: TokenOptions): Promise<number> {
-  await using pharos = await openQuietly(requireConfig(options.config));
+  await using pharos = await openToRead(requireConfig(options.config));
   const at = now();
   const tokens = await createApiTokens(pharos.store.database).list();
   const rows = tokens.map((token) => [token.id, token.name, token.page, token.scopes.join(' '), stateOf(token, at)]);

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { now } from '../../app/compose.ts';
-import { openSqlite } from '../../store/sqlite/sqlite.ts';
-import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
-import { requireConfig } from './common.ts';
+import { copySqlite } from '../../../store/sqlite/sqlite.ts';
+import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
+import { requireConfig } from '../common.ts';
 
 export interface BackupOptions {
   readonly config?: string;
@@ -21,12 +20,7 @@ export async function backup(file: string, options: BackupOptions): Promise<numb
   if (existsSync(target)) throw new UsageError(`${target} is there already; a backup never writes over a file.`);
   const source = join(config.data, 'pharos.db');
   if (!existsSync(source)) throw new UsageError(`There is no database at ${source} yet.`);
-  const { database } = openSqlite(source, now());
-  try {
-    await database.backup(target);
-  } finally {
-    await database.close();
-  }
+  await copySqlite(source, target);
   process.stdout.write(`${target}\n`);
   return EXIT_DONE;
 }

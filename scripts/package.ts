@@ -1,0 +1,47 @@
+/**
+ * Puts into `lib/` what the package runs and a checkout does not: JavaScript with source maps, types of what can be imported,
+ * migrations, the compiled pages, and packages that npm would warn of. `npm pack` calls it first.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, rmSync } from 'node:fs';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import { compilePages } from '../src/publish/draw/compile-pages.ts';
+import { packageFiles } from '../src/publish/draw/package-files.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const LIB = join(ROOT, 'lib');
+const COMPILER = join(ROOT, 'node_modules', '.bin', 'tsc');
+
+/**
+ * Packages that need a newer Node than npm may be running on. Pharos runs on Node 26 in any case, but npm does not know that:
+ * as dependencies they would make `npm install` under Node 20 warn of each. So they come along, with what they need. For npm
+ * they are development dependencies, and `test/unit/packages.test.ts` finds those that are missing here.
+ */
+const EMBEDDED = ['commander', 'cookie', 'ical-generator', 'pino-pretty', 'sanitize-html', 'undici'];
+/** What runs and what has to be said; not tests, documents and types. */
+const KEPT = new Set(['.js', '.cjs', '.mjs', '.json', '.wasm']);
+const LEFT_OUT =
+  /\/(?:\.github|benchmarks?|docs?|examples?|fixtures?|tests?|types|typings|node_modules|dayjs\/(?:esm|locale|plugin))$/;
+
+rmSync(LIB, { recursive: true, force: true });
+for (const project of ['tsconfig.build.json', 'tsconfig.types.json'])
+  execFileSync(COMPILER, ['-p', project], { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+for (const file of globSync('store/migrations/*.sql', { cwd: join(ROOT, 'src') }))
+  cpSync(join(ROOT, 'src', file), join(LIB, file));
+const build = dirname(dirname((await compilePages()).entry));
+cpSync(build, join(LIB, 'renderer', basename(build)), { recursive: true });
+const manifests = EMBEDDED.flatMap((name) => packageFiles(name, join(ROOT, 'package.json')));
+for (const manifest of new Set(manifests)) embed(dirname(manifest));
+
+function embed(folder: string): void {
+  const target = join(LIB, relative(ROOT, folder));
+  cpSync(folder, target, {
+    recursive: true,
+    filter: (path) =>
+      path === folder ||
+      (KEPT.has(extname(path)) && !/\.test\.|^test/.test(basename(path))) ||
+      /licen[cs]e/i.test(basename(path)) ||
+      (extname(path) === '' && !LEFT_OUT.test(path)),
+  });
+}

@@ -1,0 +1,100 @@
+import { resolve } from 'node:path';
+import { now } from '../../../app/compose.ts';
+import { createLog } from '../../../app/log.ts';
+import { openStore, readStore, type StorePlace, schemaAt, storePlace } from '../../../app/open-store.ts';
+import type { Config } from '../../../config/load.ts';
+import { copyTables } from '../../../store/copy.ts';
+import { latestVersion, outdated } from '../../../store/migrations.ts';
+import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
+import { table } from '../../terminal/table.ts';
+import { loadConfig, print, requireConfig } from '../common.ts';
+
+export interface StoreOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Brings the database to the version of this Pharos, after a copy, as `pharos start` does it. */
+export async function storeMigrate(options: StoreOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const place = storePlace(config);
+  const before = await schemaAt(place);
+  let copy: string | null = null;
+  const database = await openStore(place, {
+    log: createLog({ isQuiet: true, secrets: config.secrets }),
+    now: now(),
+    isLasting: false,
+    onOlder: 'migrate',
+    folder: config.data,
+    onCopy: (path) => {
+      copy = path;
+    },
+  });
+  await database.close();
+  const after = latestVersion();
+  const text =
+    before === after
+      ? `The database has version ${after} already.`
+      : [
+          before === 0
+            ? `A new database has version ${after}.`
+            : `The database went from version ${before} to ${after}.`,
+          ...(copy === null ? [] : [`A copy from before: ${copy}`]),
+        ].join('\n');
+  print(options.json === true, { before, after, copy }, text);
+  return EXIT_DONE;
+}
+
+export interface StoreCopyOptions extends StoreOptions {
+  /** The configuration that names the database to copy into. */
+  readonly to: string;
+}
+
+/** Copies everything that is remembered into the database that another configuration names, and counts it. */
+export async function storeCopy(options: StoreCopyOptions): Promise<number> {
+  const from = requireConfig(options.config);
+  const to = targetConfig(options.to);
+  const [source, target] = [storePlace(from), storePlace(to)];
+  if (nameOf(source) === nameOf(target))
+    throw new UsageError(`Both configurations name the same database, ${spoken(source)}. Nothing was copied.`);
+  const schema = await schemaAt(source);
+  if (schema === 0) throw new UsageError(`There is no database at ${spoken(source)} yet.`);
+  if (schema < latestVersion()) throw outdated(schema);
+  const database = await openStore(target, {
+    log: createLog({ isQuiet: true, secrets: new Set([...from.secrets, ...to.secrets]) }),
+    now: now(),
+    isLasting: false,
+    onOlder: 'refuse',
+    folder: to.data,
+  });
+  try {
+    const copied = await readStore(source, (tables, version) => copyTables(tables, database, version));
+    const total = copied.reduce((sum, { rows }) => sum + rows, 0);
+    const lines = table(
+      ['table', 'rows'],
+      copied.filter(({ rows }) => rows > 0).map((row) => [row.table, String(row.rows)]),
+    );
+    const sentence = `${total} rows copied from ${spoken(source)} to ${spoken(target)}; the counts of both agree. Next: start Pharos with ${options.to}.`;
+    print(options.json === true, { rows: total, tables: copied }, `${lines}\n\n${sentence}`);
+    return EXIT_DONE;
+  } finally {
+    await database.close();
+  }
+}
+
+function targetConfig(file: string): Config {
+  const config = loadConfig(file);
+  if (config === null) throw new UsageError(`There is no configuration at ${resolve(file)}.`);
+  return config;
+}
+
+function nameOf(place: StorePlace): string {
+  return 'file' in place ? resolve(place.file) : place.url;
+}
+
+/** Without the password of a server. */
+function spoken(place: StorePlace): string {
+  if ('file' in place) return place.file;
+  const { host, pathname } = new URL(place.url);
+  return `Postgres at ${host}${pathname}`;
+}

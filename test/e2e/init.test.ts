@@ -1,0 +1,225 @@
+/** What `pharos init` asks and writes, and that what it writes works. */
+
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PassThrough } from 'node:stream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
+import { createTerminalAsker } from '../../src/cli/init/asker.ts';
+import { gather } from '../../src/cli/init/gather.ts';
+import { tryUpstream } from '../../src/cli/init/try-upstream.ts';
+import { parseConfig } from '../../src/config/load.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import type { Introduction } from '../../src/sync/connector.ts';
+import { CONNECTORS } from '../../src/sync/connectors/index.ts';
+import { ROOT } from '../helpers/documents.ts';
+import { runHere } from '../helpers/in-process.ts';
+import { temporaryFolder } from '../helpers/pharos.ts';
+
+let sandbox: Sandbox;
+let env: Record<string, string>;
+let folder = temporaryFolder();
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()) });
+  env = { ...sandbox.environment(), PHAROS_TOKEN: '0123456789abcdef'.repeat(3) };
+});
+afterAll(() => sandbox.stop());
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const run = (...args: string[]): ReturnType<typeof runHere> => runHere(args, { cwd: folder.path, env });
+const read = (path: string): string => readFileSync(join(folder.path, path), 'utf8');
+const written = (): readonly string[] =>
+  readdirSync(folder.path, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.path.length + 1))
+    .toSorted();
+/** The options of an upstream of the sandbox, as `--set`. */
+const optionsOf = (id: string, keys: readonly string[], secrets: Readonly<Record<string, string>>): string[] => {
+  const { upstreams } = parse(sandbox.configText()) as { upstreams: readonly Record<string, string>[] };
+  const upstream = upstreams.find((one) => one['id'] === id);
+  return [
+    ...keys.flatMap((key) => ['--set', `${key}=${upstream?.[key]}`]),
+    ...Object.entries(secrets).flatMap(([key, name]) => ['--set', `${key}=${name}`]),
+  ];
+};
+const EDGE = (): string[] => ['--kind', 'server-monitor', ...optionsOf('edge', ['baseUrl'], { apiKey: 'EDGE_KEY' })];
+
+describe('questions', () => {
+  it('are asked again with what is wrong, and no other answer is asked for twice', async () => {
+    const input = new PassThrough();
+    const output = new PassThrough();
+    let said = '';
+    output.on('data', (chunk: Buffer) => {
+      said += chunk.toString('utf8');
+    });
+    const asker = createTerminalAsker(input, output);
+    const lines = [
+      'Example',
+      'status.example.com',
+      'https://status.example.com',
+      'server-monitr',
+      'server-monitor',
+      'not an id!',
+      'edge',
+      'ftp://monitor.example.com',
+      'https://monitor.example.com/api',
+      'sk-live-1234',
+      'EDGE_KEY',
+      '../outside',
+      '',
+    ];
+    input.write(`${lines.join('\n')}\n`);
+    const answers = await gather({ set: new Map() }, { asker, isSilent: false, before: null });
+    asker.close();
+    expect(answers).toMatchObject({ siteName: 'Example', siteUrl: 'https://status.example.com', posts: 'posts' });
+    expect([...(answers.upstream?.options ?? [])].slice(0, 2)).toEqual([
+      ['baseUrl', 'https://monitor.example.com/api'],
+      ['apiKey', 'EDGE_KEY'],
+    ]);
+    expect(said).toContain('Did you mean server-monitor?');
+    expect(said).toContain('not the secret itself');
+    expect(said.split('Public address').length - 1).toBe(2);
+    expect(said.split('Name of the site').length - 1).toBe(1);
+  });
+
+  it('suggest what was answered before when the upstream did not answer', async () => {
+    const input = new PassThrough();
+    const asker = createTerminalAsker(input, new PassThrough());
+    const given = {
+      set: new Map([['path', './a']]),
+      name: 'One',
+      url: 'https://one.example',
+      kind: 'markdown',
+      id: 'x',
+    };
+    const before = await gather(given, { asker, isSilent: false, before: null });
+    input.write(`\n\n\n\n./b\n`);
+    const after = await gather(given, { asker, isSilent: false, before });
+    asker.close();
+    expect(after).toMatchObject({ siteName: 'One', siteUrl: 'https://one.example', upstream: { id: 'x' } });
+    expect([before, after].map(({ upstream }) => upstream?.options.get('path'))).toEqual(['./a', './b']);
+  });
+
+  it('that the command line answers wrongly are refused before anything is written', async () => {
+    for (const [wrong, words] of [
+      [['--url', 'status.example.com'], '--url status.example.com'],
+      [['--kind', 'server-monitr'], 'Did you mean server-monitor?'],
+      [['--deploy', 'compos'], 'Did you mean compose?'],
+      [['--posts', '../elsewhere'], 'Name a folder'],
+      [['--kind', 'server-monitor', '--set', 'baseUrl=nowhere', '--set', 'apiKey=EDGE_KEY'], 'baseUrl='],
+    ] as const) {
+      const { status, stderr } = await run('init', '--yes', ...wrong);
+      expect([status, stderr]).toEqual([2, expect.stringContaining(words)]);
+    }
+    expect(written()).toEqual([]);
+  });
+});
+
+describe('what is written', () => {
+  it('has a page at the root, names its address, and passes the check', async () => {
+    const made = await run('init', '--yes', '--url', 'https://status.example.com', ...EDGE());
+    expect([made.status, made.stderr], made.stdout).toEqual([0, '']);
+    expect(made.stdout).toContain('Your first page: https://status.example.com/\n');
+    expect((parse(read('pharos.yaml')) as { site: { home: string } }).site.home).toBe('status');
+    const checked = await run('check', '--json');
+    expect([checked.status, JSON.parse(checked.stdout)]).toEqual([0, expect.objectContaining({ ok: true })]);
+  });
+
+  it('has the first public page of an upstream at the root where the upstream defines pages', async () => {
+    const source = { text: sandbox.configText(), file: null, folder: folder.path };
+    const config = { ...parseConfig(source, CONNECTORS, { ...process.env, ...env }), pages: [] };
+    const introduction = CONNECTORS.find(({ kind }) => kind === 'uptime-service') as Introduction;
+    const upstream = { id: 'svc', introduction, options: new Map([['apiKey', 'SVC_KEY']]) };
+    const answers = {
+      siteName: 'S',
+      siteUrl: 'https://s.example',
+      home: null,
+      posts: null,
+      upstream,
+      tokenVariable: 'T',
+    };
+    expect((await tryUpstream(config, answers)).home).toBeNull();
+    process.env['SVC_KEY'] = String(env['SVC_KEY']);
+    const probed = await tryUpstream(config, answers);
+    delete process.env['SVC_KEY'];
+    expect([probed.isOk, probed.home]).toEqual([true, 'acme']);
+  });
+
+  it('never goes over a file', async () => {
+    writeFileSync(join(folder.path, 'compose.yaml'), 'mine');
+    const { status, stderr } = await run('init', '--yes', '--deploy', 'compose');
+    expect([status, stderr]).toEqual([2, expect.stringContaining('compose.yaml exists already')]);
+    expect([read('compose.yaml'), written()]).toEqual(['mine', ['compose.yaml']]);
+  });
+
+  it('is the unit of systemd as it is tested elsewhere', async () => {
+    expect((await run('init', '--yes', '--deploy', 'systemd')).status).toBe(0);
+    expect(written()).toEqual(['pharos.service', 'pharos.yaml']);
+    expect(read('pharos.service')).toBe(readFileSync(join(ROOT, 'deploy/pharos.service'), 'utf8'));
+  });
+
+  it('is a container of the package with the variables by name', async () => {
+    const made = await run('init', '--yes', ...EDGE(), '--deploy', 'compose', '--posts', 'posts');
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    const { services } = parse(read('compose.yaml')) as { services: { pharos: Record<string, unknown> } };
+    expect(services.pharos).toMatchObject({
+      build: { context: '.', dockerfile: 'Containerfile' },
+      read_only: true,
+      environment: ['EDGE_KEY', 'PHAROS_TOKEN'],
+      volumes: ['data:/srv/data', './pharos.yaml:/srv/pharos.yaml:ro', './posts:/srv/posts:ro'],
+    });
+    expect(read('Containerfile')).toMatch(/^COPY package\.json package-lock\.json \*\.tgz \.\/$/m);
+    for (const path of written()) expect(read(path)).not.toContain(env['EDGE_KEY']);
+  });
+
+  it('is a repository that builds and publishes by itself, and keeps its history from run to run', async () => {
+    const made = await run('init', '--yes', ...EDGE(), '--deploy', 'github-pages', '--posts', 'posts');
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    expect(written()).toEqual(['.github/workflows/pharos.yml', '.gitignore', 'pharos.yaml', 'posts/.gitkeep']);
+    expect(made.stdout).toContain('Add these secrets for Actions: EDGE_KEY, PHAROS_TOKEN');
+    interface Step {
+      readonly run?: string;
+      readonly env?: Readonly<Record<string, string>>;
+      readonly if?: string;
+    }
+    const workflow = parse(read('.github/workflows/pharos.yml')) as { jobs: { build: { steps: readonly Step[] } } };
+    const steps = workflow.jobs.build.steps.filter((step) => step.run?.includes('pharos') && step.if === undefined);
+    expect(steps.length).toBe(2);
+    for (const step of steps)
+      expect(step.env).toEqual({ EDGE_KEY: '${{ secrets.EDGE_KEY }}', PHAROS_TOKEN: '${{ secrets.PHAROS_TOKEN }}' });
+    const npx = `npx() { shift; "${process.execPath}" "${join(ROOT, 'bin/pharos.js')}" "$@"; }\n`;
+    const firstSeen = (): unknown => {
+      const database = new DatabaseSync(join(folder.path, 'data', 'pharos.db'), { readOnly: true });
+      const rows = database.prepare('SELECT id, first_seen_at FROM monitor ORDER BY id').all();
+      const runs = database.prepare('SELECT COUNT(*) AS count FROM run').get()?.['count'];
+      database.close();
+      return { rows, runs };
+    };
+    const job = async (): Promise<void> => {
+      // Not in this thread: the sandbox answers here.
+      for (const step of steps)
+        await new Promise<void>((done, failed) => {
+          const child = execFile(
+            'bash',
+            ['-e', '-c', npx + step.run],
+            { cwd: folder.path, env: { ...process.env, ...env } },
+            (error) => (error === null ? done() : failed(error)),
+          );
+          child.stdin?.end();
+        });
+    };
+    await job();
+    const first = firstSeen() as { rows: readonly unknown[]; runs: number };
+    expect(first.rows.length).toBeGreaterThan(3);
+    expect(read('_site/index.html')).toContain('<!DOCTYPE html>');
+    await job();
+    expect(firstSeen()).toEqual({ rows: first.rows, runs: first.runs + 1 });
+  });
+});

@@ -1,0 +1,228 @@
+/** What `npm pack` makes, installed as npm would without asking anybody: the packages that are here already stand in. */
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ROOT } from '../helpers/documents.ts';
+import { eventually, temporaryFolder } from '../helpers/pharos.ts';
+
+const PACKED_BYTES_MAX = 3_000_000;
+const folder = temporaryFolder();
+const installed = join(folder.path, 'node_modules');
+const bin = join(installed, 'pharos', 'bin', 'pharos.js');
+let tarball: string;
+let files: readonly string[];
+
+beforeAll(() => {
+  execFileSync('npm', ['pack', '--pack-destination', folder.path], { cwd: ROOT, stdio: 'pipe' });
+  tarball = join(folder.path, `pharos-${packageJson.version}.tgz`);
+  mkdirSync(join(installed, 'pharos'), { recursive: true });
+  execFileSync('tar', ['xzf', tarball, '-C', join(installed, 'pharos'), '--strip-components=1']);
+  files = readdirSync(join(installed, 'pharos'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+    statSync(join(installed, 'pharos', path)).isFile(),
+  );
+  // Those that it names and no other, so that one it forgot to name is missed.
+  for (const name of Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies })) link(name);
+}, 120_000);
+
+afterAll(folder.remove);
+
+function link(name: string): void {
+  if (!existsSync(join(ROOT, 'node_modules', name))) return;
+  mkdirSync(dirname(join(installed, name)), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules', name), join(installed, name));
+}
+
+/** A folder with nothing in it, below what was installed. */
+function emptyFolder(name: string): string {
+  const path = join(folder.path, name);
+  mkdirSync(path);
+  return path;
+}
+
+describe('the package', () => {
+  it('is small, and holds compiled code with its maps and no tests', () => {
+    expect(statSync(tarball).size).toBeLessThan(PACKED_BYTES_MAX);
+    expect(files.filter((path) => /(^|\/)tests?\/|^(src|scripts)\/|\.test\.|\.astro$/.test(path))).toEqual([]);
+    expect(files.filter((path) => /\.ts$/.test(path) && !path.endsWith('.d.ts'))).toEqual([]);
+    const compiled = files.filter((path) => /^lib\/(?!node_modules|renderer).*\.js$/.test(path));
+    expect(compiled.length).toBeGreaterThan(400);
+    expect(compiled.filter((path) => !files.includes(`${path}.map`))).toEqual([]);
+    const [renderer, ...others] = readdirSync(join(installed, 'pharos', 'lib', 'renderer'));
+    expect([typeof renderer, others]).toEqual(['string', []]);
+  });
+
+  it('maps its code to the sources that it was made of', () => {
+    const { sources, sourcesContent } = JSON.parse(
+      readFileSync(join(installed, 'pharos', 'lib', 'badges', 'render.js.map'), 'utf8'),
+    ) as { sources: readonly string[]; sourcesContent: readonly string[] };
+    expect(sources).toEqual(['../../src/badges/render.ts']);
+    expect(sourcesContent).toEqual([readFileSync(join(ROOT, 'src/badges/render.ts'), 'utf8')]);
+  });
+
+  it('asks for no script to be run when it is installed', () => {
+    expect(packageJson).not.toHaveProperty('private');
+    const names = Object.keys(packageJson.scripts);
+    expect(names.filter((name) => ['preinstall', 'install', 'postinstall', 'prepare'].includes(name))).toEqual([]);
+  });
+
+  it('runs the sandbox where there is nothing', async () => {
+    const cwd = emptyFolder('sandbox');
+    const { text, status } = await served([process.execPath, bin, 'start', '--port', '0'], cwd);
+    expect(text).toContain('Acme');
+    expect(status).toBe(0);
+  });
+
+  const older = olderNode();
+  it.skipIf(older === null)(
+    `hands over to its own Node${older === null ? ' (skipped: there is no older Node here)' : ''}`,
+    async () => {
+      const cwd = emptyFolder('older');
+      const { text, status } = await served([String(older), bin, 'start', '--port', '0'], cwd);
+      expect(text).toContain('Acme');
+      expect(status).toBe(0);
+      const name = Object.keys(packageJson.optionalDependencies).find((one) => existsSync(join(installed, one)));
+      rmSync(join(installed, String(name)));
+      const said = (): string => {
+        try {
+          return execFileSync(String(older), [bin, '--version'], { cwd, encoding: 'utf8', stdio: 'pipe' });
+        } catch (error) {
+          return (error as { stderr: string }).stderr;
+        }
+      };
+      expect(said()).toMatch(/^pharos needs Node 26 or newer; this is \d+\.\d+\.\d+\. Install Node 26 .*\n$/);
+      link(String(name));
+      expect(said()).toBe(`${packageJson.version}\n`);
+    },
+  );
+
+  it('builds what a configuration says', () => {
+    const cwd = emptyFolder('configured');
+    mkdirSync(join(cwd, 'posts'));
+    writeFileSync(
+      join(cwd, 'pharos.yaml'),
+      [
+        'site: { url: "https://status.example.com", name: Example }',
+        'upstreams: [{ id: posts, kind: markdown, path: ./posts }]',
+        'pages: [{ slug: example, title: Example Services, components: [{ type: static, name: Support }] }]',
+        '',
+      ].join('\n'),
+    );
+    execFileSync(process.execPath, [bin, 'build', '--quiet', '--out', 'out'], { cwd, stdio: 'pipe' });
+    expect(readFileSync(join(cwd, 'out', 'index.html'), 'utf8')).toContain('Example Services');
+  });
+
+  it('writes the templates that it came with, and upgrades its database', () => {
+    const cwd = emptyFolder('begun');
+    const run = (...args: readonly string[]): string =>
+      execFileSync(process.execPath, [bin, ...args], {
+        cwd,
+        encoding: 'utf8',
+        stdio: 'pipe',
+        env: { ...process.env, PHAROS_TOKEN: '0123456789abcdef'.repeat(3) },
+      });
+    expect(run('init', '--yes', '--deploy', 'github-pages')).toContain('Your first page: http://127.0.0.1:4321/');
+    expect(readFileSync(join(cwd, '.github', 'workflows', 'pharos.yml'), 'utf8')).toContain('npx pharos build');
+    const [, schema = ''] = /\$schema=(.+)$/m.exec(readFileSync(join(cwd, 'pharos.yaml'), 'utf8')) ?? [];
+    expect(existsSync(join(cwd, schema))).toBe(true);
+    expect(run('store', 'migrate')).toMatch(/^A new database has version \d+\.\n$/);
+    expect(run('check')).toContain('pharos.yaml');
+  });
+
+  it('says so where it is not compiled', () => {
+    const cwd = emptyFolder('bare');
+    mkdirSync(join(cwd, 'bin'));
+    cpSync(bin, join(cwd, 'bin', 'pharos.js'));
+    const { status, stderr } = spawnSync(process.execPath, [join(cwd, 'bin', 'pharos.js'), '--version'], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^This copy of Pharos is not compiled\. .*\n$/)]);
+  });
+
+  it('can be imported with its types in a plain TypeScript project', () => {
+    const cwd = emptyFolder('typed');
+    writeFileSync(
+      join(cwd, 'badge.mts'),
+      [
+        "import { type BadgeFields, renderBadge } from 'pharos/badges';",
+        "import { uptimeOf } from 'pharos/model';",
+        "const fields: BadgeFields = { label: 'build', message: 'passing', color: 'green' };",
+        'const svg: string = renderBadge(fields);',
+        '// @ts-expect-error a label is a text',
+        "const wrong = (): string => renderBadge({ label: 1, message: 'x' });",
+        'console.log(svg, typeof uptimeOf, typeof wrong);',
+        '',
+      ].join('\n'),
+    );
+    const compile = join(ROOT, 'node_modules', '.bin', 'tsc');
+    for (const resolution of [
+      ['NodeNext', 'NodeNext'],
+      ['Preserve', 'Bundler'],
+    ])
+      execFileSync(
+        compile,
+        [
+          '--strict',
+          '--module',
+          String(resolution[0]),
+          '--moduleResolution',
+          String(resolution[1]),
+          '--target',
+          'ES2022',
+          '--types',
+          '',
+          'badge.mts',
+        ],
+        { cwd, stdio: 'pipe' },
+      );
+    const printed = execFileSync(older ?? process.execPath, ['badge.mjs'], { cwd, encoding: 'utf8' });
+    expect(printed).toMatch(/^<svg [\s\S]*passing[\s\S]*<\/svg> function function\n$/);
+  });
+});
+
+/** Starts it, reads the first page of the sandbox once it is there, and ends it. */
+async function served(command: readonly string[], cwd: string): Promise<{ text: string; status: number | null }> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString('utf8');
+  });
+  const ended = new Promise<number | null>((done) => child.once('exit', done));
+  try {
+    const url = await eventually(
+      async () => /Pharos serves (\S+)\//.exec(said)?.[1],
+      (found) => found !== undefined,
+    );
+    const answer = await eventually(
+      async () => fetch(`${url}/acme/`),
+      ({ status }) => status === 200,
+    );
+    const text = await answer.text();
+    child.kill('SIGTERM');
+    return { text, status: await ended };
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+/** The machine's Node beside the one that runs this test; null: there is none that is older than Pharos needs. */
+function olderNode(): string | null {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((path) => !path.includes('node_modules'));
+  const found = folders.map((path) => join(path, 'node')).find((path) => existsSync(path));
+  if (found === undefined) return null;
+  const version = execFileSync(found, ['--version'], { encoding: 'utf8' });
+  return Number.parseInt(version.slice(1), 10) < 26 ? found : null;
+}
