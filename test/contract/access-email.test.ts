@@ -310,7 +310,7 @@ describe('a page for an e-mail domain', () => {
   it('is named in the mail, on one line whatever its title holds', async () => {
     await site.access.setPages([{ ...emailPage('team'), title: 'Team\r\nBcc: evil@evil.test\u2028\u202ex' }]);
     const { subject, text } = await askFor('a@corp.example');
-    expect(subject).toBe('Sign in: Team Bcc: evil@evil.test x');
+    expect(subject).toBe('Sign in to Team Bcc: evil@evil.test x');
     expect(text).not.toMatch(/[\r\u2028\u202e]|^Bcc/m);
   });
 });

@@ -41,7 +41,7 @@ describe('a sealed page in a browser', () => {
     const field = page.getByLabel('Password');
     await field.fill('open says me');
     await page.getByRole('button').click();
-    await page.getByText('That is not the password.').waitFor();
+    await page.getByText('Incorrect password.').waitFor();
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     await field.fill('open sesame');
     await field.press('Enter');
