@@ -9,6 +9,8 @@ import { NamedBadgesSchema } from '../badges/named.ts';
 import { BadgeOptionsSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
+import { issueWords } from '../schema/issue-words.ts';
+import { didYouMean } from '../schema/nearest.ts';
 import {
   HexColourSchema,
   HostSchema,
@@ -22,7 +24,6 @@ import {
 import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { IntakeSchema } from './intake.ts';
-import { didYouMean } from './nearest.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
@@ -32,13 +33,16 @@ const ScheduleSchema = z
   .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 /** A length of time in milliseconds, or `off`. */
-const AfterSchema = z.union([
-  z.literal('off'),
-  z
-    .string()
-    .regex(/^\d{1,4}\s*[smh]$/, 'expected a length of time such as 90s, 3m or 1h, or off')
-    .transform((text) => Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? 0)),
-]);
+const AfterSchema = z.union(
+  [
+    z.literal('off'),
+    z
+      .string()
+      .regex(/^\d{1,4}\s*[smh]$/)
+      .transform((text) => Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? 0)),
+  ],
+  'expected a length of time such as 90s, 3m or 1h, or off',
+);
 export const LimitsSchema = z.strictObject({
   perMinute: z.int().positive().nullable().default(null).describe('Requests in any 60 seconds; null: no limit.'),
   perHour: z.int().positive().nullable().default(null).describe('Requests in any 3,600 seconds; null: no limit.'),
@@ -259,7 +263,7 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
     kind: z.string().refine((kind) => kinds.includes(kind), {
-      error: ({ input }) => `expected one of ${kinds.join(', ')}.${didYouMean(String(input), kinds)}`,
+      error: ({ input }) => `unknown kind.${didYouMean(String(input), kinds)} Expected one of ${kinds.join(', ')}`,
     }),
     ...common,
   });
@@ -267,7 +271,7 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
     const { id, kind, schedule, limits, hook, ...rest } = input;
     const connector = connectors.find((candidate) => candidate.kind === kind);
     if (connector === undefined) return z.NEVER;
-    const options = connector.optionsSchema.safeParse(rest);
+    const options = connector.optionsSchema.safeParse(rest, { error: issueWords(['kind', ...Object.keys(common)]) });
     if (!options.success) {
       for (const issue of options.error.issues)
         context.issues.push({ ...issue, input: rest } as (typeof context.issues)[number]);

@@ -90,7 +90,7 @@ describe('a visitor with a browser', () => {
     const stranger = await withPage(elsewhere, pathname + search);
     await stranger.getByRole('button', { name: 'Sign in' }).click();
     await stranger.getByRole('alert').waitFor();
-    expect(await stranger.getByRole('alert').innerText()).toContain('in which you asked');
+    expect(await stranger.getByRole('alert').innerText()).toContain('the browser you requested it from');
 
     await page.goto(at(pathname + search));
     expect(await page.content()).not.toContain(CANARY.email);

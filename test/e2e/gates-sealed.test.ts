@@ -60,7 +60,7 @@ describe('a sealed page in a browser', () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-    expect(await page.locator('main').innerText()).toContain('needs JavaScript');
+    expect(await page.locator('main').innerText()).toContain('Turn on JavaScript');
     await context.close();
   });
 });

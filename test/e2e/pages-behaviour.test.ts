@@ -70,7 +70,7 @@ describe('without script', () => {
       'No data is lost',
       'Scheduled maintenance',
       'In this state since Nov 21, 2026',
-      'Checked every 1 min. Read later than',
+      'Checked every 1 min. If it is later than',
       'Ongoing · Critical impact',
     ])
       expect(text).toContain(words);
@@ -118,10 +118,10 @@ describe('with script', () => {
     putNow(null);
     const page = await open('');
     await page.clock.runFor(130_000);
-    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. Read later than');
+    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. If it is later than');
     putNow({ checkedAgoMs: null });
     await page.clock.runFor(61_000);
-    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. Read later than');
+    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. If it is later than');
   });
 
   it('says how long what is open has lasted, and goes on counting', async () => {

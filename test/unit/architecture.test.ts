@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['model', 'errors'],
   access: ['model', 'errors', 'store'],
   exports: ['model', 'schema', 'errors', 'store', 'sync/connector'],
-  publish: ['model', 'once', 'looks', 'views', 'badges', 'errors', 'store', 'config', 'access'],
+  publish: ['model', 'schema', 'once', 'looks', 'views', 'badges', 'errors', 'store', 'config', 'access'],
   incidents: [
     'model',
     'errors',
