@@ -98,7 +98,10 @@ export interface Pharos {
 export interface RunProgress {
   readonly asking: (answered: number, total: number) => void;
   readonly answered: (report: UpstreamReport) => void;
-  readonly publishing: (pagesTotal: number) => void;
+  /** A question waits until then for the quota of its upstream. */
+  readonly waiting: (upstreamId: string, until: EpochMs) => void;
+  /** Of the pages that have news. */
+  readonly publishing: (published: number, total: number) => void;
 }
 
 export interface ComposeOptions {
@@ -170,6 +173,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         mayServe: (release) => keeper.mayServe(release, now()),
       }),
       takeTouched: memory.takeTouched,
+      ...(options.progress === undefined ? {} : { onPage: options.progress.publishing }),
       onError: (error) => log.error(messageOf(error)),
     });
     return { memory, publisher };
@@ -207,7 +211,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     upstreamIds: () => live.upstreams().map(({ id }) => id),
     pass: (ids, passOptions) => {
       const upstreams = live.upstreams().filter((upstream) => ids.includes(upstream.id));
-      const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal };
+      const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal, ...waitingOf(options) };
       return runPass(upstreams, deps, telling(options.progress, upstreams.length, passOptions));
     },
     publisher: () => site.publisher,
@@ -215,7 +219,6 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     beforePublish: async (at) => {
       const known = await keeper.refresh(at);
       const state = (await icons.refresh(known.resolved.pages, at)) ? await keeper.refresh(at) : known;
-      options.progress?.publishing(state.resolved.pages.length);
       return state;
     },
     onQueued: (run, request) => {
@@ -332,6 +335,10 @@ interface Site {
   readonly memory: SiteMemory;
   /** Null: nothing is drawn. */
   readonly publisher: PublisherClient | null;
+}
+
+function waitingOf({ progress }: ComposeOptions): { onWait?: RunProgress['waiting'] } {
+  return progress === undefined ? {} : { onWait: progress.waiting };
 }
 
 /** The same, and the progress is told of each upstream as it answers. */

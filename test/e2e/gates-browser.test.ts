@@ -100,7 +100,7 @@ describe('a visitor with a browser', () => {
     await page.goto(at(pathname + search));
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').innerText()).toContain('used already');
+    expect(await page.getByRole('alert').innerText()).toContain('already been used');
     await Promise.all([context.close(), elsewhere.close()]);
   });
 

@@ -18,8 +18,7 @@ const FAULTS: Readonly<Record<LoginFault, string>> = {
   limited: 'Too many attempts. Try again in {minutes} minutes.',
   invalid: 'Enter a valid email address.',
   expired: 'This link has expired or has already been used. Request a new one.',
-  'other-browser':
-    'Open the link in the browser you requested it from, or enter the code from the email there.',
+  'other-browser': 'Open the link in the browser you requested it from, or enter the code from the email there.',
   refused: 'This request came from another site. Try again here.',
   unavailable: 'Sign-in is temporarily unavailable. Try again in a few minutes.',
 };

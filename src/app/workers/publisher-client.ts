@@ -36,12 +36,15 @@ export interface PublisherHandlers {
 /** What the thread asks. */
 export interface PublisherHost extends ControlHandlers {
   readonly onError: (message: string) => void;
+  readonly onPage: (done: number, total: number) => void;
 }
 
 export interface PublisherClientOptions extends PublisherThreadData {
   readonly control: PublishControl;
   /** Slugs of pages that something happened to since the last call. */
   readonly takeTouched: () => ReadonlySet<string>;
+  /** Told after each page of a run how many of those with news are done. */
+  readonly onPage?: (done: number, total: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -56,7 +59,7 @@ export interface PublisherClient extends Publisher {
  * @throws PUBLISH_FAILED when it cannot draw
  */
 export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
-  const { store, folders, control, takeTouched, onError } = options;
+  const { store, folders, control, takeTouched, onPage, onError } = options;
   const worker = new Worker(new URL('./publisher-thread.ts', import.meta.url), {
     workerData: { store, folders } satisfies PublisherThreadData,
   });
@@ -64,6 +67,7 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
   const rpc = createRpc<PublisherHandlers>(worker, {
     ...host.handlers,
     onError: (message: string) => onError(new Error(message)),
+    onPage: (done: number, total: number) => onPage?.(done, total),
   });
   let isClosing = false;
   const end = (error: Error): void => {

@@ -15,7 +15,7 @@ import { settingFindings } from '../doctor/settings.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
-import { print, requireConfig } from './common.ts';
+import { loadConfig, print } from './common.ts';
 
 export interface DoctorOptions {
   readonly config?: string;
@@ -30,7 +30,8 @@ const SKEW_WARN_MS = 5_000;
 
 /** Looks for the usual faults and says what helps. Nothing is changed, sent or published. */
 export async function doctor(options: DoctorOptions): Promise<number> {
-  const config = requireConfig(options.config);
+  const config = loadConfig(options.config);
+  if (config === null) return machineOnly(options);
   const progress = createProgress(options.quiet ?? options.json ?? false);
   try {
     const here = [
@@ -54,6 +55,18 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   }
 }
 
+/** Without a configuration: whether this machine could run one. */
+function machineOnly(options: DoctorOptions): number {
+  const findings = [
+    ...versionFindings(),
+    ...folderFindings(process.cwd(), false),
+    skipped('configuration', 'no pharos.yaml here; write one with pharos init, or name one with --config'),
+  ];
+  const isOk = findings.every(({ result }) => result !== 'fault');
+  print(options.json === true, { ok: isOk, config: null, findings }, findingsText(findings));
+  return isOk ? EXIT_DONE : EXIT_FAILED;
+}
+
 /** @param isSound whether the data folder may be opened: a damaged database is not touched */
 async function networkFindings(config: Config, isSound: boolean, progress: Progress): Promise<Finding[]> {
   const { store } = config;
@@ -67,7 +80,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
     printsMail: true,
   });
   try {
-    progress.doing('asking around');
+    progress.doing('checking upstreams, DNS, the mail server and the certificate');
     const { pages } = (await pharos.siteState(now())).resolved;
     const siteHost = new URL(config.site.url).hostname;
     const domains = pages.flatMap(({ definition }) => definition.customDomain ?? []);

@@ -26,6 +26,8 @@ export interface RunnerDeps {
   readonly stored: Reader;
   /** Awaited before each request, also those that wait for the quota. */
   readonly beforeRequest?: () => Promise<void>;
+  /** Told that a question waits for the quota, and until when. */
+  readonly onWait?: (upstreamId: string, until: EpochMs) => void;
   /** Stops everything under way; what was not committed is not. */
   readonly signal?: AbortSignal;
 }
@@ -157,6 +159,7 @@ async function reserve(run: RequestRun, question: Question<unknown>): Promise<vo
     if (reservation.granted) break;
     if (reservation.notBefore > patienceUntil || deps.signal?.aborted === true)
       throw noQuota(question, reservation.notBefore);
+    deps.onWait?.(settings.upstreamId, reservation.notBefore);
     await sleepUnlessStopped(deps, reservation.notBefore - now);
   }
   tally.requestsUsed += 1;
