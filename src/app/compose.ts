@@ -11,6 +11,7 @@ import type { Secret } from '../config/secret.ts';
 import { messageOf } from '../errors.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { proxySettings } from '../network/proxy.ts';
 import { once } from '../once.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
@@ -133,7 +134,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const folders = releaseFolders(first.data);
   // Stopping waits for no quota and no slow answer.
   const stopping = new AbortController();
-  const http = createHttp();
+  const proxy = proxySettings(process.env);
+  const http = createHttp({ proxy });
   const live = createLiveConfig(first, {
     mailerOf: (config) => mailerOf(config, options),
     showsDrafts: options.showsDrafts ?? false,
@@ -157,6 +159,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const icons = createIcons(database, {
     now,
     signal: stopping.signal,
+    proxy,
     onError: (error) => log.error(messageOf(error)),
   });
   const beginSite = async (): Promise<Site> => {

@@ -90,9 +90,9 @@ export function runnerFor(
   upstream: Upstream,
   onWait?: RunnerDeps['onWait'],
 ): Runner {
-  const { id: upstreamId, limits, intervalMs } = upstream;
+  const { id: upstreamId, limits, ca, intervalMs } = upstream;
   return createRunner(
-    { upstreamId, limits, intervalMs, listCalls: 1, isHalfOpen: true },
+    { upstreamId, limits, ca, intervalMs, listCalls: 1, isHalfOpen: true },
     {
       http,
       quota: createQuota(store.database, Math.random),

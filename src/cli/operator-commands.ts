@@ -105,7 +105,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .description('names for the completion scripts')
     .addArgument(new Argument('<source>', 'which names').choices(NAME_SOURCES))
     .addHelpText('after', '\nExample:\n  pharos complete upstreams')
-    .action(async (source: NameSource) => done((await import('./commands/complete.ts')).complete(source)));
+    .action(async (source: NameSource) => done((await import('./complete.ts')).complete(source)));
 }
 
 /** Who may write over HTTP. */

@@ -1,6 +1,7 @@
 /** Where the public part of the site is put, beside being served by us. */
 
 import { z } from 'zod';
+import { CaSchema } from './certificates.ts';
 import { SecretSchema } from './secret.ts';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
@@ -50,6 +51,7 @@ const S3Schema = z
     accessKeyId: SecretSchema.describe('Who writes.'),
     secretAccessKey: SecretSchema.describe('What requests are signed with; it is never sent.'),
     sessionToken: SecretSchema.optional().describe('With keys that were lent for a while.'),
+    ca: CaSchema.optional().describe('Certificates (PEM) trusted instead of those of the system: "${file:./ca.pem}".'),
     addressing: z
       .enum(['path', 'virtual-host'])
       .default('path')

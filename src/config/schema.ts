@@ -23,6 +23,7 @@ import {
 } from '../schema/scalars.ts';
 import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
+import { CaSchema } from './certificates.ts';
 import { IntakeSchema } from './intake.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
@@ -239,6 +240,8 @@ export interface UpstreamConfig {
   readonly kind: string;
   readonly schedule: string | null;
   readonly limits: Limits | null;
+  /** PEM; null: what the system trusts. */
+  readonly ca: string | null;
   /** Who may say over `/-/hooks/<id>` that it changed; null: nobody. */
   readonly hook: z.output<typeof HookSchema> | null;
   readonly options: unknown;
@@ -258,6 +261,7 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
     id: IdSchema,
     schedule: ScheduleSchema.optional(),
     limits: LimitsSchema.optional(),
+    ca: CaSchema.optional(),
     hook: HookSchema.optional(),
   };
   const kinds = connectors.map((connector) => connector.kind);
@@ -268,7 +272,7 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
     ...common,
   });
   return HeadSchema.transform((input, context): UpstreamConfig => {
-    const { id, kind, schedule, limits, hook, ...rest } = input;
+    const { id, kind, schedule, limits, ca, hook, ...rest } = input;
     const connector = connectors.find((candidate) => candidate.kind === kind);
     if (connector === undefined) return z.NEVER;
     const options = connector.optionsSchema.safeParse(rest, { error: issueWords(['kind', ...Object.keys(common)]) });
@@ -277,7 +281,15 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
         context.issues.push({ ...issue, input: rest } as (typeof context.issues)[number]);
       return z.NEVER;
     }
-    return { id, kind, schedule: schedule ?? null, limits: limits ?? null, hook: hook ?? null, options: options.data };
+    return {
+      id,
+      kind,
+      schedule: schedule ?? null,
+      limits: limits ?? null,
+      ca: ca ?? null,
+      hook: hook ?? null,
+      options: options.data,
+    };
   });
 }
 

@@ -9,7 +9,7 @@ import { WRITTEN_ID } from '../../sync/connector.ts';
 import { databaseServerFindings } from '../doctor/database-server.ts';
 import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
 import { folderFindings, versionFindings } from '../doctor/machine.ts';
-import { certificateFinding, domainFinding, smtpFinding } from '../doctor/network.ts';
+import { certificateFinding, domainFinding, proxyFinding, smtpFinding } from '../doctor/network.ts';
 import { permissionFinding } from '../doctor/permissions.ts';
 import { settingFindings } from '../doctor/settings.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
@@ -36,6 +36,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   try {
     const here = [
       ...versionFindings(),
+      proxyFinding(process.env),
       ...settingFindings(config),
       ...folderFindings(config.data, config.store === undefined),
       permissionFinding(config.data),
@@ -59,6 +60,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
 function machineOnly(options: DoctorOptions): number {
   const findings = [
     ...versionFindings(),
+    proxyFinding(process.env),
     ...folderFindings(process.cwd(), false),
     skipped('configuration', 'no pharos.yaml here; write one with pharos init, or name one with --config'),
   ];

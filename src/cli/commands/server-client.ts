@@ -16,7 +16,10 @@ export interface ServerRequest {
 
 /** Where the server of a configuration is asked, unless another address is named. */
 export function serverBase({ server }: Config, url: string | undefined): string {
-  return url ?? `http://${server.host}:${server.port}`;
+  if (url !== undefined) return url;
+  // Who listens on every address is asked at this machine's own.
+  const host = server.host === '::' ? '::1' : server.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
 }
 
 /**

@@ -7,6 +7,7 @@ import { redact } from '../../app/log.ts';
 import type { Config } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
 import { DAY_MS, type EpochMs } from '../../model/time.ts';
+import { proxySettings, proxyText } from '../../network/proxy.ts';
 import { type Finding, fault, ok, skipped, warning } from './finding.ts';
 
 const PATIENCE_MS = 4_000;
@@ -115,6 +116,17 @@ function certificateOf(url: URL): Promise<SeenCertificate | string> {
       }),
     );
   });
+}
+
+/** Which proxy requests go out through; a wrong one looks as if every upstream were down. */
+export function proxyFinding(environment: Readonly<Record<string, string | undefined>>): Finding {
+  const name = 'HTTP proxy';
+  try {
+    const text = proxyText(proxySettings(environment));
+    return text === null ? ok(name, 'none set; upstreams are contacted directly') : ok(name, text);
+  } catch (error) {
+    return fault(name, messageOf(error), 'Correct the variable, or unset it. See docs/network.md.');
+  }
 }
 
 export function isLoopback(host: string): boolean {

@@ -41,6 +41,9 @@ const FAULTS: Readonly<Record<string, FaultFacts>> = {
 /** OpenSSL and Node name these in many ways; none is ever passed over. */
 const TLS_CODE = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 
+/** How undici says that a proxy opened no tunnel. */
+const PROXY_REFUSAL = /^Proxy response \((\d{3})\)/;
+
 /** Where a request went, safe to log: method, origin and path; no user, no query. */
 export function requestPlace(method: string, url: URL): string {
   return `${method} ${url.origin === 'null' ? url.protocol : url.origin}${url.pathname}`;
@@ -60,10 +63,15 @@ export function toStatusError(error: unknown, place: string): StatusError {
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || (error instanceof Error && error.name === 'HTTPParserError')) {
     return shapeError(place, 'the answer is not HTTP that can be read');
   }
+  const proxyStatus = PROXY_REFUSAL.exec(error instanceof Error ? error.message : '')?.[1];
+  if (proxyStatus !== undefined) {
+    const words = `the proxy refused to connect (status ${proxyStatus}). Check HTTPS_PROXY, its user and password, and NO_PROXY`;
+    return unreachable(place, 'connect', { words, cause: error });
+  }
   if (TLS_CODE.test(code)) {
     return new StatusError({
       code: 'UPSTREAM_UNREACHABLE',
-      message: `${place}: its TLS certificate or handshake was refused (${code}). Renew or correct the certificate there; Pharos never skips this check.`,
+      message: `${place}: its TLS certificate or handshake was refused (${code}). Renew or correct the certificate there. If it is signed by your own CA, set ca on this upstream (docs/network.md). Pharos never skips this check.`,
       cause: error,
       context: { fault: 'tls', cause: code },
     });

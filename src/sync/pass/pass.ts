@@ -135,9 +135,17 @@ function createPassRunner({ upstream, deps, startedAt, control, circuit, lease }
     renewedAt = now;
     await renewLease(deps.store.database, lease, { now, ttlMs: LEASE_MS });
   };
-  const { id: upstreamId, limits, intervalMs, backfill } = upstream;
+  const { id: upstreamId, limits, ca, intervalMs, backfill } = upstream;
   return createRunner(
-    { upstreamId, limits, intervalMs, backfill, listCalls: control.listCalls, isHalfOpen: circuit.kind !== 'closed' },
+    {
+      upstreamId,
+      limits,
+      ca,
+      intervalMs,
+      backfill,
+      listCalls: control.listCalls,
+      isHalfOpen: circuit.kind !== 'closed',
+    },
     { ...deps, quota: createQuota(deps.store.database, deps.random), stored: deps.store.database, beforeRequest },
   );
 }

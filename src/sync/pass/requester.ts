@@ -35,6 +35,8 @@ export interface RunnerDeps {
 export interface RunnerSettings {
   readonly upstreamId: string;
   readonly limits: Limits;
+  /** Certificates (PEM) trusted instead of the usual ones; null: the usual ones. */
+  readonly ca: string | null;
   readonly intervalMs: number;
   /** List calls of the last pass; what is kept for the passes to come. */
   readonly listCalls: number;
@@ -112,7 +114,12 @@ async function requestOnce(
 ): Promise<HttpAnswer> {
   const { now, signal } = deps;
   try {
-    const answer = await deps.http.request(question, { now, ...bounds, ...(signal === undefined ? {} : { signal }) });
+    const answer = await deps.http.request(question, {
+      now,
+      ...bounds,
+      ...(settings.ca === null ? {} : { ca: settings.ca }),
+      ...(signal === undefined ? {} : { signal }),
+    });
     if (!isLowPriority(question)) tally.failures = 0;
     tally.clockSkewMs = answer.clockSkewMs ?? tally.clockSkewMs;
     tally.remaining = answer.remaining;

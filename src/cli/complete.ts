@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { findConfig } from '../../config/load.ts';
-import { CONNECTORS } from '../../sync/connectors/index.ts';
-import type { NameSource } from '../completion-values.ts';
-import { EXIT_DONE } from '../terminal/exit.ts';
+import { findConfig } from '../config/load.ts';
+import { CONNECTORS } from '../sync/connectors/index.ts';
+import type { NameSource } from './completion-values.ts';
+import { EXIT_DONE } from './terminal/exit.ts';
 
 /** Names for a shell to offer, one a line. A file that is not valid yet is read as far as it goes; nothing is ever an error. */
 export function complete(source: NameSource): number {
