@@ -366,7 +366,7 @@ function mailerOf(config: Config, { printsMail, log }: ComposeOptions): SendMail
   const { smtp, from } = config.access;
   if (smtp !== undefined && from !== undefined) return createSmtpMailer({ url: smtp.reveal(), from });
   return async () => {
-    log.error('A sign-in mail cannot be sent: access.smtp and access.from are not configured.');
+    log.error('Can’t send a sign-in email: access.smtp and access.from are not configured.');
     throw new Error('no mail server is configured');
   };
 }

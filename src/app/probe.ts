@@ -109,12 +109,12 @@ function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): str
   if (hasRoom(limits, { ...size, intervalMs })) return [];
   const isTooOften = intervalMs < intervalMinMs(limits, size.listCallsPerPass);
   const fault = isTooOften
-    ? 'its schedule asks more often than its quota allows, so that passes are left out'
-    : 'at its schedule the lists use up the quota, so that details and history come late or never';
+    ? 'its schedule asks more often than its rate limit allows, so passes are skipped'
+    : 'at this schedule the lists use up the rate limit, so details and history arrive late or never';
   const fastest = fastestSchedule(limits, size);
   const remedy =
     fastest === null
-      ? 'no schedule leaves enough for details and history: raise its limits if it has higher ones'
-      : `the fastest that also gets details and history is every ${fastest.intervalMs / 1_000} s, schedule: "${fastest.cron}"`;
+      ? 'no schedule leaves enough for details and history. Raise limits if the upstream allows more'
+      : `the fastest schedule that includes details and history is every ${fastest.intervalMs / 1_000} s, schedule: "${fastest.cron}"`;
   return [`${fault}; ${remedy}`];
 }

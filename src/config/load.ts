@@ -31,7 +31,7 @@ export function findConfig(named: string | undefined, folder: string): ConfigSou
   } catch (error) {
     throw new StatusError({
       code: 'CONFIG_INVALID',
-      message: `The configuration ${file} cannot be read: ${messageOf(error)}`,
+      message: `Can’t read the configuration ${file}: ${messageOf(error)}`,
       issues: [{ path: '', message: `cannot be read: ${messageOf(error)}` }],
     });
   }

@@ -200,14 +200,14 @@ const PageSchema = z
       context.addIssue({
         code: 'custom',
         path: ['password'],
-        message: 'a page with access_type password needs one: password: "${NAME}"',
+        message: 'missing; access_type password needs a password: "${NAME}"',
       });
     }
     if (page.access_type === 'email-domain' && page.auth_email_domains === undefined && page.from === undefined) {
       context.addIssue({
         code: 'custom',
         path: ['auth_email_domains'],
-        message: 'a page with access_type email-domain needs a list of domains',
+        message: 'missing; access_type email-domain needs a list of domains',
       });
     }
     const groups = new Set(page.groups?.map((group) => group.id));
@@ -408,7 +408,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         context.addIssue({
           code: 'custom',
           path: ['output', 'folder'],
-          message: 'this is where Pharos keeps its data, private pages too; name another folder',
+          message: 'this is inside the data folder, which holds private pages. Choose another folder',
         });
       }
       const ids = new Set(config.upstreams.flatMap((upstream) => upstream?.id ?? []));

@@ -62,11 +62,11 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
 async function answer(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const target = request.url ?? '/';
   if (hasAmbiguousHeader(request))
-    return send(options, response, plain(400, 'A header that may come once came twice.'));
+    return send(options, response, plain(400, 'A header that may appear only once was sent twice.'));
   const address = resolveAddress(request.headers.host, target, options.addresses());
   const reply = (result: Answer): void => send(options, response, result, request.method === 'HEAD');
   if (address.kind === 'refused')
-    return reply(plain(address.status, address.status === 421 ? 'This host is not served here.' : 'Bad request.'));
+    return reply(plain(address.status, address.status === 421 ? 'This host name is not served here.' : 'Bad request.'));
   const query = queryOf(target);
   if (address.kind === 'own')
     return reply((await ownAnswer(options, request, { address, query })) ?? plain(404, 'Not found.'));

@@ -384,7 +384,7 @@ describe('the quota of an upstream', () => {
     expect(await pass(tight, fine)).toMatchObject({
       kind: 'skipped',
       cause: 'waiting',
-      reason: expect.stringContaining('set a longer schedule'),
+      reason: expect.stringContaining('Set a longer schedule'),
     });
     clock.advance(MINUTE_MS + SECOND_MS);
     expect(await pass(tight, fine)).toMatchObject({ kind: 'ok' });

@@ -161,12 +161,12 @@ describe('the command line', () => {
     const upstream = sandbox.configText().replace('auth: x-api-key', 'auth: x-api-key\n    schedule: "*/5 * * * * *"');
     configure(`${upstream}data: ./data-hasty\n`);
     const hasty = (await run('check')).stdout;
-    expect(hasty).toMatch(/asks more often than its quota allows.*every 15 s, schedule: "\*\/15 \* \* \* \* \*"/);
+    expect(hasty).toMatch(/asks more often than its rate limit allows.*every 15 s, schedule: "\*\/15 \* \* \* \* \*"/);
     expect(hasty).not.toMatch(/Infinity|NaN/);
     const limited = 'auth: x-api-key\n    limits: { perMinute: 60, perHour: 246 }';
     configure(`${sandbox.configText().replace('auth: x-api-key', limited)}data: ./data-tight\n`);
     const tight = (await run('check')).stdout;
-    expect(tight).toMatch(/the lists use up the quota.*every 120 s, schedule: "\*\/2 \* \* \* \*"/);
+    expect(tight).toMatch(/the lists use up the rate limit.*every 120 s, schedule: "\*\/2 \* \* \* \*"/);
     expect(tight).not.toMatch(/Infinity|NaN/);
     configure(sandbox.configText());
   });

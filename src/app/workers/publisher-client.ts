@@ -77,7 +77,7 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
   };
   worker.on('error', end);
   worker.on('exit', (status) =>
-    end(new StatusError({ code: 'PUBLISH_FAILED', message: `The thread that publishes ended with ${status}.` })),
+    end(new StatusError({ code: 'PUBLISH_FAILED', message: `The publishing thread exited with status ${status}.` })),
   );
   const send = createStateSender();
   try {

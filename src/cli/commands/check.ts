@@ -123,7 +123,7 @@ function durationWords(ms: number): string {
 }
 
 function rowsText(rows: readonly ProbeRow[]): string {
-  if (rows.length === 0) return 'No upstream is configured.';
+  if (rows.length === 0) return 'No upstreams configured.';
   const lines = table(
     ['', 'upstream', 'kind', 'monitors', 'fresh within', ''],
     rows.map((row) => [

@@ -40,7 +40,9 @@ export async function doctor(options: DoctorOptions): Promise<number> {
       ...settingFindings(config),
       ...folderFindings(config.data, config.store === undefined),
       permissionFinding(config.data),
-      ...(config.store !== undefined && !options.network ? [skipped('database', 'its server is not asked')] : []),
+      ...(config.store !== undefined && !options.network
+        ? [skipped('database', 'not checked without the network')]
+        : []),
     ];
     const isSound = !here.some(
       ({ name, result }) => result === 'fault' && (name === 'database' || name === 'data folder'),
@@ -109,21 +111,21 @@ async function upstreamFindings(pharos: Pharos, upstream: Pharos['upstreams'][nu
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  UPSTREAM_UNREACHABLE: 'Check its address, DNS, and that a firewall lets requests out.',
-  UPSTREAM_FAILED: 'It is broken on its own side; tell whoever runs it.',
-  UPSTREAM_REFUSED: 'Check the key and what it may read.',
-  UPSTREAM_LIMITED: 'Wait; if it stays so, set its limits or a longer schedule.',
-  UPSTREAM_SHAPE: 'Check that the address is that of the API and not of a page in front of it.',
+  UPSTREAM_UNREACHABLE: 'Check its address, DNS, firewalls and HTTP_PROXY.',
+  UPSTREAM_FAILED: 'The upstream itself is failing. Tell whoever runs it.',
+  UPSTREAM_REFUSED: 'Check the key and its permissions.',
+  UPSTREAM_LIMITED: 'Wait. If it persists, set limits or a longer schedule.',
+  UPSTREAM_SHAPE: 'Check that the address points to the API, not to a login page in front of it.',
   CONFIG_INVALID: 'Check its address and headers in the configuration.',
 };
 
 function remedyOf({ code }: ProbeRow): string {
-  return `${REMEDIES[code ?? ''] ?? 'See the message.'} docs/troubleshooting.md says more of ${code}.`;
+  return `${REMEDIES[code ?? ''] ?? 'See the message.'} See ${code} in docs/troubleshooting.md.`;
 }
 
 function clockFindings({ upstream, clockSkewMs }: ProbeRow): Finding[] {
   const name = `clock against ${upstream}`;
-  if (clockSkewMs === null) return [skipped(name, 'it does not tell its time')];
+  if (clockSkewMs === null) return [skipped(name, 'it does not send its time')];
   const seconds = Math.round(Math.abs(clockSkewMs) / 1_000);
   if (Math.abs(clockSkewMs) <= SKEW_WARN_MS) return [ok(name, seconds === 0 ? 'the same' : `${seconds} s apart`)];
   const words = `its clock is ${seconds} s ${clockSkewMs > 0 ? 'ahead of' : 'behind'} ours`;
@@ -131,7 +133,7 @@ function clockFindings({ upstream, clockSkewMs }: ProbeRow): Finding[] {
     warning(
       name,
       words,
-      'Let NTP set this machine’s clock (timedatectl set-ntp true); if it is right, theirs is wrong.',
+      'Let NTP set this machine’s clock (timedatectl set-ntp true); if it is correct, the upstream’s clock is wrong.',
     ),
   ];
 }

@@ -30,7 +30,7 @@ export async function rollback(
   print(
     options.json === true,
     { slug, release: number, asOf: at },
-    `Release ${number} of ${slug}, as of ${at}, is served until the page has news or its next heartbeat.`,
+    `Release ${number} of ${slug}, as of ${at}, is served until the page changes, or for up to 15 minutes.`,
   );
   return EXIT_DONE;
 }

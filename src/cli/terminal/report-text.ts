@@ -18,7 +18,7 @@ export function runText(report: RunReport): string {
 }
 
 function upstreamTable(upstreams: readonly UpstreamReport[]): string {
-  if (upstreams.length === 0) return 'No upstream is configured.';
+  if (upstreams.length === 0) return 'No upstreams configured.';
   const rows = upstreams.map((item) => [
     item.upstreamId,
     paint(UPSTREAM_TONES[item.kind], item.kind),
@@ -67,7 +67,7 @@ function outcomeWords(item: UpstreamReport): string {
 }
 
 function pageTable({ pages, problems }: PublishReport): string {
-  if (pages.length === 0 && problems.length === 0) return 'No page has news.';
+  if (pages.length === 0 && problems.length === 0) return 'No page changed.';
   const rows = pages.map((page) => [
     pageName(page.slug),
     paint(PAGE_TONES[page.kind], page.kind),

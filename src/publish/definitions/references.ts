@@ -89,7 +89,7 @@ function localeFaults(place: string, locale: string): UnknownReference[] {
   return [
     fault(
       place,
-      `There are no words in ${locale}, so pages are in English. There are ${tags.join(', ')}.${didYouMean(locale, tags)}`,
+      `No translation for ${locale}, so pages are in English. Available: ${tags.join(', ')}.${didYouMean(locale, tags)}`,
     ),
   ];
 }

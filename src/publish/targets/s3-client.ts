@@ -255,6 +255,6 @@ function single(value: string | string[] | undefined): string {
 function stoppedError(place: string): StatusError {
   return new StatusError({
     code: 'TARGET_UNREACHABLE',
-    message: `${place}: stopped in the middle; the next start goes on from there.`,
+    message: `${place}: stopped part-way; the next start continues from there.`,
   });
 }

@@ -197,7 +197,7 @@ async function sleepUnlessStopped({ sleep, signal }: RunnerDeps, ms: number): Pr
 function noQuota(question: Question<unknown>, notBefore: EpochMs): StatusError {
   return new StatusError({
     code: 'UPSTREAM_LIMITED',
-    message: `${question.name}: the quota of this upstream is used up, or it told us to wait. Pharos asks again by itself.`,
+    message: `${question.name}: this upstream’s rate limit is used up, or it asked us to wait. Pharos retries automatically.`,
     retryAt: notBefore,
     context: { isOwnQuota: true },
   });
