@@ -16,11 +16,12 @@ export class UsageError extends Error {
 
 /** Whoever reads our output may stop reading (`pharos --help | head -1`): the rest is written to nobody, which is no error. */
 export function ignoreClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-  }
+  for (const stream of [process.stdout, process.stderr])
+    if (!stream.listeners('error').includes(throwUnlessClosed)) stream.on('error', throwUnlessClosed);
+}
+
+function throwUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 /** Says what went wrong on standard error and returns the exit status that goes with it. */
