@@ -20,7 +20,7 @@ export interface S3Options {
   readonly addressing: 'path' | 'virtual-host';
   readonly accessKeyId: Revealed;
   readonly secretAccessKey: Revealed;
-  /** With keys that were lent for a while. */
+  /** Session token, for temporary credentials. */
   readonly sessionToken?: Revealed | undefined;
   /** Certificates (PEM) trusted instead of the system's. */
   readonly ca?: string | undefined;
