@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
@@ -117,12 +117,20 @@ describe('the command line', () => {
 
   it('checks the file by itself when it is to contact nobody', async () => {
     sandbox.requests.clear();
-    const alone = `${sandbox.configText({ include: ['server-monitor'], hasPages: false })}data: ./data-offline\n`;
-    configure(
-      `${alone.replace(/site: .*/, 'site: { url: "https://status.example.com", home: amce }')}pages: [{ slug: acme, components: [{ type: static, name: Desk }] }]\n`,
-    );
+    mkdirSync(join(folder.path, 'offline-posts'));
+    const post =
+      '---\ntype: incident\ntitle: X\nstarted: 2026-11-21T08:00:00Z\ncomponents: [acme/dsek]\n---\nWe look.\n';
+    writeFileSync(join(folder.path, 'offline-posts', 'a.md'), post);
+    configure(`site: { url: "https://status.example.com", home: amce }
+data: ./data-offline
+upstreams:
+  - { id: edge, kind: server-monitor, baseUrl: "${sandbox.url}/server-monitor/api", apiKey: "\${EDGE_KEY}" }
+  - { id: posts, kind: markdown, path: ./offline-posts }
+pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
+`);
     const wrong = await run('check', '--offline');
     expect(wrong.stdout).toContain('✗ site.home: There is no page amce. Did you mean acme?');
+    expect(wrong.stdout).toContain('✗ posts/a: components: There is no component acme/dsek. Did you mean acme/desk?');
     expect(wrong.stdout).toContain('no upstream and no target was contacted');
     expect(wrong.status).toBe(2);
     configure(sandbox.configText());

@@ -58,7 +58,7 @@ export async function check(options: CheckOptions): Promise<number> {
     );
     const problems = await pageProblems(pharos, probed);
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
-    const references = await findUnknownReferences(pharos, answering);
+    const references = await findUnknownReferences(pharos, isOffline ? 'files' : answering);
     const isReachable = [...rows, ...targets].every((row) => row.isOk);
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();
