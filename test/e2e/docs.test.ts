@@ -71,6 +71,13 @@ describe('references', () => {
     );
     expect(broken).toEqual([]);
   });
+
+  it('are all in the index of documents', () => {
+    const index = DOCUMENTS.find(({ path }) => path === 'docs/README.md');
+    const listed = new Set(index === undefined ? [] : innerLinks(index));
+    const below = DOCUMENTS.map(({ path }) => path).filter((path) => path.startsWith('docs/') && path !== index?.path);
+    expect(below.filter((path) => !listed.has(path))).toEqual([]);
+  });
 });
 
 describe('configurations in documents', () => {
