@@ -87,7 +87,7 @@ describe('the command line', () => {
   });
 
   it.each([['--help'], ['completion', 'bash'], ['check', '--offline']])(
-    'is silent when nobody reads on: %s %s',
+    'is silent when nobody reads on: %s',
     async (...args) => {
       configure(sandbox.configText());
       // Closes its end before anything is written.
