@@ -93,20 +93,20 @@ export function createMetrics(version: string): Metrics {
   });
   const pages = new Counter({
     name: 'pharos_pages_total',
-    help: 'Pages looked at for publishing, by result.',
+    help: 'Pages checked for publishing, by result.',
     labelNames: ['result'],
     registers,
   });
   const files = new Counter({ name: 'pharos_files_drawn_total', help: 'Files drawn.', registers });
   const hooks = new Counter({
     name: 'pharos_hooks_total',
-    help: 'Notifications of monitoring services, by what became of them.',
+    help: 'Webhook notifications of monitoring services, by result.',
     labelNames: ['result'],
     registers,
   });
   const signIns = new Counter({
     name: 'pharos_sign_ins_total',
-    help: 'Tries to get into pages behind a gate, by result.',
+    help: 'Sign-in attempts for private pages, by result.',
     labelNames: ['result'],
     registers,
   });
@@ -162,14 +162,14 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
     'upstream',
   ]);
   const stale = make('pharos_upstream_stale', '1: not heard from in two intervals.', ['upstream']);
-  const asked = make('pharos_upstream_asked', '0: being left alone, since it failed, refused or said to wait.', [
+  const asked = make('pharos_upstream_asked', '0: in back-off, because it failed, refused the key or asked to wait.', [
     'upstream',
   ]);
   const quota = make('pharos_upstream_quota_left', 'Requests left in a window.', ['upstream', 'window']);
-  const defined = make('pharos_pages_defined', 'Pages that there are to publish.');
-  const published = make('pharos_pages_published', 'Pages of which a release is served.');
-  const runs = make('pharos_runs_waiting', 'Runs that wait for their turn.');
-  const mails = make('pharos_mails_waiting', 'Sign-in mails that wait to be taken.');
+  const defined = make('pharos_pages_defined', 'Pages defined.');
+  const published = make('pharos_pages_published', 'Pages with a served release.');
+  const runs = make('pharos_runs_waiting', 'Runs in the queue.');
+  const mails = make('pharos_mails_waiting', 'Sign-in emails waiting for the mail server.');
   const exported = make('pharos_export_events', 'Events of an export, by state.', ['export', 'state']);
   return (gauges) => {
     for (const gauge of [age, stale, asked, quota, exported]) gauge.reset();
