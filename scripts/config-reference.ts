@@ -31,22 +31,22 @@ export interface ReferenceRow {
 
 const INTRODUCTION = `# Configuration: pharos.yaml
 
-*Made from the schema by \`node scripts/config-reference.ts\`; a test holds it to the code. [pharos.example.yaml](../pharos.example.yaml)
-shows every section; \`pharos init\` writes a first file, \`pharos check\` tells every fault with its path and line.*
+*Generated from the schema by \`npm run reference\`. [pharos.example.yaml](../pharos.example.yaml) shows every section.
+\`pharos init\` writes a first file, and \`pharos check\` shows every error with its path, line and value.*
 
-\`\${NAME}\` takes a value from the environment, \`\${file:/run/secrets/name}\` from a file; what is missing is a fault. Secrets
-(keys, passwords, tokens, SMTP addresses, headers that authenticate) may only come that way, and print as \`***\`.
+\`\${NAME}\` reads a value from the environment, \`\${file:/run/secrets/name}\` from a file. A missing value is an error. Secrets
+(keys, passwords, tokens, SMTP URLs, authentication headers) can only be given this way, and print as \`***\`.
 
-A monitor is named everywhere as \`<upstream id>/<external id>\`. Unknown keys are faults. Put this line first, and editors
-that know YAML complete keys and show these sentences:
+Monitors are referred to as \`<upstream id>/<external id>\`. Unknown keys are errors. With this first line, editors with YAML support
+complete keys and show these descriptions:
 
 \`\`\`yaml
 # yaml-language-server: $schema=./docs/pharos.schema.json
 site: { url: "https://status.example.com" }
 \`\`\`
 
-SIGHUP reads the file again ([operating.md](operating.md)); \`data\`, \`server.host\`, \`server.port\`, \`access.sessionHours\` and
-\`access.key\` need a restart. [gates.md](gates.md) says which gate a page has when several sources state one.
+Send SIGHUP to reload the file ([operating.md](operating.md)). \`data\`, \`server.host\`, \`server.port\`, \`access.sessionHours\` and
+\`access.key\` need a restart. [gates.md](gates.md) explains who can see a page when several sources say different things.
 `;
 
 /** What the reference holds: sections in the order of the file, each with its rows. */

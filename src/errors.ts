@@ -60,6 +60,8 @@ export interface ConfigIssue {
   /** Path in the document, such as `upstreams[0].baseUrl`; empty for the document itself. */
   readonly path: string;
   readonly message: string;
+  /** The line of the file and a caret below the fault, where it has a place; secrets of the file are not in it. */
+  readonly excerpt?: string;
 }
 
 export class StatusError extends Error {

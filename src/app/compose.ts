@@ -11,6 +11,7 @@ import type { Secret } from '../config/secret.ts';
 import { messageOf } from '../errors.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { proxySettings } from '../network/proxy.ts';
 import { once } from '../once.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
@@ -101,7 +102,10 @@ export interface Pharos {
 export interface RunProgress {
   readonly asking: (answered: number, total: number) => void;
   readonly answered: (report: UpstreamReport) => void;
-  readonly publishing: (pagesTotal: number) => void;
+  /** A question waits until then for the quota of its upstream. */
+  readonly waiting: (upstreamId: string, until: EpochMs) => void;
+  /** Of the pages that have news. */
+  readonly publishing: (published: number, total: number) => void;
 }
 
 export interface ComposeOptions {
@@ -143,7 +147,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const folders = releaseFolders(first.data);
   // Stopping waits for no quota and no slow answer.
   const stopping = new AbortController();
-  const http = createHttp();
+  const proxy = proxySettings(process.env);
+  const http = createHttp({ proxy });
   const live = createLiveConfig(first, {
     mailerOf: (config) => mailerOf(config, options),
     showsDrafts: options.showsDrafts ?? false,
@@ -167,6 +172,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const icons = createIcons(database, {
     now,
     signal: stopping.signal,
+    proxy,
     onError: (error) => log.error(messageOf(error)),
   });
   const beginSite = async (): Promise<Site> => {
@@ -183,6 +189,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         mayServe: (release) => keeper.mayServe(release, now()),
       }),
       takeTouched: memory.takeTouched,
+      ...(options.progress === undefined ? {} : { onPage: options.progress.publishing }),
       onError: (error) => log.error(messageOf(error)),
     });
     return { memory, publisher };
@@ -220,7 +227,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     upstreamIds: () => live.upstreams().map(({ id }) => id),
     pass: (ids, passOptions) => {
       const upstreams = live.upstreams().filter((upstream) => ids.includes(upstream.id));
-      const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal };
+      const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal, ...waitingOf(options) };
       return runPass(upstreams, deps, telling(options.progress, upstreams.length, passOptions));
     },
     publisher: () => site.publisher,
@@ -228,7 +235,6 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     beforePublish: async (at) => {
       const known = await keeper.refresh(at);
       const state = (await icons.refresh(known.resolved.pages, at)) ? await keeper.refresh(at) : known;
-      options.progress?.publishing(state.resolved.pages.length);
       return state;
     },
     onQueued: (run, request) => {
@@ -348,6 +354,10 @@ interface Site {
   readonly publisher: PublisherClient | null;
 }
 
+function waitingOf({ progress }: ComposeOptions): { onWait?: RunProgress['waiting'] } {
+  return progress === undefined ? {} : { onWait: progress.waiting };
+}
+
 /** The same, and the progress is told of each upstream as it answers. */
 function telling(progress: RunProgress | undefined, total: number, options: PassOptions): PassOptions {
   if (progress === undefined) return options;
@@ -370,7 +380,7 @@ function mailerOf(config: Config, { printsMail, log }: ComposeOptions): SendMail
   const { smtp, from } = config.access;
   if (smtp !== undefined && from !== undefined) return createSmtpMailer({ url: smtp.reveal(), from });
   return async () => {
-    log.error('A sign-in mail cannot be sent: access.smtp and access.from are not configured.');
+    log.error('Can’t send a sign-in email: access.smtp and access.from are not configured.');
     throw new Error('no mail server is configured');
   };
 }

@@ -2,6 +2,7 @@
 
 import { safeLink } from '../model/scalars.ts';
 import { SECOND_MS } from '../model/time.ts';
+import type { ProxySettings } from '../network/proxy.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { createIconKeeper, type IconKeeper, type WantedIcon } from '../publish/icons/icon-keeper.ts';
 import { ICON_BYTES_MAX } from '../publish/icons/picture.ts';
@@ -22,14 +23,16 @@ export function createIcons(
   {
     now,
     signal,
+    proxy,
     onError,
   }: Pick<Parameters<typeof createIconKeeper>[0], 'onError'> & {
     readonly now: () => Parameters<IconKeeper['refresh']>[1];
     readonly signal: AbortSignal;
+    readonly proxy: ProxySettings;
   },
 ): Icons {
-  const anywhere = createHttp({ limits: LIMITS });
-  const publicOnly = createHttp({ limits: LIMITS, isPublicOnly: true });
+  const anywhere = createHttp({ limits: LIMITS, proxy });
+  const publicOnly = createHttp({ limits: LIMITS, proxy, isPublicOnly: true });
   const keeper = createIconKeeper({
     database,
     onError,

@@ -76,7 +76,7 @@ export async function listen(
           code: 'CONFIG_INVALID',
           message:
             error.code === 'EADDRINUSE'
-              ? `Port ${port} on ${host} is taken. Stop what listens there, or name another with --port (0: any free one).`
+              ? `Port ${port} on ${host} is already in use. Stop the other program, or choose another port with --port (0 picks a free one).`
               : `Cannot listen on ${host}:${port}: ${error.message}`,
           issues: [{ path: 'server.port', message: error.message }],
         }),

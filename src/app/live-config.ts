@@ -106,13 +106,13 @@ function bindUpstreams(config: Config, showsDrafts: boolean, before: readonly Bo
   const schedules = schedulesOf(config);
   const configured = config.upstreams.map((entry): Bound => {
     const schedule = schedules.get(entry.id) ?? config.schedule;
-    const key = JSON.stringify([entry.id, entry.kind, entry.options, entry.limits, schedule]);
+    const key = JSON.stringify([entry.id, entry.kind, entry.options, entry.limits, entry.ca, schedule]);
     const same = before.find((other) => other.key === key);
     if (same !== undefined) return same;
-    const { id, kind, options, limits } = entry;
+    const { id, kind, options, limits, ca } = entry;
     return {
       key,
-      upstream: bindUpstream(connectorOf(kind), { id, options, limits, intervalMs: intervalMsOf(schedule) }),
+      upstream: bindUpstream(connectorOf(kind), { id, options, limits, ca, intervalMs: intervalMsOf(schedule) }),
     };
   });
   return config.operators.token === undefined && !showsDrafts

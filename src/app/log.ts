@@ -9,7 +9,14 @@ export type Log = Logger;
 export function createLog(options: { readonly isQuiet: boolean; readonly secrets: ReadonlySet<string> }): Log {
   const isTerminal = process.stderr.isTTY === true;
   const target = isTerminal
-    ? pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' })
+    ? pretty({
+        destination: 2,
+        sync: true,
+        translateTime: 'SYS:HH:MM:ss',
+        // The stack of an error is the one thing that takes lines of its own.
+        include: 'time,level,err',
+        messageFormat: (line) => lineText(line),
+      })
     : pino.destination({ dest: 2, sync: true });
   const write = (line: string): void => {
     target.write(redact(line, options.secrets));
@@ -18,6 +25,20 @@ export function createLog(options: { readonly isQuiet: boolean; readonly secrets
     { level: options.isQuiet ? 'warn' : 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime },
     { write },
   );
+}
+
+/** Fields that tell events of one run apart for machines, and say nothing to a person. */
+const MACHINE_FIELDS = new Set(['time', 'level', 'msg', 'err', 'run', 'pid', 'hostname']);
+
+/** `published page=acme release=4`: a message and its fields on one line. */
+export function lineText(fields: Readonly<Record<string, unknown>>): string {
+  const shown = Object.entries(fields)
+    .filter(([name]) => !MACHINE_FIELDS.has(name))
+    .map(
+      ([name, value]) =>
+        `${name}=${typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)}`,
+    );
+  return [String(fields['msg'] ?? ''), ...shown].join('  ').replace(/\p{Cc}+/gu, ' ');
 }
 
 /** The text with every secret as `***`; one shorter than four characters would hide more than it saves. */

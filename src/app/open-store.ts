@@ -48,7 +48,7 @@ export async function openStore(place: StorePlace, options: OpenStoreOptions): P
     if (damagedFile !== null) {
       log.error(
         { damagedFile },
-        'The database was damaged. It was moved aside and a new one was begun; the published pages stay, the upstreams are asked again. To bring history back, restore a backup.',
+        'The database was damaged. It was moved aside and a new one was created. Published pages stay online and upstreams are queried again. To recover history, restore a backup.',
       );
     }
     if (copy !== null) noteCopy(copy);
@@ -67,7 +67,7 @@ export async function openStore(place: StorePlace, options: OpenStoreOptions): P
       await database.close();
       throw error;
     }
-    log.error(`${messageOf(error)} What was published last is served meanwhile.`);
+    log.error(`${messageOf(error)} The last published pages stay online.`);
   }
   return database;
 }

@@ -3,7 +3,7 @@
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
 import type { PullMemory } from '../sync/connector.ts';
-import { createRunner, type Runner } from '../sync/pass/runner.ts';
+import { createRunner, type Runner, type RunnerDeps } from '../sync/pass/runner.ts';
 import { fastestSchedule, hasRoom, type PassSize } from '../sync/quota/fastest.ts';
 import { createQuota } from '../sync/quota/quota.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
@@ -33,23 +33,27 @@ export const NOTHING_REMEMBERED: PullMemory = {
   isBackfilled: true,
 };
 
+export interface ProbeHooks {
+  /** Told of the status pages that it defines, where it does. */
+  readonly onPages?: (probed: ProbedPages) => void;
+  readonly onWait?: RunnerDeps['onWait'];
+}
+
 /**
  * Never throws for the upstream's sake: what is wrong with it is in the row.
- *
- * @param onPages  told of the status pages that it defines, where it does
  */
 export async function probeUpstream(
   { http, store }: Pick<Pharos, 'http' | 'store'>,
   upstream: Upstream,
-  onPages: (probed: ProbedPages) => void = () => undefined,
+  { onPages, onWait }: ProbeHooks = {},
 ): Promise<ProbeRow> {
   // A probe asks less than a pass; how much a pass asks is known from the last one.
   const { listCalls: known } = await readControl(store.database, upstream.id);
-  const runner = runnerFor({ http, store }, upstream);
+  const runner = runnerFor({ http, store }, upstream, onWait);
   const base = { upstream: upstream.id, kind: upstream.kind };
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED }));
-    if (probe.learned !== undefined) onPages(probe.learned);
+    if (probe.learned !== undefined) onPages?.(probe.learned);
     const tally = runner.tally();
     const size: PassSize = {
       listCallsPerPass: Math.max(known, probe.listCalls ?? 0, tally.listCalls),
@@ -81,11 +85,23 @@ export async function probeUpstream(
 }
 
 /** Asks an upstream outside of a pass, within its quota. */
-export function runnerFor({ http, store }: Pick<Pharos, 'http' | 'store'>, upstream: Upstream): Runner {
-  const { id: upstreamId, limits, intervalMs } = upstream;
+export function runnerFor(
+  { http, store }: Pick<Pharos, 'http' | 'store'>,
+  upstream: Upstream,
+  onWait?: RunnerDeps['onWait'],
+): Runner {
+  const { id: upstreamId, limits, ca, intervalMs } = upstream;
   return createRunner(
-    { upstreamId, limits, intervalMs, listCalls: 1, isHalfOpen: true },
-    { http, quota: createQuota(store.database, Math.random), now, random: Math.random, sleep, stored: store.database },
+    { upstreamId, limits, ca, intervalMs, listCalls: 1, isHalfOpen: true },
+    {
+      http,
+      quota: createQuota(store.database, Math.random),
+      now,
+      random: Math.random,
+      sleep,
+      stored: store.database,
+      ...(onWait === undefined ? {} : { onWait }),
+    },
   );
 }
 
@@ -93,12 +109,12 @@ function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): str
   if (hasRoom(limits, { ...size, intervalMs })) return [];
   const isTooOften = intervalMs < intervalMinMs(limits, size.listCallsPerPass);
   const fault = isTooOften
-    ? 'its schedule asks more often than its quota allows, so that passes are left out'
-    : 'at its schedule the lists use up the quota, so that details and history come late or never';
+    ? 'its schedule asks more often than its rate limit allows, so passes are skipped'
+    : 'at this schedule the lists use up the rate limit, so details and history arrive late or never';
   const fastest = fastestSchedule(limits, size);
   const remedy =
     fastest === null
-      ? 'no schedule leaves enough for details and history: raise its limits if it has higher ones'
-      : `the fastest that also gets details and history is every ${fastest.intervalMs / 1_000} s, schedule: "${fastest.cron}"`;
+      ? 'no schedule leaves enough for details and history. Raise limits if the upstream allows more'
+      : `the fastest schedule that includes details and history is every ${fastest.intervalMs / 1_000} s, schedule: "${fastest.cron}"`;
   return [`${fault}; ${remedy}`];
 }

@@ -15,18 +15,22 @@ import { NOTHING_REMEMBERED, runnerFor } from './probe.ts';
  * Looks at what the store remembers of each upstream. Files are read as they are now, and an upstream that was never heard
  * is asked for its lists; nothing is stored.
  *
- * @param answering  ids of the upstreams that answer: no other is asked again
+ * @param answering  ids of the upstreams that answer: no other is asked again; `files`: those on this machine are read, and
+ *   nobody is asked
  */
 export async function findUnknownReferences(
   pharos: Pharos,
-  answering: ReadonlySet<string>,
+  answering: ReadonlySet<string> | 'files',
 ): Promise<readonly UnknownReference[]> {
   const { config, store, upstreams } = pharos;
   const files = new Set(config.upstreams.filter(isFile).map(({ id }) => id));
   const records = await store.upstreams();
   const looked = new Map<string, Learned>();
   const isToBeLookedAt = (upstream: Upstream): boolean =>
-    answering.has(upstream.id) && (files.has(upstream.id) || (records.get(upstream.id)?.monitorsAt ?? null) === null);
+    answering === 'files'
+      ? files.has(upstream.id)
+      : answering.has(upstream.id) &&
+        (files.has(upstream.id) || (records.get(upstream.id)?.monitorsAt ?? null) === null);
   await Promise.all(
     upstreams.filter(isToBeLookedAt).map(async (upstream) => {
       const learned = await lookAt(pharos, upstream);

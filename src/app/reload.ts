@@ -37,20 +37,20 @@ export function createReload(options: ReloadOptions): Reload {
     try {
       const next = load();
       if (next === null) {
-        log.warn('There is no configuration file to read again.');
+        log.warn('There is no configuration file to reload.');
         return;
       }
       for (const secret of next.secrets) secrets.add(secret);
       const restartNeeded = await pharos.reconfigure(next);
       if (!isStopped) onReloaded();
-      log.info({ config: next.file }, 'the configuration was read again');
-      for (const name of restartNeeded) log.warn({ setting: name }, 'changed; it takes effect at the next start');
+      log.info({ config: next.file }, 'configuration reloaded');
+      for (const name of restartNeeded) log.warn({ setting: name }, 'changed; takes effect after a restart');
       note(restartNeeded.length === 0 ? 'done' : `done; needs a restart: ${restartNeeded.join(', ')}`);
     } catch (error) {
       const issues = isStatusError(error) ? error.issues : [];
       for (const { path, message } of issues) log.error({ path }, message);
       if (issues.length === 0) log.error(messageOf(error));
-      log.error('The configuration was not read again; the old one stays in force.');
+      log.error('Configuration not reloaded; the old one stays in force.');
       note(
         `refused: ${issues.length === 0 ? messageOf(error) : issues.map(({ path }) => path || '(document)').join(', ')}`,
       );

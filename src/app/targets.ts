@@ -4,6 +4,7 @@ import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
+import { proxySettings } from '../network/proxy.ts';
 import type { ReleaseFolders } from '../publish/releases/folders.ts';
 import { createTarget, type TargetOptions } from '../publish/targets/create-target.ts';
 import { createFolderStore } from '../publish/targets/folder-store.ts';
@@ -45,7 +46,7 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   if (s3 === undefined) return targets;
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
   const listing = createStaticListing({ ...deps, sealed, hostFiles: null, versionOf: moduleVersion });
-  const store = createS3Store(s3, { now: deps.now, random: Math.random });
+  const store = createS3Store(s3, { now: deps.now, random: Math.random, proxy: proxySettings(process.env) });
   return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];
 }
 

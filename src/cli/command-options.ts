@@ -2,10 +2,10 @@
 
 import { InvalidArgumentError } from 'commander';
 
-export const CONFIG = ['-c, --config <file>', 'configuration (default: pharos.yaml here)'] as const;
-export const JSON_FLAG = ['--json', 'print one JSON object'] as const;
-export const QUIET = ['-q, --quiet', 'log warnings and errors only'] as const;
-export const PORT = ['-p, --port <number>', 'port to listen on; 0: any free one'] as const;
+export const CONFIG = ['-c, --config <file>', 'configuration file (default: ./pharos.yaml)'] as const;
+export const JSON_FLAG = ['--json', 'print the result as one JSON object'] as const;
+export const QUIET = ['-q, --quiet', 'only log warnings and errors'] as const;
+export const PORT = ['-p, --port <number>', 'port to listen on; 0 picks a free one'] as const;
 
 /** How a command without arguments is called: its code is loaded then, so that `pharos badge` needs no database. */
 export function caller(done: (status: number) => void) {
@@ -21,12 +21,12 @@ export function collect(value: string, before: readonly string[] | undefined): r
 
 export function toPort(text: string): number {
   const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a number from 0 to 65535');
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('Expected a number from 0 to 65535.');
   return port;
 }
 
 export function toCount(text: string): number {
   const count = Number(text);
-  if (!/^\d{1,6}$/.test(text) || count < 1) throw new InvalidArgumentError('expected a number from 1 to 999999');
+  if (!/^\d{1,6}$/.test(text) || count < 1) throw new InvalidArgumentError('Expected a number from 1 to 999999.');
   return count;
 }

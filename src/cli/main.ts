@@ -11,7 +11,7 @@ import type { UpdateOptions } from './commands/writing/incident.ts';
 import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/writing/posts.ts';
 import { addImportCommands } from './import-commands.ts';
 import { addOperatorCommands } from './operator-commands.ts';
-import { EXIT_DONE, EXIT_USAGE, reportFailure } from './terminal/exit.ts';
+import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
@@ -20,6 +20,7 @@ import { EXIT_DONE, EXIT_USAGE, reportFailure } from './terminal/exit.ts';
  * @param args what follows the program's name
  */
 export async function main(args: readonly string[]): Promise<number> {
+  ignoreClosedPipes();
   let status = EXIT_DONE;
   const program = programOf((result) => {
     status = result;
@@ -33,23 +34,32 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Commands by what somebody wants to do. */
+export const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Run:': ['start', 'sync', 'build', 'serve', 'rebuild', 'sandbox'],
+  'Set up and check:': ['init', 'import', 'check', 'doctor', 'diff', 'preview', 'completion'],
+  'Write:': ['incident', 'maintenance', 'announcement', 'posts', 'tokens'],
+  'Operate:': ['store', 'backup', 'rollback', 'exports', 'audit', 'keys'],
+  'Badges:': ['badge', 'badges'],
+};
+
 /** Every command with its options. `done` takes the exit status of the one that was called. */
 export function programOf(done: (status: number) => void): Command {
   const program = new Command('pharos')
     .description('Status pages and badges that stay up when everything else is down.')
     .version(packageJson.version)
     .exitOverride()
-    .showHelpAfterError('(pharos --help shows what there is)')
+    .showHelpAfterError('Run `pharos --help` for a list of commands.')
     .configureHelp({ sortSubcommands: false })
     .addHelpText(
       'after',
-      '\nFirst steps:\n  pharos start         the sandbox: pages that live, with nothing to configure\n  pharos init          a configuration of your own\n  pharos doctor        when something does not work',
+      '\nFirst steps:\n  pharos start         try it: live pages from a local sandbox, nothing to configure\n  pharos init          write a configuration for your own systems\n  pharos doctor        find out why something does not work',
     );
   const run = caller(done);
 
   program
     .command('start', { isDefault: false })
-    .description('sync on schedule, publish what changed, serve; with no configuration, against the sandbox')
+    .description('sync on a schedule, publish what changed and serve it; without a configuration, run the sandbox')
     .option(...CONFIG)
     .option(...PORT, toPort)
     .option('--host <address>', 'address to listen on')
@@ -58,30 +68,27 @@ export function programOf(done: (status: number) => void): Command {
     .action(run(async () => (await import('./commands/start.ts')).start));
   program
     .command('sync')
-    .description('one pass into the store, print its report')
+    .description('sync every upstream once and print a report; publish nothing')
     .option(...CONFIG)
-    .option('-u, --upstream <id>', 'only this upstream')
+    .option('-u, --upstream <id>', 'sync only this upstream')
     .option(...JSON_FLAG)
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos sync\n  pharos sync --upstream edge --json')
     .action(run(async () => (await import('./commands/sync.ts')).sync));
   program
     .command('build')
-    .description('one pass, publish everything, write the public files for any static host')
+    .description('sync once, publish, and write the public files for a static host')
     .option(...CONFIG)
-    .option(
-      '-o, --out <folder>',
-      'write the site there and nowhere else (default: output of the configuration, else out)',
-    )
-    .option('--offline', 'ask no upstream; build from what is stored')
-    .option('--sealed', 'write each password page as one encrypted file that its password opens in the browser')
+    .option('-o, --out <folder>', 'write the site here only (default: `output` in the configuration, else ./out)')
+    .option('--offline', 'contact no upstream; build from stored data')
+    .option('--sealed', 'also write each password page as an encrypted file that opens in the browser')
     .option(...JSON_FLAG)
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos build --out public\n  pharos build --offline --json')
     .action(run(async () => (await import('./commands/build.ts')).build));
   program
     .command('serve')
-    .description('serve what is published, without asking anybody')
+    .description('serve the published pages; sync and publish nothing')
     .addHelpText('after', '\nExample:\n  pharos serve --host 0.0.0.0 --port 8080')
     .option(...CONFIG)
     .option(...PORT, toPort)
@@ -90,7 +97,7 @@ export function programOf(done: (status: number) => void): Command {
     .action(run(async () => (await import('./commands/serve.ts')).serve));
   program
     .command('rebuild')
-    .description('ask the running server to pull and publish now, wait, print the report')
+    .description('tell the running server to sync and publish now, and wait for its report')
     .option(...CONFIG)
     .option('--page <slug>', 'publish only this page')
     .option('--url <address>', 'address of the running server (default: from the configuration)')
@@ -100,7 +107,8 @@ export function programOf(done: (status: number) => void): Command {
     .action(run(async () => (await import('./commands/rebuild.ts')).rebuild));
   program
     .command('check')
-    .description('check the configuration and ask every upstream once')
+    .description('check the configuration and query every upstream once')
+    .option('--offline', 'contact no upstream and no target')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .option(...QUIET)
@@ -108,17 +116,17 @@ export function programOf(done: (status: number) => void): Command {
     .action(run(async () => (await import('./commands/check.ts')).check));
   program
     .command('sandbox')
-    .description('local upstreams only, for trying things; prints the configuration to paste')
+    .description('run local test upstreams and print a configuration for them')
     .option(...PORT, toPort, 4400)
     .addHelpText('after', '\nExample:\n  pharos sandbox --port 4400')
     .action(run(async () => (await import('./commands/sandbox.ts')).sandbox));
   program
     .command('badge')
-    .description('one SVG badge on standard output')
+    .description('print one SVG badge')
     .argument('<label>', 'the text on the left')
     .argument('<message>', 'the text on the right')
     .option('--style <name>', 'flat, square, pill, tall or dot')
-    .option('--color <color>', 'ground of the message: a name or #rrggbb')
+    .option('--color <color>', 'background of the message: a name or #rrggbb')
     .option('--scheme <name>', 'auto, light or dark')
     .addHelpText('after', '\nExample:\n  pharos badge uptime 99.98% --color green > uptime.svg')
     .action(async (label: string, message: string, options: BadgeCommandOptions) =>
@@ -127,7 +135,7 @@ export function programOf(done: (status: number) => void): Command {
   addPostCommands(program, done);
   addOperatorCommands(program, done);
   addImportCommands(program, done);
-  const keys = program.command('keys').description('access keys of an uptime service');
+  const keys = program.command('keys').description('manage access keys of an uptime service');
   keys
     .command('revoke')
     .description('revoke a key; a read-only key may revoke only itself')
@@ -138,13 +146,13 @@ export function programOf(done: (status: number) => void): Command {
     .action(async (id: string, options: RevokeOptions) =>
       done(await (await import('./commands/keys.ts')).keysRevoke(id, options)),
     );
-  const badges = program.command('badges').description('badges of gated pages');
+  const badges = program.command('badges').description('manage badges of private pages');
   badges
     .command('token')
-    .description('make, list or revoke the tokens that open the badges of a gated page')
+    .description('create, list or revoke tokens for the badges of a private page')
     .argument('<page>', 'slug of the page')
-    .option('--revoke [token]', 'revoke this token (by its id or itself), or all of the page')
-    .option('--list', 'list the ids of its tokens')
+    .option('--revoke [token]', 'revoke this token (or its id); without a value, all tokens of the page')
+    .option('--list', 'list the token ids')
     .option(...CONFIG)
     .addHelpText('after', '\nExamples:\n  pharos badges token partners\n  pharos badges token partners --revoke')
     .action(async (page: string, options: BadgeTokenOptions) =>
@@ -152,23 +160,25 @@ export function programOf(done: (status: number) => void): Command {
     );
   program
     .command('exports')
-    .description('list what is queued, sent, rejected and parked of what Pharos sends out')
-    .option('--send', 'queue and send what is due now')
-    .option('--retry', 'queue again what is parked')
-    .option('--dry-run', 'show what would be queued, and touch nothing')
+    .description('list exports that are queued, sent, rejected or parked')
+    .option('--send', 'queue and send everything that is due')
+    .option('--retry', 'queue parked exports again')
+    .option('--dry-run', 'show what would be queued; change nothing')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExamples:\n  pharos exports --dry-run\n  pharos exports --send')
     .action(run(async () => (await import('./commands/exports.ts')).exportsCommand));
   program
     .command('backup')
-    .description('a consistent copy of the database, also while the server runs')
-    .argument('<file>', 'where to write it; never over a file that is there')
+    .description('write a consistent copy of the database; safe while the server runs')
+    .argument('<file>', 'file to write; must not exist yet')
     .option(...CONFIG)
     .addHelpText('after', '\nExample:\n  pharos backup /var/backups/pharos.db')
     .action(async (file: string, options: BackupOptions) =>
       done(await (await import('./commands/store/backup.ts')).backup(file, options)),
     );
+  for (const [heading, names] of Object.entries(GROUPS))
+    for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(heading);
   for (const command of [program, ...program.commands].flatMap((parent) => parent.commands))
     command.exitOverride().showHelpAfterError();
   return program;
@@ -178,24 +188,24 @@ export function programOf(done: (status: number) => void): Command {
 function addPostCommands(program: Command, done: (status: number) => void): void {
   const about = (command: Command): Command =>
     command
-      .argument('<title>', 'shown as its heading')
-      .option('--folder <folder>', 'folder of posts (default: that of the markdown upstream)')
-      .option('--page <slug>', 'a page it shows on; may be repeated', collect)
-      .option('--body <text>', 'Markdown of the first update')
+      .argument('<title>', 'title')
+      .option('--folder <folder>', 'posts folder (default: from the markdown upstream)')
+      .option('--page <slug>', 'page to show it on; repeatable', collect)
+      .option('--body <text>', 'text of the first update, in Markdown')
       .option(...CONFIG);
   const affected = (command: Command): Command =>
     about(command)
-      .option('--monitor <id>', 'a monitor it is about, <upstream id>/<id there>; may be repeated', collect)
-      .option('--component <id>', 'a component it is about; may be repeated', collect);
+      .option('--monitor <id>', 'affected monitor, <upstream id>/<external id>; repeatable', collect)
+      .option('--component <id>', 'affected component; repeatable', collect);
 
-  addIncidentCommands(program.command('incident').description('incidents, declared from here'), { affected, done });
-  affected(program.command('maintenance').description('maintenance windows written by hand').command('new'))
-    .description('write a valid file for a maintenance window')
-    .requiredOption('--starts <instant>', 'when it begins, with its zone')
-    .option('--ends <instant>', 'when it ends')
-    .option('--for <length>', 'how long it lasts, such as 90m or 2h')
-    .option('--repeat <rule>', 'RFC 5545 rule, such as FREQ=WEEKLY;BYDAY=SU')
-    .option('--timezone <zone>', 'zone in which it repeats')
+  addIncidentCommands(program.command('incident').description('declare and update incidents'), { affected, done });
+  affected(program.command('maintenance').description('schedule maintenance').command('new'))
+    .description('write a post for a maintenance window')
+    .requiredOption('--starts <instant>', 'start time with UTC offset, such as 2026-12-01T22:00:00Z')
+    .option('--ends <instant>', 'end time')
+    .option('--for <length>', 'duration, such as 90m or 2h')
+    .option('--repeat <rule>', 'recurrence rule (RFC 5545), such as FREQ=WEEKLY;BYDAY=SU')
+    .option('--timezone <zone>', 'time zone of the recurrence')
     .addHelpText(
       'after',
       '\nExample:\n  pharos maintenance new "Database upgrade" --page example --starts 2026-12-01T22:00:00Z --for 2h',
@@ -203,10 +213,10 @@ function addPostCommands(program: Command, done: (status: number) => void): void
     .action(async (title: string, options: MaintenanceOptions) =>
       done(await (await import('./commands/writing/posts.ts')).maintenanceNew(title, options)),
     );
-  about(program.command('announcement').description('notices written by hand').command('new'))
-    .description('write a valid file for a notice on pages')
+  about(program.command('announcement').description('publish announcements').command('new'))
+    .description('write a post for an announcement')
     .option('--level <level>', 'info, warning or success')
-    .option('--until <instant>', 'when it goes away')
+    .option('--until <instant>', 'when it disappears')
     .addHelpText('after', '\nExample:\n  pharos announcement new "We have moved" --until 2026-12-24T00:00:00Z')
     .action(async (title: string, options: AnnouncementOptions) =>
       done(await (await import('./commands/writing/posts.ts')).announcementNew(title, options)),
@@ -219,11 +229,11 @@ function addIncidentCommands(
   { affected, done }: { readonly affected: (command: Command) => Command; readonly done: (status: number) => void },
 ): void {
   affected(incident.command('new'))
-    .description('declare an incident: by the running server, else into the store, or as a file with --folder')
+    .description('declare an incident through the running server, in the store, or as a file with --folder')
     .option('--status <status>', 'investigating, identified or monitoring')
     .option('--impact <impact>', 'none, minor, major or critical')
-    .option('--started <instant>', 'when it began, of a file (default: now)')
-    .option('--draft', 'publish it later')
+    .option('--started <instant>', 'start time, for files (default: now)')
+    .option('--draft', 'keep it as a draft')
     .option('--url <address>', 'address of the running server (default: from the configuration)')
     .option(...JSON_FLAG)
     .addHelpText(
@@ -236,17 +246,17 @@ function addIncidentCommands(
   const changed = (name: string): Command =>
     incident
       .command(name)
-      .argument('<id>', 'id of the incident: that of the v2 JSON, or the name of the file')
-      .option('--page <slug>', 'the page it is on', collect)
-      .option('--folder <folder>', 'folder of posts, where it is a file')
-      .option('--body <text>', 'Markdown of the update')
+      .argument('<id>', 'incident id from the v2 JSON, or the file name')
+      .option('--page <slug>', 'page of the incident', collect)
+      .option('--folder <folder>', 'posts folder, if the incident is a file')
+      .option('--body <text>', 'text of the update, in Markdown')
       .option('--url <address>', 'address of the running server (default: from the configuration)')
       .option(...CONFIG)
       .option(...JSON_FLAG);
   changed('update')
     .description('post an update')
     .option('--status <status>', 'investigating, identified, monitoring or resolved')
-    .option('--component <id=state>', 'what a component is from now on; may be repeated', collect)
+    .option('--component <id=state>', 'new state of a component; repeatable', collect)
     .addHelpText(
       'after',
       '\nExample:\n  pharos incident update 0c4xq2n8r5vd --page example --status monitoring --body "A fix is out."',
@@ -255,7 +265,7 @@ function addIncidentCommands(
       done(await (await import('./commands/writing/posts.ts')).incidentUpdated(id, options)),
     );
   changed('resolve')
-    .description('say that it is over')
+    .description('resolve an incident')
     .addHelpText(
       'after',
       '\nExample:\n  pharos incident resolve 0c4xq2n8r5vd --page example --body "All is well again."',

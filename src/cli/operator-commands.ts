@@ -4,6 +4,7 @@ import { Argument, type Command, Option } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
+import { NAME_SOURCES, type NameSource } from './completion-values.ts';
 import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 
@@ -13,20 +14,20 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
 
   program
     .command('init')
-    .description('ask a few questions, try the upstream, write a first pharos.yaml')
-    .option('-o, --out <file>', 'where to write it; never over a file that is there', 'pharos.yaml')
+    .description('answer a few questions and write a first pharos.yaml')
+    .option('-o, --out <file>', 'file to write; must not exist yet', 'pharos.yaml')
     .option('--name <name>', 'name of the site')
-    .option('--url <address>', 'its public address')
-    .option('--kind <kind>', 'kind of the upstream, or none')
-    .option('--id <id>', 'what to call the upstream')
+    .option('--url <address>', 'public address of the site')
+    .option('--kind <kind>', 'kind of upstream, or none')
+    .option('--id <id>', 'id for the upstream')
     .option(
       '--set <key=value>',
-      'an option of the upstream; a secret as the name of its variable; may be repeated',
+      'option of the upstream; for a secret, the name of its environment variable; repeatable',
       collect,
     )
-    .option('--posts <folder>', 'a folder for incidents written by hand, or none')
+    .option('--posts <folder>', 'folder for incidents written by hand, or none')
     .option('--deploy <way>', 'also write a template: github-pages, compose or systemd')
-    .option('-y, --yes', 'take every suggestion and ask nothing')
+    .option('-y, --yes', 'accept every default without asking')
     .addHelpText(
       'after',
       '\nExamples:\n  pharos init\n  pharos init --yes --kind server-monitor --set baseUrl=https://monitor.example.com/api --set apiKey=EDGE_KEY',
@@ -34,8 +35,8 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(run(async () => (await import('./commands/init.ts')).init));
   program
     .command('doctor')
-    .description('look for the usual faults of this machine, the configuration and what is around, with the remedy')
-    .option('--no-network', 'look at nothing outside this machine')
+    .description('diagnose common problems with this machine, the configuration and the network')
+    .option('--no-network', 'check only this machine')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .option(...QUIET)
@@ -43,8 +44,8 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(run(async () => (await import('./commands/doctor.ts')).doctor));
   program
     .command('diff')
-    .description('show what the next publish would change, without asking anybody or publishing')
-    .option('--files', 'every file by its path')
+    .description('show what the next publish would change, without syncing or publishing')
+    .option('--files', 'list every file')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .option(...QUIET)
@@ -52,7 +53,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(run(async () => (await import('./commands/diff.ts')).diff));
   program
     .command('preview')
-    .description('serve on this machine what would be published, drafts of posts included')
+    .description('serve what would be published, including drafts, on this machine')
     .option(...CONFIG)
     .option(...PORT, toPort)
     .option(...QUIET)
@@ -60,20 +61,20 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(run(async () => (await import('./commands/preview.ts')).preview));
   program
     .command('audit')
-    .description('who made Pharos do what, when, and what came of it; sign-ins as sums')
-    .option('-n, --limit <count>', 'how many entries', toCount, 50)
-    .option('--days <count>', 'of how many days to count sign-ins', toCount, 7)
+    .description('show who triggered what and when; sign-ins are totals')
+    .option('-n, --limit <count>', 'number of entries', toCount, 50)
+    .option('--days <count>', 'days of sign-ins to count', toCount, 7)
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExamples:\n  pharos audit\n  pharos audit --limit 200 --days 30 --json')
     .action(run(async () => (await import('./commands/audit.ts')).audit));
   program
     .command('rollback')
-    .description('serve an earlier release of a page again, until the page is next published')
+    .description('serve an earlier release of a page until its next publish')
     .argument('<page>', 'slug of the page')
-    .argument('[release]', 'number of the release (default: the one before)', toCount)
-    .option('--hold', 'stay on it, whatever news there is')
-    .addOption(new Option('--release', 'let a page that is held go on').conflicts('hold'))
+    .argument('[release]', 'release number (default: the previous one)', toCount)
+    .option('--hold', 'stay on it whatever changes')
+    .addOption(new Option('--release', 'end a hold').conflicts('hold'))
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText(
@@ -87,18 +88,18 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
   addTokenCommands(program, done);
   program
     .command('posts')
-    .description('what operators wrote over HTTP and in the form')
+    .description('manage posts written over HTTP and in the form')
     .command('export')
-    .description('write all of it as Markdown files, as a markdown upstream reads them')
-    .requiredOption('-o, --out <folder>', 'where to write them; never over a file that is there')
+    .description('export all posts as Markdown files for a markdown upstream')
+    .requiredOption('-o, --out <folder>', 'folder to write to; existing files are kept')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos posts export --out posts')
     .action(run(async () => (await import('./commands/writing/posts-export.ts')).postsExport));
   program
     .command('completion')
-    .description('a completion script on standard output, for a shell to source')
-    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .description('print a completion script for your shell')
+    .addArgument(new Argument('<shell>', 'shell').choices(SHELLS))
     .addHelpText(
       'after',
       '\nExamples:\n  source <(pharos completion bash)\n  source <(pharos completion zsh)\n  pharos completion fish | source',
@@ -107,6 +108,12 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
       process.stdout.write(completionScript(program, shell));
       done(EXIT_DONE);
     });
+  program
+    .command('complete', { hidden: true })
+    .description('names for the completion scripts')
+    .addArgument(new Argument('<source>', 'which names').choices(NAME_SOURCES))
+    .addHelpText('after', '\nExample:\n  pharos complete upstreams')
+    .action(async (source: NameSource) => done((await import('./complete.ts')).complete(source)));
 }
 
 /** The database itself. */
@@ -133,14 +140,14 @@ function addStoreCommands(program: Command, done: (status: number) => void): voi
 /** Who may write over HTTP. */
 function addTokenCommands(program: Command, done: (status: number) => void): void {
   const run = caller(done);
-  const tokens = program.command('tokens').description('tokens of the API, each for one page');
+  const tokens = program.command('tokens').description('manage API tokens, each for one page');
   tokens
     .command('create')
-    .description('make a token and show it once')
-    .requiredOption('--scope <scope>', 'incidents, components or read; may be repeated', collect)
-    .requiredOption('--page <slug>', 'the page that it is for')
-    .option('--name <name>', 'what the audit calls it (default: the page)')
-    .option('--expires <when>', 'a length such as 90d or 12h, or an instant with its zone (default: never)')
+    .description('create a token and show it once')
+    .requiredOption('--scope <scope>', 'incidents, components or read; repeatable', collect)
+    .requiredOption('--page <slug>', 'page the token is for')
+    .option('--name <name>', 'name in the audit log (default: the page)')
+    .option('--expires <when>', 'duration such as 90d or 12h, or a time with UTC offset (default: never)')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText(
@@ -150,15 +157,15 @@ function addTokenCommands(program: Command, done: (status: number) => void): voi
     .action(run(async () => (await import('./commands/writing/tokens.ts')).tokensCreate));
   tokens
     .command('list')
-    .description('every token with its page, its scopes and whether it is in force')
+    .description('list tokens with page, scopes and validity')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos tokens list')
     .action(run(async () => (await import('./commands/writing/tokens.ts')).tokensList));
   tokens
     .command('revoke')
-    .description('revoke a token at once')
-    .argument('<id>', 'id of the token, as listed')
+    .description('revoke a token immediately')
+    .argument('<id>', 'token id, as listed')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos tokens revoke k3f9a0bq2c')

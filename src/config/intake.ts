@@ -16,27 +16,27 @@ const WordsSchema = z.array(z.string().min(1).max(100)).min(1).max(20);
 const StateSchema = z.enum(['degraded', 'partial_outage', 'major_outage']);
 
 const MappingSchema = z.strictObject({
-  alerts: PathSchema.optional().describe('The list of alerts. Default: the body is one alert.'),
-  key: PathsSchema.describe('What names an alert: the same key again is the same incident.'),
-  status: PathsSchema.describe('Whether it fires or is resolved.'),
-  firing: WordsSchema.default(['firing']).describe('Words of status that begin an incident.'),
-  resolved: WordsSchema.default(['resolved']).describe('Words of status that resolve it. Any other word does nothing.'),
-  title: PathsSchema.describe('Its heading.'),
-  body: PathsSchema.optional().describe('What is said of it first. Default: nothing.'),
-  component: PathsSchema.optional().describe('The component it is about, by id or name.'),
+  alerts: PathSchema.optional().describe('Path to the list of alerts. Default: the body is one alert.'),
+  key: PathsSchema.describe('Identifies an alert. The same key updates the same incident.'),
+  status: PathsSchema.describe('Path to the status of an alert.'),
+  firing: WordsSchema.default(['firing']).describe('Status values that open an incident.'),
+  resolved: WordsSchema.default(['resolved']).describe('Status values that resolve it. Others are ignored.'),
+  title: PathsSchema.describe('Title of the incident.'),
+  body: PathsSchema.optional().describe('Text of the first update. Default: none.'),
+  component: PathsSchema.optional().describe('Affected component, by id or name.'),
   started: PathsSchema.optional().describe(
-    'When it began to fire: by this a key that fires anew is told from a message that came late.',
+    'Start time. Distinguishes a new alert with the same key from a late message.',
   ),
-  ended: PathsSchema.optional().describe('When it was resolved.'),
-  severity: PathsSchema.optional().describe('How bad it is, in the words of severities.'),
+  ended: PathsSchema.optional().describe('End time.'),
+  severity: PathsSchema.optional().describe('Severity, as used in severities.'),
 });
 
 const SignatureSchema = z.strictObject({
   header: z
     .string()
     .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
-    .describe('Name of the header that carries it.'),
-  prefix: z.string().max(20).default('').describe('What stands before the hexadecimal digits, such as v1=.'),
+    .describe('Header that carries the signature.'),
+  prefix: z.string().max(20).default('').describe('Text before the hexadecimal digits, such as v1=.'),
 });
 
 interface Preset {
@@ -94,26 +94,26 @@ const NAMES = Object.keys(INTAKE_PRESETS) as (keyof typeof INTAKE_PRESETS)[];
 
 export const IntakeSchema = z
   .strictObject({
-    id: IdSchema.describe('Its address: /-/intake/<id>.'),
-    page: SlugSchema.describe('The page that its incidents are on.'),
-    preset: z.enum(NAMES).optional().describe('Who sends: its payload is known.'),
-    mapping: MappingSchema.optional().describe('Where things stand in the payload of any other sender.'),
+    id: IdSchema.describe('Part of the URL: /-/intake/<id>.'),
+    page: SlugSchema.describe('Page for its incidents.'),
+    preset: z.enum(NAMES).optional().describe('Sender with a known payload.'),
+    mapping: MappingSchema.optional().describe('Where to find fields in the payload of other senders.'),
     header: z
       .string()
       .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
       .default('authorization')
-      .describe('Name of the header that carries a secret, in authorization as Bearer.'),
-    secrets: z.array(SecretSchema).min(1).max(2).describe('One, or two while the secret is being changed.'),
+      .describe('Header that carries the secret; in authorization, as Bearer.'),
+    secrets: z.array(SecretSchema).min(1).max(2).describe('One secret, or two during rotation.'),
     signature: SignatureSchema.optional().describe(
-      'Where the sender signs the body instead (HMAC-SHA-256, hexadecimal). Default: as the preset does.',
+      'For senders that sign the body (HMAC-SHA-256, hexadecimal). Default: as in the preset.',
     ),
     components: z
       .record(z.string(), z.string())
       .default({})
-      .describe('Components of the page by what the sender calls them, where that is not their id or name.'),
-    severities: z.record(z.string(), StateSchema).default({}).describe('What a component is by the sender’s severity.'),
-    state: StateSchema.default('degraded').describe('What a component is at any other severity.'),
-    published: z.boolean().default(true).describe('False: incidents begin as drafts.'),
+      .describe('Maps the sender’s names to components, where they differ from id and name.'),
+    severities: z.record(z.string(), StateSchema).default({}).describe('Component state by severity.'),
+    state: StateSchema.default('degraded').describe('Component state for any other severity.'),
+    published: z.boolean().default(true).describe('false keeps incidents as drafts.'),
   })
   .refine(({ preset, mapping }) => (preset === undefined) !== (mapping === undefined), {
     path: ['preset'],

@@ -18,6 +18,8 @@ export interface Interpolated {
   readonly issues: readonly ConfigIssue[];
   /** Every value that came from a reference under a secret key, so that logs can be searched for them. */
   readonly secrets: ReadonlySet<string>;
+  /** Where a secret stands or may stand in clear; what is there is never shown. */
+  readonly secretPaths: ReadonlySet<string>;
 }
 
 /**
@@ -32,6 +34,7 @@ export function interpolate(
 ): Interpolated {
   const issues: ConfigIssue[] = [];
   const secrets = new Set<string>();
+  const secretPaths = new Set<string>();
 
   function resolve(reference: string, path: string): string {
     if (reference.startsWith('file:')) {
@@ -39,7 +42,7 @@ export function interpolate(
       try {
         return readFileSync(isAbsolute(name) ? name : join(folder, name), 'utf8').trimEnd();
       } catch (error) {
-        issues.push({ path, message: `the file of \${${reference}} cannot be read: ${messageOf(error)}` });
+        issues.push({ path, message: `cannot read the file of \${${reference}}: ${messageOf(error)}` });
         return '';
       }
     }
@@ -49,19 +52,23 @@ export function interpolate(
     }
     const value = environment[reference];
     if (value === undefined || value === '') {
-      issues.push({ path, message: `the environment variable ${reference} is not set; set it, or use \${file:/path}` });
+      issues.push({
+        path,
+        message: `environment variable ${reference} is not set. Set it, or read the value from a file with \${file:/path}`,
+      });
       return '';
     }
     return value;
   }
 
   function walk(value: unknown, path: string, isSecret: boolean): unknown {
+    if (isSecret && (value === null || typeof value !== 'object')) secretPaths.add(path);
     if (typeof value === 'string') {
       if (isSecret && value !== '' && !value.includes('${')) {
         issues.push({
           path,
           message:
-            'a secret may not stand in the file: write ${NAME} and set that environment variable, or ${file:/path}',
+            'secrets must not be in this file. Write ${NAME} and set that environment variable, or use ${file:/path}',
         });
       }
       return value.replace(REFERENCE, (_, reference: string) => {
@@ -82,5 +89,5 @@ export function interpolate(
     return value;
   }
 
-  return { value: walk(document, '', false), issues, secrets };
+  return { value: walk(document, '', false), issues, secrets, secretPaths };
 }

@@ -20,14 +20,14 @@ export function configJsonSchema(connectors: readonly ConnectorOptions[]): unkno
     return {
       type: 'object',
       properties: {
-        id: { type: 'string', description: 'Names its monitors: <id>/<id there>.' },
+        id: { type: 'string', description: 'Id of the upstream. Its monitors are <id>/<external id>.' },
         kind: { const: kind },
-        schedule: { type: 'string', description: 'Cron in UTC; default: that of the file.' },
+        schedule: { type: 'string', description: 'Cron in UTC. Default: the top-level schedule.' },
         limits: {
           ...embedded(LimitsSchema),
-          description: 'Instead of the documented limits of its kind.',
+          description: 'Rate limits. Default: the documented limits of this kind.',
         },
-        hook: { ...embedded(HookSchema), description: 'The secret header of notifications to /-/hooks/<id>.' },
+        hook: { ...embedded(HookSchema), description: 'Webhook at /-/hooks/<id> that triggers a sync.' },
         ...own.properties,
       },
       required: ['id', 'kind', ...(own.required ?? [])],

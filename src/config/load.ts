@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
-import type { z } from 'zod';
 import { type ConfigIssue, messageOf, StatusError } from '../errors.ts';
+import { issueWords } from '../schema/issue-words.ts';
+import { EMPTY, leaves, parseFile, toConfigIssue, withoutSecrets, withPlace } from './faults.ts';
 import { interpolate } from './interpolate.ts';
 import { type ConfigFile, type ConnectorOptions, createConfigSchema } from './schema.ts';
 
@@ -31,7 +31,7 @@ export function findConfig(named: string | undefined, folder: string): ConfigSou
   } catch (error) {
     throw new StatusError({
       code: 'CONFIG_INVALID',
-      message: `The configuration ${file} cannot be read: ${messageOf(error)}`,
+      message: `Can’t read the configuration ${file}: ${messageOf(error)}`,
       issues: [{ path: '', message: `cannot be read: ${messageOf(error)}` }],
     });
   }
@@ -40,36 +40,29 @@ export function findConfig(named: string | undefined, folder: string): ConfigSou
 /**
  * Parses and checks a configuration.
  *
- * @throws CONFIG_INVALID with every fault, each with its path, its line and what was expected
+ * @throws CONFIG_INVALID with every error, each with its path, its line, what was expected and what was found
  */
 export function parseConfig(
   source: ConfigSource,
   connectors: readonly ConnectorOptions[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Config {
-  const lines = new LineCounter();
-  const document = parseDocument(source.text, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    throw invalid(
-      source,
-      document.errors.map((error) => ({ path: `line ${lines.linePos(error.pos[0]).line}`, message: error.message })),
-    );
-  }
-  const { value, issues, secrets } = interpolate(
-    document.toJS({ maxAliasCount: 100 }) ?? {},
-    environment,
-    source.folder,
-  );
-  const result = createConfigSchema(connectors).safeParse(value);
+  const document = parseFile(source);
+  const raw: unknown = document.tree.toJS({ maxAliasCount: 100 }) ?? {};
+  const { value, issues, secrets, secretPaths } = interpolate(raw, environment, source.folder);
+  if (document.tree.contents === null) throw invalid(source, [{ path: '', message: EMPTY }]);
+  const result = createConfigSchema(connectors).safeParse(value, { error: issueWords() });
   if (!result.success || issues.length > 0) {
     const unresolved = new Set(issues.map((issue) => issue.path));
-    const faults = (result.error?.issues ?? []).map(toConfigIssue).filter((issue) => !unresolved.has(issue.path));
-    const withLine = (issue: ConfigIssue): ConfigIssue => {
-      const node = document.getIn(toKeys(issue.path), true) as { range?: [number, number, number] } | undefined;
-      const line = node?.range === undefined ? null : lines.linePos(node.range[0]).line;
-      return line === null ? issue : { ...issue, message: `${issue.message} (line ${line})` };
-    };
-    throw invalid(source, [...issues, ...faults].map(withLine));
+    const faults = (result.error?.issues ?? [])
+      .flatMap(leaves)
+      .map((issue) => toConfigIssue(issue, raw, secretPaths))
+      .filter((issue) => !unresolved.has(issue.path));
+    const masked = withoutSecrets(document, secretPaths);
+    throw invalid(
+      source,
+      [...issues, ...faults].map((issue) => withPlace(document, masked, issue)),
+    );
   }
   const config = result.data;
   return Object.freeze({
@@ -102,31 +95,12 @@ function withPath(options: unknown, option: string | undefined, folder: string):
 
 function invalid(source: ConfigSource, issues: readonly ConfigIssue[]): StatusError {
   const where = source.file ?? 'the configuration';
-  const list = issues.map((issue) => `  ${issue.path === '' ? '(document)' : issue.path}: ${issue.message}`).join('\n');
+  const list = issues.map(({ path, message, excerpt }) =>
+    [`  ${path === '' ? '(document)' : path}: ${message}`, ...(excerpt === undefined ? [] : [excerpt])].join('\n'),
+  );
   return new StatusError({
     code: 'CONFIG_INVALID',
-    message: `${where} has ${issues.length === 1 ? 'a fault' : `${issues.length} faults`}:\n${list}`,
+    message: `${where} has ${issues.length === 1 ? 'an error' : `${issues.length} errors`}:\n${list.join('\n')}`,
     issues,
   });
-}
-
-function toConfigIssue(issue: z.core.$ZodIssue): ConfigIssue {
-  const path = issue.path.reduce<string>(
-    (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
-    '',
-  );
-  if (issue.code === 'unrecognized_keys') {
-    return { path, message: `unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${issue.keys.join(', ')}` };
-  }
-  return { path, message: issue.message };
-}
-
-function toKeys(path: string): (string | number)[] {
-  return path === ''
-    ? []
-    : path
-        .split(/[.[\]]+/)
-        .filter((part) => part !== '')
-        .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }

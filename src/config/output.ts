@@ -1,6 +1,7 @@
 /** Where the public part of the site is put, beside being served by us. */
 
 import { z } from 'zod';
+import { CaSchema } from './certificates.ts';
 import { SecretSchema } from './secret.ts';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
@@ -37,28 +38,27 @@ const PrefixSchema = z
 
 const S3Schema = z
   .strictObject({
-    endpoint: EndpointSchema.describe(
-      'Address of the S3 API, not of the web site: https://s3.<region>.amazonaws.com …',
-    ),
-    bucket: BucketSchema.describe('Name of the bucket; it must be there.'),
+    endpoint: EndpointSchema.describe('URL of the S3 API (not of the website): https://s3.<region>.amazonaws.com …'),
+    bucket: BucketSchema.describe('Name of an existing bucket.'),
     region: z
       .string()
       .regex(/^[a-z0-9-]{1,64}$/, 'expected a region such as eu-central-1')
       .optional()
-      .describe('Default: the one in the endpoint, auto for Cloudflare R2, else us-east-1.'),
-    prefix: PrefixSchema.default('').describe('Before every key, such as status/; one publisher each.'),
-    accessKeyId: SecretSchema.describe('Who writes.'),
-    secretAccessKey: SecretSchema.describe('What requests are signed with; it is never sent.'),
-    sessionToken: SecretSchema.optional().describe('With keys that were lent for a while.'),
+      .describe('Default: taken from the endpoint, auto for Cloudflare R2, else us-east-1.'),
+    prefix: PrefixSchema.default('').describe('Prefix for every key, such as status/. Use one per publisher.'),
+    accessKeyId: SecretSchema.describe('Access key id.'),
+    secretAccessKey: SecretSchema.describe('Secret access key. It signs requests and is never sent.'),
+    sessionToken: SecretSchema.optional().describe('Session token, for temporary credentials.'),
+    ca: CaSchema.optional().describe('Certificates (PEM) trusted instead of those of the system: "${file:./ca.pem}".'),
     addressing: z
       .enum(['path', 'virtual-host'])
       .default('path')
-      .describe('Where the bucket is in addresses: path is understood everywhere.'),
+      .describe('How the bucket appears in URLs. path works everywhere.'),
     contentEncoding: z
       .enum(['identity', 'gzip', 'br'])
       .default('identity')
       .describe(
-        'How texts are stored. A bucket sends them so to everybody, asked or not: leave identity and let the CDN in front compress.',
+        'Encoding of stored text files. A bucket sends it to every client, so keep identity and let a CDN compress.',
       ),
   })
   .refine(
@@ -74,12 +74,14 @@ const S3Schema = z
 /** Kept current by `pharos start` and written by `pharos build`. */
 export const OutputSchema = z
   .strictObject({
-    folder: z.string().min(1).optional().describe('A folder that any web server or static host serves.'),
-    s3: S3Schema.optional().describe('A bucket: Amazon S3, Cloudflare R2, MinIO, Backblaze B2 …'),
+    folder: z.string().min(1).optional().describe('Folder to write the public site to.'),
+    s3: S3Schema.optional().describe(
+      'Bucket to write the public site to: Amazon S3, Cloudflare R2, MinIO, Backblaze B2 …',
+    ),
     sealed: z
       .boolean()
       .default(false)
-      .describe('Also each password page as one encrypted file; docs/gates.md says what that keeps.'),
+      .describe('Also publish each password page as one encrypted file (docs/gates.md).'),
   })
   .prefault({});
 

@@ -10,6 +10,8 @@ import { BadgeOptionsSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
 import { isOwnPath, isPagePath } from '../model/slugs.ts';
+import { issueWords } from '../schema/issue-words.ts';
+import { didYouMean } from '../schema/nearest.ts';
 import {
   HexColourSchema,
   HostSchema,
@@ -22,8 +24,8 @@ import {
 } from '../schema/scalars.ts';
 import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
+import { CaSchema } from './certificates.ts';
 import { IntakeSchema } from './intake.ts';
-import { didYouMean } from './nearest.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
@@ -35,38 +37,49 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 const PATH_EXPECTED = 'expected an address below the page that begins with /, such as /issues/2024-api/';
 const PathSchema = z.string().refine(isPagePath, PATH_EXPECTED);
 /** A length of time in milliseconds, or `off`. */
-const AfterSchema = z.union([
-  z.literal('off'),
-  z
-    .string()
-    .regex(/^\d{1,4}\s*[smh]$/, 'expected a length of time such as 90s, 3m or 1h, or off')
-    .transform((text) => Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? 0)),
-]);
+const AfterSchema = z.union(
+  [
+    z.literal('off'),
+    z
+      .string()
+      .regex(/^\d{1,4}\s*[smh]$/)
+      .transform((text) => Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? 0)),
+  ],
+  'expected a length of time such as 90s, 3m or 1h, or off',
+);
 export const LimitsSchema = z.strictObject({
-  perMinute: z.int().positive().nullable().default(null).describe('Requests in any 60 seconds; null: no limit.'),
-  perHour: z.int().positive().nullable().default(null).describe('Requests in any 3,600 seconds; null: no limit.'),
+  perMinute: z
+    .int()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe('Maximum requests in any 60 seconds; null for no limit.'),
+  perHour: z
+    .int()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe('Maximum requests in any 3,600 seconds; null for no limit.'),
 });
 
 const GroupSchema = z.strictObject({
-  id: IdSchema.describe('Named by components in group_id.'),
-  name: z.string().min(1).max(256).describe('Shown as the heading of the group.'),
+  id: IdSchema.describe('Components refer to it in group_id.'),
+  name: z.string().min(1).max(256).describe('Heading of the group.'),
   order: z
     .number()
     .optional()
-    .describe(
-      'Place among groups and components without one; default: that of its first component, in the order of the list.',
-    ),
+    .describe('Position among groups and ungrouped components. Default: the position of its first component.'),
   default_open: z
     .boolean()
     .optional()
     .describe(
-      'Whether it is unfolded at first; one in which something is wrong always is. Default: on pages of up to 60 components.',
+      'Whether the group is open at first. A group with a problem always is. Default: open on pages of up to 60 components.',
     ),
   counts: z
     .boolean()
     .optional()
     .describe(
-      "Whether trouble in it is trouble of the page. Default: of components that are ours, not of those on a vendor's page.",
+      'Whether its problems count in the state of the page. Default: true for your own components, false for those of a vendor’s page.',
     ),
 });
 
@@ -85,35 +98,35 @@ const SecuritySchema = z.strictObject({
 
 const ComponentSchema = z
   .strictObject({
-    id: IdSchema.optional().describe('Part of addresses; default: made from the monitor or the name.'),
-    type: z.enum(['monitor', 'static']).default('monitor').describe('static: shown without a monitor behind it.'),
+    id: IdSchema.optional().describe('Part of URLs. Default: made from the monitor or the name.'),
+    type: z.enum(['monitor', 'static']).default('monitor').describe('static shows a component without a monitor.'),
     monitor: z
       .string()
       .regex(/^[^/]+\/.+$/, 'expected <upstream id>/<external id>')
       .optional()
       .describe('<upstream id>/<external id>.'),
     name: z.string().max(256).optional().describe("Default: the monitor's name."),
-    description: z.string().max(1024).optional().describe('A sentence below its name.'),
+    description: z.string().max(1024).optional().describe('Text below the name.'),
     show_details: z
       .boolean()
       .default(false)
-      .describe('Publish what the upstream says of its monitor: the description, and words about outages.'),
-    group_id: z.string().optional().describe('Id of one of the groups.'),
-    order: z.number().optional().describe('Place on the page; default: as listed.'),
-    group_order: z.number().optional().describe('Place inside its group.'),
+      .describe('Publish the monitor’s description and outage messages from the upstream.'),
+    group_id: z.string().optional().describe('Id of its group.'),
+    order: z.number().optional().describe('Position on the page. Default: as listed.'),
+    group_order: z.number().optional().describe('Position inside its group.'),
   })
   .refine((component) => component.type === 'static' || component.monitor !== undefined, {
     path: ['monitor'],
-    error: 'a component of type monitor names its monitor as <upstream id>/<external id>',
+    error: 'missing; a component of type monitor needs <upstream id>/<external id>',
   })
   .refine((component) => component.type === 'monitor' || component.name !== undefined, {
     path: ['name'],
-    error: 'a static component has a name',
+    error: 'missing; a static component needs a name',
   });
 
 const PageSchema = z
   .strictObject({
-    slug: SlugSchema.describe('Its address below the site.'),
+    slug: SlugSchema.describe('Path of the page below the site.'),
     from: z
       .string()
       .regex(
@@ -122,89 +135,84 @@ const PageSchema = z
       )
       .optional()
       .describe(
-        'The page of an upstream that it builds on: svc, or svc/other-slug where the slugs differ. Never more open than that page, and withheld while it is not there.',
+        'Upstream page to build on: svc, or svc/other-slug if the slugs differ. The page is never more public than that one, and withheld while it is missing.',
       ),
-    title: z.string().min(1).max(256).optional().describe('Its heading. Default: the slug.'),
+    title: z.string().min(1).max(256).optional().describe('Heading. Default: the slug.'),
     description: z
       .string()
       .max(1024)
       .nullish()
-      .describe('A sentence below the heading and in search results; null: none, whatever its upstream says.'),
-    homepage_url: LinkSchema.nullish().describe('Where its name leads to; null: nowhere.'),
-    contact_url: LinkSchema.nullish().describe('Address of a form, or mailto:; null: none.'),
+      .describe('Text below the heading and in search results; null for none, even if the upstream has one.'),
+    homepage_url: LinkSchema.nullish().describe('Link of the page’s name; null for none.'),
+    contact_url: LinkSchema.nullish().describe('Link to report a problem, https: or mailto:; null for none.'),
     icon: HttpUrlSchema.nullish().describe(
-      'Address of the icon: PNG, JPEG, GIF, WebP or SVG. It is fetched once a day, checked, and served with the page; null: none.',
+      'URL of the icon (PNG, JPEG, GIF, WebP or SVG). It is fetched once a day, checked, and served with the page; null for none.',
     ),
     custom_domain: HostSchema.nullable()
       .optional()
-      .describe('Host name that serves this page at its root; null: none, also where the upstream has one.'),
+      .describe('Host name that serves this page at its root; null for none, even if the upstream has one.'),
     access_type: z
       .enum(['public', 'password', 'email-domain'])
       .optional()
-      .describe('Who may see it. Default: what password or auth_email_domains say, else public.'),
-    password: SecretSchema.optional().describe(
-      'Closes the page to whoever does not know it, with or without access_type.',
-    ),
+      .describe('Who can see the page. Default: set by password or auth_email_domains, else public.'),
+    password: SecretSchema.optional().describe('Password for the page. Makes it private even without access_type.'),
     auth_email_domains: z
       .array(HostSchema)
       .min(1)
       .optional()
-      .describe('Exact domains. Closes the page to other addresses, with or without access_type.'),
-    published: z.boolean().optional().describe('False: nobody sees it, as if it did not exist.'),
-    theme: z.enum(THEMES).optional().describe('Colours; system follows the visitor.'),
-    groups: z.array(GroupSchema).optional().describe('Headings that components stand below.'),
+      .describe('Email domains that can sign in, exact match. Makes the page private even without access_type.'),
+    published: z.boolean().optional().describe('false hides the page from everyone.'),
+    theme: z.enum(THEMES).optional().describe('Colour scheme; system follows the visitor’s setting.'),
+    groups: z.array(GroupSchema).optional().describe('Groups of components.'),
     components: z.array(ComponentSchema).optional().describe('Default: every monitor of every upstream.'),
-    timezone: TimezoneSchema.optional().describe('In which its days are cut. Default: that of the site.'),
-    locale: LocaleSchema.optional().describe('Its language. Default: that of the site.'),
-    show_targets: z
-      .boolean()
-      .default(false)
-      .describe('Publish what monitors check (addresses). Off: they never leave the store.'),
-    blip_floor_seconds: z.number().min(0).default(60).describe('A shorter outage does not colour a day.'),
-    uptime_decimals: z.int().min(0).max(4).default(2).describe('Digits behind the point of uptime figures.'),
-    accent_color: HexColourSchema.optional().describe('Colour of links and of what has the focus, #rrggbb.'),
+    timezone: TimezoneSchema.optional().describe('Time zone of its days. Default: that of the site.'),
+    locale: LocaleSchema.optional().describe('Language of the page. Default: that of the site.'),
+    show_targets: z.boolean().default(false).describe('Publish the addresses that monitors check.'),
+    blip_floor_seconds: z.number().min(0).default(60).describe('Outages shorter than this don’t colour a day.'),
+    uptime_decimals: z.int().min(0).max(4).default(2).describe('Decimal places of uptime percentages.'),
+    accent_color: HexColourSchema.optional().describe('Colour of links and of the focus ring, #rrggbb.'),
     css_variables: z
       .record(z.string(), z.string())
       .default({})
-      .describe('Checked custom properties of the theme; docs/theme.md lists them.'),
+      .describe('CSS variables of the theme; see docs/theme.md.'),
     allow_index: z
       .boolean()
       .optional()
-      .describe('False: search engines are asked to leave it out. Default: as its upstream says, else true.'),
+      .describe('false asks search engines not to index the page. Default: as in the upstream, else true.'),
     show_uptime: z
       .boolean()
       .optional()
-      .describe('False: no figure of uptime is shown. Default: as its upstream says, else true.'),
+      .describe('false hides uptime percentages. Default: as in the upstream, else true.'),
     incidents: z
       .strictObject({
         after: AfterSchema.optional().describe(
-          'How long a monitor is down before an incident opens by itself: 90s, 3m (default), 1h; off: none does.',
+          'Open an incident automatically after a monitor has been down this long: 90s, 3m (default), 1h, or off.',
         ),
       })
       .optional()
-      .describe('Outages that monitors see, as incidents.'),
+      .describe('Automatic incidents.'),
     templates: z
       .array(
         z.strictObject({
-          name: z.string().min(1).max(60).describe('What operators choose it by.'),
-          title: z.string().min(1).max(256).describe('Heading of the incident or the maintenance.'),
-          body: z.string().max(10_000).default('').describe('Markdown of the first update.'),
-          kind: z.enum(['incident', 'maintenance']).default('incident').describe('Which form it fills in.'),
+          name: z.string().min(1).max(60).describe('Name shown to operators.'),
+          title: z.string().min(1).max(256).describe('Title of the incident or maintenance.'),
+          body: z.string().max(10_000).default('').describe('First update, in Markdown.'),
+          kind: z.enum(['incident', 'maintenance']).default('incident').describe('Form it fills in.'),
           components: z
             .record(z.string(), z.enum(['degraded_performance', 'partial_outage', 'major_outage', 'under_maintenance']))
             .default({})
-            .describe('States of components by their id.'),
+            .describe('Component states by component id.'),
         }),
       )
       .optional()
-      .describe('What /-/ops fills its form in with.'),
-    badge: BadgeOptionsSchema.optional().describe('How all badges of the page are drawn.'),
-    badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
+      .describe('Templates for the form at /-/ops/write.'),
+    badge: BadgeOptionsSchema.optional().describe('Options for all badges of the page.'),
+    badges: NamedBadgesSchema.default([]).describe('Custom badges in addition to the standard ones.'),
     redirects: z
       .record(z.string(), PathSchema)
       .optional()
       .describe(
-        'Addresses below the page that lead to others below it, such as those from before an import: /issues/2024-api/ to /incidents/posts-2024-api/. What the page has at such an address stays.',
+        'Old addresses below the page and where each leads, such as /issues/2024-api/ to /incidents/posts-2024-api/ after an import. What the page has at such an address stays.',
       ),
   })
   .superRefine((page, context) => {
@@ -222,14 +230,14 @@ const PageSchema = z
       context.addIssue({
         code: 'custom',
         path: ['password'],
-        message: 'a page with access_type password needs one: password: "${NAME}"',
+        message: 'missing; access_type password needs a password: "${NAME}"',
       });
     }
     if (page.access_type === 'email-domain' && page.auth_email_domains === undefined && page.from === undefined) {
       context.addIssue({
         code: 'custom',
         path: ['auth_email_domains'],
-        message: 'a page with access_type email-domain needs a list of domains',
+        message: 'missing; access_type email-domain needs a list of domains',
       });
     }
     const groups = new Set(page.groups?.map((group) => group.id));
@@ -252,8 +260,8 @@ export const HookSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
     .default('x-webhook-secret')
-    .describe('Name of the header that carries the secret.'),
-  secrets: z.array(SecretSchema).min(1).max(2).describe('One, or two while the secret is being changed.'),
+    .describe('Header that carries the secret.'),
+  secrets: z.array(SecretSchema).min(1).max(2).describe('One secret, or two during rotation.'),
 });
 
 /** One upstream of the configuration; `options` is what its connector's own schema made of the rest. */
@@ -262,6 +270,8 @@ export interface UpstreamConfig {
   readonly kind: string;
   readonly schedule: string | null;
   readonly limits: Limits | null;
+  /** PEM; null: what the system trusts. */
+  readonly ca: string | null;
   /** Who may say over `/-/hooks/<id>` that it changed; null: nobody. */
   readonly hook: z.output<typeof HookSchema> | null;
   readonly options: unknown;
@@ -281,26 +291,35 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
     id: IdSchema,
     schedule: ScheduleSchema.optional(),
     limits: LimitsSchema.optional(),
+    ca: CaSchema.optional(),
     hook: HookSchema.optional(),
   };
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
     kind: z.string().refine((kind) => kinds.includes(kind), {
-      error: ({ input }) => `expected one of ${kinds.join(', ')}.${didYouMean(String(input), kinds)}`,
+      error: ({ input }) => `unknown kind.${didYouMean(String(input), kinds)} Expected one of ${kinds.join(', ')}`,
     }),
     ...common,
   });
   return HeadSchema.transform((input, context): UpstreamConfig => {
-    const { id, kind, schedule, limits, hook, ...rest } = input;
+    const { id, kind, schedule, limits, ca, hook, ...rest } = input;
     const connector = connectors.find((candidate) => candidate.kind === kind);
     if (connector === undefined) return z.NEVER;
-    const options = connector.optionsSchema.safeParse(rest);
+    const options = connector.optionsSchema.safeParse(rest, { error: issueWords(['kind', ...Object.keys(common)]) });
     if (!options.success) {
       for (const issue of options.error.issues)
         context.issues.push({ ...issue, input: rest } as (typeof context.issues)[number]);
       return z.NEVER;
     }
-    return { id, kind, schedule: schedule ?? null, limits: limits ?? null, hook: hook ?? null, options: options.data };
+    return {
+      id,
+      kind,
+      schedule: schedule ?? null,
+      limits: limits ?? null,
+      ca: ca ?? null,
+      hook: hook ?? null,
+      options: options.data,
+    };
   });
 }
 
@@ -309,81 +328,85 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
   return z
     .strictObject({
       site: z.strictObject({
-        url: HttpUrlSchema.describe('The public address; the only source of absolute links. May have a path.'),
-        name: z.string().min(1).max(256).default('Status').describe('Shown on the index of pages and in titles.'),
+        url: HttpUrlSchema.describe('Public URL of the site; may include a path. All absolute links use it.'),
+        name: z
+          .string()
+          .min(1)
+          .max(256)
+          .default('Status')
+          .describe('Site name, shown in titles and on the index of pages.'),
         home: z
           .string()
           .optional()
-          .describe('Slug of the page shown at /. Default: the only page there is, or an index of the public pages.'),
-        timezone: TimezoneSchema.default('UTC').describe('IANA zone in which days are cut and times are written.'),
-        locale: LocaleSchema.default('en').describe('Language of the pages, as a tag: en, de, pt-BR …'),
-        security: SecuritySchema.optional().describe(
-          'Makes /.well-known/security.txt (RFC 9116). Default: there is none.',
-        ),
+          .describe('Slug of the page shown at /. Default: the only page, or an index of public pages.'),
+        timezone: TimezoneSchema.default('UTC').describe('IANA time zone for days and times.'),
+        locale: LocaleSchema.default('en').describe('Language tag: en, de, pt-BR …'),
+        security: SecuritySchema.optional().describe('Makes /.well-known/security.txt (RFC 9116). Default: none.'),
       }),
       server: z
         .strictObject({
-          host: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 or :: for all.'),
-          port: z.int().min(0).max(65535).default(4321).describe('Port to listen on; 0: any free one.'),
+          host: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 or :: for all interfaces.'),
+          port: z.int().min(0).max(65535).default(4321).describe('Port to listen on; 0 picks a free one.'),
           trustedProxyHops: z
             .int()
             .min(0)
             .max(8)
             .default(0)
-            .describe('How many proxies in front add to X-Forwarded-For.'),
+            .describe('Number of proxies in front that add to X-Forwarded-For.'),
           accessLog: z
             .enum(['off', 'common', 'json'])
             .default('off')
-            .describe(
-              'One line on standard output for each answer: the Common Log Format, or JSON; docs/operating.md.',
-            ),
+            .describe('Access log on standard output: Common Log Format, or JSON; docs/operating.md.'),
           drainSeconds: z
             .number()
             .min(0)
             .max(300)
             .default(0)
-            .describe('How long visitors are still served after SIGTERM while /-/ready says no; docs/operating.md.'),
+            .describe('How long to go on serving after SIGTERM while /-/ready answers 503; docs/operating.md.'),
         })
         .prefault({}),
-      data: z.string().default('./data').describe('Folder of the database and the published files.'),
+      data: z.string().default('./data').describe('Data folder: the database and published files.'),
       store: z
         .strictObject({
           url: StoreUrlSchema.describe(
-            'postgres://user:password@host:5432/database, for several nodes; docs/postgres.md. Default: a SQLite file in data.',
+            'postgres://user:password@host:5432/database, to run several nodes (docs/postgres.md). Default: SQLite in the data folder.',
           ),
         })
         .optional(),
-      schedule: ScheduleSchema.default('* * * * *').describe('When upstreams are asked: cron in UTC.'),
-      retentionDays: z.int().min(91).default(400).describe('How long history is kept, and how far back pages go.'),
+      schedule: ScheduleSchema.default('* * * * *').describe('When to sync upstreams, as cron in UTC.'),
+      retentionDays: z.int().min(91).default(400).describe('Days of history to keep and show.'),
       upstreams: z.array(upstreamSchema(connectors)).default([]),
-      exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
+      exports: z.array(PayrollOptionsSchema).default([]).describe('Data to send to other systems. Default: none.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
-      intake: z.array(IntakeSchema).default([]).describe('What alerting systems send becomes incidents.'),
+      intake: z
+        .array(IntakeSchema)
+        .default([])
+        .describe('Webhooks from alerting systems that open and resolve incidents.'),
       output: OutputSchema,
       access: z
         .strictObject({
-          smtp: SecretSchema.optional().describe('smtp:// or smtps:// address with user and password.'),
+          smtp: SecretSchema.optional().describe('smtp:// or smtps:// URL with user and password.'),
           from: z
             .string()
             .optional()
-            .describe('Sender of sign-in mails, `status@example.com` or `Name <status@example.com>`.'),
+            .describe('Sender of sign-in emails, `status@example.com` or `Name <status@example.com>`.'),
           sessionHours: z
             .number()
             .positive()
             .max(168)
             .default(12)
-            .describe('A session that is not used for so long ends; each ends after seven days.'),
+            .describe('Hours without use after which a session ends. Every session ends after seven days.'),
           key: SecretSchema.optional()
             .refine((key) => key === undefined || key.reveal().length >= 32, 'expected at least 32 characters')
             .describe(
-              'Key of the hashes of addresses, by which tries to sign in are counted. Several nodes set the same. Default: one of its own in data/secret.key.',
+              'Key for hashing addresses when counting sign-in attempts. Set the same on all nodes. Default: generated in data/secret.key.',
             ),
         })
         .prefault({}),
       operators: z
         .strictObject({
           token: SecretSchema.optional().describe(
-            'What operators show: to rebuild, to read metrics, to open /-/ops. Absent: nobody can.',
+            'Token for operators: rebuild, metrics, API and /-/ops. Without it, these are disabled.',
           ),
         })
         .prefault({}),
@@ -434,7 +457,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         context.addIssue({
           code: 'custom',
           path: ['output', 'folder'],
-          message: 'this is where Pharos keeps its data, private pages too; name another folder',
+          message: 'this is inside the data folder, which holds private pages. Choose another folder',
         });
       }
       const ids = new Set(config.upstreams.flatMap((upstream) => upstream?.id ?? []));

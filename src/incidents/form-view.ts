@@ -68,12 +68,12 @@ export function formFields({ kind, writing, own, template, sent, faults }: FormI
     value: isDraft ? 'false' : 'true',
     options: [
       { value: 'true', text: 'Now' },
-      { value: 'false', text: 'Later: keep it as a draft' },
+      { value: 'false', text: 'Later (save as a draft)' },
     ],
   });
   const body = field({
     name: 'body',
-    label: own === null ? 'What visitors are told' : 'Update',
+    label: own === null ? 'Message for visitors' : 'Update',
     type: 'area',
     hint: 'Markdown.',
     value: own === null ? (template?.body ?? '') : '',
@@ -89,13 +89,13 @@ export function formFields({ kind, writing, own, template, sent, faults }: FormI
       name: 'until',
       label: 'Until',
       type: 'time',
-      hint: zoneHint(writing, 'Empty: until taken away.'),
+      hint: zoneHint(writing, 'Leave empty to show it until you remove it.'),
     });
     return [title, body, level, until, publish];
   }
   const notify = field({
     name: 'deliver_notifications',
-    label: 'Tell subscribers',
+    label: 'Notify subscribers',
     type: 'select',
     value: 'true',
     options: [
@@ -151,7 +151,7 @@ function timeFields(writing: WritingPage, own: WrittenStory | null, field: MakeF
   const repeats =
     plan?.repeat === undefined || plan.repeat in REPEATS ? REPEATS : { ...REPEATS, [plan.repeat]: plan.repeat };
   return [
-    field({ name: 'scheduled_for', label: 'Begins', type: 'time', value: clock(plan?.starts), hint, isRequired: true }),
+    field({ name: 'scheduled_for', label: 'Starts', type: 'time', value: clock(plan?.starts), hint, isRequired: true }),
     field({ name: 'scheduled_until', label: 'Ends', type: 'time', value: clock(plan?.ends), hint, isRequired: true }),
     field({
       name: 'scheduled_repeat',
@@ -177,7 +177,7 @@ function overrideFields({ model }: WritingPage, field: MakeField): readonly Form
 }
 
 function zoneHint({ model }: WritingPage, more: string): string {
-  return `By the clock of ${model.settings.timezone}. ${more}`.trim();
+  return `In ${model.settings.timezone}. ${more}`.trim();
 }
 
 /** As an input for times has it: `2026-11-21T22:00`. */
@@ -210,7 +210,7 @@ export function openStories(writing: WritingPage, now: EpochMs): readonly OpenSt
         facts: facts.join(', '),
         note: document.note ?? null,
         href: isStory ? `write?page=${row.page}&kind=${post.type}&id=${row.id}` : null,
-        removal: post.type === 'override' ? 'Take back' : 'Delete',
+        removal: post.type === 'override' ? 'Remove' : 'Delete',
       };
     })
     .toReversed();

@@ -268,13 +268,13 @@ async function done(call: Call, write: Write): Promise<Done> {
 async function answerAfter(call: Call, id: string): Promise<unknown> {
   const writing = await call.load();
   const own = writing.written.find(({ row }) => row.id === id);
-  if (own === undefined) throw new Refusal(404, 'It was deleted meanwhile.');
+  if (own === undefined) throw new Refusal(404, 'It has been deleted in the meantime.');
   return answerFor(writing, own);
 }
 
 function answerFor(writing: WritingPage, own: WrittenStory): unknown {
   const story = storyOf(writing, own.row.id);
-  if (story === null) throw new Refusal(409, 'It is written, and says nothing that the page can show.');
+  if (story === null) throw new Refusal(409, 'It was saved, but contains nothing the page can show.');
   return incidentAnswer(writing, story, own);
 }
 
@@ -284,7 +284,7 @@ function ownStory(writing: WritingPage, id: string): WrittenStory {
   if ('foreign' in found)
     throw new Refusal(
       409,
-      'It was not written here: an upstream tells of it, or a check detected it. Declare an incident that names its components to take it over.',
+      'It wasn’t created here: it comes from an upstream or was detected automatically. To take it over, declare an incident with the same components.',
     );
   return found;
 }

@@ -47,7 +47,7 @@ export function writeOnce(database: Database, author: Author, write: Write): Pro
     const scope = `${actor} ${page}`;
     const known = request === null ? null : await findRequest(tx, { actor: scope, key: request.key });
     if (known !== null && known.digest !== request?.digest)
-      throw new Refusal(422, 'This Idempotency-Key was used for another request. Choose a new one.');
+      throw new Refusal(422, 'This Idempotency-Key was already used for a different request. Use a new one.');
     if (known !== null) return { id: known.post, isReplay: true };
     const id = await write(tx);
     if (request !== null) await keepRequest(tx, { actor: scope, ...request, post: id }, now);
@@ -111,11 +111,11 @@ async function currentPost(
   { id, version }: Pick<Change, 'id' | 'version'>,
 ): Promise<{ readonly row: WrittenRow; readonly document: WrittenPost }> {
   const row = await findWritten(tx, id);
-  if (row === null || row.page !== page) throw new Refusal(404, 'It was deleted meanwhile.');
+  if (row === null || row.page !== page) throw new Refusal(404, 'It has been deleted in the meantime.');
   if (version !== null && version !== row.version)
-    throw new Refusal(412, 'Somebody else changed it meanwhile. Look at it again, then send your change once more.');
+    throw new Refusal(412, 'Someone else changed it in the meantime. Review it, then send your change again.');
   const document = parseWritten(row.document);
-  if (document === null) throw new Refusal(409, 'It is stored in a form that this version cannot read.');
+  if (document === null) throw new Refusal(409, 'It is stored in a format this version can’t read.');
   return { row, document };
 }
 

@@ -158,6 +158,6 @@ export function findComponent({ model }: WritingPage, id: string): string | null
  */
 export function componentRef(writing: WritingPage, id: string, path: string): string {
   const found = findComponent(writing, id);
-  if (found === null) throw faultAt(path, 'There is no such component on this page. GET components lists them.');
+  if (found === null) throw faultAt(path, 'No such component on this page. GET components lists them.');
   return `${writing.model.definition.id}/${found}`;
 }

@@ -41,6 +41,8 @@ export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | keyof
   readonly takeTouched: () => ReadonlySet<string>;
   /** Prepares pages on other threads; default: everything in this one. */
   readonly workers?: WorkerPool;
+  /** Told after each page of a run how many of those with news are done. */
+  readonly onPage?: (done: number, total: number) => void;
   /** What goes wrong in the background. */
   readonly onError: (error: unknown) => void;
 }
@@ -66,6 +68,8 @@ const LINKS_EVERY_MS = 10_000;
 interface PublishRun {
   readonly state: SiteState;
   readonly fence: Fence;
+  /** Told after each page. */
+  readonly onPage: () => void;
 }
 
 interface PublishedState {
@@ -143,13 +147,14 @@ export function createPublisher(init: PublisherOptions): Publisher {
       const isIdle = !isSiteLost && tasks.length === 0 && parts.memory.withdrawnFor === state.resolved;
       const reports = isIdle
         ? []
-        : await exclusively((fence) => publishAll(parts, { state, fence }, tasks)).catch((error: unknown) =>
-            tasks.map(({ page }) => failed(parts, page.definition.slug, error)),
-          );
+        : await exclusively((fence) =>
+            publishAll(parts, { state, fence, onPage: counter(options.onPage, tasks.length) }, tasks),
+          ).catch((error: unknown) => tasks.map(({ page }) => failed(parts, page.definition.slug, error)));
       return { pages: reports, problems, durationMs: performance.now() - started };
     },
     publishSite: async (state) => {
-      const task = async (fence: Fence): Promise<void> => void (await publishSite(parts, { state, fence }));
+      const task = async (fence: Fence): Promise<void> =>
+        void (await publishSite(parts, { state, fence, onPage: () => undefined }));
       if (held === null) return exclusively(task);
       const joining = task(held.fence);
       held.joined.push(joining);
@@ -174,6 +179,15 @@ function forgetLost({ options: { folders }, memory }: Parts): boolean {
   const links = new Set([...namesIn(folders.publicSite), ...namesIn(folders.privateSite)]);
   for (const slug of memory.pages.keys()) if (!links.has(slug)) memory.pages.delete(slug);
   return !links.has(SITE_SLUG);
+}
+
+function counter(onPage: PublisherOptions['onPage'], total: number): () => void {
+  let done = 0;
+  onPage?.(done, total);
+  return () => {
+    done += 1;
+    onPage?.(done, total);
+  };
 }
 
 /** News first, then what was never looked at, then what is due. */
@@ -236,7 +250,7 @@ function publishEach(
 
 async function publishOne(
   parts: Parts,
-  { fence }: PublishRun,
+  { fence, onPage }: PublishRun,
   { task, workers }: { readonly task: PlannedTask; readonly workers: WorkerPool | null },
 ): Promise<PageReport> {
   const { memory, background } = parts;
@@ -262,6 +276,8 @@ async function publishOne(
     });
   } catch (error) {
     return failed(parts, slug, error, performance.now() - started);
+  } finally {
+    onPage();
   }
 }
 

@@ -18,11 +18,8 @@ export const IdSchema = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64');
 export const SlugSchema = z
   .string()
-  .regex(SLUG, 'expected small letters, digits and -, at most 256')
-  .refine(
-    (slug) => !SLUG.test(slug) || isSlug(slug),
-    'this name is reserved; a page at the root has a folder of this name',
-  );
+  .regex(SLUG, 'expected lower-case letters, digits and -, at most 256')
+  .refine((slug) => !SLUG.test(slug) || isSlug(slug), 'this name is reserved. Choose another slug');
 export const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 export const LinkSchema = z
   .string()

@@ -45,7 +45,7 @@ export function plain(status: number, text: string, headers: OutgoingHttpHeaders
 }
 
 export function notAllowed(): Answer {
-  return plain(405, 'This address is only read.', { allow: 'GET, HEAD, OPTIONS' });
+  return plain(405, 'Method not allowed. Use GET.', { allow: 'GET, HEAD, OPTIONS' });
 }
 
 /** JSON that nobody keeps. */

@@ -102,7 +102,7 @@ function tellAnswered(options: FrontDoorOptions, request: IncomingMessage, respo
 async function answer(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const target = request.url ?? '/';
   if (hasAmbiguousHeader(request))
-    return send(options, response, plain(400, 'A header that may come once came twice.'));
+    return send(options, response, plain(400, 'A header that may appear only once was sent twice.'));
   const address = resolveAddress(request.headers.host, target, options.addresses());
   const isOpen = isOpenToScripts(options, address);
   // What is not an error says by itself who may read it.
@@ -114,7 +114,7 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
       request.method === 'HEAD',
     );
   if (address.kind === 'refused')
-    return reply(plain(address.status, address.status === 421 ? 'This host is not served here.' : 'Bad request.'));
+    return reply(plain(address.status, address.status === 421 ? 'This host name is not served here.' : 'Bad request.'));
   const query = queryOf(target);
   if (address.kind === 'own')
     return reply((await ownAnswer(options, request, { address, query })) ?? plain(404, 'Not found.'));

@@ -92,10 +92,10 @@ async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<
 async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: string): Promise<Answer> {
   const result = await options.hooks(upstreamId, request);
   if (result.kind === 'refused')
-    return json(401, { message: 'There is no such hook, or its secret header is missing or wrong.' });
+    return json(401, { message: 'No such hook, or its secret header is missing or incorrect.' });
   if (result.kind === 'idle') return servesOnly();
-  if (result.kind === 'known') return json(200, { message: 'This notification is known already.' });
-  return json(202, { message: 'The upstream will be asked.', run: result.runId });
+  if (result.kind === 'known') return json(200, { message: 'Duplicate notification; ignored.' });
+  return json(202, { message: 'Notification accepted; the upstream will be queried.', run: result.runId });
 }
 
 async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
@@ -105,19 +105,19 @@ async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<
   const text = (await request.body()).toString('utf8').trim();
   const body = RebuildSchema.safeParse(text === '' ? {} : parsed(text));
   if (!body.success)
-    return json(400, { message: 'The body is a JSON object with an optional "page": the slug of one page.' });
+    return json(400, { message: 'The body must be a JSON object with an optional "page" (a page slug).' });
   const page = body.data.page ?? null;
-  if (page !== null && !options.hasPage(page)) return json(404, { message: 'There is no such page.' });
+  if (page !== null && !options.hasPage(page)) return json(404, { message: 'No such page.' });
   const { id, report } = options.submit(page, request);
   if ((request.query.get('wait') ?? '0') === '0')
-    return json(202, { run: id, message: 'A run is queued; add ?wait=1 to wait for its report.' });
+    return json(202, { run: id, message: 'Run queued. Add ?wait=1 to wait for its report.' });
   try {
     const ended = await within(options.waitMs ?? WAIT_MS, report);
     if (ended !== null) return json(200, { run: id, report: ended });
-    return json(202, { run: id, message: 'The run is still under way; /-/ops and the log tell how it ends.' });
+    return json(202, { run: id, message: 'The run is still under way. See /-/ops or the log for its result.' });
   } catch {
     // The engine has told the log, which lets no secret out.
-    return json(503, { run: id, message: 'The run ended without a report; the log says why, under its id.' });
+    return json(503, { run: id, message: 'The run ended without a report. Search the log for its id.' });
   }
 }
 
@@ -133,7 +133,9 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
 }
 
 function servesOnly(): Answer {
-  return json(409, { message: 'This process only serves. Ask the one that runs pharos start.' });
+  return json(409, {
+    message: 'This process only serves pages. Send the request to the one that runs `pharos start`.',
+  });
 }
 
 /** Null: the request carries the operator token. */
@@ -146,12 +148,12 @@ async function tokenRefusal({ guard, now }: OwnRoutesOptions, request: OwnReques
   if (verdict.kind === 'limited')
     return json(
       429,
-      { message: 'Too many requests with a wrong operator token. Please wait.' },
+      { message: 'Too many requests with an incorrect operator token. Try again later.' },
       { 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) },
     );
   return json(
     401,
-    { message: 'The operator token is missing or wrong: Authorization: Bearer <token>.' },
+    { message: 'The operator token is missing or incorrect. Send it as Authorization: Bearer <token>.' },
     { 'www-authenticate': 'Bearer' },
   );
 }
@@ -165,5 +167,5 @@ function parsed(text: string): unknown {
 }
 
 function notAllowed(allow: string): Answer {
-  return json(405, { message: `This address takes ${allow}.` }, { allow });
+  return json(405, { message: `Method not allowed. Use ${allow}.` }, { allow });
 }

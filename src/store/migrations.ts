@@ -42,7 +42,7 @@ export function migrationsAfter(current: number): readonly Migration[] {
   if (current > names.length) {
     throw new StatusError({
       code: 'STORE_UNAVAILABLE',
-      message: `The database has version ${current}, made by a newer Pharos; this one knows ${names.length}. Run the newer one, or restore a backup from before the upgrade.`,
+      message: `The database has schema version ${current}, created by a newer Pharos; this one supports ${names.length}. Run the newer one, or restore a backup from before the upgrade.`,
       context: { schema: current },
     });
   }

@@ -169,7 +169,7 @@ function documentParser<T>(what: string, schema: z.ZodType<T>): (text: unknown) 
     } catch (cause) {
       throw new StatusError({
         code: 'STORE_CORRUPT',
-        message: `A stored ${what} does not parse. Restore a backup, or move the database aside to rebuild it from the upstreams.`,
+        message: `A stored ${what} is unreadable. Restore a backup, or move the database aside to rebuild it from the upstreams.`,
         cause,
       });
     }

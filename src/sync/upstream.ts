@@ -9,6 +9,8 @@ export interface Upstream {
   readonly id: string;
   readonly kind: string;
   readonly limits: Limits;
+  /** Certificates (PEM) trusted instead of the system's; null: the system's. */
+  readonly ca: string | null;
   /** Whether it may define status pages. */
   readonly definesPages: boolean;
   /** Address of the page that it reads, which is somebody else's; null: it reads what is ours. */
@@ -29,6 +31,8 @@ export interface UpstreamSettings {
   readonly options: unknown;
   /** Null: the documented ones. */
   readonly limits: Limits | null;
+  /** Absent or null: the system's certificates are trusted. */
+  readonly ca?: string | null;
   readonly intervalMs: number;
 }
 
@@ -45,6 +49,7 @@ export function bindUpstream(
     id,
     kind: connector.kind,
     limits: settings.limits ?? connector.limits,
+    ca: settings.ca ?? null,
     definesPages: connector.definesPages ?? false,
     vendorPage: connector.vendorPage?.(parsed) ?? null,
     intervalMs,
@@ -53,7 +58,11 @@ export function bindUpstream(
     backfill: createBackfillMemory(),
     fingerprint: () => {
       // Slow on purpose: the fingerprint is stored, and a weak password must not be guessed from it.
-      fingerprint ??= scryptSync(JSON.stringify(options) ?? '', `pharos upstream ${id}`, 12).toString('hex');
+      fingerprint ??= scryptSync(
+        (JSON.stringify(options) ?? '') + (settings.ca ?? ''),
+        `pharos upstream ${id}`,
+        12,
+      ).toString('hex');
       return fingerprint;
     },
   };

@@ -85,9 +85,7 @@ async function measure(
 }
 
 /** A control group of this limit; null where none can be made. */
-function makeGroup(
-  limitMb: number,
-): { readonly take: (pid: number) => void; readonly remove: () => void } | null {
+function makeGroup(limitMb: number): { readonly take: (pid: number) => void; readonly remove: () => void } | null {
   const isFirstVersion = existsSync('/sys/fs/cgroup/memory/memory.limit_in_bytes');
   const path = `/sys/fs/cgroup/${isFirstVersion ? 'memory/' : ''}pharos-bench-${process.pid}`;
   try {

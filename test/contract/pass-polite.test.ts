@@ -384,7 +384,7 @@ describe('the quota of an upstream', () => {
     expect(await pass(tight, fine)).toMatchObject({
       kind: 'skipped',
       cause: 'waiting',
-      reason: expect.stringContaining('set a longer schedule'),
+      reason: expect.stringContaining('Set a longer schedule'),
     });
     clock.advance(MINUTE_MS + SECOND_MS);
     expect(await pass(tight, fine)).toMatchObject({ kind: 'ok' });
@@ -405,7 +405,10 @@ describe('the quota of an upstream', () => {
   it('is waited for by lists, not by details', async () => {
     const narrow = toyUpstream('edge', { limits: { perMinute: 1, perHour: null } });
     const start = clock.now();
-    expect(await pass(narrow, fine)).toMatchObject({ kind: 'ok', detailsWaiting: 1 });
+    const waits: [string, number][] = [];
+    const onWait = (upstreamId: string, until: number): void => void waits.push([upstreamId, until - start]);
+    expect(await pass(narrow, fine, { onWait })).toMatchObject({ kind: 'ok', detailsWaiting: 1 });
+    expect(waits, 'told to whoever sits in front of it').toEqual([['edge', 75 * SECOND_MS]]);
     expect(sent.map(({ path, at }) => [path, at - start])).toEqual([
       ['/monitors', 0],
       ['/incidents', 75 * SECOND_MS],

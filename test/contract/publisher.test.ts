@@ -59,6 +59,16 @@ describe('publishing what changed', () => {
     ]);
   });
 
+  it('counts the pages of a run as they are done', async () => {
+    const site = createSmallSite();
+    await site.pass();
+    const counted: string[] = [];
+    const { run, publisher } = site.publisher({ onPage: (done, total) => counted.push(`${done}/${total}`) });
+    await run();
+    await publisher.settled();
+    expect(counted).toEqual(Array.from({ length: DEFAULT.length + 1 }, (_, done) => `${done}/${DEFAULT.length}`));
+  });
+
   it('looks at nothing when nothing happened, however often it is asked', async () => {
     const { site, run } = await published();
     await passingBy(site, run);

@@ -285,7 +285,7 @@ describe('a bucket', () => {
     const before = s3.text('acme/index.html');
     const report = await mine.update();
     expect(report.result).toBe('failed');
-    expect(report.message).toContain('somebody else publishes there');
+    expect(report.message).toContain('another publisher writes there');
     expect(s3.text('acme/index.html')).toBe(before);
     // Having seen that, it goes on from what is there.
     expect(await mine.update()).toMatchObject({ result: 'current' });

@@ -37,7 +37,7 @@ describe('pharos check', () => {
     for (const _round of ['asked', 'remembered']) {
       const result = await run('check');
       expect(result.status).toBe(2);
-      expect(result.stdout).toContain('pharos.yaml: names what is not there');
+      expect(result.stdout).toContain('pharos.yaml refers to something that does not exist');
       expect(result.stdout).toMatch(/✗ pages\[\d\]\.components\[\d\]\.monitor: edge has no monitor edge\/44444\./);
       expect(result.stdout).toContain(
         '✗ posts/api: components: There is no component acme/suport-desk. Did you mean acme/support-desk?',

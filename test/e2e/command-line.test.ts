@@ -1,9 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+const BIN = resolve(import.meta.dirname, '../../bin/pharos.js');
 
 describe('the command line', () => {
   const folder = temporaryFolder();
@@ -74,12 +77,75 @@ describe('the command line', () => {
     expect((await run('--help')).status).toBe(0);
   });
 
+  it('says what was probably meant by a command, an option and an upstream', async () => {
+    configure(sandbox.configText());
+    expect((await run('biuld')).stderr).toContain('Did you mean build?');
+    expect((await run('build', '--oflline')).stderr).toContain('Did you mean --offline?');
+    expect((await run('sync', '--upstream', 'egde')).stderr).toBe(
+      'There is no upstream "egde". Did you mean edge? Configured: edge, svc, backups, crm.\n',
+    );
+  });
+
+  it.each([['--help'], ['completion', 'bash'], ['check', '--offline']])(
+    'is silent when nobody reads on: %s',
+    async (...args) => {
+      configure(sandbox.configText());
+      // Closes its end before anything is written.
+      const child = spawn(process.execPath, [BIN, ...args], {
+        cwd: folder.path,
+        env: { ...process.env, ...sandbox.environment() },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      child.stdout.destroy();
+      let stderr = '';
+      child.stderr.on('data', (chunk) => {
+        stderr += chunk;
+      });
+      const status = await new Promise((done) => child.once('close', done));
+      expect([status, stderr]).toEqual([0, '']);
+    },
+  );
+
+  it('offers the names of the configuration here, also of one that is not valid', async () => {
+    configure('upstreams: [{ id: edge }, { id: "$(reboot)" }, 5]\npages: [{ slug: acme, nope: 1 }]\n');
+    expect((await run('complete', 'upstreams')).stdout).toBe('edge\n');
+    expect((await run('complete', 'pages')).stdout).toContain('acme\n');
+    expect((await run('complete', 'kinds')).stdout).toContain('server-monitor\n');
+    configure('upstreams: [');
+    expect(await run('complete', 'upstreams')).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+
+  it('checks the file by itself when it is to contact nobody', async () => {
+    sandbox.requests.clear();
+    mkdirSync(join(folder.path, 'offline-posts'));
+    const post =
+      '---\ntype: incident\ntitle: X\nstarted: 2026-11-21T08:00:00Z\ncomponents: [acme/dsek]\n---\nWe look.\n';
+    writeFileSync(join(folder.path, 'offline-posts', 'a.md'), post);
+    configure(`site: { url: "https://status.example.com", home: amce }
+data: ./data-offline
+upstreams:
+  - { id: edge, kind: server-monitor, baseUrl: "${sandbox.url}/server-monitor/api", apiKey: "\${EDGE_KEY}" }
+  - { id: posts, kind: markdown, path: ./offline-posts }
+pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
+`);
+    const wrong = await run('check', '--offline');
+    expect(wrong.stdout).toContain('✗ site.home: There is no page amce. Did you mean acme?');
+    expect(wrong.stdout).toContain('✗ posts/a: components: There is no component acme/dsek. Did you mean acme/desk?');
+    expect(wrong.stdout).toContain('no upstream and no target was contacted');
+    expect(wrong.status).toBe(2);
+    configure(sandbox.configText());
+    expect((await run('check', '--offline')).status).toBe(0);
+    expect(['server-monitor', 'uptime', 'backup', 'crm'].map((name) => sandbox.requests.count(name))).toEqual([
+      0, 0, 0, 0,
+    ]);
+  });
+
   it('checks every upstream with one request and prints a row for each', async () => {
     configure(sandbox.configText());
     const result = await run('check');
     expect(result.stdout).toMatch(/✓ +edge +server-monitor/);
     expect(result.stdout).toMatch(/✓ +svc +uptime-service.*read scope/);
-    expect(result.stdout).toMatch(/pharos\.yaml: right/);
+    expect(result.stdout).toMatch(/pharos\.yaml is valid/);
     expect(result.status).toBe(0);
   });
 
@@ -103,12 +169,12 @@ describe('the command line', () => {
     const upstream = sandbox.configText().replace('auth: x-api-key', 'auth: x-api-key\n    schedule: "*/5 * * * * *"');
     configure(`${upstream}data: ./data-hasty\n`);
     const hasty = (await run('check')).stdout;
-    expect(hasty).toMatch(/asks more often than its quota allows.*every 15 s, schedule: "\*\/15 \* \* \* \* \*"/);
+    expect(hasty).toMatch(/asks more often than its rate limit allows.*every 15 s, schedule: "\*\/15 \* \* \* \* \*"/);
     expect(hasty).not.toMatch(/Infinity|NaN/);
     const limited = 'auth: x-api-key\n    limits: { perMinute: 60, perHour: 246 }';
     configure(`${sandbox.configText().replace('auth: x-api-key', limited)}data: ./data-tight\n`);
     const tight = (await run('check')).stdout;
-    expect(tight).toMatch(/the lists use up the quota.*every 120 s, schedule: "\*\/2 \* \* \* \*"/);
+    expect(tight).toMatch(/the lists use up the rate limit.*every 120 s, schedule: "\*\/2 \* \* \* \*"/);
     expect(tight).not.toMatch(/Infinity|NaN/);
     configure(sandbox.configText());
   });

@@ -13,6 +13,7 @@ import { ERROR_CODES } from '../../src/errors.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createMetrics } from '../../src/server/operators/metrics.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
+import { makeCertificate } from '../helpers/certificate.ts';
 import { faultOf } from '../helpers/command-fault.ts';
 import { CSTATE_FILES } from '../helpers/cstate-site.ts';
 import { codeBlocks, documents, innerLinks, ROOT, shellLines, shellWords } from '../helpers/documents.ts';
@@ -74,6 +75,13 @@ describe('references', () => {
     );
     expect(broken).toEqual([]);
   });
+
+  it('are all in the index of documents', () => {
+    const index = DOCUMENTS.find(({ path }) => path === 'docs/README.md');
+    const listed = new Set(index === undefined ? [] : innerLinks(index));
+    const below = DOCUMENTS.map(({ path }) => path).filter((path) => path.startsWith('docs/') && path !== index?.path);
+    expect(below.filter((path) => !listed.has(path))).toEqual([]);
+  });
 });
 
 describe('configurations in documents', () => {
@@ -92,12 +100,15 @@ describe('configurations in documents', () => {
     'operators',
   ];
 
+  const { cert: certificate } = makeCertificate('x.example', { from: new Date(0), to: new Date(Date.UTC(2120, 0, 1)) });
+
   /** What stands for something that is left out: a place in an address, a value, or more keys. */
   const complete = (text: string): string =>
     text
       .replaceAll(/,\s*…\s*\}/g, ' }')
       .replaceAll('"…"', '"someone@example.com"')
-      .replaceAll('https://…', 'https://upstream.example.com');
+      .replaceAll('https://…', 'https://upstream.example.com')
+      .replaceAll(/\bca: \$\{file:[^}]+\}/g, 'ca: ${CA}');
 
   function faultsOf(text: string): readonly string[] {
     const value = parse(complete(text)) as unknown;
@@ -110,7 +121,7 @@ describe('configurations in documents', () => {
       const config = stringify({ site: { url: 'https://status.example.com' }, ...part });
       const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [
         name,
-        name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value',
+        name === 'CA' ? certificate : name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value',
       ]);
       try {
         parseConfig({ text: config, file: null, folder: ROOT }, CONNECTORS, Object.fromEntries(names));
@@ -154,7 +165,8 @@ describe('commands in sentences and tables', () => {
   });
 
   it('are all of those that there are, in the table of README', () => {
-    const names = programOf(() => undefined).commands.flatMap((command) =>
+    const shown = programOf(() => undefined).commands.filter((command) => command.name() !== 'complete');
+    const names = shown.flatMap((command) =>
       command.commands.length === 0
         ? [command.name()]
         : command.commands.map((inner) => `${command.name()} ${inner.name()}`),
@@ -245,6 +257,7 @@ describe('command lines in documents', () => {
     if (program === 'npm' || line.includes(' && ')) return tryNpm(line);
     if (program === 'curl') return tryCurl(words);
     if (line === 'openssl rand -base64 32') return;
+    if (program === 'export') return tryExport(line);
     const [, sourced] = /^source <\(pharos (.+)\)$/.exec(line) ?? [];
     const args = sourced === undefined ? words.slice(words.indexOf('pharos') + 1) : sourced.split(' ');
     expect([line, words.includes('pharos') || sourced !== undefined]).toEqual([line, true]);
@@ -263,6 +276,11 @@ describe('command lines in documents', () => {
       const isKnown = script === 'ci' || (script !== undefined && Object.hasOwn(packageJson.scripts, script));
       expect([part, isKnown]).toEqual([part, true]);
     }
+  }
+
+  /** Variables that Pharos or its Node reads. */
+  function tryExport(line: string): void {
+    expect(line).toMatch(/^export (HTTPS?_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS)=\S+$/);
   }
 
   async function tryCurl(words: readonly string[]): Promise<void> {

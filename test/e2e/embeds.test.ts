@@ -105,7 +105,7 @@ describe('the element <pharos-status>', () => {
     const { state, text, rows, links } = await said(page);
     expect({ state, text, rows, links }).toEqual({
       state: 'operational',
-      text: 'Everything is working',
+      text: 'All systems operational',
       rows: 0,
       links: [`${siteUrl}/acme/`],
     });
@@ -143,7 +143,7 @@ describe('the element <pharos-status>', () => {
       expect([answer.body.slice(0, 40), state, text, rows]).toEqual([
         answer.body.slice(0, 40),
         'unknown',
-        'We do not know the current state',
+        'Current status unknown',
         0,
       ]);
       await page.close();

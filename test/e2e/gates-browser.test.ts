@@ -39,11 +39,11 @@ describe('a visitor with a browser', () => {
       const page = await withPage(context, `/${SLUG.password}/history/`);
       expect(await page.content()).not.toContain(CANARY.password);
       await page.getByLabel('Password').fill('not the password');
-      await page.getByRole('button', { name: 'Show the page' }).click();
+      await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('alert').waitFor();
       expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
       await page.getByLabel('Password').fill(SECRETS.VAULT_PASSWORD);
-      await page.getByRole('button', { name: 'Show the page' }).click();
+      await page.getByRole('button', { name: 'Sign in' }).click();
       await page.waitForURL(`**/${SLUG.password}/history/`);
       expect(await page.content()).toContain(CANARY.password);
       const [cookie] = await context.cookies();
@@ -76,9 +76,9 @@ describe('a visitor with a browser', () => {
     const [context, elsewhere] = [await browser.newContext(), await browser.newContext()];
     const before = site.mails.length;
     const page = await withPage(context, `/${SLUG.email}/`);
-    await page.getByLabel('E-mail address').fill(`someone@${DOMAIN}`);
-    await page.getByRole('button', { name: 'Send the link' }).click();
-    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    await page.getByLabel('Email address').fill(`someone@${DOMAIN}`);
+    await page.getByRole('button', { name: 'Send sign-in link' }).click();
+    await page.getByRole('heading', { name: 'Check your email' }).waitFor();
     await eventually(
       async () => site.mails.length,
       (count) => count > before,
@@ -90,7 +90,7 @@ describe('a visitor with a browser', () => {
     const stranger = await withPage(elsewhere, pathname + search);
     await stranger.getByRole('button', { name: 'Sign in' }).click();
     await stranger.getByRole('alert').waitFor();
-    expect(await stranger.getByRole('alert').innerText()).toContain('in which you asked');
+    expect(await stranger.getByRole('alert').innerText()).toContain('the browser you requested it from');
 
     await page.goto(at(pathname + search));
     expect(await page.content()).not.toContain(CANARY.email);
@@ -100,7 +100,7 @@ describe('a visitor with a browser', () => {
     await page.goto(at(pathname + search));
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').innerText()).toContain('used already');
+    expect(await page.getByRole('alert').innerText()).toContain('already been used');
     await Promise.all([context.close(), elsewhere.close()]);
   });
 
@@ -108,8 +108,8 @@ describe('a visitor with a browser', () => {
     const context = await browser.newContext();
     const before = site.mails.length;
     const page = await withPage(context, `/${SLUG.email}/history/`);
-    await page.getByLabel('E-mail address').fill(`another@${DOMAIN}`);
-    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByLabel('Email address').fill(`another@${DOMAIN}`);
+    await page.getByRole('button', { name: 'Send sign-in link' }).click();
     await eventually(
       async () => site.mails.length,
       (count) => count > before,
@@ -141,7 +141,7 @@ describe('a visitor with a browser', () => {
     const context = await browser.newContext();
     const page = await withPage(context, `/${SLUG.password}/`);
     await page.getByLabel('Password').fill(SECRETS.VAULT_PASSWORD);
-    await page.getByRole('button', { name: 'Show the page' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL(`**/${SLUG.password}/`);
     const before = await context.cookies(at('/'));
     for (const index of forms.keys()) {

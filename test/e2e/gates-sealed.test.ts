@@ -41,7 +41,7 @@ describe('a sealed page in a browser', () => {
     const field = page.getByLabel('Password');
     await field.fill('open says me');
     await page.getByRole('button').click();
-    await page.getByText('That is not the password.').waitFor();
+    await page.getByText('Incorrect password.').waitFor();
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     await field.fill('open sesame');
     await field.press('Enter');
@@ -60,7 +60,7 @@ describe('a sealed page in a browser', () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-    expect(await page.locator('main').innerText()).toContain('needs JavaScript');
+    expect(await page.locator('main').innerText()).toContain('Turn on JavaScript');
     await context.close();
   });
 });

@@ -38,7 +38,7 @@ describe('pharos incident', () => {
     const wrong = await command('incident', 'new', 'x', '--component', 'vault=major_outage', ...at);
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('components.vault')]);
     const nothing = await command('incident', 'update', id, ...at);
-    expect([nothing.status, nothing.stderr]).toEqual([2, expect.stringContaining('Say what is new')]);
+    expect([nothing.status, nothing.stderr]).toEqual([2, expect.stringContaining('Nothing to update')]);
   });
 
   it('writes into the store where no server runs, and its next start publishes that', async () => {
@@ -47,7 +47,7 @@ describe('pharos incident', () => {
     // A port that nobody listens at.
     writeFileSync(config, readFileSync(config, 'utf8').replace('server: {', 'server: { port: 1,'));
     const made = await command('incident', 'new', 'While it was down', '--page', 'acme', '--component', 'web');
-    expect([made.status, made.stdout]).toEqual([0, expect.stringContaining('No server runs, so it is stored')]);
+    expect([made.status, made.stdout]).toEqual([0, expect.stringContaining('No server is running. Stored')]);
     pharos = await startWritingSite(folder.path);
     expect(await eventually(incidents, (found) => found.length === 2)).toEqual([
       'While it was down: investigating',

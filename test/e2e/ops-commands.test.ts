@@ -11,7 +11,7 @@ import { createTerminalAsker } from '../../src/cli/init/asker.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { runHere } from '../helpers/in-process.ts';
-import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 interface Finding {
   readonly name: string;
@@ -122,6 +122,28 @@ describe('commands that set up, look after and foresee', () => {
       const { findings: found } = JSON.parse(stdout) as { findings: Finding[] };
       return { status, by: new Map(found.map((finding) => [finding.name, finding])) };
     };
+
+    it('looks at the machine where there is no configuration, and leaves nothing behind', async () => {
+      const empty = temporaryFolder();
+      const { status, stdout } = await runPharos(['doctor', '--json'], { cwd: empty.path });
+      const {
+        ok,
+        config: file,
+        findings: found,
+      } = JSON.parse(stdout) as Record<string, unknown> & { findings: Finding[] };
+      expect([status, ok, file]).toEqual([0, true, null]);
+      expect(found.map(({ name, result }) => `${name}: ${result}`)).toEqual(
+        expect.arrayContaining([
+          'Node.js: ok',
+          'SQLite: ok',
+          'data folder: ok',
+          'disk space: ok',
+          'configuration: skipped',
+        ]),
+      );
+      expect(readdirSync(empty.path)).toEqual([]);
+      empty.remove();
+    });
 
     it('finds nothing wrong where nothing is', async () => {
       write('sound.yaml', sandbox.configText({ include: ['server-monitor'], hasPages: false }));

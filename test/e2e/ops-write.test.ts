@@ -56,7 +56,7 @@ describe('the form of operators', () => {
     await page.goto(`${pharos.url}/-/ops`);
     await page.getByRole('link', { name: 'Write on acme' }).click();
     await page.getByLabel('Title').fill('Errors at the API');
-    await page.getByLabel('What visitors are told').fill('We are **looking** into it.');
+    await page.getByLabel('Message for visitors').fill('We are **looking** into it.');
     await page.getByLabel('API').selectOption('Major outage');
     await press('Preview');
     await said('API: operational → major outage');
@@ -66,7 +66,7 @@ describe('the form of operators', () => {
     expect(await shown()).not.toContain('Errors at the API');
     expect(await page.getByLabel('Title').inputValue()).toBe('Errors at the API');
     await press('Send');
-    await said('It is written and published.');
+    await said('Published.');
     expect(await shown()).toContain('Errors at the API');
     expect(await states()).toEqual(['API major_outage', 'Website operational']);
 
@@ -74,8 +74,8 @@ describe('the form of operators', () => {
     await page.getByLabel('Status').selectOption('Resolved');
     await page.getByLabel('Update', { exact: true }).fill('All is well again.');
     await press('Send');
-    await said('It is written and published.');
-    await said('Nothing is open on this page.');
+    await said('Published.');
+    await said('Nothing open on this page.');
     expect(await states()).toEqual(['API operational', 'Website operational']);
     expect(await shown()).toContain('All is well again.');
   });
@@ -84,9 +84,9 @@ describe('the form of operators', () => {
     await write();
     await page.getByRole('link', { name: 'Slow searches' }).click();
     expect(await page.getByLabel('Title').inputValue()).toBe('Searches are slow');
-    await page.getByLabel('Publish').selectOption('Later: keep it as a draft');
+    await page.getByLabel('Publish').selectOption('Later (save as a draft)');
     await press('Send');
-    await said('It is kept as a draft.');
+    await said('Saved as a draft.');
     expect(await shown()).not.toContain('Searches are slow');
     await page.getByRole('link', { name: 'Searches are slow' }).click();
     await page.getByLabel('Publish').selectOption('Now');
@@ -94,23 +94,23 @@ describe('the form of operators', () => {
     expect(await shown()).toContain('Searches are slow');
     expect(await states()).toEqual(['API operational', 'Website degraded_performance']);
     await page.getByRole('button', { name: 'Delete: Searches are slow' }).click();
-    await said('It is taken away.');
+    await said('Deleted.');
     expect(await shown()).not.toContain('Searches are slow');
   });
 
   it('plans a maintenance by the clock of the page, with repetition, and tells what is wrong at its field', async () => {
     await write('&kind=maintenance');
     await page.getByLabel('Title').fill('Database upgrade');
-    await page.getByLabel('Begins').fill('2030-07-01T22:00');
+    await page.getByLabel('Starts').fill('2030-07-01T22:00');
     await page.getByLabel('Ends').fill('2030-07-01T21:00');
     await page.getByLabel('Repeats').selectOption('Every week');
     await page.getByLabel('Website').selectOption('Under maintenance');
     await press('Send');
     await said('is not after scheduled_for');
-    expect(await page.getByLabel('Begins').inputValue()).toBe('2030-07-01T22:00');
+    expect(await page.getByLabel('Starts').inputValue()).toBe('2030-07-01T22:00');
     await page.getByLabel('Ends').fill('2030-07-01T23:30');
     await press('Send');
-    await said('It is written and published.');
+    await said('Published.');
     const [made] = (await callApi(pharos.url, 'GET', 'pages/acme/incidents/upcoming')).body;
     expect(made).toMatchObject({
       name: 'Database upgrade',
@@ -120,27 +120,27 @@ describe('the form of operators', () => {
     await page.getByRole('link', { name: 'Database upgrade' }).click();
     expect(await page.getByLabel('Repeats').inputValue()).toBe('FREQ=WEEKLY');
     await page.getByRole('button', { name: 'Delete: Database upgrade' }).click();
-    await said('It is taken away.');
+    await said('Deleted.');
   });
 
   it('announces, and overrides a component until that is taken back', async () => {
     await write('&kind=announcement');
     await page.getByLabel('Title').fill('We have moved');
     await press('Send');
-    await said('It is written and published.');
+    await said('Published.');
     expect(await shown()).toContain('We have moved');
     await page.getByRole('button', { name: 'Delete: We have moved' }).click();
-    await said('It is taken away.');
+    await said('Deleted.');
     expect(await shown()).not.toContain('We have moved');
 
     await write('&kind=override');
     await page.getByLabel('Component', { exact: true }).selectOption('Website');
     await page.getByLabel('Is', { exact: true }).selectOption('Partial outage');
     await press('Send');
-    await said('It is written and published.');
+    await said('Published.');
     expect(await states()).toEqual(['API operational', 'Website partial_outage']);
-    await page.getByRole('button', { name: 'Take back: Website' }).click();
-    await said('It is taken away.');
+    await page.getByRole('button', { name: 'Remove: Website' }).click();
+    await said('Deleted.');
     expect(await states()).toEqual(['API operational', 'Website operational']);
   });
 
@@ -148,21 +148,21 @@ describe('the form of operators', () => {
     await write();
     await page.getByLabel('Title').fill('Two at once');
     await press('Send');
-    await said('It is written and published.');
+    await said('Published.');
     await page.getByRole('link', { name: 'Two at once' }).click();
     const other = await context.newPage();
     await other.goto(page.url());
     await other.getByLabel('Update', { exact: true }).fill('The other was first.');
     await other.getByRole('button', { name: 'Send' }).click();
-    await other.getByText('It is written and published.').waitFor();
+    await other.getByText('Published.').waitFor();
     await page.getByLabel('Update', { exact: true }).fill('I was second.');
     await press('Send');
-    await said('Somebody else changed it meanwhile.');
+    await said('Someone else changed it in the meantime.');
     expect(await shown()).toContain('The other was first.');
     expect(await shown()).not.toContain('I was second.');
     expect(await page.getByLabel('Update', { exact: true }).inputValue()).toBe('I was second.');
     await press('Send');
-    await said('It is written and published.');
+    await said('Published.');
     for (const words of ['The other was first.', 'I was second.']) expect(await shown()).toContain(words);
     await page.getByRole('button', { name: 'Delete: Two at once' }).click();
     await other.close();

@@ -233,10 +233,10 @@ server: { trustedProxyHops: 1 }
   it('pulls, rebuilds and signs out by buttons, without JavaScript, and says who did it', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await signedIn(await context.newPage());
-    await page.getByRole('button', { name: 'Pull now: edge' }).click();
-    expect(await page.locator('#notice').innerText()).toContain('A pull is queued');
+    await page.getByRole('button', { name: 'Sync now: edge' }).click();
+    expect(await page.locator('#notice').innerText()).toContain('Sync queued');
     await page.getByRole('button', { name: 'Rebuild acme' }).click();
-    expect(await page.locator('#notice').innerText()).toContain('A rebuild of the page is queued');
+    expect(await page.locator('#notice').innerText()).toContain('Rebuild of the page queued');
     const entries = await eventually(
       async () => {
         await page.goto(`${pharos.url}/-/ops`);
@@ -319,7 +319,7 @@ server: { trustedProxyHops: 1 }
       const { cookie } = await signIn();
       const text = await (await fetch(`${serving.url}/-/ops`, { headers: { cookie } })).text();
       expect(text).toContain('This process only serves');
-      expect(text).not.toContain('Pull now');
+      expect(text).not.toContain('Sync now');
     } finally {
       expect(await serving.stop()).toBe(0);
     }
@@ -371,7 +371,7 @@ server: { trustedProxyHops: 1 }
       .replace('${PHAROS_TOKEN}', '${NEXT_TOKEN}')
       .replace(/title: Acme\b/, 'title: Acme renamed')
       .replace('- slug: partners', '- slug: friends');
-    await hangUp(changed, () => lines('the configuration was read again') === 1);
+    await hangUp(changed, () => lines('configuration reloaded') === 1);
     expect((await send('ops', { headers: { cookie } })).status).toBe(401);
     expect((await post('ops/sign-in', { token: token() })).status).toBe(403);
     expect((await post('ops/sign-in', { token: env['NEXT_TOKEN'] ?? '' })).status).toBe(303);
@@ -382,7 +382,7 @@ server: { trustedProxyHops: 1 }
     expect(titled).toContain('<title>Acme renamed</title>');
     expect(pharos.stderr()).not.toContain(env['NEXT_TOKEN']);
 
-    await hangUp(`${changed}data: ./elsewhere\n`, () => lines('it takes effect at the next start') === 1);
+    await hangUp(`${changed}data: ./elsewhere\n`, () => lines('takes effect after a restart') === 1);
     expect((await fetch(`${pharos.url}/acme/`)).status).toBe(200);
   });
 
@@ -390,7 +390,7 @@ server: { trustedProxyHops: 1 }
     await page.goto(`${pharos.url}/-/ops`);
     await page.getByLabel('Operator token').fill('not the token');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('That is not the operator token.').waitFor();
+    await page.getByText('Incorrect operator token.').waitFor();
     await page.getByLabel('Operator token').fill(token());
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Upstreams' }).waitFor();

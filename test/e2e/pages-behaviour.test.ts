@@ -65,13 +65,13 @@ describe('without script', () => {
     const page = await open('', noScript);
     const text = await page.locator('body').innerText();
     for (const words of [
-      'Some things are down',
+      'Partial outage',
       'Web application',
       'No data is lost',
-      'Planned maintenance',
+      'Scheduled maintenance',
       'In this state since Nov 21, 2026',
-      'Checked every 1 min. Read later than',
-      'Not over yet · Critical impact',
+      'Checked every 1 min. If it is later than',
+      'Ongoing · Critical impact',
     ])
       expect(text).toContain(words);
     const row = page.locator('.row', { hasText: 'Sign-in' });
@@ -118,10 +118,10 @@ describe('with script', () => {
     putNow(null);
     const page = await open('');
     await page.clock.runFor(130_000);
-    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. Read later than');
+    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. If it is later than');
     putNow({ checkedAgoMs: null });
     await page.clock.runFor(61_000);
-    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. Read later than');
+    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. If it is later than');
   });
 
   it('says how long what is open has lasted, and goes on counting', async () => {
@@ -168,7 +168,7 @@ describe('with script', () => {
     await page.locator('summary', { hasText: 'Core' }).click();
     server.put('', await draw(calm({ asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) })));
     await page.clock.runFor(61_000);
-    await page.getByRole('heading', { name: 'Everything is working' }).waitFor();
+    await page.getByRole('heading', { name: 'All systems operational' }).waitFor();
     expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true);
     expect(await page.locator('html').getAttribute('class')).toBe('s-operational');
     expect(await page.locator('#state').getAttribute('role')).toBe('status');
@@ -184,7 +184,7 @@ describe('with script', () => {
     const before = await colour();
     await page.route('**', (route) => route.abort());
     await page.clock.runFor(20 * 60_000);
-    expect(await page.locator('#stale').innerText()).toContain('This page is not current.');
+    expect(await page.locator('#stale').innerText()).toContain('This page is out of date.');
     expect(await colour()).not.toBe(before);
   });
 

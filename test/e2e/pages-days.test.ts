@@ -230,7 +230,7 @@ it('without script a bar leads to the same days as a table, with links to their 
   expect(await today.innerText()).toMatch(/Outage\s+47 min/);
   expect(await today.getByRole('link').getAttribute('href')).toBe('../../incidents/api-down/');
   await page.goto(`${server.url}uptime/`);
-  await page.getByText('Days as a list').click();
+  await page.getByText('View days as a table').click();
   await page
     .getByRole('row', { name: /Nov 21/ })
     .getByRole('link')

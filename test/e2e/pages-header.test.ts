@@ -128,7 +128,7 @@ describe('the time zone', () => {
     expect(await event(page)).toContain('Nov 21, 08:44');
     expect(await page.locator('footer').innerText()).toContain('All times are in Europe/Berlin.');
     await page.getByText('Display', { exact: true }).click();
-    await page.getByLabel('Time zone').selectOption('Yours');
+    await page.getByLabel('Time zone').selectOption('Your time zone');
     expect(await event(page)).toContain('Nov 21, 02:44');
     expect(await page.locator('.as-of').innerText()).toContain('Nov 21, 2026, 02:47 EST');
     expect(await page.locator('footer').innerText()).toContain('All times are in America/New York.');
@@ -143,12 +143,12 @@ describe('the time zone', () => {
   it('holds for what a refresh brings', async () => {
     const page = await open('');
     await page.getByText('Display', { exact: true }).click();
-    await page.getByLabel('Time zone').selectOption('Yours');
+    await page.getByLabel('Time zone').selectOption('Your time zone');
     const before = await renderer.render('status-page', statusPageView(outage()));
     const later = calm({ asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) });
     server.put('', await renderer.render('status-page', statusPageView(later)));
     await page.clock.runFor(61_000);
-    await page.getByRole('heading', { name: 'Everything is working' }).waitFor();
+    await page.getByRole('heading', { name: 'All systems operational' }).waitFor();
     expect(await page.locator('.event', { hasText: 'Search answered slowly' }).locator('.side').innerText()).toContain(
       'Nov 18, 01:31',
     );

@@ -54,7 +54,7 @@ describe('the renderer', () => {
     const broken = { ...statusPageView(outage()), sections: null };
     const failure = await renderer.render('status-page', broken as never).catch((error: unknown) => error);
     expect(isStatusError(failure) && failure.code).toBe('PUBLISH_FAILED');
-    expect((await renderer.render('status-page', statusPageView(outage()))).html).toContain('Some things are down');
+    expect((await renderer.render('status-page', statusPageView(outage()))).html).toContain('Partial outage');
   });
 
   it('fails on a view of another kind than the page', async () => {

@@ -131,7 +131,7 @@ describe('a page of 300 components', () => {
     await page.evaluate(() => scrollTo(0, 2_000));
     await line.waitFor();
     expect((await line.boundingBox())?.y).toBe(0);
-    expect(await line.innerText()).toBe('Some things are down');
+    expect(await line.innerText()).toBe('Partial outage');
     const seen = await page.evaluate(() => document.elementFromPoint(180, 20)?.closest('.stays') !== null);
     expect(seen).toBe(true);
     await page.evaluate(() => scrollTo(0, 0));

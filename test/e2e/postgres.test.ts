@@ -110,5 +110,5 @@ it('keeps two nodes with data folders of their own current, outlives its server,
 
   const said = [a, b, again].map((node) => node.stderr() + node.stdout()).join('');
   expect(said).not.toContain('secret-canary');
-  expect(said).toContain('What was published last is served meanwhile');
+  expect(said).toContain('The last published pages stay online');
 }, 120_000);

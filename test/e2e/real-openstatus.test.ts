@@ -41,7 +41,7 @@ describe('what is left out of a real openstatus', () => {
       '! os: pages.2: left out: languages besides its default (en); accent_color, css_variables and locale of pharos.yaml say how a page looks',
       `! os: ${LEFT_OUT}`,
       '! page manual: its language there is tr, for which there are no words here, so it is drawn in en',
-      expect.stringMatching(/^! page staff: Its password is known to the upstream only\. The page stays private/),
+      expect.stringMatching(/^! page staff: Only the upstream knows its password\. The page stays private/),
       expect.stringMatching(/^! page office: Unsupported access type\. The page stays private/),
     ]);
     expect(stdout).not.toMatch(/sesame|x-secret|example\.test\/hook/);
@@ -64,7 +64,7 @@ describe('what is left out of a real openstatus', () => {
         async () => (await fetch(`${pharos.url}/-/ops`, { headers: { cookie } })).text(),
         (text) => text.includes('of the last pass'),
       );
-      expect(page).toContain('2 notes of the last pass');
+      expect(page).toContain('2 notes from the last pass');
       expect(page).toContain(LEFT_OUT);
       expect(page).toContain('Page manual: its language there is tr');
     } finally {

@@ -163,15 +163,15 @@ function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
   const choice = { text: 'Acme', href: 'write?page=acme', isCurrent: true };
   const field = { value: '', fault: null, hint: 'Markdown.' };
   return {
-    notice: 'It is written and published.',
-    faults: ['Somebody else changed it meanwhile.'],
+    notice: 'Published.',
+    faults: ['Someone else changed it in the meantime.'],
     page: 'acme',
     pages: [choice],
     kinds: [{ ...choice, text: 'Incident' }],
     templates: [{ ...choice, text: 'Slow' }],
     open: [
       { id: 'a', version: 1, title: 'Slow', facts: 'Incident', note: 'A note.', href: 'write?id=a', removal: 'Delete' },
-      { id: 'b', version: 1, title: 'API', facts: 'Override', note: null, href: null, removal: 'Take back' },
+      { id: 'b', version: 1, title: 'API', facts: 'Override', note: null, href: null, removal: 'Remove' },
     ],
     form: {
       heading: 'New: Incident',

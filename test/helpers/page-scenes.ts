@@ -165,7 +165,7 @@ export function outage(init: Parameters<typeof pageModel>[0] = {}): PageModel {
         endsAt: ago(-40 * MINUTE_MS),
         announcedAt: ago(80 * MINUTE_MS),
         texts: [],
-        updates: [{ id: 'began', at: ago(80 * MINUTE_MS), status: 'in_progress', body: 'The maintenance has begun.' }],
+        updates: [{ id: 'began', at: ago(80 * MINUTE_MS), status: 'in_progress', body: 'Maintenance has started.' }],
       }),
       maintenance({ componentIds: ['exports', 'api'] }),
     ],

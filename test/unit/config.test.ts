@@ -53,13 +53,13 @@ describe('the configuration', () => {
 
   it('refuses a secret in clear and names the way to give it', () => {
     expect(faultsOf(`${SITE}operators: { token: hunter2hunter2 }\n`)).toEqual([
-      'operators.token: a secret may not stand in the file: write ${NAME} and set that environment variable, or ${file:/path} (line 2)',
+      'operators.token: secrets must not be in this file. Write ${NAME} and set that environment variable, or use ${file:/path} (line 2)',
     ]);
   });
 
   it('says which variable is missing, at its place and line', () => {
     expect(faultsOf(`${SITE}operators: { token: "\${MISSING}" }\n`)).toEqual([
-      'operators.token: the environment variable MISSING is not set; set it, or use ${file:/path} (line 2)',
+      'operators.token: environment variable MISSING is not set. Set it, or read the value from a file with ${file:/path} (line 2)',
     ]);
   });
 
@@ -78,6 +78,63 @@ describe('the configuration', () => {
         `${SITE}pages:\n  - slug: a\n    groups: [{ id: g, name: G }]\n    components: [{ type: static, name: X, group_id: h }, { monitor: b/1 }]\n`,
       ).join('\n'),
     ).toMatch(/group_id: there is no group h/);
+  });
+
+  it('says of each fault what was expected, what it got and what was probably meant', () => {
+    const text = `${SITE}server: { port: "8080", hosst: x }
+upstreams:
+  - { id: a, kind: server-montor }
+  - { id: b, kind: server-monitor, baseUrl: "https://x.example", apiKey: "\${TOKEN}", aut: 5 }
+  - { id: c, kind: server-monitor, baseUrl: "https://x.example" }
+pages: [{ slug: a, theme: drak, incidents: { after: 3 } }, { slug: b, title: "" }]
+`;
+    expect(faultsOf(text)).toEqual([
+      'server.port: expected a number; got "8080" (line 2)',
+      'server: unknown key hosst. Did you mean host? (line 2)',
+      expect.stringMatching(
+        /^upstreams\[0\]\.kind: unknown kind "server-montor"\. Did you mean server-monitor\? Expected one of server-monitor, .* \(line 4\)$/,
+      ),
+      'upstreams[1]: unknown key aut. Did you mean auth? (line 5)',
+      'upstreams[2].apiKey: missing; expected a text (line 6)',
+      'pages[0].theme: expected one of system, light, dark; got "drak". Did you mean dark? (line 7)',
+      'pages[0].incidents.after: expected a length of time such as 90s, 3m or 1h, or off; got 3 (line 7)',
+      'pages[1].title: expected at least 1 character; got "" (line 7)',
+    ]);
+  });
+
+  it('shows the line with a caret below the fault', () => {
+    expect(() => load(`${SITE}server: { host: x, port: "8080" }\n`)).toThrow(
+      `/etc/pharos.yaml has an error:
+  server.port: expected a number; got "8080" (line 2)
+    2 | server: { host: x, port: "8080" }
+      |                          ^^^^^^`,
+    );
+  });
+
+  it('shows no secret of the file beside a fault, be it in clear, escaped, over lines, or in a file that is no YAML', () => {
+    const entry = '"hun\\"ter2"';
+    for (const text of [
+      `${SITE}operators: { token: ${entry}, nope: 1 }\n`,
+      `${SITE}upstreams: [{ id: a, kind: nope, apiKey: ${entry} }]\n`,
+      `${SITE}intake: [{ id: a, page: a, secrets: [ter2, "x-ter2"], preset: no }]\n`,
+      `${SITE}pages: [{ slug: a, password: >\n      hun\n      ter2\n  , theme: no }]\n`,
+      `${SITE}operators: { token: 12342, nope: 1 }\n`,
+      `${SITE}operators:\n  token: hun ter2: x\n`,
+      `${SITE}intake:\n  - secrets:\n    - ter2 [\n   - x: y\n`,
+    ]) {
+      expect(() => load(text)).toThrow();
+      try {
+        load(text);
+      } catch (error) {
+        const { message, issues } = error as { message: string; issues: unknown };
+        expect(message + JSON.stringify(issues), text).not.toMatch(/ter2|hun|12342/);
+      }
+    }
+  });
+
+  it('says what to do about an empty file', () => {
+    for (const text of ['', '# nothing yet\n'])
+      expect(faultsOf(text)).toEqual([': the file is empty. Start with `pharos init`, or copy pharos.example.yaml']);
   });
 
   it('refuses slugs that could not be addresses or belong to the site', () => {
@@ -100,7 +157,7 @@ describe('the configuration', () => {
     expect(config.store?.url.reveal()).toBe(url);
     expect(inspect(config, { depth: 9 }).replace(/secrets: Set.*/, '')).not.toContain('canary');
     expect(config.secrets).toContain(url);
-    expect(faultsOf(`${SITE}store: { url: "${url}" }\n`)[0]).toMatch(/^store\.url: a secret may not stand in the file/);
+    expect(faultsOf(`${SITE}store: { url: "${url}" }\n`)[0]).toMatch(/^store\.url: secrets must not be in this file/);
     for (const other of ['mysql://db/x', 'pharos.db', 'https://db.example.com'])
       expect(faultsOf(`${SITE}store: { url: "\${DB}" }\n`, { DB: other })[0]).toContain(
         'store.url: expected postgres://',
@@ -185,8 +242,8 @@ describe('output', () => {
     expect([...config.secrets].toSorted()).toEqual(['AKID-0001', 'secret-0001']);
     expect(JSON.stringify(config)).not.toMatch(/secret-0001|AKID-0001/);
     expect(faultsOf(textOf({ secretAccessKey: 'in-clear', sessionToken: 'in-clear' }), environment)).toEqual([
-      expect.stringContaining('output.s3.secretAccessKey: a secret may not stand in the file'),
-      expect.stringContaining('output.s3.sessionToken: a secret may not stand in the file'),
+      expect.stringContaining('output.s3.secretAccessKey: secrets must not be in this file'),
+      expect.stringContaining('output.s3.sessionToken: secrets must not be in this file'),
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, nearestName } from '../../src/config/nearest.ts';
+import { didYouMean, nearestName } from '../../src/schema/nearest.ts';
 
 describe('the name that was probably meant', () => {
   const names = ['server-monitor', 'uptime-service', 'api', 'acme/api', 'de'];

@@ -110,5 +110,5 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
 function deliveryFailure(error: unknown): string {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
-  return `A sign-in mail was not taken (${facts.join(', ') || 'no reason given'}); it is tried again while its link lives. Check access.smtp.`;
+  return `A sign-in email was rejected (${facts.join(', ') || 'no reason given'}); it is tried again while its link lives. Check access.smtp.`;
 }

@@ -13,15 +13,14 @@ const STYLE =
 const CSP = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'`;
 
 const FAULTS: Readonly<Record<LoginFault, string>> = {
-  wrong: 'That is not the password of a page at this address.',
-  'wrong-code': 'That code does not fit, or it has expired.',
-  limited: 'Too many tries. Please wait {minutes} minutes.',
-  invalid: 'Please enter a complete e-mail address.',
-  expired: 'This link has expired or was used already. Please ask for a new one.',
-  'other-browser':
-    'Please open the link in the browser in which you asked for it, or type the code from the mail there.',
-  refused: 'That came from another site. Please try again here.',
-  unavailable: 'Signing in does not work at the moment. Please try again in a few minutes.',
+  wrong: 'Incorrect password.',
+  'wrong-code': 'This code is incorrect or has expired.',
+  limited: 'Too many attempts. Try again in {minutes} minutes.',
+  invalid: 'Enter a valid email address.',
+  expired: 'This link has expired or has already been used. Request a new one.',
+  'other-browser': 'Open the link in the browser you requested it from, or enter the code from the email there.',
+  refused: 'This request came from another site. Try again here.',
+  unavailable: 'Sign-in is temporarily unavailable. Try again in a few minutes.',
 };
 
 export async function plainLogin(prompt: LoginPrompt): Promise<LoginHtml> {
@@ -36,12 +35,12 @@ export async function plainLogin(prompt: LoginPrompt): Promise<LoginHtml> {
 
 const DRAW: Readonly<Record<LoginPrompt['step'], (prompt: LoginPrompt) => { title: string; body: string }>> = {
   'sign-in': (prompt) => ({
-    title: 'Nothing to see here without signing in',
-    body: `<p>There is no page at this address, or it is private.</p>${prompt.hasPassword ? passwordForm(prompt) : ''}${prompt.hasEmail ? emailForm(prompt) : ''}`,
+    title: 'This page is private',
+    body: `<p>This page doesn’t exist or is private. If you have access, sign in.</p>${prompt.hasPassword ? passwordForm(prompt) : ''}${prompt.hasEmail ? emailForm(prompt) : ''}`,
   }),
   sent: (prompt) => ({
-    title: 'Please look into your mail',
-    body: `<p>If this address may see the page, a mail is on its way. Its link works once, for ${prompt.minutes} minutes, in this browser.</p>${codeForm(prompt)}`,
+    title: 'Check your email',
+    body: `<p>If this address has access, we’ve sent it a sign-in link. The link works once, in this browser, for ${prompt.minutes} minutes.</p>${codeForm(prompt)}`,
   }),
   confirm: (prompt) => ({
     title: 'Sign in',
@@ -58,7 +57,7 @@ function passwordForm(prompt: LoginPrompt): string {
   return form(
     prompt,
     'login/',
-    `<input class="hidden" name="username" autocomplete="username" value="${escapeMarkup(prompt.username)}" readonly tabindex="-1" aria-hidden="true"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus><button>Show the page</button>`,
+    `<input class="hidden" name="username" autocomplete="username" value="${escapeMarkup(prompt.username)}" readonly tabindex="-1" aria-hidden="true"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus><button>Sign in</button>`,
   );
 }
 
@@ -66,7 +65,7 @@ function emailForm(prompt: LoginPrompt): string {
   return form(
     prompt,
     'login/',
-    '<label for="email">E-mail address</label><input id="email" name="email" type="email" autocomplete="email" required><button>Send a link</button>',
+    '<label for="email">Email address</label><input id="email" name="email" type="email" autocomplete="email" required><button>Send sign-in link</button>',
   );
 }
 
@@ -74,7 +73,7 @@ function codeForm(prompt: LoginPrompt): string {
   return form(
     prompt,
     'login/code/',
-    '<label for="code">Or type the code from the mail</label><input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required><button>Sign in</button>',
+    '<label for="code">Or enter the code from the email</label><input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required><button>Sign in</button>',
   );
 }
 

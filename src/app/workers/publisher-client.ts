@@ -37,12 +37,15 @@ export interface PublisherHandlers {
 /** What the thread asks. */
 export interface PublisherHost extends ControlHandlers {
   readonly onError: (message: string) => void;
+  readonly onPage: (done: number, total: number) => void;
 }
 
 export interface PublisherClientOptions extends PublisherThreadData {
   readonly control: PublishControl;
   /** Slugs of pages that something happened to since the last call. */
   readonly takeTouched: () => ReadonlySet<string>;
+  /** Told after each page of a run how many of those with news are done. */
+  readonly onPage?: (done: number, total: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -57,7 +60,7 @@ export interface PublisherClient extends Publisher {
  * @throws PUBLISH_FAILED when it cannot draw
  */
 export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
-  const { store, folders, control, takeTouched, onError } = options;
+  const { store, folders, control, takeTouched, onPage, onError } = options;
   const worker = new Worker(new URL(`./publisher-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: { store, folders } satisfies PublisherThreadData,
   });
@@ -65,6 +68,7 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
   const rpc = createRpc<PublisherHandlers>(worker, {
     ...host.handlers,
     onError: (message: string) => onError(new Error(message)),
+    onPage: (done: number, total: number) => onPage?.(done, total),
   });
   let isClosing = false;
   const end = (error: Error): void => {
@@ -74,7 +78,7 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
   };
   worker.on('error', end);
   worker.on('exit', (status) =>
-    end(new StatusError({ code: 'PUBLISH_FAILED', message: `The thread that publishes ended with ${status}.` })),
+    end(new StatusError({ code: 'PUBLISH_FAILED', message: `The publishing thread exited with status ${status}.` })),
   );
   const send = createStateSender();
   try {

@@ -54,6 +54,7 @@ async function start() {
       return taken;
     },
     workers: createWorkerPool({ store, folders }, control),
+    onPage: (done, total) => void host.call('onPage', done, total),
     onError: (error) => void host.call('onError', messageOf(error)),
   });
 }

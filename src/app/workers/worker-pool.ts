@@ -68,7 +68,7 @@ export function createWorkerPool(data: PageWorkerData, { nextNumber, rememberFir
     };
     worker.on('error', end);
     worker.on('exit', (status) =>
-      end(new StatusError({ code: 'PUBLISH_FAILED', message: `A thread that draws pages ended with ${status}.` })),
+      end(new StatusError({ code: 'PUBLISH_FAILED', message: `A rendering thread exited with status ${status}.` })),
     );
     members.push(member);
     return member;

@@ -33,7 +33,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     String(count),
   ]);
   const text = [
-    rows.length === 0 ? 'Nothing was done yet.' : table(['when', 'who', 'what', 'from', 'what came of it'], rows),
+    rows.length === 0 ? 'No entries yet.' : table(['when', 'who', 'what', 'from', 'what came of it'], rows),
     ...(counts.length === 0 ? [] : ['', table(['day', 'page', 'sign-ins', 'count'], counts)]),
   ].join('\n');
   print(options.json === true, { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns }, text);

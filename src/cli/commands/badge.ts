@@ -15,8 +15,7 @@ export async function badge(
   options: BadgeCommandOptions,
 ): Promise<number> {
   const scheme = SCHEMES.find((name) => name === (options.scheme ?? 'auto'));
-  if (scheme === undefined)
-    throw new UsageError(`There is no scheme ${options.scheme}; there are ${SCHEMES.join(', ')}.`);
+  if (scheme === undefined) throw new UsageError(`Unknown scheme "${options.scheme}". Use ${SCHEMES.join(', ')}.`);
   process.stdout.write(
     `${renderBadge({ label, message, color: options.color ?? 'gray', scheme, ...(options.style === undefined ? {} : { style: options.style as never }) })}\n`,
   );

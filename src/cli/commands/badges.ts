@@ -28,9 +28,9 @@ export async function badgesToken(slug: string, options: BadgeTokenOptions): Pro
   }
   const page = (await pharos.siteState(now())).resolved.pages.find(({ definition }) => definition.slug === slug);
   if (page === undefined) throw new UsageError(`There is no page ${slug}.`);
-  if (page.definition.access === 'public') throw new UsageError(`${slug} is public: its badges need no token.`);
+  if (page.definition.access === 'public') throw new UsageError(`${slug} is public, so its badges need no token.`);
   const { id, token } = await tokens.create(slug, now());
   process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);
-  process.stderr.write(`Token ${id}. It opens every badge of ${slug} and nothing else; it is shown this once.\n`);
+  process.stderr.write(`Token ${id}. It opens every badge of ${slug} and nothing else. It is shown only once.\n`);
   return EXIT_DONE;
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { compose, now, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
+import { counted } from '../../app/run/outcome.ts';
 import { configuredTargets, folderTarget } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import type { Target, TargetReport } from '../../publish/targets/target.ts';
@@ -30,7 +31,12 @@ export async function build(options: BuildOptions): Promise<number> {
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
   const progress = createProgress(isQuiet);
-  const pharos = await compose(config, { log, isPublishing: true, printsMail: false, progress: runProgress(progress) });
+  const pharos = await compose(config, {
+    log,
+    isPublishing: true,
+    printsMail: false,
+    progress: runProgress(progress, now),
+  });
   try {
     const destinations = targetsOf(config, pharos, options);
     for (const target of destinations) void target.open();
@@ -42,7 +48,11 @@ export async function build(options: BuildOptions): Promise<number> {
     const targets: TargetReport[] = [];
     for (const target of destinations) {
       progress.doing(`writing to ${target.place}`);
-      targets.push(await target.update());
+      targets.push(
+        await target.update((done, total) =>
+          progress.doing(`writing to ${target.place}: ${done} of ${counted(total, 'page')}`),
+        ),
+      );
       await target.close();
     }
     progress.end();

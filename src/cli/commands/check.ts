@@ -2,6 +2,7 @@ import { now } from '../../app/compose.ts';
 import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences } from '../../app/references.ts';
+import { counted } from '../../app/run/outcome.ts';
 import { configuredTargets } from '../../app/targets.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { MINUTE_MS } from '../../model/time.ts';
@@ -12,6 +13,7 @@ import { WRITTEN_ID } from '../../sync/connector.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
+import { waitingText } from '../terminal/report-text.ts';
 import { table } from '../terminal/table.ts';
 import { openToRead, print, requireConfig } from './common.ts';
 
@@ -19,6 +21,8 @@ export interface CheckOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
+  /** Nobody is asked: the file by itself, and what is stored. */
+  readonly offline?: boolean;
 }
 
 /**
@@ -30,23 +34,36 @@ export async function check(options: CheckOptions): Promise<number> {
   const progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openToRead(config);
   try {
-    const upstreams = pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID);
-    progress.doing(`asking ${upstreams.length} upstreams`);
+    const isOffline = options.offline ?? false;
+    const upstreams = isOffline ? [] : pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID);
+    let answered = 0;
+    const asking = (): void => progress.doing(`${answered} of ${counted(upstreams.length, 'upstream')} answered`);
+    if (!isOffline) asking();
     const probed = new Map<string, ProbedPages>();
     const rows = await Promise.all(
-      upstreams.map((upstream) => probeUpstream(pharos, upstream, (pages) => probed.set(upstream.id, pages))),
+      upstreams.map(async (upstream) => {
+        const row = await probeUpstream(pharos, upstream, {
+          onPages: (pages) => probed.set(upstream.id, pages),
+          onWait: (id, until) => progress.did(waitingText(id, until - now())),
+        });
+        answered += 1;
+        asking();
+        return row;
+      }),
     );
     const targets = await Promise.all(
-      configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),
+      isOffline
+        ? []
+        : configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),
     );
     const problems = await pageProblems(pharos, probed);
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
-    const references = await findUnknownReferences(pharos, answering);
+    const references = await findUnknownReferences(pharos, isOffline ? 'files' : answering);
     const isReachable = [...rows, ...targets].every((row) => row.isOk);
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();
     const lines = [
-      rowsText(rows),
+      isOffline ? OFFLINE : rowsText(rows),
       ...targets.map(targetText),
       ...problems.map(problemText),
       ...references.map(referenceText),
@@ -54,7 +71,7 @@ export async function check(options: CheckOptions): Promise<number> {
     print(
       options.json === true,
       { ok: isReachable && isRight, config: config.file, upstreams: rows, targets, problems, references },
-      `${config.file ?? 'configuration'}: ${isRight ? 'right' : 'names what is not there'}\n\n${lines.join('\n')}`,
+      `${config.file ?? 'The configuration'} ${isRight ? 'is valid' : 'refers to something that does not exist'}\n\n${lines.join('\n')}`,
     );
     if (!isReachable) return EXIT_FAILED;
     return isRight ? EXIT_DONE : EXIT_USAGE;
@@ -62,6 +79,8 @@ export async function check(options: CheckOptions): Promise<number> {
     progress.end();
   }
 }
+
+const OFFLINE = 'Offline: no upstream and no target was contacted. References are checked against stored data.';
 
 interface TargetRow {
   readonly target: Target['kind'];
@@ -104,7 +123,7 @@ function durationWords(ms: number): string {
 }
 
 function rowsText(rows: readonly ProbeRow[]): string {
-  if (rows.length === 0) return 'No upstream is configured.';
+  if (rows.length === 0) return 'No upstreams configured.';
   const lines = table(
     ['', 'upstream', 'kind', 'monitors', 'fresh within', ''],
     rows.map((row) => [

@@ -22,7 +22,7 @@ export function requireConfig(named: string | undefined): Config {
   const config = loadConfig(named);
   if (config !== null) return config;
   throw new UsageError(
-    'There is no pharos.yaml here. Name one with --config FILE, or run `pharos start` to try the sandbox.',
+    'No pharos.yaml in this folder. Use --config FILE, create one with `pharos init`, or try the sandbox with `pharos start`.',
   );
 }
 

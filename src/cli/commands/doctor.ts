@@ -8,13 +8,13 @@ import { WRITTEN_ID } from '../../sync/connector.ts';
 import { databaseServerFindings } from '../doctor/database-server.ts';
 import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
 import { folderFindings, versionFindings } from '../doctor/machine.ts';
-import { certificateFinding, domainFinding, smtpFinding } from '../doctor/network.ts';
+import { certificateFinding, domainFinding, proxyFinding, smtpFinding } from '../doctor/network.ts';
 import { permissionFinding } from '../doctor/permissions.ts';
 import { settingFindings } from '../doctor/settings.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
-import { openQuietly, openToRead, print, requireConfig } from './common.ts';
+import { loadConfig, openQuietly, openToRead, print } from './common.ts';
 
 export interface DoctorOptions {
   readonly config?: string;
@@ -29,15 +29,19 @@ const SKEW_WARN_MS = 5_000;
 
 /** Looks for the usual faults and says what helps. Nothing is changed, sent or published. */
 export async function doctor(options: DoctorOptions): Promise<number> {
-  const config = requireConfig(options.config);
+  const config = loadConfig(options.config);
+  if (config === null) return machineOnly(options);
   const progress = createProgress(options.quiet ?? options.json ?? false);
   try {
     const here = [
       ...versionFindings(),
+      proxyFinding(process.env),
       ...settingFindings(config, now()),
       ...folderFindings(config.data, config.store === undefined),
       permissionFinding(config.data),
-      ...(config.store !== undefined && !options.network ? [skipped('database', 'its server is not asked')] : []),
+      ...(config.store !== undefined && !options.network
+        ? [skipped('database', 'not checked without the network')]
+        : []),
     ];
     const isSound = !here.some(
       ({ name, result }) => result === 'fault' && (name === 'database' || name === 'data folder'),
@@ -53,6 +57,19 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   }
 }
 
+/** Without a configuration: whether this machine could run one. */
+function machineOnly(options: DoctorOptions): number {
+  const findings = [
+    ...versionFindings(),
+    proxyFinding(process.env),
+    ...folderFindings(process.cwd(), false),
+    skipped('configuration', 'no pharos.yaml here; write one with pharos init, or name one with --config'),
+  ];
+  const isOk = findings.every(({ result }) => result !== 'fault');
+  print(options.json === true, { ok: isOk, config: null, findings }, findingsText(findings));
+  return isOk ? EXIT_DONE : EXIT_FAILED;
+}
+
 /** @param isSound whether the data folder may be opened: a damaged database is not touched */
 async function networkFindings(config: Config, isSound: boolean, progress: Progress): Promise<Finding[]> {
   const { store } = config;
@@ -62,7 +79,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
   const pharos =
     elsewhere === null ? await openToRead(config) : await openQuietly({ ...config, data: elsewhere, store: undefined });
   try {
-    progress.doing('asking around');
+    progress.doing('checking upstreams, DNS, the mail server and the certificate');
     const { pages } = (await pharos.siteState(now())).resolved;
     const siteHost = new URL(config.site.url).hostname;
     const domains = pages.flatMap(({ definition }) => definition.customDomain ?? []);
@@ -89,21 +106,21 @@ async function upstreamFindings(pharos: Pharos, upstream: Pharos['upstreams'][nu
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  UPSTREAM_UNREACHABLE: 'Check its address, DNS, and that a firewall lets requests out.',
-  UPSTREAM_FAILED: 'It is broken on its own side; tell whoever runs it.',
-  UPSTREAM_REFUSED: 'Check the key and what it may read.',
-  UPSTREAM_LIMITED: 'Wait; if it stays so, set its limits or a longer schedule.',
-  UPSTREAM_SHAPE: 'Check that the address is that of the API and not of a page in front of it.',
+  UPSTREAM_UNREACHABLE: 'Check its address, DNS, firewalls and HTTP_PROXY.',
+  UPSTREAM_FAILED: 'The upstream itself is failing. Tell whoever runs it.',
+  UPSTREAM_REFUSED: 'Check the key and its permissions.',
+  UPSTREAM_LIMITED: 'Wait. If it persists, set limits or a longer schedule.',
+  UPSTREAM_SHAPE: 'Check that the address points to the API, not to a login page in front of it.',
   CONFIG_INVALID: 'Check its address and headers in the configuration.',
 };
 
 function remedyOf({ code }: ProbeRow): string {
-  return `${REMEDIES[code ?? ''] ?? 'See the message.'} docs/troubleshooting.md says more of ${code}.`;
+  return `${REMEDIES[code ?? ''] ?? 'See the message.'} See ${code} in docs/troubleshooting.md.`;
 }
 
 function clockFindings({ upstream, clockSkewMs }: ProbeRow): Finding[] {
   const name = `clock against ${upstream}`;
-  if (clockSkewMs === null) return [skipped(name, 'it does not tell its time')];
+  if (clockSkewMs === null) return [skipped(name, 'it does not send its time')];
   const seconds = Math.round(Math.abs(clockSkewMs) / 1_000);
   if (Math.abs(clockSkewMs) <= SKEW_WARN_MS) return [ok(name, seconds === 0 ? 'the same' : `${seconds} s apart`)];
   const words = `its clock is ${seconds} s ${clockSkewMs > 0 ? 'ahead of' : 'behind'} ours`;
@@ -111,7 +128,7 @@ function clockFindings({ upstream, clockSkewMs }: ProbeRow): Finding[] {
     warning(
       name,
       words,
-      'Let NTP set this machine’s clock (timedatectl set-ntp true); if it is right, theirs is wrong.',
+      'Let NTP set this machine’s clock (timedatectl set-ntp true); if it is correct, the upstream’s clock is wrong.',
     ),
   ];
 }

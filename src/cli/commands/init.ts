@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, parseConfig } from '../../config/load.ts';
-import { didYouMean } from '../../config/nearest.ts';
+import { didYouMean } from '../../schema/nearest.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { type Asker, createSilentAsker, createTerminalAsker } from '../init/asker.ts';
 import {

@@ -49,7 +49,7 @@ export async function preview(options: PreviewOptions): Promise<number> {
     pharos.setSiteUrl(door.url);
     await pharos.engine.run(localRun(pharos));
     progress.end();
-    process.stdout.write(`Pharos serves ${door.url}/ as a preview: drafts are shown, nothing is published.\n`);
+    process.stdout.write(`Pharos serves ${door.url}/ as a preview with drafts. Nothing is published.\n`);
     const watching = watchFolders(pharos, log);
     await untilStopped();
     clearInterval(watching);

@@ -22,7 +22,7 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
   const config = requireConfig(options.config);
   const token = config.operators.token;
   if (token === undefined)
-    throw new UsageError('The configuration has no operators.token, so the server takes no rebuild.');
+    throw new UsageError('The configuration has no operators.token, so the server does not accept rebuilds.');
   const base = serverBase(config, options.url);
   const progress = createProgress(options.quiet ?? options.json ?? false);
   progress.doing(`waiting for ${base}`);

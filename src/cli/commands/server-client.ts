@@ -16,7 +16,10 @@ export interface ServerRequest {
 
 /** Where the server of a configuration is asked, unless another address is named. */
 export function serverBase({ server }: Config, url: string | undefined): string {
-  return url ?? `http://${server.host}:${server.port}`;
+  if (url !== undefined) return url;
+  // Who listens on every address is asked at this machine's own.
+  const host = server.host === '::' ? '::1' : server.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
 }
 
 /**
@@ -41,7 +44,7 @@ export async function askServer(
   }).catch((cause: unknown) => {
     throw new StatusError({
       code: 'UPSTREAM_UNREACHABLE',
-      message: `No server answers at ${base}: ${messageOf(cause)}. Is pharos start running? Name its address with --url.`,
+      message: `No server answers at ${base}: ${messageOf(cause)}. Is pharos start running? Set its address with --url.`,
       cause,
       context: { isRefused: (cause as { code?: unknown }).code === 'ECONNREFUSED' },
     });

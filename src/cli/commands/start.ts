@@ -144,12 +144,12 @@ function welcome(url: string, sandbox: Sandbox | null): string {
   if (sandbox === null) return `Pharos serves ${url}/`;
   const environment = sandbox.environment();
   return [
-    `Pharos serves ${url}/ with the sandbox behind it: local upstreams where things fail and recover by themselves.`,
+    `Pharos serves ${url}/ from the sandbox: local test upstreams that fail and recover.`,
     `  ${url}/acme/      public`,
     `  ${url}/partners/  behind a password: ${environment['PARTNERS_PASSWORD']}`,
-    `  ${url}/staff/     behind an e-mail domain: sign-in mails are printed here`,
+    `  ${url}/staff/     for an email domain; sign-in emails are printed here`,
     `  operator token: ${environment['PHAROS_TOKEN']}`,
-    'To watch your own systems, write a pharos.yaml; README.md shows the first one.',
+    'For your own systems, run `pharos init`.',
   ].join('\n');
 }
 

@@ -1,5 +1,6 @@
-import { compose } from '../../app/compose.ts';
+import { compose, now } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
+import { didYouMean } from '../../schema/nearest.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress, runText } from '../terminal/report-text.ts';
@@ -16,8 +17,9 @@ export interface SyncOptions {
 export async function sync(options: SyncOptions): Promise<number> {
   const config = requireConfig(options.config);
   if (options.upstream !== undefined && !config.upstreams.some((upstream) => upstream.id === options.upstream)) {
+    const ids = config.upstreams.map(({ id }) => id);
     throw new UsageError(
-      `There is no upstream ${options.upstream}; there are: ${config.upstreams.map((upstream) => upstream.id).join(', ')}.`,
+      `There is no upstream "${options.upstream}".${didYouMean(options.upstream, ids)} Configured: ${ids.join(', ') || 'none'}.`,
     );
   }
   const isQuiet = options.quiet ?? options.json ?? false;
@@ -27,7 +29,7 @@ export async function sync(options: SyncOptions): Promise<number> {
     log,
     isPublishing: false,
     printsMail: false,
-    progress: runProgress(progress),
+    progress: runProgress(progress, now),
   });
   try {
     const report = await pharos.engine.run({

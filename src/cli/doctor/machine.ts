@@ -78,13 +78,13 @@ export function folderFindings(data: string, hasDatabase: boolean): Finding[] {
     symlinkSync('b', join(probe, 'd'));
     renameSync(join(probe, 'd'), join(probe, 'c'));
     const database = hasDatabase ? databaseFindings(data) : [];
-    return [ok(name, `${data} can be written and knows links`), spaceFinding(data), ...database];
+    return [ok(name, `${data} is writable and supports links`), spaceFinding(data), ...database];
   } catch (error) {
     return [
       fault(
         name,
-        `${data} does not know hard or symbolic links: ${messageOf(error)}`,
-        'Put data on a file system that does (ext4, xfs, btrfs, zfs, apfs); network shares and FAT often do not.',
+        `${data} does not support hard or symbolic links: ${messageOf(error)}`,
+        'Move data to a file system that does (ext4, XFS, Btrfs, ZFS, APFS). Network shares and FAT often do not.',
       ),
     ];
   } finally {
@@ -96,7 +96,7 @@ function spaceFinding(data: string): Finding {
   const { bavail, bsize, ffree, files } = statfsSync(data);
   const free = bavail * bsize;
   const words = `${Math.floor(free / MEGABYTE).toLocaleString('en')} MB free`;
-  const remedy = 'Make room, or move data; pages stay as they are while nothing can be written.';
+  const remedy = 'Free some space, or move data. Pages can’t be updated while the disk is full.';
   if (files > 0 && ffree < 10_000)
     return warning('disk space', `${words}, but only ${ffree} files can be made`, remedy);
   if (free < SPACE_LEAST_BYTES) return fault('disk space', words, remedy);
@@ -105,7 +105,7 @@ function spaceFinding(data: string): Finding {
 
 function databaseFindings(data: string): Finding[] {
   const file = join(data, 'pharos.db');
-  if (!existsSync(file)) return [ok('database', 'none yet; the first start makes it')];
+  if (!existsSync(file)) return [ok('database', 'none yet; created on first start')];
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
   } catch {
@@ -113,17 +113,17 @@ function databaseFindings(data: string): Finding[] {
       fault(
         'database',
         `${file} cannot be written by this user`,
-        'Run Pharos as one user always, or chown the file to it.',
+        'Always run Pharos as the same user, or chown the file.',
       ),
     ];
   }
   const wrong = faultOfSqlite(file);
-  if (wrong === null) return [ok('database', 'sound')];
+  if (wrong === null) return [ok('database', 'ok')];
   return [
     fault(
       'database',
       `${file} is damaged: ${wrong}`,
-      'Restore a backup over it while Pharos is stopped. Without one, start Pharos: it moves the file aside, keeps the published pages and asks the upstreams anew.',
+      'Restore a backup over it while Pharos is stopped. Without a backup, start Pharos: it moves the file aside, keeps the published pages and queries the upstreams again.',
     ),
   ];
 }

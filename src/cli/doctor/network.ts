@@ -7,6 +7,7 @@ import { redact } from '../../app/log.ts';
 import type { Config } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
 import { DAY_MS, type EpochMs } from '../../model/time.ts';
+import { proxySettings, proxyText } from '../../network/proxy.ts';
 import { type Finding, fault, ok, skipped, warning } from './finding.ts';
 
 const PATIENCE_MS = 4_000;
@@ -31,11 +32,11 @@ async function addressesOf(host: string): Promise<readonly string[] | string> {
 export async function domainFinding(domain: string, siteHost: string): Promise<Finding> {
   const name = `DNS of ${domain}`;
   const [own, site] = await Promise.all([addressesOf(domain), addressesOf(siteHost)]);
-  const remedy = `Let ${domain} be a CNAME of ${siteHost}, or give it the same A and AAAA records.`;
+  const remedy = `Make ${domain} a CNAME of ${siteHost}, or give it the same A and AAAA records.`;
   if (typeof own === 'string')
     return own === 'ENOTFOUND'
-      ? fault(name, 'there is no such name', remedy)
-      : skipped(name, `the name server does not answer (${own})`);
+      ? fault(name, 'no such name', remedy)
+      : skipped(name, `the name server doesn’t answer (${own})`);
   if (typeof site === 'string') return skipped(name, `${siteHost} cannot be looked up from here (${site})`);
   if (own.some((address) => site.includes(address))) return ok(name, `leads to ${siteHost}`);
   return warning(name, `leads to ${own.join(', ')}, the site to ${site.join(', ')}`, remedy);
@@ -45,18 +46,22 @@ export async function smtpFinding({ access, secrets }: Config, isNeeded: boolean
   const name = 'mail server';
   const { smtp, from } = access;
   if (smtp === undefined || from === undefined) {
-    if (!isNeeded) return skipped(name, 'none is configured, and no page needs one');
-    return fault(name, 'a page asks for e-mail addresses, but none is configured', 'Set access.smtp and access.from.');
+    if (!isNeeded) return skipped(name, 'not configured, and no page needs one');
+    return fault(
+      name,
+      'a page uses email sign-in, but no mail server is configured',
+      'Set access.smtp and access.from.',
+    );
   }
   try {
     await verifySmtp(smtp.reveal());
-    return ok(name, 'takes our connection and our password');
+    return ok(name, 'connection and password accepted');
   } catch (error) {
     const { code } = error as { readonly code?: string };
     const remedy =
       code === 'EAUTH'
-        ? 'Check user and password in access.smtp; some providers want a password made for applications.'
-        : 'Check host and port in access.smtp (smtps:// for 465, smtp:// for 587), and that a firewall lets it out.';
+        ? 'Check user and password in access.smtp; some providers need an app password.'
+        : 'Check host and port in access.smtp (smtps:// for 465, smtp:// for 587), and that no firewall blocks it.';
     return fault(name, `${code ?? 'failed'}: ${redact(messageOf(error), secrets)}`, remedy);
   }
 }
@@ -67,10 +72,10 @@ export async function certificateFinding(siteUrl: string, now: EpochMs): Promise
   const url = new URL(siteUrl);
   if (url.protocol !== 'https:') {
     return isLoopback(url.hostname)
-      ? skipped(name, 'the site is this machine only')
+      ? skipped(name, 'the site is on this machine only')
       : warning(
           name,
-          'site.url is plain http: passwords and sessions travel in clear',
+          'site.url is plain http, so passwords and sessions are not encrypted',
           'Put a proxy with TLS in front and write https:// in site.url (docs/deploy.md).',
         );
   }
@@ -78,13 +83,13 @@ export async function certificateFinding(siteUrl: string, now: EpochMs): Promise
   if (typeof seen === 'string') return skipped(name, `${url.host} cannot be reached from here: ${seen}`);
   const { certificate, authorizationError } = seen;
   const days = Math.floor((Date.parse(certificate.valid_to) - now) / DAY_MS);
-  const renew = 'Renew it, and see why that did not happen by itself.';
-  if (days < 0) return fault(name, `ended ${-days} days ago`, renew);
+  const renew = 'Renew it, and check why automatic renewal failed.';
+  if (days < 0) return fault(name, `expired ${-days} days ago`, renew);
   if (authorizationError !== null)
-    return fault(name, `browsers refuse it: ${authorizationError}`, 'Serve the whole chain, for this very host name.');
+    return fault(name, `browsers reject it: ${authorizationError}`, 'Serve the full chain, for this exact host name.');
   return days < CERTIFICATE_WARN_DAYS
-    ? warning(name, `ends in ${days} days`, renew)
-    : ok(name, `good for ${days} days`);
+    ? warning(name, `expires in ${days} days`, renew)
+    : ok(name, `valid for ${days} days`);
 }
 
 interface SeenCertificate {
@@ -115,6 +120,17 @@ function certificateOf(url: URL): Promise<SeenCertificate | string> {
       }),
     );
   });
+}
+
+/** Which proxy requests go out through; a wrong one looks as if every upstream were down. */
+export function proxyFinding(environment: Readonly<Record<string, string | undefined>>): Finding {
+  const name = 'HTTP proxy';
+  try {
+    const text = proxyText(proxySettings(environment));
+    return text === null ? ok(name, 'none set; upstreams are contacted directly') : ok(name, text);
+  } catch (error) {
+    return fault(name, messageOf(error), 'Correct the variable, or unset it. See docs/network.md.');
+  }
 }
 
 export function isLoopback(host: string): boolean {

@@ -16,7 +16,7 @@ export function permissionFinding(data: string): Finding {
   return warning(
     name,
     `other users of this machine may read ${first}${open.length === 1 ? '' : ` and ${open.length - 1} more`}`,
-    'Start Pharos, which takes that away, or chmod -R go= it.',
+    'Start Pharos to fix it, or run chmod -R go= on it.',
   );
 }
 

@@ -14,16 +14,12 @@ export function settingFindings(config: Config, now: EpochMs): Finding[] {
 
 function tokenFinding({ operators }: Config): Finding {
   const name = 'operator token';
-  const make = 'Make one with: openssl rand -base64 32';
+  const make = 'Create one: openssl rand -base64 32';
   if (operators.token === undefined)
-    return warning(
-      name,
-      'none: nobody can rebuild, and there is no operators’ page',
-      `${make}, and set operators.token.`,
-    );
+    return warning(name, 'not set: no rebuilds over HTTP and no operators’ page', `${make}, and set operators.token.`);
   return isLong(operators.token)
     ? ok(name, 'long enough')
-    : warning(name, `shorter than ${TOKEN_LENGTH_LEAST} characters: it can be guessed`, `${make}.`);
+    : warning(name, `shorter than ${TOKEN_LENGTH_LEAST} characters, so it can be guessed`, `${make}.`);
 }
 
 function hookFindings({ upstreams }: Config): Finding[] {
@@ -33,7 +29,7 @@ function hookFindings({ upstreams }: Config): Finding[] {
       warning(
         `hook of ${id}`,
         `a secret is shorter than ${TOKEN_LENGTH_LEAST} characters`,
-        'Make one with: openssl rand -base64 32',
+        'Create one: openssl rand -base64 32',
       ),
     );
 }
@@ -46,8 +42,8 @@ function proxyFindings({ site, server }: Config): Finding[] {
   return [
     warning(
       'proxy',
-      'site.url is https, so a proxy is in front, but server.trustedProxyHops is 0: all visitors share one count of tries',
-      'Set it to the number of proxies that add to X-Forwarded-For, usually 1.',
+      'site.url is https, so there is a proxy in front, but server.trustedProxyHops is 0. All visitors share one sign-in limit',
+      'Set server.trustedProxyHops to the number of proxies that add to X-Forwarded-For, usually 1.',
     ),
   ];
 }

@@ -1,6 +1,6 @@
 /** What is asked for a first configuration. Each answer is checked as it is given. */
 
-import { didYouMean } from '../../config/nearest.ts';
+import { didYouMean } from '../../schema/nearest.ts';
 import type { Introduction } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';

@@ -46,7 +46,7 @@ async function probe(config: Config, id: string): Promise<Probed> {
     const upstream = pharos.upstreams.find((one) => one.id === id);
     if (upstream === undefined) throw new TypeError(`${id} is not bound`);
     const seen = new Map<string, ProbedPages>();
-    const row = await probeUpstream(pharos, upstream, (pages) => seen.set(id, pages));
+    const row = await probeUpstream(pharos, upstream, { onPages: (pages) => seen.set(id, pages) });
     const { pages } = await pagesAsProbed(pharos, seen);
     const first = pages.find(({ definition }) => definition.access === 'public') ?? pages[0];
     return {

@@ -1,6 +1,7 @@
 /** Completion scripts for shells, made from the commands themselves, so that they never lag behind. */
 
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
+import { COMPLETION_VALUES, type CompletionValues } from '../completion-values.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -11,6 +12,8 @@ interface Entry {
   readonly path: readonly string[];
   readonly commands: readonly Named[];
   readonly options: readonly OptionEntry[];
+  /** What its first argument takes; null: nobody knows. */
+  readonly argument: CompletionValues | null;
 }
 
 interface Named {
@@ -22,10 +25,10 @@ interface OptionEntry {
   readonly long: string;
   readonly short: string | null;
   readonly description: string;
-  readonly takes: 'nothing' | 'file' | 'text';
+  readonly takes: 'nothing' | 'file' | 'text' | CompletionValues;
 }
 
-/** The script to source; it completes commands, options, and files where an option takes one. */
+/** The script to source; it completes commands, options, and what an option or argument takes. */
 export function completionScript(program: Command, shell: Shell): string {
   const entries = entriesOf(program, []);
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](entries);
@@ -34,26 +37,67 @@ export function completionScript(program: Command, shell: Shell): string {
 function entriesOf(command: Command, path: readonly string[]): readonly Entry[] {
   const own: Entry = {
     path,
-    commands: command.commands.map((child) => ({ name: child.name(), description: child.description() })),
+    commands: visible(command).map((child) => ({ name: child.name(), description: child.description() })),
     options: [
       ...command.options.map(
         (option): OptionEntry => ({
           long: option.long ?? '',
           short: option.short ?? null,
           description: option.description,
-          takes: /<(file|folder)>/.test(option.flags) ? 'file' : /[<[]/.test(option.flags) ? 'text' : 'nothing',
+          takes: takenBy(option.flags, option.long ?? '', path),
         }),
       ),
       { long: '--help', short: '-h', description: 'display help', takes: 'nothing' },
     ],
+    argument: argumentOf(command, path),
   };
-  return [own, ...command.commands.flatMap((child) => entriesOf(child, [...path, child.name()]))];
+  return [own, ...visible(command).flatMap((child) => entriesOf(child, [...path, child.name()]))];
+}
+
+function visible(command: Command): Command[] {
+  return new Help().visibleCommands(command).filter((child) => command.commands.includes(child));
+}
+
+function takenBy(flags: string, long: string, path: readonly string[]): OptionEntry['takes'] {
+  if (!/[<[]/.test(flags)) return 'nothing';
+  if (/<(file|folder)>/.test(flags)) return 'file';
+  return COMPLETION_VALUES[`${path.join(' ')} ${long}`] ?? COMPLETION_VALUES[long] ?? 'text';
+}
+
+function argumentOf(command: Command, path: readonly string[]): CompletionValues | null {
+  const [first] = command.registeredArguments;
+  return first === undefined ? null : (COMPLETION_VALUES[`${path.join(' ')} <${first.name()}>`] ?? null);
+}
+
+/** Words for a shell: the values, or what asks for them. */
+function wordsOf(values: CompletionValues): string {
+  return typeof values === 'string' ? `$(pharos complete ${values} 2>/dev/null)` : values.join(' ');
+}
+
+/** For `case`: the option before the cursor, with the command it belongs to, and the words that it takes. */
+function valueCases(entries: readonly Entry[], use: (words: string) => string): string {
+  return entries
+    .flatMap((entry) =>
+      entry.options
+        .filter(({ takes }) => typeof takes !== 'string' || isSource(takes))
+        .map(
+          (option) =>
+            `    ${flagsOf(option)
+              .map((flag) => `'${commandPath(entry)}:${flag}'`)
+              .join('|')}) ${use(wordsOf(option.takes as CompletionValues))}; return ;;`,
+        ),
+    )
+    .join('\n');
+}
+
+function isSource(takes: string): boolean {
+  return takes !== 'nothing' && takes !== 'file' && takes !== 'text';
 }
 
 const commandPath = ({ path }: Entry): string => path.join(' ');
 const flagsOf = ({ long, short }: OptionEntry): string[] => (short === null ? [long] : [short, long]);
 /** A pattern for `case`; one that nothing fits when there are none. */
-const flagsTaking = (entries: readonly Entry[], takes: OptionEntry['takes']): string => {
+const flagsTaking = (entries: readonly Entry[], takes: 'file' | 'text'): string => {
   const options = entries.flatMap((entry) => entry.options.filter((option) => option.takes === takes));
   return options.length === 0 ? "''" : [...new Set(options.flatMap(flagsOf))].join('|');
 };
@@ -66,7 +110,8 @@ function bashScript(entries: readonly Entry[]): string {
   );
   const candidates = entries.map((entry) => {
     const words = [...entry.commands.map(({ name }) => name), ...entry.options.flatMap(flagsOf)];
-    return `    '${commandPath(entry)}') words='${words.join(' ')}' ;;`;
+    const argument = entry.argument === null ? '' : ` words="$words ${wordsOf(entry.argument)}"`;
+    return `    '${commandPath(entry)}') words='${words.join(' ')}'${argument === '' ? '' : `;${argument}`} ;;`;
   });
   return `# Completion of pharos for bash: source <(pharos completion bash)
 _pharos() {
@@ -77,6 +122,9 @@ _pharos() {
 ${steps.join('\n')}
     esac
   done
+  case "$place:$before" in
+${valueCases(entries, (words) => `COMPREPLY=($(compgen -W "${words}" -- "$current"))`)}
+  esac
   case "$before" in
     ${flagsTaking(entries, 'file')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
     ${flagsTaking(entries, 'text')}) return ;;
@@ -99,7 +147,8 @@ function zshScript(entries: readonly Entry[]): string {
   );
   const candidates = entries.map((entry) => {
     const options = entry.options.map(({ long, description }) => described({ name: long, description }));
-    return `    '${commandPath(entry)}') candidates=(${[...entry.commands.map(described), ...options].join(' ')}) ;;`;
+    const words = entry.argument === null ? [] : [wordsOf(entry.argument)];
+    return `    '${commandPath(entry)}') candidates=(${[...entry.commands.map(described), ...options, ...words].join(' ')}) ;;`;
   });
   return `#compdef pharos
 # Completion of pharos for zsh: source <(pharos completion zsh)
@@ -111,6 +160,9 @@ _pharos() {
 ${steps.join('\n')}
     esac
   done
+  case "$place:\${words[CURRENT-1]}" in
+${valueCases(entries, (words) => `candidates=(${words}); _describe -t values value candidates`)}
+  esac
   case "\${words[CURRENT-1]}" in
     ${flagsTaking(entries, 'file')}) _files; return ;;
     ${flagsTaking(entries, 'text')}) return ;;
@@ -132,12 +184,25 @@ function fishScript(entries: readonly Entry[]): string {
     );
     const options = entry.options.map(({ long, short, description, takes }) => {
       const flags = [`-l ${long.slice(2)}`, ...(short === null ? [] : [`-s ${short.slice(1)}`])].join(' ');
-      const value = { nothing: '-f', file: '-r -F', text: '-x' }[takes];
+      const value =
+        takes === 'nothing'
+          ? '-f'
+          : takes === 'file'
+            ? '-r -F'
+            : takes === 'text'
+              ? '-x'
+              : `-x -a '${fishWords(takes)}'`;
       return `complete -c pharos ${condition} ${flags} ${value} -d '${escapedForFish(description)}'`;
     });
-    return [...commands, ...options];
+    const argument =
+      entry.argument === null ? [] : [`complete -c pharos ${condition} -f -a '${fishWords(entry.argument)}'`];
+    return [...commands, ...options, ...argument];
   });
   return `# Completion of pharos for fish: pharos completion fish | source\ncomplete -c pharos -f\n${lines.join('\n')}\n`;
+}
+
+function fishWords(values: CompletionValues): string {
+  return typeof values === 'string' ? `(pharos complete ${values} 2>/dev/null)` : values.join(' ');
 }
 
 function fishCondition({ path, commands }: Entry): string {

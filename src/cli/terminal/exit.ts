@@ -14,6 +14,16 @@ export class UsageError extends Error {
   }
 }
 
+/** Whoever reads our output may stop reading (`pharos --help | head -1`): the rest is written to nobody, which is no error. */
+export function ignoreClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr])
+    if (!stream.listeners('error').includes(throwUnlessClosed)) stream.on('error', throwUnlessClosed);
+}
+
+function throwUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
 /** Says what went wrong on standard error and returns the exit status that goes with it. */
 export function reportFailure(error: unknown, isJson: boolean): number {
   const isUsage = error instanceof UsageError || (isStatusError(error) && error.code === 'CONFIG_INVALID');

@@ -18,7 +18,7 @@ export function runText(report: RunReport): string {
 }
 
 function upstreamTable(upstreams: readonly UpstreamReport[]): string {
-  if (upstreams.length === 0) return 'No upstream is configured.';
+  if (upstreams.length === 0) return 'No upstreams configured.';
   const rows = upstreams.map((item) => [
     item.upstreamId,
     paint(UPSTREAM_TONES[item.kind], item.kind),
@@ -34,12 +34,18 @@ function upstreamTable(upstreams: readonly UpstreamReport[]): string {
 }
 
 /** Tells a terminal how a run goes on. */
-export function runProgress(progress: Progress): RunProgress {
+export function runProgress(progress: Progress, now: () => number): RunProgress {
   return {
     asking: (answered, total) => progress.doing(`${answered} of ${total} upstreams answered`),
     answered: (report) => progress.did(upstreamLine(report)),
-    publishing: (pagesTotal) => progress.doing(`publishing ${pagesTotal} pages`),
+    waiting: (upstreamId, until) => progress.did(waitingText(upstreamId, until - now())),
+    publishing: (published, total) => progress.doing(`published ${published} of ${counted(total, 'page')}`),
   };
+}
+
+/** What is told of a question that may not leave yet. */
+export function waitingText(upstreamId: string, ms: number): string {
+  return `${upstreamId}: waiting ${Math.max(1, Math.ceil(ms / 1_000))} s for its rate limit`;
 }
 
 /** One upstream in one line, as it answers. */
@@ -67,7 +73,7 @@ function outcomeWords(item: UpstreamReport): string {
 }
 
 function pageTable({ pages, problems }: PublishReport): string {
-  if (pages.length === 0 && problems.length === 0) return 'No page has news.';
+  if (pages.length === 0 && problems.length === 0) return 'No page changed.';
   const rows = pages.map((page) => [
     pageName(page.slug),
     paint(PAGE_TONES[page.kind], page.kind),

@@ -1,18 +1,63 @@
 import { stripVTControlCharacters } from 'node:util';
 
+/** Less room than this for the last column, and it goes below its row instead. */
+const LAST_COLUMN_MIN = 24;
+const INDENT = '    ';
+
 /**
- * Columns of text for a terminal or a file; the last column is not padded. Colours take no room. By hand: packages for
- * tables draw boxes, and what reads our output splits it at spaces.
+ * Columns of text; colours take no room. On a terminal what does not fit in the last column goes on below it, and where
+ * there is no room for that, the last column is a line of its own below its row. By hand: packages for tables draw boxes,
+ * and what reads our output splits it at spaces.
+ *
+ * @param columns  width of the terminal; undefined: there is none, and lines are as long as they are
  */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lengthOf = (cell: string): number => stripVTControlCharacters(cell).length;
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => lengthOf(row[column] ?? ''))));
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) =>
-        column === cells.length - 1 ? cell : cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - lengthOf(cell))),
-      )
-      .join('  ')
-      .trimEnd();
-  return [line(head), line(widths.map((width) => '─'.repeat(width))), ...rows.map(line)].join('\n');
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number | undefined = process.stdout.isTTY ? process.stdout.columns : undefined,
+): string {
+  const last = head.length - 1;
+  const widths = head.map((title, column) =>
+    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),
+  );
+  const start = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
+  const room = columns === undefined ? Number.POSITIVE_INFINITY : columns - start;
+  const isBelow = room < Math.min(LAST_COLUMN_MIN, widths[last] ?? 0);
+  const line = (cells: readonly string[]): string => {
+    const before = cells.slice(0, last).map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)));
+    const texts = wrapped(cells[last] ?? '', isBelow ? (columns ?? 0) - INDENT.length : room);
+    if (!isBelow) return [...before, texts.join(`\n${' '.repeat(start)}`)].join(GAP).trimEnd();
+    const below = texts.filter((text) => text !== '').map((text) => `\n${INDENT}${text}`);
+    return before.join(GAP).trimEnd() + below.join('');
+  };
+  const rule = widths.map((width, column) => '─'.repeat(column === last ? Math.min(width, Math.max(0, room)) : width));
+  return [line(head), isBelow ? rule.slice(0, last).join(GAP) : rule.join(GAP), ...rows.map(line)].join('\n');
+}
+
+const GAP = '  ';
+
+/** Lines of at most `width` columns, broken between words; a word that is longer stays whole, to be copied. */
+function wrapped(text: string, width: number): string[] {
+  if (widthOf(text) <= width) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+const segments = new Intl.Segmenter();
+/** Two columns wide in terminals: scripts of East Asia, and signs that are drawn as pictures. */
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|^\p{Emoji_Presentation}/u;
+
+/** Columns that a text takes on a terminal. */
+export function widthOf(text: string): number {
+  const plain = stripVTControlCharacters(text);
+  if (/^[\x20-\x7e]*$/.test(plain)) return plain.length;
+  let width = 0;
+  for (const { segment } of segments.segment(plain)) width += WIDE.test(segment) ? 2 : 1;
+  return width;
 }

@@ -111,10 +111,10 @@ function isPublishable({ definition, password }: ResolvedPage, problems: Definit
     return refuse('Unsupported access type. The page stays private; use public, password or email-domain.');
   if (access === 'password' && password === null)
     return refuse(
-      `Its password is known to the upstream only. The page stays private; add it to the configuration: { slug: ${slug}, from: …, password: "\${NAME}" }.`,
+      `Only the upstream knows its password. The page stays private; add it to the configuration: { slug: ${slug}, from: …, password: "\${NAME}" }.`,
     );
   if (access === 'email-domain' && emailDomains.length === 0)
-    return refuse('No email domain may enter. The page stays private; set auth_email_domains.');
+    return refuse('No email domain has access. The page stays private; set auth_email_domains.');
   if (access === 'password' && [...(password?.reveal() ?? '')].length < PASSWORD_LENGTH_ADVISED)
     problems.push({ slug, message: WEAK_PASSWORD });
   return true;

@@ -99,7 +99,7 @@ function missingBase(
 ): string {
   const { upstream, slug } = fromOf(config);
   if (undecidedUpstreams.has(upstream))
-    return `Waiting for ${upstream} to list its pages. Until then nobody sees this page.`;
+    return `Waiting for ${upstream} to list its pages. Until then, this page is withheld.`;
   const others = pages.filter((page) => upstreamOfPage(page) === upstream).map((page) => page.slug);
   const known = others.length === 0 ? 'It has none.' : `It has ${others.toSorted().join(', ')}.`;
   return `${upstream} has no page "${slug}" (from: ${config.from}). Nobody sees this page until it does. ${known}`;

@@ -1,6 +1,5 @@
 /** What the configuration and posts name and nothing has: said, since it would show nowhere without a word. */
 
-import { didYouMean } from '../../config/nearest.ts';
 import type { PageConfig } from '../../config/schema.ts';
 import {
   type Announcement,
@@ -12,6 +11,7 @@ import {
   upstreamOf,
 } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { didYouMean } from '../../schema/nearest.ts';
 import { CATALOGUES, hasWords } from '../../views/words/index.ts';
 import { type CollectedDrafts, collectDrafts } from './drafts.ts';
 import type { DefinitionInputs } from './inputs.ts';
@@ -89,7 +89,7 @@ function localeFaults(place: string, locale: string): UnknownReference[] {
   return [
     fault(
       place,
-      `There are no words in ${locale}, so pages are in English. There are ${tags.join(', ')}.${didYouMean(locale, tags)}`,
+      `No translation for ${locale}, so pages are in English. Available: ${tags.join(', ')}.${didYouMean(locale, tags)}`,
     ),
   ];
 }

@@ -102,7 +102,7 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
         if (isStatusError(error)) throw error;
         throw new StatusError({
           code: 'PUBLISH_FAILED',
-          message: `The page ${slug} could not be published: ${messageOf(error)}. What was served before is still served. Check space and permissions of the data folder.`,
+          message: `The page ${slug} could not be published: ${messageOf(error)}. The previous release stays online. Check disk space and permissions of the data folder.`,
           cause: error,
           context: { slug },
         });

@@ -47,7 +47,7 @@ export async function withPublishLease<Result>(
       if (!isOurs)
         throw new StatusError({
           code: 'PUBLISH_FAILED',
-          message: 'Another process has taken over publishing meanwhile; what this one drew is not switched to.',
+          message: 'Another process has taken over publishing. Discarding this release.',
         });
     },
   };
@@ -67,7 +67,7 @@ async function waitForLease({ database, folders, now, sleep }: PublishLeaseDeps)
     if (now() >= deadline)
       throw new StatusError({
         code: 'PUBLISH_FAILED',
-        message: 'Another process is publishing into this data folder and did not end in time. Try again later.',
+        message: 'Another process is publishing to this data folder and didn’t finish in time. Try again later.',
       });
     await sleep(WAIT_STEP_MS);
   }

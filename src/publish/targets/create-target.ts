@@ -12,7 +12,7 @@ import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
 import type { SiteKey } from './sealed-entries.ts';
 import { NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
-import type { Target, TargetReport, TargetStore } from './target.ts';
+import type { OnPage, Target, TargetReport, TargetStore } from './target.ts';
 import {
   eachOf,
   faultText,
@@ -60,7 +60,7 @@ export function createTarget({
     return found;
   }
 
-  async function update(): Promise<TargetReport> {
+  async function update(onPage: OnPage = () => undefined): Promise<TargetReport> {
     const started = elapsed();
     const tally: Tally = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
     try {
@@ -78,7 +78,7 @@ export function createTarget({
           isThorough,
           isInterrupted: () => isInterrupted,
         };
-        await bring(run).catch((error: unknown) => {
+        await bring(run, onPage).catch((error: unknown) => {
           const isLeaving = error instanceof NoLongerPublicError;
           if (!isLeaving && !(error instanceof InterruptedError)) throw error;
           isInterrupted = true;
@@ -102,9 +102,9 @@ export function createTarget({
   }
 
   /** Brings the target up to date, and at most once a minute what every page says of when it was checked. */
-  async function bring(run: TargetRun): Promise<void> {
+  async function bring(run: TargetRun, onPage: OnPage): Promise<void> {
     const unchanged = run.site.pages.filter(({ slug, mark }) => run.memory.pages.get(slug)?.mark === mark);
-    await updateFiles(run);
+    await updateFiles(run, onPage);
     if (elapsed() - refreshedAt < REFRESH_EVERY_MS) return;
     await refreshNow(run, unchanged);
     refreshedAt = elapsed();
@@ -119,7 +119,7 @@ export function createTarget({
         () => undefined,
         () => undefined,
       ),
-    update: () => inTurn(update),
+    update: (onPage) => inTurn(() => update(onPage)),
     interrupt: () => {
       isInterrupted = true;
     },
@@ -152,7 +152,7 @@ async function readMemory({ store, key, tally }: Pick<TargetRun, 'store' | 'key'
   return { pages: ledger.pages, version: found.version, doubts: ledger.isWhole ? 'none' : 'unreadable' };
 }
 
-async function updateFiles(run: TargetRun): Promise<void> {
+async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
   const { store, site, memory, tally, isThorough } = run;
   const leaving = leavingPages(run);
   const changed = site.pages.filter(({ slug, mark }) => isThorough || memory.pages.get(slug)?.mark !== mark);
@@ -168,7 +168,10 @@ async function updateFiles(run: TargetRun): Promise<void> {
   await noteChanging(run, changed);
   for (const slug of emptied) await store.remove(pageLedgerPath(slug));
   if (leaving.length > 0 && own !== undefined) await hideFromSite(run, { own, others, known });
-  for (const page of others) await uploadPage(run, page);
+  for (const [index, page] of others.entries()) {
+    onPage(index, others.length);
+    await uploadPage(run, page);
+  }
   if (own !== undefined && tally.failures.length === 0) await uploadPage(run, own);
   await writeSiteLedger(run);
 }

@@ -75,7 +75,7 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
 function unwritable(folder: string, error: unknown): StatusError {
   return new StatusError({
     code: 'TARGET_UNREACHABLE',
-    message: `The folder ${folder} cannot be written: ${messageOf(error)}. Check that it may be written by this user and that the disk has room.`,
+    message: `The folder ${folder} cannot be written: ${messageOf(error)}. Check that this user may write there and that the disk has space.`,
     cause: error,
   });
 }

@@ -6,9 +6,10 @@
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { Agent, type Dispatcher } from 'undici';
 import { isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
+import type { ProxySettings } from '../../network/proxy.ts';
 import { isWorthRetrying, networkError, refusalError } from './s3-faults.ts';
 
 export interface S3Options {
@@ -19,8 +20,10 @@ export interface S3Options {
   readonly addressing: 'path' | 'virtual-host';
   readonly accessKeyId: Revealed;
   readonly secretAccessKey: Revealed;
-  /** With keys that were lent for a while. */
+  /** Session token, for temporary credentials. */
   readonly sessionToken?: Revealed | undefined;
+  /** Certificates (PEM) trusted instead of the system's. */
+  readonly ca?: string | undefined;
 }
 
 interface Revealed {
@@ -32,6 +35,8 @@ export interface S3Deps {
   /** 0 to 1. */
   readonly random: () => number;
   readonly limits?: Partial<S3Limits>;
+  /** Default: none. */
+  readonly proxy?: ProxySettings;
 }
 
 export interface S3Limits {
@@ -89,13 +94,12 @@ export function createS3Client(options: S3Options, deps: S3Deps): S3Client {
   const limits: S3Limits = { ...S3_LIMITS, ...deps.limits };
   const place = `s3://${options.bucket}`;
   const stopping = new AbortController();
-  const agent = new Agent({
-    allowH2: false,
-    connect: { timeout: limits.connectMs, rejectUnauthorized: true, minVersion: 'TLSv1.2' },
-    connections: limits.connectionsMax,
-    pipelining: 1,
-    headersTimeout: limits.totalMs,
-    bodyTimeout: limits.totalMs,
+  const agent = createDispatcher({
+    ...limits,
+    headersMs: limits.totalMs,
+    idleMs: limits.totalMs,
+    ca: options.ca,
+    proxy: deps.proxy,
   });
   const context: S3Context = { options, deps, limits, place, agent, stopping: stopping.signal };
   // Derived keys by day: the one step of signing that is worth remembering.
@@ -115,7 +119,7 @@ interface S3Context {
   readonly deps: S3Deps;
   readonly limits: S3Limits;
   readonly place: string;
-  readonly agent: Agent;
+  readonly agent: Dispatcher;
   readonly stopping: AbortSignal;
 }
 
@@ -251,6 +255,6 @@ function single(value: string | string[] | undefined): string {
 function stoppedError(place: string): StatusError {
   return new StatusError({
     code: 'TARGET_UNREACHABLE',
-    message: `${place}: stopped in the middle; the next start goes on from there.`,
+    message: `${place}: stopped part-way; the next start continues from there.`,
   });
 }

@@ -79,16 +79,16 @@ export function refusalError(refusal: Refusal): StatusError {
 export function busyError(place: string): StatusError {
   return new StatusError({
     code: 'TARGET_BUSY',
-    message: `${place}: somebody else publishes there. Give each publisher a prefix of its own; Pharos looks again with the next run.`,
+    message: `${place}: another publisher writes there. Give each publisher its own prefix. Pharos tries again with the next run.`,
   });
 }
 
 const NETWORK: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'its host name is unknown to DNS',
+  ENOTFOUND: 'host name not found in DNS',
   EAI_AGAIN: 'DNS did not answer',
   ECONNREFUSED: 'the connection was refused',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
   ETIMEDOUT: 'no answer in time',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   UND_ERR_HEADERS_TIMEOUT: 'no answer in time',

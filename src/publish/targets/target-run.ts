@@ -72,6 +72,6 @@ export async function eachOf<Item>(
 /** What went wrong, for the report. */
 export function faultText(error: unknown): string {
   if (error instanceof NoLongerPublicError || error instanceof ReleaseGoneError)
-    return `Stopped half-way, since ${error.message}; the next run goes on.`;
+    return `Stopped part-way because ${error.message}. The next run continues.`;
   return messageOf(error);
 }

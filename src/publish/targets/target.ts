@@ -48,13 +48,16 @@ export interface TargetReport {
   readonly warnings: readonly string[];
 }
 
+/** Told how many of the pages that changed are there. */
+export type OnPage = (done: number, total: number) => void;
+
 export interface Target {
   readonly kind: TargetStore['kind'];
   readonly place: string;
   /** Reads what the target holds, ahead of the first update. */
   readonly open: () => Promise<void>;
   /** Updates the target to what is published. Never throws: what went wrong is in the report. One at a time. */
-  readonly update: () => Promise<TargetReport>;
+  readonly update: (onPage?: OnPage) => Promise<TargetReport>;
   /** Has the update that is under way begin anew, with what is to leave first. */
   readonly interrupt: () => void;
   readonly probe: TargetStore['probe'];

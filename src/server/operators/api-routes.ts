@@ -42,7 +42,7 @@ export function createApiRoutes(
     } catch (error) {
       if (error instanceof Refusal) return refused(error);
       if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
-      return refused(new Refusal(503, 'The store cannot be used at the moment. Nothing was written.'));
+      return refused(new Refusal(503, 'The database is temporarily unavailable. Nothing was saved.'));
     }
   };
 }
@@ -57,7 +57,7 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
   const verdict = await options.access.check(request.headers.authorization, { address: request.clientAddress, now });
   if (verdict.kind === 'wrong') return refused(new Refusal(401, UNAUTHORIZED), { 'www-authenticate': 'Bearer' });
   if (verdict.kind === 'limited')
-    return refused(new Refusal(429, 'Too many requests. Please wait.'), {
+    return refused(new Refusal(429, 'Too many requests. Try again later.'), {
       'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)),
     });
   const [pages, page = '', ...path] = rest;
@@ -69,7 +69,7 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
   permit(verdict, page, operation);
   const isWrite = operation.scope !== 'read';
   if (isWrite && !options.canRun)
-    throw new Refusal(409, 'This process only serves. Ask the one that runs pharos start.');
+    throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
   const body = operation.body === null ? null : decodeBody(await request.body(), request.headers['content-type'] ?? '');
   const author: Author = {
     actor: verdict.actor,
@@ -90,13 +90,13 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
 }
 
 const NOT_FOUND = 'Not found.';
-const UNAUTHORIZED = 'The token is missing or wrong: Authorization: Bearer <token>, or OAuth <token>.';
+const UNAUTHORIZED = 'The token is missing or incorrect. Send it as Authorization: Bearer <token>, or OAuth <token>.';
 
 /** A page that a token is not for is as good as none. */
 function permit(verdict: ApiVerdict & { readonly kind: 'right' }, page: string, { scope }: Operation): void {
   const permission = verdict.may(page, scope);
   if (permission === 'elsewhere') throw new Refusal(404, NOT_FOUND);
-  if (permission === 'scope') throw new Refusal(403, `This token has not the scope ${scope}.`);
+  if (permission === 'scope') throw new Refusal(403, `This token does not have the scope ${scope}.`);
 }
 
 /** The operation at an address; words of the path come before names in it. */

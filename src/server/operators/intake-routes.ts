@@ -18,7 +18,7 @@ export interface IntakeRoutesOptions
   readonly onUnknown: (intake: string, component: string) => void;
 }
 
-const UNAUTHORIZED = 'There is no such intake, or its secret or signature is missing or wrong.';
+const UNAUTHORIZED = 'No such intake, or its secret or signature is missing or incorrect.';
 
 /** Makes the handler. */
 export function createIntakeRoute(options: IntakeRoutesOptions): (request: OwnRequest, id: string) => Promise<Answer> {
@@ -28,7 +28,7 @@ export function createIntakeRoute(options: IntakeRoutesOptions): (request: OwnRe
     } catch (error) {
       if (error instanceof Refusal) return refused(error);
       if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
-      return refused(new Refusal(503, 'The store cannot be used at the moment. Send it again.'));
+      return refused(new Refusal(503, 'The database is temporarily unavailable. Send the request again.'));
     }
   };
 }
@@ -37,7 +37,8 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
   const intake = options.intakeOf(id);
   const bytes = await request.body();
   if (intake === null || !isGenuine(intake, request, bytes)) throw new Refusal(401, UNAUTHORIZED);
-  if (!options.canRun) throw new Refusal(409, 'This process only serves. Ask the one that runs pharos start.');
+  if (!options.canRun)
+    throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
   const alerts = readAlerts(payloadOf(bytes), intake);
   const writing = await options.load(intake.page);
   if (writing === null) throw new Refusal(409, `The page ${intake.page} of this intake is not there.`);

@@ -102,20 +102,20 @@ export function createMetrics(version: string): Metrics {
   });
   const pages = new Counter({
     name: 'pharos_pages_total',
-    help: 'Pages looked at for publishing, by result.',
+    help: 'Pages checked for publishing, by result.',
     labelNames: ['result'],
     registers,
   });
   const files = new Counter({ name: 'pharos_files_drawn_total', help: 'Files drawn.', registers });
   const hooks = new Counter({
     name: 'pharos_hooks_total',
-    help: 'Notifications of monitoring services, by what became of them.',
+    help: 'Webhook notifications of monitoring services, by result.',
     labelNames: ['result'],
     registers,
   });
   const signIns = new Counter({
     name: 'pharos_sign_ins_total',
-    help: 'Tries to get into pages behind a gate, by result.',
+    help: 'Sign-in attempts for private pages, by result.',
     labelNames: ['result'],
     registers,
   });
@@ -171,16 +171,16 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
     'upstream',
   ]);
   const stale = make('pharos_upstream_stale', '1: not heard from in two intervals.', ['upstream']);
-  const asked = make('pharos_upstream_asked', '0: being left alone, since it failed, refused or said to wait.', [
+  const asked = make('pharos_upstream_asked', '0: in back-off, because it failed, refused the key or asked to wait.', [
     'upstream',
   ]);
   const quota = make('pharos_upstream_quota_left', 'Requests left in a window.', ['upstream', 'window']);
-  const ready = make('pharos_ready', '1: visitors may be sent to this node.');
-  const fresh = make('pharos_fresh', '1: every page is published and every upstream was heard from in time.');
-  const defined = make('pharos_pages_defined', 'Pages that there are to publish.');
-  const published = make('pharos_pages_published', 'Pages of which a release is served.');
-  const runs = make('pharos_runs_waiting', 'Runs that wait for their turn.');
-  const mails = make('pharos_mails_waiting', 'Sign-in mails that wait to be taken.');
+  const ready = make('pharos_ready', '1: this node can serve visitors.');
+  const fresh = make('pharos_fresh', '1: all pages are published and all upstreams answered in time.');
+  const defined = make('pharos_pages_defined', 'Pages defined.');
+  const published = make('pharos_pages_published', 'Pages with a served release.');
+  const runs = make('pharos_runs_waiting', 'Runs in the queue.');
+  const mails = make('pharos_mails_waiting', 'Sign-in emails waiting for the mail server.');
   const exported = make('pharos_export_events', 'Events of an export, by state.', ['export', 'state']);
   const states = make(
     'pharos_component_state',

@@ -57,11 +57,12 @@ const NEVER_KEPT: OutgoingHttpHeaders = {
 
 /** What the page says after a button was pressed, by the word in its address. */
 const NOTICES: Readonly<Record<string, string>> = {
-  pulling: 'A pull is queued; what it brings is published.',
-  rebuilding: 'A rebuild of the page is queued.',
-  'rolled-back': 'The other release is being served.',
-  'no-rollback': 'That release cannot be served: it is gone, damaged, or was made for another gate.',
-  unknown: 'There is nothing of that name any more.',
+  pulling: 'Sync queued. New data will be published.',
+  rebuilding: 'Rebuild of the page queued.',
+  'rolled-back': 'The selected release is being served.',
+  'no-rollback':
+    'This release can’t be served. It was deleted, is damaged, or was built with different access settings.',
+  unknown: 'It no longer exists.',
 };
 
 /** Makes the handler of `/-/ops` and what is below it; `rest` is the path behind `ops`. Null: there is no such address. */
@@ -258,6 +259,6 @@ function plain(status: number, text: string): Answer {
 }
 
 function notAllowed(allow: string): Answer {
-  const answered = plain(405, `This address takes ${allow}.`);
+  const answered = plain(405, `Method not allowed. Use ${allow}.`);
   return { ...answered, headers: { ...answered.headers, allow } };
 }

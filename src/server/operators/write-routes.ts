@@ -56,9 +56,9 @@ const KIND_WORDS: Readonly<Record<FormKind, string>> = {
   override: 'Component override',
 };
 const DONE: Readonly<Record<string, string>> = {
-  sent: 'It is written and published.',
-  draft: 'It is kept as a draft. Nobody sees it.',
-  removed: 'It is taken away.',
+  sent: 'Published.',
+  draft: 'Saved as a draft. Visitors can’t see it.',
+  removed: 'Deleted.',
 };
 const TOLD =
   'Feeds, calendars, JSON and badges tell it at once. Pharos itself sends no notifications, so nobody is mailed or called.';
@@ -206,13 +206,14 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
       const isAbout = form.get('id') !== null;
       try {
         if (isAbout && subject.own === null)
-          throw new Refusal(404, 'It was deleted meanwhile. What you wrote is below.');
+          throw new Refusal(404, 'It has been deleted in the meantime. What you wrote is below.');
         if (form.get('step') === 'preview') {
           const context = { writing: subject.writing, own: subject.own, now: options.now() };
           const preview = await previewOf(subject, postOfForm(subject.kind, form, context));
           return { kind: 'page', status: 200, view: await viewOf(subject, { formToken, sent: form, preview }) };
         }
-        if (!options.canRun) throw new Refusal(409, 'This process only serves. Write where pharos start runs.');
+        if (!options.canRun)
+          throw new Refusal(409, 'This process only serves pages. Use the one that runs `pharos start`.');
         const author = authorOf(subject, form, address);
         if (form.get('step') === 'remove' && subject.own !== null) {
           const { id } = subject.own.row;

@@ -14,7 +14,7 @@ const CSP = `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base
 export function preparing(path: string, locale: string): Answer {
   const words = wordsOf(locale);
   const headers = { 'retry-after': String(RETRY_SECONDS) };
-  if (!path.endsWith('.html')) return plain(503, 'This is being prepared. Please try again in two seconds.', headers);
+  if (!path.endsWith('.html')) return plain(503, 'This page is being prepared. Try again in two seconds.', headers);
   const [title, text] = [words.preparingTitle, words.preparingBody].map(escapeMarkup);
   const body = `<!doctype html><html lang="${escapeMarkup(locale)}" dir="${localeDirection(locale)}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><meta http-equiv="refresh" content="${RETRY_SECONDS}"><title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>\n`;
   return {

@@ -5,21 +5,21 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 /** Codes of PostgreSQL (its documentation, appendix A) and of the system, and what helps. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '28P01': 'Check user and password in store.url.',
-  '28000': 'Check user and password in store.url, and what pg_hba.conf of the server lets in.',
-  '3D000': 'Make the database (docs/postgres.md), or check its name in store.url.',
+  '28000': 'Check user and password in store.url, and the server’s pg_hba.conf.',
+  '3D000': 'Create the database (docs/postgres.md), or check its name in store.url.',
   '42501': 'Make the role the owner of the database (docs/postgres.md).',
-  '53300': 'The server has no connection left: raise max_connections, or run fewer nodes.',
-  '53100': 'The disk of the server is full: make room.',
+  '53300': 'The server has no connections left. Raise max_connections, or run fewer nodes.',
+  '53100': 'The server’s disk is full. Free some space.',
   '55P03': 'Another node has been writing for too long; look there.',
   '57014': 'The server is too slow, or a statement waited for a lock.',
-  '57P03': 'The server is starting or stopping; it is tried again.',
-  '25006': 'This server only reads: name the primary one in store.url.',
+  '57P03': 'The server is starting or stopping. Pharos retries.',
+  '25006': 'This server is read-only. Put the primary in store.url.',
   ECONNREFUSED: 'Nothing listens there: start the server, or check host and port in store.url.',
   ENOTFOUND: 'Check the host in store.url.',
-  EAI_AGAIN: 'The host of store.url cannot be looked up now; it is tried again.',
+  EAI_AGAIN: 'The host in store.url can’t be resolved. Pharos retries.',
   ETIMEDOUT: 'Check host and port in store.url, and firewalls between.',
 };
-const OTHER_REMEDY = 'Check store.url and that the server runs; it is tried again.';
+const OTHER_REMEDY = 'Check store.url and that the server runs. Pharos retries.';
 
 const DISCONNECTIONS: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02']);
 /** As pg words it; it gives no code. */

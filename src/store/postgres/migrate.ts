@@ -67,7 +67,7 @@ export async function requireServer(client: pg.ClientBase): Promise<void> {
   if (encoding !== 'UTF8') {
     throw new StatusError({
       code: 'STORE_UNAVAILABLE',
-      message: `The Postgres database keeps text as ${encoding}; make one with ENCODING 'UTF8' (docs/postgres.md).`,
+      message: `The Postgres database uses the encoding ${encoding}. Create one with ENCODING 'UTF8' (docs/postgres.md).`,
     });
   }
 }

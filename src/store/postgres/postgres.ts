@@ -139,7 +139,7 @@ async function commit(client: pg.PoolClient, place: string): Promise<void> {
   if (command === 'COMMIT') return;
   throw new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `A transaction on ${place} was undone, because a statement in it had failed.`,
+    message: `A transaction on ${place} was rolled back because a statement failed.`,
   });
 }
 

@@ -13,19 +13,19 @@ interface FaultFacts {
 
 const TIMEOUT_WORDS = 'no answer in time';
 const CUT_WORDS = 'the connection was cut in the middle of the answer';
-const ASK_OWNER = 'Pharos asks again by itself; if this lasts, look at the upstream and the network between.';
+const ASK_OWNER = 'Pharos retries automatically. If it persists, check the upstream and the network.';
 
 const FAULTS: Readonly<Record<string, FaultFacts>> = {
-  ENOTFOUND: { fault: 'name', words: 'its host name is unknown to DNS' },
+  ENOTFOUND: { fault: 'name', words: 'host name not found in DNS' },
   EAI_AGAIN: { fault: 'name', words: 'DNS did not answer' },
   EAI_FAIL: { fault: 'name', words: 'DNS failed' },
   EAI_NODATA: { fault: 'name', words: 'its host name has no address' },
   ECONNREFUSED: { fault: 'connect', words: 'the connection was refused' },
-  EHOSTUNREACH: { fault: 'connect', words: 'the host cannot be reached' },
-  ENETUNREACH: { fault: 'connect', words: 'the network cannot be reached' },
+  EHOSTUNREACH: { fault: 'connect', words: 'host unreachable' },
+  ENETUNREACH: { fault: 'connect', words: 'network unreachable' },
   EPRIVATE: {
     fault: 'address',
-    words: 'it leads into a network that is not public, where only the configuration may send us',
+    words: 'the address is in a private network, which only the configuration may point to',
   },
   ETIMEDOUT: { fault: 'timeout', words: TIMEOUT_WORDS },
   UND_ERR_CONNECT_TIMEOUT: { fault: 'timeout', words: 'no connection in time' },
@@ -41,6 +41,9 @@ const FAULTS: Readonly<Record<string, FaultFacts>> = {
 /** OpenSSL and Node name these in many ways; none is ever passed over. */
 const TLS_CODE = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 
+/** How undici says that a proxy opened no tunnel. */
+const PROXY_REFUSAL = /^Proxy response \((\d{3})\)/;
+
 /** Where a request went, safe to log: method, origin and path; no user, no query. */
 export function requestPlace(method: string, url: URL): string {
   return `${method} ${url.origin === 'null' ? url.protocol : url.origin}${url.pathname}`;
@@ -53,17 +56,22 @@ export function toStatusError(error: unknown, place: string): StatusError {
   if (code === 'UND_ERR_INVALID_ARG') {
     return new StatusError({
       code: 'CONFIG_INVALID',
-      message: `${place}: the address or a header has characters that HTTP does not allow. Check the key or password for line breaks.`,
+      message: `${place}: the address or a header contains characters that HTTP does not allow. Check the key or password for line breaks.`,
       context: { fault: 'address' },
     });
   }
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || (error instanceof Error && error.name === 'HTTPParserError')) {
     return shapeError(place, 'the answer is not HTTP that can be read');
   }
+  const proxyStatus = PROXY_REFUSAL.exec(error instanceof Error ? error.message : '')?.[1];
+  if (proxyStatus !== undefined) {
+    const words = `the proxy refused to connect (status ${proxyStatus}). Check HTTPS_PROXY, its user and password, and NO_PROXY`;
+    return unreachable(place, 'connect', { words, cause: error });
+  }
   if (TLS_CODE.test(code)) {
     return new StatusError({
       code: 'UPSTREAM_UNREACHABLE',
-      message: `${place}: its TLS certificate or handshake was refused (${code}). Renew or correct the certificate there; Pharos never skips this check.`,
+      message: `${place}: TLS certificate or handshake rejected (${code}). Renew or fix the upstream’s certificate. If it is signed by your own CA, set ca on this upstream (docs/network.md). Pharos never skips this check.`,
       cause: error,
       context: { fault: 'tls', cause: code },
     });
@@ -90,7 +98,7 @@ export function unreachable(
 export function shapeError(place: string, words: string): StatusError {
   return new StatusError({
     code: 'UPSTREAM_SHAPE',
-    message: `${place}: ${words}. The last good answer is kept; check that the address is that of the API.`,
+    message: `${place}: ${words}. The last good answer is kept. Check that the address points to the API.`,
   });
 }
 

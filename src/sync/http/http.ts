@@ -1,16 +1,17 @@
 /**
- * Asks upstreams over HTTP. The only import of undici, with what it lacks: a total deadline beside its idle timeouts, a
+ * Asks upstreams over HTTP, with what undici lacks: a total deadline beside its idle timeouts, a
  * bound on unpacked bytes, redirects that never leave the origin, and no trust in how a body ends.
  */
 
-import { Agent, type Dispatcher } from 'undici';
 import { isStatusError, type StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
+import { type ProxySettings, proxyText } from '../../network/proxy.ts';
 import { ACCEPTED_ENCODINGS } from './body.ts';
 import { errorForStatus, requestPlace, tooOld, toStatusError, unreachable } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
 import { readPayload } from './payload.ts';
-import { isPrivateHost, lookupPublic, privateAddress } from './public-only.ts';
+import { isPrivateHost, leadsToPrivate, lookupPublic, privateAddress } from './public-only.ts';
 import { redirectTarget, refusedRedirect } from './redirects.ts';
 import { parseHttpDate, parseRemaining, parseRetryAfter } from './retry-after.ts';
 import { createRevalidation, type Revalidation } from './revalidation.ts';
@@ -51,6 +52,8 @@ export interface HttpContext {
   readonly signal?: AbortSignal;
   /** Awaited before every request that leaves, those of a redirect included; throws a StatusError when none may leave. */
   readonly permit?: () => Promise<void>;
+  /** Certificates (PEM) trusted for this request instead of the usual ones. */
+  readonly ca?: string;
   /** A total deadline below the usual one, ms from the first permit. */
   readonly totalMs?: number;
 }
@@ -85,31 +88,32 @@ export interface HttpOptions {
   readonly ca?: string;
   /** True: only public addresses are reached, whatever a name leads to. Default: all are. */
   readonly isPublicOnly?: boolean;
+  /** Default: none. */
+  readonly proxy?: ProxySettings;
 }
 
 /** Makes the one way out to upstreams; it keeps connections open until it is closed. */
 export function createHttp(options: HttpOptions = {}): Http {
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
-  const agent = new Agent({
-    // Everything here was tried against HTTP/1.1 only; the environment cannot turn certificate checks off.
-    allowH2: false,
-    connect: {
-      timeout: limits.connectMs,
-      rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-      ...(options.isPublicOnly === true ? { lookup: lookupPublic } : {}),
-    },
-    connections: limits.connectionsMax,
-    pipelining: 1,
-    headersTimeout: limits.headersMs,
-    bodyTimeout: limits.idleMs,
-  });
-  const revalidation = createRevalidation();
   const isPublicOnly = options.isPublicOnly ?? false;
+  const dispatchers = new Map<string | undefined, Dispatcher>();
+  const dispatcherFor = (ca: string | undefined): Dispatcher =>
+    dispatchers.getOrInsertComputed(ca, () =>
+      createDispatcher({ ...limits, ca, proxy: options.proxy, lookup: isPublicOnly ? lookupPublic : undefined }),
+    );
+  const revalidation = createRevalidation();
   return {
-    request: (question, context) => request(agent, limits, { question, context, isPublicOnly, revalidation }),
-    close: () => agent.destroy(),
+    request: (question, context) =>
+      request(dispatcherFor(context.ca ?? options.ca), limits, {
+        question,
+        context,
+        isPublicOnly,
+        isProxied: options.proxy !== undefined && proxyText(options.proxy) !== null,
+        revalidation,
+      }),
+    close: async () => {
+      await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
+    },
   };
 }
 
@@ -117,10 +121,12 @@ interface Exchange {
   readonly question: HttpQuestion;
   readonly context: HttpContext;
   readonly isPublicOnly: boolean;
+  /** A proxy may be between, which looks names up by itself. */
+  readonly isProxied: boolean;
   readonly revalidation: Revalidation;
 }
 
-async function request(agent: Agent, limits: HttpLimits, exchange: Exchange): Promise<HttpAnswer> {
+async function request(agent: Dispatcher, limits: HttpLimits, exchange: Exchange): Promise<HttpAnswer> {
   const { question, context } = exchange;
   const start = parseAddress(question);
   const place = requestPlace(question.method, start);
@@ -133,7 +139,8 @@ async function request(agent: Agent, limits: HttpLimits, exchange: Exchange): Pr
   try {
     let url = start;
     for (let redirects = 0; ; redirects += 1) {
-      if (exchange.isPublicOnly && isPrivateHost(url)) throw privateAddress();
+      if (exchange.isPublicOnly && (isPrivateHost(url) || (exchange.isProxied && (await leadsToPrivate(url)))))
+        throw privateAddress();
       // Where it was sent on to, another answer has that tag.
       const conditions = redirects === 0 ? exchange.revalidation.headersFor(question, at) : {};
       const response = await agent.request(toRequest(question, url, { signal, conditions }));

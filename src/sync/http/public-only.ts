@@ -1,6 +1,7 @@
 /** Keeps requests out of networks that are not public, for addresses that the operator did not write. */
 
 import { type LookupAddress, lookup } from 'node:dns';
+import { lookup as lookupAll } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 const PRIVATE = new BlockList();
@@ -42,6 +43,12 @@ function isPrivateAddress(address: string): boolean {
 export function isPrivateHost({ hostname }: URL): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) !== 0 && isPrivateAddress(bare);
+}
+
+/** Whether a name leads, for us, to an address that is not public; for requests that a proxy looks names up for. */
+export async function leadsToPrivate({ hostname }: URL): Promise<boolean> {
+  const found = await lookupAll(hostname.replace(/^\[|\]$/g, ''), { all: true });
+  return found.some(({ address }) => isPrivateAddress(address));
 }
 
 /** Looks a name up and refuses it when any of its addresses is not public. */

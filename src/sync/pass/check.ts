@@ -48,7 +48,7 @@ export function checkLearned(learned: Learned, known: LastKnown): CheckVerdict {
   return {
     kind: 'held',
     hash,
-    reason: `${gone.join(' and ')} are gone at once; believed when the next answer is the same`,
+    reason: `${gone.join(' and ')} disappeared at once; accepted if the next answer says the same`,
   };
 }
 

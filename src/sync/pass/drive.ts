@@ -33,7 +33,7 @@ function firstFailure(answers: readonly Answer<unknown>[]): StatusError | null {
     if (answer.kind === 'skipped')
       return new StatusError({
         code: 'UPSTREAM_LIMITED',
-        message: 'The quota leaves no request for this in this pass; Pharos asks again by itself.',
+        message: 'The rate limit leaves no request for this in this pass. Pharos retries automatically.',
       });
   }
   return null;
@@ -42,6 +42,6 @@ function firstFailure(answers: readonly Answer<unknown>[]): StatusError | null {
 function endless(): StatusError {
   return new StatusError({
     code: 'UPSTREAM_SHAPE',
-    message: `It was still not told everything after ${ASKINGS_MAX} rounds of questions. Its lists are endless or far too long.`,
+    message: `Stopped after ${ASKINGS_MAX} pages of results. The upstream’s list may never end.`,
   });
 }

@@ -35,13 +35,13 @@ const LEASE_MS = 3 * MINUTE_MS;
 const LEASE_RENEW_MS = 30 * SECOND_MS;
 
 const OPEN_REASONS: Readonly<Record<'failing' | 'refused' | 'waiting', string>> = {
-  failing: 'it failed several times in a row and is tried again shortly',
-  refused: 'it refused the key; it is tried again shortly, or as soon as the options change',
-  waiting: 'it told us to wait',
+  failing: 'back-off: it failed several times in a row and will be retried shortly',
+  refused: 'back-off: it refused the key; it will be retried shortly, or when its options change',
+  waiting: 'it asked us to wait',
 };
 
 const TOO_SOON_REASON =
-  'its schedule runs more often than its quota allows; set a longer schedule for it, or its higher limits if it has them';
+  'its schedule runs more often than its rate limit allows. Set a longer schedule, or higher limits if the upstream has them';
 
 /**
  * Asks all upstreams side by side, vendors' pages in turn. A failure of one is data in the report: nothing is thrown for it, and the others are
@@ -84,7 +84,7 @@ async function passOver(
     if (isManual !== true && isTooSoon(upstream, { control, record, startedAt }))
       return idle({ kind: 'skipped', cause: 'waiting', reason: TOO_SOON_REASON });
     const lease = await takeLease(database, { name: `pass/${upstream.id}`, now: startedAt, ttlMs: LEASE_MS });
-    if (lease === null) return idle({ kind: 'skipped', cause: 'overlap', reason: 'another pass over it is under way' });
+    if (lease === null) return idle({ kind: 'skipped', cause: 'overlap', reason: 'another pass is already running' });
     try {
       return await passUnderLease({ upstream, deps, startedAt, control, circuit, record, lease });
     } finally {
@@ -135,9 +135,17 @@ function createPassRunner({ upstream, deps, startedAt, control, circuit, lease }
     renewedAt = now;
     await renewLease(deps.store.database, lease, { now, ttlMs: LEASE_MS });
   };
-  const { id: upstreamId, limits, intervalMs, backfill } = upstream;
+  const { id: upstreamId, limits, ca, intervalMs, backfill } = upstream;
   return createRunner(
-    { upstreamId, limits, intervalMs, backfill, listCalls: control.listCalls, isHalfOpen: circuit.kind !== 'closed' },
+    {
+      upstreamId,
+      limits,
+      ca,
+      intervalMs,
+      backfill,
+      listCalls: control.listCalls,
+      isHalfOpen: circuit.kind !== 'closed',
+    },
     { ...deps, quota: createQuota(deps.store.database, deps.random), stored: deps.store.database, beforeRequest },
   );
 }

@@ -37,7 +37,7 @@ export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Pr
       (error as { code?: unknown }).code === 'ENOTDIR' ? 'it is a file where a folder was expected' : messageOf(error);
     throw new StatusError({
       code: 'UPSTREAM_REFUSED',
-      message: `${question.url} cannot be read: ${words}. Check that it is there and that Pharos may read it.`,
+      message: `${question.url} cannot be read: ${words}. Check that it exists and that Pharos may read it.`,
       cause: error,
     });
   }

@@ -26,6 +26,8 @@ export interface RunnerDeps {
   readonly stored: Reader;
   /** Awaited before each request, also those that wait for the quota. */
   readonly beforeRequest?: () => Promise<void>;
+  /** Told that a question waits for the quota, and until when. */
+  readonly onWait?: (upstreamId: string, until: EpochMs) => void;
   /** Stops everything under way; what was not committed is not. */
   readonly signal?: AbortSignal;
 }
@@ -33,6 +35,8 @@ export interface RunnerDeps {
 export interface RunnerSettings {
   readonly upstreamId: string;
   readonly limits: Limits;
+  /** Certificates (PEM) trusted instead of the usual ones; null: the usual ones. */
+  readonly ca: string | null;
   readonly intervalMs: number;
   /** List calls of the last pass; what is kept for the passes to come. */
   readonly listCalls: number;
@@ -110,7 +114,12 @@ async function requestOnce(
 ): Promise<HttpAnswer> {
   const { now, signal } = deps;
   try {
-    const answer = await deps.http.request(question, { now, ...bounds, ...(signal === undefined ? {} : { signal }) });
+    const answer = await deps.http.request(question, {
+      now,
+      ...bounds,
+      ...(settings.ca === null ? {} : { ca: settings.ca }),
+      ...(signal === undefined ? {} : { signal }),
+    });
     if (!isLowPriority(question)) tally.failures = 0;
     tally.clockSkewMs = answer.clockSkewMs ?? tally.clockSkewMs;
     tally.remaining = answer.remaining;
@@ -157,6 +166,7 @@ async function reserve(run: RequestRun, question: Question<unknown>): Promise<vo
     if (reservation.granted) break;
     if (reservation.notBefore > patienceUntil || deps.signal?.aborted === true)
       throw noQuota(question, reservation.notBefore);
+    deps.onWait?.(settings.upstreamId, reservation.notBefore);
     await sleepUnlessStopped(deps, reservation.notBefore - now);
   }
   tally.requestsUsed += 1;
@@ -187,7 +197,7 @@ async function sleepUnlessStopped({ sleep, signal }: RunnerDeps, ms: number): Pr
 function noQuota(question: Question<unknown>, notBefore: EpochMs): StatusError {
   return new StatusError({
     code: 'UPSTREAM_LIMITED',
-    message: `${question.name}: the quota of this upstream is used up, or it told us to wait. Pharos asks again by itself.`,
+    message: `${question.name}: this upstream’s rate limit is used up, or it asked us to wait. Pharos retries automatically.`,
     retryAt: notBefore,
     context: { isOwnQuota: true },
   });

@@ -170,7 +170,7 @@ async function validate(question: Question<unknown>, answer: HttpAnswer): Promis
 export function unforeseen(who: string, error: unknown): StatusError {
   return new StatusError({
     code: 'UPSTREAM_SHAPE',
-    message: `${who} met something that it is not made for: ${messageOf(error).slice(0, 200)}. Please report this.`,
+    message: `${who} hit an unexpected problem: ${messageOf(error).slice(0, 200)}. Please report this.`,
     cause: error,
     context: { isBug: true },
   });

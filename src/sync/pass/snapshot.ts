@@ -71,7 +71,7 @@ function skewProblems(runner: Runner): Learned['problems'] {
   const skewMs = runner.tally().clockSkewMs ?? 0;
   if (Math.abs(skewMs) <= CLOCK_SKEW_TOLD_MS) return [];
   const words = `${Math.round(Math.abs(skewMs) / SECOND_MS)} s ${skewMs > 0 ? 'ahead of' : 'behind'} ours`;
-  return [{ kind: 'note', place: 'Date', message: `its clock is ${words}; one of the two is wrong` }];
+  return [{ kind: 'note', place: 'Date', message: `its clock is ${words}. One of the two clocks is wrong` }];
 }
 
 async function checkAndCommit(
@@ -86,7 +86,7 @@ async function checkAndCommit(
   };
   const verdict = checkLearned(learned, known);
   if (verdict.kind === 'refused') {
-    const message = `The answers of ${upstream.id} are not taken: ${verdict.reason}. The last good ones are kept.`;
+    const message = `The answers of ${upstream.id} were rejected: ${verdict.reason}. The last good ones are kept.`;
     return { kind: 'failed', error: new StatusError({ code: 'UPSTREAM_SHAPE', message }), learned };
   }
   if (verdict.kind === 'held') {

@@ -145,6 +145,6 @@ function readExpression(expression: string): Cron {
 }
 
 function invalid(expression: string, reason: string): StatusError {
-  const message = `The schedule "${expression}" cannot be used: ${reason}.`;
+  const message = `Invalid schedule "${expression}": ${reason}.`;
   return new StatusError({ code: 'CONFIG_INVALID', message, issues: [{ path: 'schedule', message }] });
 }

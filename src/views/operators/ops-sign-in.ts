@@ -25,14 +25,14 @@ export interface OpsSignInInit {
 /** The form to sign in. */
 export function opsSignInView({ fault, minutes = 15, up }: OpsSignInInit): OpsSignInView {
   const faults: Record<OpsSignInFault, string> = {
-    wrong: 'That is not the operator token.',
-    limited: `Too many tries. Please wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
-    refused: 'Nothing was done: the form came from elsewhere, or its session had ended. Please sign in again.',
+    wrong: 'Incorrect operator token.',
+    limited: `Too many attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
+    refused: 'Nothing was changed: the form came from another site, or your session expired. Sign in again.',
   };
   return {
     shell: plainShellOf({ locale: 'en', title: 'Operators', siteTitle: null, base: `${up}../` }),
     heading: 'Operators',
-    body: 'The operator token (operators.token in the configuration) is exchanged for a session of eight hours at most.',
+    body: 'Sign in with the operator token (operators.token in the configuration). The session lasts up to eight hours.',
     fault: fault === null ? null : faults[fault],
     action: `${up}ops/sign-in`,
   };

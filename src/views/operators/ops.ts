@@ -124,10 +124,10 @@ export function opsView(
 }
 
 function sentenceOf({ upstreams, pagesTotal }: OpsFacts, needed: number): string {
-  if (needed > 0) return needed === 1 ? 'One thing needs a look.' : `${needed} things need a look.`;
+  if (needed > 0) return needed === 1 ? '1 thing needs attention.' : `${needed} things need attention.`;
   const published = pagesTotal === 1 ? 'the page is published' : `${pagesTotal} pages are published`;
-  const fresh = upstreams.length === 1 ? 'the upstream is fresh' : `${upstreams.length} upstreams are fresh`;
-  return `All is well: ${fresh}, ${published}.`;
+  const fresh = upstreams.length === 1 ? 'the upstream is up to date' : `${upstreams.length} upstreams are up to date`;
+  return `All good: ${fresh}, ${published}.`;
 }
 
 function attentionOf(facts: OpsFacts): string[] {
@@ -149,20 +149,20 @@ function attentionOf(facts: OpsFacts): string[] {
     ),
     ...facts.upstreams
       .filter(({ circuit, isStale }) => !isStale && circuit.kind === 'open' && circuit.why !== 'waiting')
-      .map(({ id }) => `Upstream ${id} is being left alone.`),
+      .map(({ id }) => `Upstream ${id} is in back-off (circuit open).`),
     ...facts.exports
       .filter(({ rejected, parked, lastError }) => rejected > 0 || parked > 0 || lastError !== null)
-      .map(({ id }) => `Export ${id} has events that were not taken.`),
+      .map(({ id }) => `Export ${id} has events that were not accepted.`),
     ...facts.targets.map(({ place, message }) => `Output ${place} is not up to date: ${message}`),
     ...(facts.mail.isNeeded && !facts.mail.isConfigured
-      ? ['A page asks for e-mail addresses, but access.smtp and access.from are not configured.']
+      ? ['A page uses email sign-in, but access.smtp and access.from are not configured.']
       : []),
   ];
 }
 
 function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): UpstreamRow {
   const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal, notes } = upstream;
-  const asked = `asked every ${format.duration(intervalMs)}`;
+  const asked = `synced every ${format.duration(intervalMs)}`;
   const monitors = monitorsTotal === null ? '' : `, ${format.number(monitorsTotal)} monitors`;
   return {
     id,
@@ -189,8 +189,8 @@ function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): U
 }
 
 function notesTitle(count: number): string {
-  if (count === 1) return 'One note of the last pass';
-  return count < NOTES_CUT_AT ? `${count} notes of the last pass` : `At least ${count} notes of the last pass`;
+  if (count === 1) return '1 note from the last pass';
+  return count < NOTES_CUT_AT ? `${count} notes from the last pass` : `At least ${count} notes from the last pass`;
 }
 
 function windowWords(lengthMs: number): string {
@@ -198,20 +198,20 @@ function windowWords(lengthMs: number): string {
 }
 
 function circuitWords(circuit: CircuitFacts, moment: Words['moment']): string {
-  if (circuit.kind === 'closed') return 'Asked as scheduled';
-  if (circuit.kind !== 'open') return 'The next request decides whether it is asked again';
+  if (circuit.kind === 'closed') return 'Queried on schedule';
+  if (circuit.kind !== 'open') return 'Circuit half-open: the next request decides';
   const until = moment(circuit.until).text;
   return {
-    failing: `Left alone until ${until}: it failed several times in a row`,
-    refused: `Left alone until ${until} or until its options change: it refused the key`,
-    waiting: `Left alone until ${until}: it told us to wait`,
+    failing: `Back-off until ${until}: it failed several times in a row`,
+    refused: `Back-off until ${until} or until its options change: it refused the key`,
+    waiting: `Back-off until ${until}: it asked us to wait`,
   }[circuit.why];
 }
 
 const GATES: Readonly<Record<OpsPageFacts['access'], string>> = {
   public: 'public',
   password: 'password',
-  'email-domain': 'e-mail domain',
+  'email-domain': 'email domain',
 };
 
 function pageRow({ slug, title, url, access, release, others }: OpsPageFacts, { format, moment }: Words): PageRow {
@@ -236,10 +236,10 @@ function sizeWords(bytes: number, format: Format): string {
 }
 
 function mailWords({ mail }: OpsFacts): string {
-  if (!mail.isNeeded) return 'No page asks for e-mail addresses.';
-  if (!mail.isConfigured) return 'No mail server is configured: nobody can be sent a link.';
-  if (mail.isPrinted) return 'Sign-in mails are printed where Pharos was started, not sent.';
+  if (!mail.isNeeded) return 'No page uses email sign-in.';
+  if (!mail.isConfigured) return 'No mail server is configured, so sign-in links can’t be sent.';
+  if (mail.isPrinted) return 'Sign-in emails are printed in the terminal, not sent.';
   return mail.waiting === 0
-    ? 'No mail waits.'
-    : `${mail.waiting} ${mail.waiting === 1 ? 'mail waits' : 'mails wait'} to be taken by the mail server.`;
+    ? 'No email is waiting.'
+    : `${mail.waiting} ${mail.waiting === 1 ? 'email is' : 'emails are'} waiting for the mail server.`;
 }

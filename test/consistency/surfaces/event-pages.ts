@@ -80,7 +80,7 @@ export function checkEventPages(check: Check): void {
     const main = one(page, 'main');
     const [from = Number.NaN, to = null] = timesIn(one(main, 'dl'));
     const head = textOf(one(main, 'div', 'title'));
-    const isOpen = textOf(one(main, 'dl')).includes('Not over yet');
+    const isOpen = textOf(one(main, 'dl')).includes('Ongoing');
     same(check, `page of ${story.title}: over`, isOpen, story.endedAt === null);
     const read = {
       address,
@@ -175,7 +175,7 @@ function checkReport(check: Check, month: string): void {
     `${where}: uptimes`,
     rows.map(({ name, uptime }) => `${name} ${uptime}`),
     [
-      `All together ${percentText(added(sums))}`,
+      `Overall ${percentText(added(sums))}`,
       ...expected.lines.map(
         ({ component }, index) => `${component.name} ${sums[index] === undefined ? '' : percentText(sums[index])}`,
       ),

@@ -76,8 +76,8 @@ function checkBanner(check: Check, sentence: string): void {
   const one = bad.length === 1 && only !== undefined ? only : null;
   const words: Readonly<Record<string, string>> = {
     major_outage: 'is down',
-    partial_outage: 'is partly down',
-    degraded: 'is not working well',
+    partial_outage: 'is partially down',
+    degraded: 'is degraded',
   };
   const word = one === null ? undefined : words[one.state];
   same(check, 'page: sentence', sentence, word === undefined ? SENTENCES[state] : `${one?.component.name} ${word}`);
@@ -137,7 +137,7 @@ export function checkEmbed(check: Check): void {
   same(
     check,
     'embed: stale',
-    textOf(one(page, 'div', 'age')).startsWith('This page is not current.'),
+    textOf(one(page, 'div', 'age')).startsWith('This page is out of date.'),
     expected.isStale,
   );
 }

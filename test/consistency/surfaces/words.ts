@@ -13,13 +13,13 @@ export const STATE_WORDS: Readonly<Record<State, string>> = {
 };
 
 export const SENTENCES: Readonly<Record<State, string>> = {
-  operational: 'Everything is working',
-  degraded: 'Some things are not working well',
-  partial_outage: 'Some things are down',
-  major_outage: 'Everything is down',
-  maintenance: 'Maintenance is under way',
-  paused: 'Checks are paused',
-  unknown: 'We do not know the current state',
+  operational: 'All systems operational',
+  degraded: 'Some systems are degraded',
+  partial_outage: 'Partial outage',
+  major_outage: 'Major outage',
+  maintenance: 'Maintenance in progress',
+  paused: 'Monitoring is paused',
+  unknown: 'Current status unknown',
 };
 
 export const V2_STATES: Readonly<Record<State, string>> = {

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { programOf } from '../../../src/cli/main.ts';
+import { COMPLETION_VALUES } from '../../../src/cli/completion-values.ts';
+import { GROUPS, programOf } from '../../../src/cli/main.ts';
 import { completionScript, SHELLS } from '../../../src/cli/terminal/completion.ts';
 
 const program = programOf(() => undefined);
@@ -12,8 +13,8 @@ function pathsOf(command: Command, path: readonly string[] = []): string[][] {
 }
 
 /** What bash offers for a line that ends where the cursor is. */
-function offered(words: readonly string[]): string[] {
-  const script = `${completionScript(program, 'bash')}
+function offered(words: readonly string[], before = ''): string[] {
+  const script = `${before}${completionScript(program, 'bash')}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
 _pharos; printf '%s\\n' "\${COMPREPLY[@]}"`;
   return execFileSync('bash', ['--norc', '-c', script], { encoding: 'utf8' })
@@ -31,7 +32,44 @@ describe('completion', () => {
 
   it('offers files where an option takes one, and nothing where it takes a word', () => {
     expect(offered(['pharos', 'check', '--config', 'package.j'])).toEqual(['package.json']);
-    expect(offered(['pharos', 'sync', '--upstream', ''])).toEqual([]);
+    expect(offered(['pharos', 'incident', 'new', '--body', ''])).toEqual([]);
+  });
+
+  it('offers the values that an option or an argument takes', () => {
+    expect(offered(['pharos', 'incident', 'new', '--impact', 'm'])).toEqual(['minor', 'major']);
+    expect(offered(['pharos', 'incident', 'new', '--status', 'res'])).toEqual([]);
+    expect(offered(['pharos', 'incident', 'update', '--status', 'res'])).toEqual(['resolved']);
+    expect(offered(['pharos', 'completion', 'z'])).toEqual(['zsh']);
+  });
+
+  it('offers upstreams, pages and kinds of the configuration here', () => {
+    const names = 'pharos() { printf "%s of %s\\n" "$2-1" "$1"; };';
+    expect(offered(['pharos', 'sync', '--upstream', 'up'], names)).toEqual(['upstreams-1']);
+    expect(offered(['pharos', 'sync', '-u', 'up'], names)).toEqual(['upstreams-1']);
+    expect(offered(['pharos', 'rollback', 'pa'], names)).toEqual(['pages-1']);
+    expect(offered(['pharos', 'badges', 'token', 'pa'], names)).toEqual(['pages-1']);
+    expect(offered(['pharos', 'init', '--kind', 'ki'], names)).toEqual(['kinds-1']);
+  });
+
+  it('has values only for what there is, and knows the value of every option that names one', () => {
+    const takers = new Set<string>();
+    const collect = (command: Command, path: string): void => {
+      for (const { long } of command.options) takers.add(`${path} ${long}`).add(String(long));
+      for (const argument of command.registeredArguments) takers.add(`${path} <${argument.name()}>`);
+      for (const child of command.commands) collect(child, `${path} ${child.name()}`.trim());
+    };
+    collect(program, '');
+    expect(Object.keys(COMPLETION_VALUES).filter((key) => !takers.has(key))).toEqual([]);
+  });
+
+  it('lists every command in the help under what it is for', () => {
+    const grouped = Object.values(GROUPS).flat();
+    expect(grouped.toSorted()).toEqual(
+      program.commands
+        .map((command) => command.name())
+        .filter((name) => name !== 'complete')
+        .toSorted(),
+    );
   });
 
   it('knows every command in every shell', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress } from '../../../src/cli/terminal/progress.ts';
-import { table } from '../../../src/cli/terminal/table.ts';
+import { table, widthOf } from '../../../src/cli/terminal/table.ts';
 
 function stream(isTTY: boolean): { isTTY: boolean; columns: number; text: string; write: (text: string) => void } {
   return {
@@ -53,6 +53,55 @@ describe('progress', () => {
 });
 
 describe('a table', () => {
+  const HEAD = ['page', 'result', ''];
+  const ROWS = [
+    ['acme', 'failed', 'the data folder cannot be written, so the page stays as it was'],
+    ['staff', 'published', ''],
+  ];
+
+  it('wraps its last column on a terminal, between words', () => {
+    expect(table(HEAD, ROWS, 50).split('\n')).toEqual([
+      'page   result',
+      '─────  ─────────  ────────────────────────────────',
+      'acme   failed     the data folder cannot be',
+      '                  written, so the page stays as it',
+      '                  was',
+      'staff  published',
+    ]);
+  });
+
+  it('puts its last column below where there is no room for it', () => {
+    expect(table(HEAD, ROWS, 36).split('\n')).toEqual([
+      'page   result',
+      '─────  ─────────',
+      'acme   failed',
+      '    the data folder cannot be',
+      '    written, so the page stays as it',
+      '    was',
+      'staff  published',
+    ]);
+  });
+
+  it('is as long as it is where there is no terminal', () => {
+    expect(table(HEAD, ROWS, undefined).split('\n')[2]).toBe(`acme   failed     ${ROWS[0]?.[2]}`);
+  });
+
+  it('counts two columns for a sign that takes two', () => {
+    expect(['API', '数据库', 'é', 'e\u0301', '🚀', '\u001b[32mok\u001b[39m'].map(widthOf)).toEqual([3, 6, 1, 1, 2, 2]);
+    expect(
+      table(
+        ['name', 'x'],
+        [
+          ['数据库', '1'],
+          ['API', '2'],
+        ],
+        undefined,
+      )
+        .split('\n')
+        .slice(2),
+    ).toEqual(['数据库  1', 'API     2']);
+  });
+
   it('keeps its columns when some cells have a colour', () => {
     const green = '\u001b[32mok\u001b[39m';
     expect(

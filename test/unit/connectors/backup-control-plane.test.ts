@@ -143,7 +143,7 @@ describe('logging in and out', () => {
     const { asked, done } = pull(service({}, ({ name }) => (name === 'log in' ? new Reply(422, body) : undefined)));
     await expect(done).rejects.toMatchObject({
       code: 'UPSTREAM_REFUSED',
-      message: 'The log in was refused: email: *** and *** do not match.. Check email and password.',
+      message: 'Login refused: email: *** and *** do not match.. Check email and password.',
     });
     expect(asked).toEqual(['log in']);
   });

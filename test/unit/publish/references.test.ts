@@ -114,8 +114,8 @@ describe('what is named and is not there', () => {
 
   it('is a language without words, of the site and of a page', () => {
     expect(found({ site: ', locale: dee', pages: `${ACME}\n  - { slug: b, locale: nl }` })).toEqual([
-      'site.locale: There are no words in dee, so pages are in English. There are en, de, fr, es, pt-BR, ja, zh-Hans, ar. Did you mean de?',
-      expect.stringContaining('pages[1].locale: There are no words in nl, so pages are in English.'),
+      'site.locale: No translation for dee, so pages are in English. Available: en, de, fr, es, pt-BR, ja, zh-Hans, ar. Did you mean de?',
+      expect.stringContaining('pages[1].locale: No translation for nl, so pages are in English.'),
     ]);
   });
 

@@ -86,7 +86,7 @@ describe('a rebuild', () => {
   it('says which run ended without a report, and not why', async () => {
     const [status, body] = await rebuilt(Promise.reject(new Error('CANARY')), 'wait=1');
     expect(status).toBe(503);
-    expect(body).toEqual({ run: 'run-1', message: expect.stringContaining('the log says why') });
+    expect(body).toEqual({ run: 'run-1', message: expect.stringContaining('Search the log') });
     expect(JSON.stringify(body)).not.toContain('CANARY');
   });
 });

@@ -43,7 +43,7 @@ describe('a question to the disk', () => {
   it('that names nothing is refused with what to do', async () => {
     await expect(read('none.json', 'json')).rejects.toMatchObject({
       code: 'UPSTREAM_REFUSED',
-      message: expect.stringContaining('Check that it is there'),
+      message: expect.stringContaining('Check that it exists'),
     });
     await expect(read('none', 'folder')).rejects.toMatchObject({ code: 'UPSTREAM_REFUSED' });
     await expect(

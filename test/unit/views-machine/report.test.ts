@@ -142,7 +142,7 @@ describe('api/state.json', () => {
     const document = stateDocument(outage());
     expect(document).toMatchObject({
       state: 'partial_outage',
-      sentence: 'Some things are down',
+      sentence: 'Partial outage',
       as_of: '2026-11-21T08:31:00.000Z',
       stale_after: '2026-11-21T08:48:00.000Z',
       stale: false,

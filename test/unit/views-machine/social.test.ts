@@ -25,7 +25,7 @@ describe('what the social image shows', () => {
 
   it('is written in English with the address for a name where the font lacks the script', () => {
     const view = socialView(rightToLeft());
-    expect(view.sentence).toBe('Some things are down');
+    expect(view.sentence).toBe('Partial outage');
     expect(view.title).toBe('status.acme.example/acme');
     expect(view.detail).not.toMatch(/[\u0600-\u06ff]/);
     const emoji = socialView(pageModel({ definition: { title: '🔥 Acme 日' } }));

@@ -67,15 +67,15 @@ describe('the operators’ page in words', () => {
       upstreams: [edge, { ...edge, id: 'iac', notes: ['a: left out', 'b: left out'] }, { ...edge, notes: [] }],
     });
     expect(many.upstreams.map(({ notes }) => notes)).toEqual([
-      { title: 'One note of the last pass', items: ['pages.1: left out: its own colours'] },
-      { title: '2 notes of the last pass', items: ['a: left out', 'b: left out'] },
+      { title: '1 note from the last pass', items: ['pages.1: left out: its own colours'] },
+      { title: '2 notes from the last pass', items: ['a: left out', 'b: left out'] },
       null,
     ]);
     expect(many.attention.join()).not.toContain('left out');
     const cut = view({
       upstreams: [{ ...edge, notes: Array.from({ length: 20 }, (_, index) => `${index}: left out`) }],
     });
-    expect(cut.upstreams[0]?.notes?.title).toBe('At least 20 notes of the last pass');
+    expect(cut.upstreams[0]?.notes?.title).toBe('At least 20 notes from the last pass');
   });
 
   it('says that all is well only when nothing needs a look', () => {
@@ -88,9 +88,9 @@ describe('the operators’ page in words', () => {
       exports: [],
       mail: { isNeeded: false, isConfigured: false, isPrinted: false, waiting: 0 },
     };
-    expect(view(calm).sentence).toBe('All is well: the upstream is fresh, the page is published.');
+    expect(view(calm).sentence).toBe('All good: the upstream is up to date, the page is published.');
     expect(view(calm).shell.state).toBe('operational');
-    expect(view({ ...calm, unpublishedTotal: 7 }).sentence).toBe('One thing needs a look.');
+    expect(view({ ...calm, unpublishedTotal: 7 }).sentence).toBe('1 thing needs attention.');
   });
 
   it('gives no time without words for an upstream that never answered, one out of quota and one that refused', () => {
@@ -109,21 +109,21 @@ describe('the operators’ page in words', () => {
     });
     expect(upstreams.map(({ age, quota, circuit, state }) => [age, quota, circuit, state])).toEqual([
       [
-        'never answered, asked every 1 min',
+        'never answered, synced every 1 min',
         '57 of 60 left this minute, 420 of 1,000 left this hour',
-        'Asked as scheduled',
+        'Queried on schedule',
         'unknown',
       ],
       [
-        '12 sec old, asked every 1 min, 12 monitors',
+        '12 sec old, synced every 1 min, 12 monitors',
         '0 of 60 left this minute',
-        'Left alone until 10:00:00: it told us to wait',
+        'Back-off until 10:00:00: it asked us to wait',
         'degraded',
       ],
       [
-        '12 sec old, asked every 1 min, 12 monitors',
+        '12 sec old, synced every 1 min, 12 monitors',
         '57 of 60 left this minute, 420 of 1,000 left this hour',
-        'Left alone until 10:30:00 or until its options change: it refused the key',
+        'Back-off until 10:30:00 or until its options change: it refused the key',
         'degraded',
       ],
     ]);

@@ -89,7 +89,7 @@ describe('history', () => {
     const model = pageModel({ components: [componentModel({ knownDays: 2 })] });
     const view = historyView(withMonths(model), '2026-11');
     expect([view.earlier, view.later]).toEqual([null, null]);
-    expect(view.emptyText).toBe('No incidents in this month.');
+    expect(view.emptyText).toBe('No incidents this month.');
   });
 });
 
@@ -128,7 +128,7 @@ describe('a component’s page', () => {
     };
     const component = componentModel({ upstreamUptime });
     expect(componentView(pageModel({ components: [component] }), component, { badges: PART_KINDS }).upstreamSays).toBe(
-      'The monitoring service itself counts 90.00% over 30 days.',
+      'The monitoring service reports 90.00% over 30 days.',
     );
   });
 
@@ -168,7 +168,7 @@ describe('a monthly report', () => {
     expect(api?.cells).toEqual(['99.79%', '1 hr', '–', '–', '–', '–', '1']);
     expect(all?.cells).toEqual(api?.cells);
     expect(reportView(withMonths(model), '2026-11').intro).toBe(
-      'From Nov 1, 2026, 00:00 to Nov 21, 2026, 09:31, counted in Europe/Berlin.',
+      'Nov 1, 2026, 00:00 to Nov 21, 2026, 09:31. Days are in Europe/Berlin.',
     );
   });
 

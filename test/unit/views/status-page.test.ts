@@ -61,24 +61,24 @@ describe('the sentence at the top', () => {
   it('says in words what the state is', () => {
     expect(statusPageView(stateOf(['operational', 'operational'])).banner).toEqual({
       state: 'operational',
-      sentence: 'Everything is working',
+      sentence: 'All systems operational',
       details: [],
     });
-    expect(statusPageView(empty()).banner.sentence).toBe('We do not know the current state');
+    expect(statusPageView(empty()).banner.sentence).toBe('Current status unknown');
   });
 
   it('names what is affected, worst first, and counts what is well', () => {
     const { banner } = statusPageView(
       stateOf(['degraded', 'major_outage', 'operational', 'major_outage', 'operational']),
     );
-    expect(banner.sentence).toBe('Some things are down');
+    expect(banner.sentence).toBe('Partial outage');
     expect(plain(banner.details)).toEqual(['Down: C1 and C3.', 'Degraded: C0.', 'The other 2 components are working.']);
   });
 
   it('names the only component that is in trouble', () => {
     expect(statusPageView(stateOf(['major_outage', 'operational'])).banner.sentence).toBe('C0 is down');
-    expect(statusPageView(stateOf(['degraded', 'operational'])).banner.sentence).toBe('C0 is not working well');
-    expect(statusPageView(stateOf(['major_outage', 'degraded'])).banner.sentence).toBe('Some things are down');
+    expect(statusPageView(stateOf(['degraded', 'operational'])).banner.sentence).toBe('C0 is degraded');
+    expect(statusPageView(stateOf(['major_outage', 'degraded'])).banner.sentence).toBe('Partial outage');
   });
 
   it('lists a few names and counts the rest', () => {
@@ -102,7 +102,7 @@ describe('never wrong-green', () => {
         const { banner } = statusPageView(stateOf(states));
         const isAllWell =
           states.includes('operational') && states.every((one) => one === 'operational' || one === 'paused');
-        expect(banner.sentence === 'Everything is working').toBe(isAllWell);
+        expect(banner.sentence === 'All systems operational').toBe(isAllWell);
       }),
       { numRuns: 60 },
     );
@@ -120,7 +120,7 @@ describe('never wrong-green', () => {
 
   it('says so when nothing was ever heard', () => {
     const { shell } = statusPageView(pageModel({ dataFrom: null, isStale: true }));
-    expect(shell.freshness?.staleText).toBe('No data has been received yet. The real state may be anything.');
+    expect(shell.freshness?.staleText).toBe('We haven’t received any data yet.');
   });
 
   it('shows no uptime where nothing was observed', () => {

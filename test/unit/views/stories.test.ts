@@ -592,7 +592,7 @@ describe('a maintenance', () => {
   it('says that it began and that it is over', () => {
     expect(told(shown({ startsAt: minutesBefore(30) }))).toEqual([
       [600, 'scheduled', 'New **disks**.'],
-      [30, 'in_progress', 'The maintenance has begun.'],
+      [30, 'in_progress', 'Maintenance has started.'],
     ]);
     const over = shown({ startsAt: minutesBefore(30), endsAt: minutesBefore(10) });
     expect(told(over).map(([at, status]) => [at, status])).toEqual([

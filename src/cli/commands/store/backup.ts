@@ -17,9 +17,10 @@ export async function backup(file: string, options: BackupOptions): Promise<numb
     );
   }
   const target = resolve(file);
-  if (existsSync(target)) throw new UsageError(`${target} is there already; a backup never writes over a file.`);
+  if (existsSync(target))
+    throw new UsageError(`${target} already exists. Choose another file; backups never overwrite.`);
   const source = join(config.data, 'pharos.db');
-  if (!existsSync(source)) throw new UsageError(`There is no database at ${source} yet.`);
+  if (!existsSync(source)) throw new UsageError(`No database at ${source} yet.`);
   await copySqlite(source, target);
   process.stdout.write(`${target}\n`);
   return EXIT_DONE;

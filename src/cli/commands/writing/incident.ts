@@ -59,7 +59,7 @@ export function declareIncident(
   name: string,
   options: DeclareOptions,
 ): Promise<number> {
-  if (options.started !== undefined) throw new UsageError('--started is for files: name the folder with --folder.');
+  if (options.started !== undefined) throw new UsageError('--started works only with --folder.');
   return send(place, options, {
     id: 'createIncident',
     params: {},
@@ -77,9 +77,9 @@ export function declareIncident(
 /** `pharos incident update ID` and, with the status resolved, `pharos incident resolve ID`. */
 export async function incidentUpdate(id: string, options: UpdateOptions, config: Config | null): Promise<number> {
   if (options.status === undefined && options.body === undefined && options.component === undefined)
-    throw new UsageError('Say what is new: --status, --body or --component.');
+    throw new UsageError('Nothing to update. Set --status, --body or --component.');
   const place = placeOf(options, config);
-  if (place.kind === 'folder') throw new UsageError('Name the page with --page, or the folder of posts with --folder.');
+  if (place.kind === 'folder') throw new UsageError('Set --page, or --folder for posts kept as files.');
   const { status, body, component } = options;
   return send(place, options, {
     id: 'updateIncident',
@@ -163,7 +163,7 @@ function tell(options: ApiOptions, incident: IncidentAnswer, how: 'published' | 
   const words =
     how === 'published'
       ? incident.shortlink
-      : 'No server runs, so it is stored and published at the next start or build.';
+      : 'No server is running. Stored; it will be published at the next start or build.';
   print(options.json === true, incident, `${incident.id}  ${incident.status}  ${incident.name}\n${words}`);
   return EXIT_DONE;
 }

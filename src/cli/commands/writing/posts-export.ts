@@ -25,7 +25,7 @@ export async function postsExport(options: PostsExportOptions): Promise<number> 
   for (const { id, document } of rows) {
     const post = parseWritten(document);
     if (post === null) {
-      skipped.push({ id, reason: 'is stored in a form that this version cannot read' });
+      skipped.push({ id, reason: 'is stored in a format this version can’t read' });
       continue;
     }
     const { name, text } = writtenFile(id, post);
@@ -34,10 +34,14 @@ export async function postsExport(options: PostsExportOptions): Promise<number> 
       files.push(join(folder, name));
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
-      skipped.push({ id, reason: 'has a file there already' });
+      skipped.push({ id, reason: 'already has a file there' });
     }
   }
   const lines = [...files, ...skipped.map(({ id, reason }) => `skipped ${id}: it ${reason}`)];
-  print(options.json === true, { files, skipped }, lines.length === 0 ? 'Nothing was written here.' : lines.join('\n'));
+  print(
+    options.json === true,
+    { files, skipped },
+    lines.length === 0 ? 'There are no posts to export.' : lines.join('\n'),
+  );
   return skipped.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }

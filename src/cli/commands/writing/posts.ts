@@ -60,7 +60,7 @@ export async function incidentNew(title: string, options: IncidentOptions): Prom
   const place = placeOf(options, loadConfig(options.config));
   if (place.kind === 'api') return declareIncident(place, title, options);
   if (options.draft === true || options.component?.some((component) => component.includes('=')) === true)
-    throw new UsageError('A file takes no --draft and no state of a component: edit it, or leave --folder out.');
+    throw new UsageError('--draft and component states don’t work with --folder. Edit the file, or omit --folder.');
   const status = oneOf('--status', options.status ?? 'investigating', OPEN_STATUSES);
   const impact = oneOf<IncidentImpact>('--impact', options.impact ?? 'major', INCIDENT_IMPACTS);
   const startedAt = options.started === undefined ? now() : instant('--started', options.started);
@@ -72,7 +72,8 @@ export async function incidentUpdated(id: string, options: UpdateOptions): Promi
   const { folder } = options;
   if (folder === undefined) return incidentUpdate(id, options, loadConfig(options.config));
   if (options.status !== undefined) oneOf('--status', options.status, INCIDENT_STATUSES);
-  if (options.component !== undefined) throw new UsageError('A file takes no state of a component here: edit it.');
+  if (options.component !== undefined)
+    throw new UsageError('Component states don’t work with --folder. Edit the file.');
   return appendUpdate(resolve(folder), id, options);
 }
 
@@ -81,7 +82,7 @@ export async function maintenanceNew(title: string, options: MaintenanceOptions)
   const startsAt = instant('--starts', options.starts);
   const endsAt =
     options.ends === undefined ? toEpochMs(startsAt + duration('--for', options.for)) : instant('--ends', options.ends);
-  if (endsAt <= startsAt) throw new UsageError('The window ends before it starts.');
+  if (endsAt <= startsAt) throw new UsageError('The maintenance window ends before it starts.');
   const { repeat, timezone } = options;
   return write(
     options,
@@ -117,7 +118,7 @@ export async function announcementNew(title: string, options: AnnouncementOption
 function postSubject({ monitor, component, page, body }: PostOptions) {
   if (monitor === undefined && component === undefined && page === undefined) {
     throw new UsageError(
-      'Say what it is about, or it shows nowhere: --monitor edge/12, --component …, or --page example.',
+      'Nothing is affected, so it would show nowhere. Add --monitor edge/12, --component … or --page example.',
     );
   }
   return {
@@ -145,13 +146,13 @@ function folderOf({ folder, config }: PostOptions): string {
   const entries = loadConfig(config)?.upstreams.filter((upstream) => upstream.kind === 'markdown') ?? [];
   const path = (entries[0]?.options as { path?: string } | undefined)?.path;
   if (entries.length !== 1 || path === undefined)
-    throw new UsageError('Name the folder with --folder: the configuration has not exactly one markdown upstream.');
+    throw new UsageError('Set --folder, because the configuration does not have exactly one markdown upstream.');
   return resolve(path);
 }
 
 function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
   const found = words.find((word) => word === value);
-  if (found === undefined) throw new UsageError(`${option} is one of ${words.join(', ')}, not ${value}.`);
+  if (found === undefined) throw new UsageError(`${option} takes ${words.join(', ')}; got "${value}".`);
   return found;
 }
 
@@ -168,6 +169,6 @@ function instant(option: string, text: string): EpochMs {
 function duration(option: string, text: string | undefined): number {
   const match = /^(\d{1,4})(m|h)$/.exec(text ?? '');
   if (match === null)
-    throw new UsageError(`Say when it ends: --ends with an instant, or ${option} with a length such as 90m or 2h.`);
+    throw new UsageError(`Set an end: --ends with a time, or ${option} with a duration such as 90m or 2h.`);
   return Number(match[1]) * (match[2] === 'm' ? MINUTE_MS : HOUR_MS);
 }

@@ -28,11 +28,11 @@ export interface TokenCreateOptions extends TokenOptions {
 export async function tokensCreate(options: TokenCreateOptions): Promise<number> {
   const scopes = API_SCOPES.filter((scope) => options.scope.includes(scope));
   const unknown = options.scope.find((scope) => !API_SCOPES.some((known) => known === scope));
-  if (unknown !== undefined) throw new UsageError(`--scope is one of ${API_SCOPES.join(', ')}, not ${unknown}.`);
+  if (unknown !== undefined) throw new UsageError(`--scope takes ${API_SCOPES.join(', ')}; got "${unknown}".`);
   const config = requireConfig(options.config);
   if (config.operators.token === undefined)
     throw new UsageError(
-      'The configuration has no operators.token, so the server takes nothing over HTTP. Set it first.',
+      'The configuration has no operators.token, so the server does not accept API requests. Set it first.',
     );
   await using pharos = await openQuietly(config);
   const at = now();
@@ -80,9 +80,7 @@ export async function tokensRevoke(id: string, options: TokenOptions): Promise<n
   const token = (await tokens.list()).find((known) => known.id === id);
   const isRevoked = token !== undefined && (await tokens.revoke(id, now()));
   if (isRevoked) noteToken(pharos.audit, 'token-revoke', token);
-  const text = isRevoked
-    ? `Token ${id} is revoked.`
-    : `There is no token ${id} in force. pharos tokens list shows them.`;
+  const text = isRevoked ? `Token ${id} revoked.` : `No active token ${id}. List them with pharos tokens list.`;
   print(options.json === true, { id, revoked: isRevoked }, text);
   return isRevoked ? EXIT_DONE : EXIT_FAILED;
 }
@@ -113,7 +111,9 @@ function expiryOf(text: string, at: EpochMs): EpochMs {
   if (count !== undefined) return toEpochMs(at + Number(count) * (UNIT_MS[unit] ?? 0));
   const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(instant) || instant <= at)
-    throw new UsageError(`--expires is a length such as 90d or 12h, or an instant to come with its zone, not ${text}.`);
+    throw new UsageError(
+      `--expires takes a duration such as 90d or 12h, or a future time with UTC offset; got "${text}".`,
+    );
   return toEpochMs(instant);
 }
 

@@ -96,12 +96,11 @@ function* logIn(options: Options): Pull<string> {
     isRepeatable: false,
   });
   if ('token' in payload) return payload.token;
-  if (status !== 422)
-    throw new StatusError({ code: 'UPSTREAM_SHAPE', message: 'The answer to the log in has no token.' });
+  if (status !== 422) throw new StatusError({ code: 'UPSTREAM_SHAPE', message: 'The login answer has no token.' });
   const words = payload.refusal.replaceAll(options.password, '***').replaceAll(options.email, '***').slice(0, 300);
   throw new StatusError({
     code: 'UPSTREAM_REFUSED',
-    message: `The log in was refused${words === '' ? '' : `: ${words}`}. Check email and password.`,
+    message: `Login refused${words === '' ? '' : `: ${words}`}. Check email and password.`,
     context: { status: 422 },
   });
 }

@@ -1,0 +1,50 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { findConfig } from '../config/load.ts';
+import { CONNECTORS } from '../sync/connectors/index.ts';
+import type { NameSource } from './completion-values.ts';
+import { EXIT_DONE } from './terminal/exit.ts';
+
+/** Names for a shell to offer, one a line. A file that is not valid yet is read as far as it goes; nothing is ever an error. */
+export function complete(source: NameSource): number {
+  const names = source === 'kinds' ? [...CONNECTORS.map(({ kind }) => kind), 'none'] : namesHere(source);
+  process.stdout.write([...new Set(names)].map((name) => `${name}\n`).join(''));
+  return EXIT_DONE;
+}
+
+interface Sketch {
+  readonly data?: unknown;
+  readonly upstreams?: unknown;
+  readonly pages?: unknown;
+}
+
+function namesHere(source: 'upstreams' | 'pages'): readonly string[] {
+  try {
+    const found = findConfig(undefined, process.cwd());
+    const sketch = (found === null ? {} : (parse(found.text) as Sketch | null)) ?? {};
+    if (source === 'upstreams') return fieldsOf(sketch.upstreams, 'id');
+    const data = resolve(found === null ? '.' : dirname(found.file ?? '.'), String(sketch.data ?? 'data'));
+    return [...fieldsOf(sketch.pages, 'slug'), ...publishedIn(data)];
+  } catch {
+    return [];
+  }
+}
+
+function fieldsOf(list: unknown, field: string): readonly string[] {
+  if (!Array.isArray(list)) return [];
+  return list.map((item: unknown) => (item as Record<string, unknown> | null)?.[field]).filter(isName);
+}
+
+/** Pages that upstreams define are in no configuration. */
+function publishedIn(data: string): readonly string[] {
+  return ['public', 'private'].flatMap((gate) => {
+    const folder = join(data, 'site', gate);
+    return existsSync(folder) ? readdirSync(folder).filter(isName) : [];
+  });
+}
+
+/** What a shell can be handed without quotes; a name of the site's own begins with `_` or `.`. */
+function isName(name: unknown): name is string {
+  return typeof name === 'string' && /^[a-z0-9][\w-]*$/i.test(name);
+}

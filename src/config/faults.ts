@@ -1,0 +1,165 @@
+/** Where in a configuration file a fault is, and what stands there. */
+
+import { type Document, isPair, LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { type ConfigIssue, StatusError } from '../errors.ts';
+import { receivedText } from '../schema/issue-words.ts';
+import { excerptOf } from './excerpt.ts';
+
+export const EMPTY = 'the file is empty. Start with `pharos init`, or copy pharos.example.yaml';
+
+/** A file that is YAML. */
+export interface ParsedFile {
+  readonly text: string;
+  readonly tree: Document.Parsed;
+  readonly lines: LineCounter;
+}
+
+/** @throws CONFIG_INVALID where it is no YAML */
+export function parseFile(source: { readonly text: string; readonly file: string | null }): ParsedFile {
+  const lines = new LineCounter();
+  const tree = parseDocument(source.text, { lineCounter: lines, prettyErrors: false });
+  if (tree.errors.length === 0) return { text: source.text, tree, lines };
+  const issues = tree.errors.map((error): ConfigIssue => {
+    const { line, col } = lines.linePos(error.pos[0]);
+    const excerpt = excerptOf(hideValues(source.text), { line, column: col, length: error.pos[1] - error.pos[0] });
+    return { path: `line ${line}`, message: error.message, excerpt };
+  });
+  throw new StatusError({
+    code: 'CONFIG_INVALID',
+    message: `${source.file ?? 'the configuration'} is not valid YAML:\n${issues.map(({ path, message, excerpt }) => `  ${path}: ${message}\n${excerpt}`).join('\n')}`,
+    issues,
+  });
+}
+
+/** What cannot be parsed has no paths that say which values are secrets, so keys and punctuation are all that is shown. */
+function hideValues(text: string): string {
+  return text.replace(
+    /((?<=^[\s-]*)[\w-]+(?=\s*:(?:\s|$)))|[^\s,{}[\]"':#|>-]/gm,
+    (character, key?: string) => key ?? '*'.repeat(character.length),
+  );
+}
+
+/** Zod's own, where a schema says nothing. */
+const UNION_MESSAGE = 'Invalid input';
+
+/** Of a value that fits none of several shapes, the faults that it has as the shape that it is nearest to. */
+export function leaves(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  // One with a sentence of its own says it better.
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== UNION_MESSAGE) return [issue];
+  const nearest = issue.errors.toSorted((one, other) => distance(one) - distance(other))[0] ?? [];
+  return nearest.flatMap((inner) => leaves({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** A fault inside is nearer than one of the whole; among wholes, what has a sentence of its own. */
+function distance(issues: readonly z.core.$ZodIssue[]): number {
+  const isWhole = issues.some(({ path, code }) => path.length === 0 && code !== 'invalid_format' && code !== 'custom');
+  return (isWhole ? 1_000 : 0) + issues.length;
+}
+
+/** The same for a person: with its path as text, and what stands in the file instead of what was expected. */
+export function toConfigIssue(
+  issue: z.core.$ZodIssue,
+  raw: unknown,
+  secretPaths: ReadonlySet<string>,
+): ConfigIssue & { readonly key?: string } {
+  const path = pathText(issue.path);
+  if (issue.code === 'unrecognized_keys') return { path, message: trimmed(issue.message), key: issue.keys[0] ?? '' };
+  const found = valueAt(raw, issue.path);
+  const isTold = found !== undefined && !secretPaths.has(path) && /^(expected|unknown)/.test(issue.message);
+  return { path, message: isTold ? withReceived(issue.message, receivedText(found)) : trimmed(issue.message) };
+}
+
+/** `expected one of a, b. Did you mean a?` → `expected one of a, b; got "c". Did you mean a?` */
+function withReceived(message: string, received: string): string {
+  const unknown = /^unknown (\w+)\./.exec(message);
+  if (unknown !== null) return trimmed(message.replace(unknown[0], `unknown ${unknown[1]} ${received}.`));
+  const [expected, suggestion] = message.split(/\.(?= Did you mean|$)/, 2);
+  return trimmed(`${expected}; got ${received}.${suggestion ?? ''}`);
+}
+
+function trimmed(message: string): string {
+  return message.replace(/\.$/, '');
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
+    '',
+  );
+}
+
+function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part], raw);
+}
+
+type Range = readonly [start: number, end: number, ...rest: readonly number[]];
+
+/** The same text with stars where secrets stand, so that no excerpt shows one. */
+export function withoutSecrets({ text, tree }: ParsedFile, secretPaths: ReadonlySet<string>): string {
+  let masked = text;
+  for (const path of secretPaths) {
+    const range = rangeAt(tree, toKeys(path));
+    if (range === null) continue;
+    const value = text.slice(range[0], range[1]);
+    if (/^["']?\$\{[^}]*\}["']?\s*$/.test(value)) continue;
+    masked = masked.slice(0, range[0]) + value.replace(/[^\n]/g, '*') + masked.slice(range[1]);
+  }
+  return masked;
+}
+
+/** A fault with its line and what stands there; one of something missing is where it should be. */
+export function withPlace(
+  { tree, lines }: ParsedFile,
+  masked: string,
+  { path, message, key }: ConfigIssue & { readonly key?: string },
+): ConfigIssue {
+  const keys = toKeys(path);
+  const range = (key === undefined ? null : keyRangeAt(tree, keys, key)) ?? rangeAt(tree, keys);
+  if (range !== null) {
+    const { line, col } = lines.linePos(range[0]);
+    const isScalar = key !== undefined || typeof tree.getIn(keys) !== 'object';
+    const excerpt = excerptOf(masked, { line, column: col, length: isScalar ? range[1] - range[0] : 1 });
+    return { path, message: `${message} (line ${line})`, excerpt };
+  }
+  const parents = keys.map((_, index) => keys.slice(0, index)).reverse();
+  const near = parents.map((parent) => keyRange(tree, parent)).find((found) => found !== null);
+  if (near === undefined || near === null) return { path, message };
+  return { path, message: `${message} (line ${lines.linePos(near[0]).line})` };
+}
+
+function rangeAt(tree: Document.Parsed, keys: readonly (string | number)[]): Range | null {
+  const node = tree.getIn(keys, true) as { readonly range?: Range | null } | undefined;
+  return node?.range ?? null;
+}
+
+/** Where the key of a value stands, or the value itself in a list. */
+function keyRange(tree: Document.Parsed, keys: readonly (string | number)[]): Range | null {
+  const last = keys.at(-1);
+  if (last === undefined) return null;
+  return typeof last === 'string' ? keyRangeAt(tree, keys.slice(0, -1), last) : rangeAt(tree, keys);
+}
+
+function keyRangeAt(tree: Document.Parsed, parent: readonly (string | number)[], key: string): Range | null {
+  const map = (parent.length === 0 ? tree.contents : tree.getIn(parent, true)) as
+    | { readonly items?: readonly unknown[] }
+    | null
+    | undefined;
+  for (const item of map?.items ?? []) {
+    if (!isPair(item)) continue;
+    const found = item.key as { readonly value?: unknown; readonly range?: Range | null };
+    if (String(found.value) === key) return found.range ?? null;
+  }
+  return null;
+}
+
+/** `a[0].b` → `['a', 0, 'b']`. */
+function toKeys(path: string): (string | number)[] {
+  return path === ''
+    ? []
+    : path
+        .split(/[.[\]]+/)
+        .filter((part) => part !== '')
+        .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}
