@@ -111,7 +111,6 @@ function ready(): void {
   tick();
   age();
   for (const button of all<HTMLButtonElement>('button[data-copied]')) {
-    button.hidden = false;
     button.onclick = async () => {
       await navigator.clipboard.writeText(button.previousElementSibling?.textContent ?? '');
       button.textContent = button.dataset['copied'] ?? '';

@@ -170,6 +170,12 @@ export const de: Words = {
   galleryTitle: 'Abzeichen zum Einbinden',
   galleryIntro:
     'Bilder, die den aktuellen Zustand zeigen, wo immer ein Bild stehen kann. Kopieren Sie die passende Zeile.',
+  galleryBuild: 'Selbst zusammenstellen',
+  gallerySubject: 'Zeigt',
+  galleryKind: 'Art',
+  galleryStyle: 'Stil',
+  galleryLabel: 'Beschriftung',
+  galleryDefault: 'Standard',
   galleryEmbed: 'Ein Rahmen für andere Seiten',
   copy: 'Kopieren',
   copied: 'Kopiert',

@@ -174,6 +174,12 @@ export const es: Words = {
   galleryTitle: 'Insignias para incrustar',
   galleryIntro:
     'Imágenes que muestran el estado actual donde se pueda mostrar una imagen. Copie la línea que convenga.',
+  galleryBuild: 'Cree la suya',
+  gallerySubject: 'Muestra',
+  galleryKind: 'Tipo',
+  galleryStyle: 'Estilo',
+  galleryLabel: 'Etiqueta',
+  galleryDefault: 'Predeterminado',
   galleryEmbed: 'Un marco para otros sitios',
   copy: 'Copiar',
   copied: 'Copiado',

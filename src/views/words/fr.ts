@@ -174,6 +174,12 @@ export const fr: Words = {
   galleryTitle: 'Badges à intégrer',
   galleryIntro:
     'Des images qui montrent l’état actuel partout où une image peut s’afficher. Copiez la ligne qui convient.',
+  galleryBuild: 'Composer le vôtre',
+  gallerySubject: 'Affiche',
+  galleryKind: 'Type',
+  galleryStyle: 'Style',
+  galleryLabel: 'Libellé',
+  galleryDefault: 'Par défaut',
   galleryEmbed: 'Un cadre pour d’autres sites',
   copy: 'Copier',
   copied: 'Copié',
