@@ -30,8 +30,8 @@ export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
   // Loaded only now: a configured server needs none of it.
-  const { startSandbox } = await import('../../app/sandbox.ts');
-  const sandbox = await startSandbox({ port: 0, now });
+  const { LARGE_WORLD, startSandbox } = await import('../../app/sandbox.ts');
+  const sandbox = await startSandbox({ port: 0, now, ...LARGE_WORLD });
   try {
     return await run(sandboxConfig(sandbox), { ...options, sandbox });
   } finally {
@@ -144,6 +144,7 @@ function welcome(url: string, sandbox: Sandbox | null): string {
   return [
     `Pharos serves ${url}/ with the sandbox behind it: local upstreams where things fail and recover by themselves.`,
     `  ${url}/acme/      public`,
+    `  ${url}/cloud/     public, with forty components`,
     `  ${url}/partners/  behind a password: ${environment['PARTNERS_PASSWORD']}`,
     `  ${url}/staff/     behind an e-mail domain: sign-in mails are printed here`,
     `  operator token: ${environment['PHAROS_TOKEN']}`,
