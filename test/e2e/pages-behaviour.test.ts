@@ -8,7 +8,7 @@ import { embedView } from '../../src/views/page/embed.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { GALLERY, type PageServer, servePages } from '../helpers/every-page.ts';
-import { AS_OF, ago } from '../helpers/page-model.ts';
+import { AS_OF, ago, incident } from '../helpers/page-model.ts';
 import { calm, manyComponents, outage } from '../helpers/page-scenes.ts';
 
 let browser: Browser;
@@ -176,6 +176,31 @@ describe('with script', () => {
     server.put('', await draw(outage()));
   });
 
+  it.each([390, 1_280])(
+    'what is read and what has the focus stay where they are when an incident comes above, %i wide',
+    async (width) => {
+      const page = await open('', { viewport: { width, height: 700 } });
+      const link = page.getByRole('link', { name: 'Documentation', exact: true });
+      await link.scrollIntoViewIfNeeded();
+      await link.focus();
+      const before = await link.boundingBox();
+      await page.evaluate(() => document.querySelector('#body')?.setAttribute('data-old', ''));
+      const { incidents } = outage();
+      const another = incident({
+        slug: 'another',
+        title: 'Exports are late',
+        updateBodies: ['One.', 'Two.', 'Three.'],
+      });
+      const later = { asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) };
+      server.put('', await draw(outage({ ...later, incidents: [another, ...incidents] })));
+      await page.clock.runFor(61_000);
+      await page.locator('#body:not([data-old])').waitFor();
+      server.put('', await draw(outage()));
+      expect(await page.locator(':focus').innerText()).toBe('Documentation');
+      expect(Math.abs(((await link.boundingBox())?.y ?? 0) - (before?.y ?? 0))).toBeLessThanOrEqual(1);
+    },
+  );
+
   it('a copy that is too old says so and shows nothing as working', async () => {
     const page = await open('');
     expect(await page.locator('#stale').isVisible()).toBe(false);
@@ -257,7 +282,7 @@ describe('a badge of one’s own', () => {
     expect(await lineOf(page, 'HTML')).not.toContain('<picture>');
     const copy = page.locator('#builder [data-language=URL] button');
     await copy.click();
-    expect(await copy.innerText()).toBe('Copied');
+    await page.locator('#builder [data-language=URL]').getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await lineOf(page, 'URL'));
     await page.getByLabel('Kind').selectOption('status');
     expect(await copy.innerText(), 'of another line').toBe('Copy');
