@@ -43,6 +43,9 @@ function tick(): void {
     if (checkedAt === null) continue;
     // A clock that is behind ours makes it no later than now.
     const said = ago(Math.min(0, checkedAt - now));
+    // Shorter than what stood here: its room stays, so that nothing below moves.
+    const line = checked.parentElement;
+    if (line && !line.style.minHeight) line.style.minHeight = `${line.offsetHeight}px`;
     checked.textContent = checked.dataset['checked']?.replace('{ago}', said) ?? '';
   }
   for (const open of all<HTMLElement>('[data-since]')) {

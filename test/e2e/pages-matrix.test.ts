@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toEpochMs, toIso } from '../../src/model/index.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { type PageServer, servePages } from '../helpers/every-page.ts';
@@ -42,6 +43,8 @@ beforeAll(async () => {
   browser = started;
   pages = await matrixPages(renderer);
   server = await servePages(pages.map(({ name, page }) => [name, page] as const));
+  const now = { checkedAt: toIso(toEpochMs(AS_OF - 20_000)), release: 1 };
+  server.put('api/now.json', { html: JSON.stringify(now), csp: '' });
   if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
 });
 afterAll(async () => {

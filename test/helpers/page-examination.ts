@@ -97,7 +97,8 @@ export function layoutShiftsOf(page: Page): Promise<string[]> {
             shifts.push(`moves by ${value.toFixed(4)} by itself: ${names.join(', ')}`);
           }
         }).observe({ type: 'layout-shift', buffered: true });
-        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(shifts))));
+        // What is asked for after loading, such as when the page was checked, comes a moment later.
+        setTimeout(() => requestAnimationFrame(() => setTimeout(() => resolve(shifts))), 50);
       }),
     null,
   );
