@@ -30,6 +30,8 @@ import {
 import { AS_OF } from '../helpers/page-model.ts';
 
 const IS_WHOLE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1) >= 10;
+/** All of it is some twelve hundred cells. */
+const TIMEOUT_MS = IS_WHOLE ? 1_800_000 : 180_000;
 /** Pictures to look at, where a folder is wanted for them; nothing compares them. */
 const PICTURES = process.env['PHAROS_PICTURES'];
 
@@ -119,14 +121,18 @@ async function faultsOf(tab: Page, cell: Cell): Promise<string[]> {
 }
 
 describe.each(MODES)('every kind of page, %s', (mode) => {
-  it('is as wide as the window, does not move by itself and is used by anybody', async () => {
-    const context = await contextFor(mode);
-    const tab = await context.newPage();
-    if (mode === 'print') await tab.emulateMedia({ media: 'print' });
-    const faults: string[] = [];
-    for (const cell of cellsOf(pages, mode, IS_WHOLE))
-      faults.push(...(await faultsOf(tab, cell)).map((fault) => `${nameOf(cell)}: ${fault}`));
-    await context.close();
-    expect(faults).toEqual([]);
-  });
+  it(
+    'is as wide as the window, does not move by itself and is used by anybody',
+    async () => {
+      const context = await contextFor(mode);
+      const tab = await context.newPage();
+      if (mode === 'print') await tab.emulateMedia({ media: 'print' });
+      const faults: string[] = [];
+      for (const cell of cellsOf(pages, mode, IS_WHOLE))
+        faults.push(...(await faultsOf(tab, cell)).map((fault) => `${nameOf(cell)}: ${fault}`));
+      await context.close();
+      expect(faults).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
 });
