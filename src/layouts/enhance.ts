@@ -43,6 +43,9 @@ function tick(): void {
     if (checkedAt === null) continue;
     // A clock that is behind ours makes it no later than now.
     const said = ago(Math.min(0, checkedAt - now));
+    // Shorter than what stood here: its room stays, so that nothing below moves.
+    const line = checked.parentElement;
+    if (line && !line.style.minHeight) line.style.minHeight = `${line.offsetHeight}px`;
     checked.textContent = checked.dataset['checked']?.replace('{ago}', said) ?? '';
   }
   for (const open of all<HTMLElement>('[data-since]')) {
@@ -80,6 +83,23 @@ function detailsName(details: HTMLDetailsElement): string | undefined {
   return (details.querySelector('h3') ?? details.firstElementChild)?.textContent;
 }
 
+const FOCUSABLE = 'a,input,select,summary,button,.cells';
+/** What stays what it is from one version to the next, of which there is always some in sight. */
+const READ = '#body :is(h2,h3,h4,[id])';
+
+/** By what an element is known again in another version of the page. */
+function nameOf(element: Element): string {
+  return element.id || element.localName + (element.ariaLabel ?? element.textContent);
+}
+
+/** Remembers an element among those of a kind; its counterpart is looked for in what is shown by then. */
+function counterpart(selector: string, element: Element): () => HTMLElement | undefined {
+  const name = nameOf(element);
+  const same = () => [...all<HTMLElement>(selector)].filter((one) => nameOf(one) === name);
+  const at = (same() as Element[]).indexOf(element);
+  return () => same()[at];
+}
+
 /** What the server has by now takes the place of what is shown, if it is another version. */
 async function refresh(): Promise<void> {
   const answer = await fetch(location.href, { cache: 'no-cache' });
@@ -88,8 +108,12 @@ async function refresh(): Promise<void> {
   const next = fresh.documentElement;
   if (!next.dataset['staleAfter'] || next.dataset['staleAfter'] === root.dataset['staleAfter']) return;
   const isOpen = new Map([...all<HTMLDetailsElement>('details')].map((one) => [detailsName(one), one.open]));
-  const focusable = 'a,input,summary,button';
-  const focused = [...all(focusable)].indexOf(document.activeElement as Element);
+  const active = document.activeElement;
+  const focused = active?.matches(FOCUSABLE) ? counterpart(FOCUSABLE, active) : undefined;
+  // What is read stays where it is, whatever comes above; at the top what is new is to be seen.
+  const read = scrollY > 0 ? [...all(READ)].find((one) => one.getBoundingClientRect().top >= 0) : undefined;
+  const place = read?.getBoundingClientRect().top ?? 0;
+  const reading = read && counterpart(READ, read);
   root.className = next.className;
   root.dataset['staleAfter'] = next.dataset['staleAfter'];
   document.title = fresh.title;
@@ -102,7 +126,9 @@ async function refresh(): Promise<void> {
     else to.replaceWith(from);
   }
   for (const one of all<HTMLDetailsElement>('details')) one.open = isOpen.get(detailsName(one)) ?? one.open;
-  if (focused >= 0) all<HTMLElement>(focusable)[focused]?.focus({ preventScroll: true });
+  const there = reading?.();
+  if (there) scrollBy({ top: there.getBoundingClientRect().top - place, behavior: 'instant' });
+  focused?.()?.focus({ preventScroll: true });
   ready();
 }
 
@@ -111,7 +137,6 @@ function ready(): void {
   tick();
   age();
   for (const button of all<HTMLButtonElement>('button[data-copied]')) {
-    button.hidden = false;
     button.onclick = async () => {
       await navigator.clipboard.writeText(button.previousElementSibling?.textContent ?? '');
       button.textContent = button.dataset['copied'] ?? '';

@@ -87,10 +87,6 @@ if (zones) {
   };
 }
 
-function showButtons(): void {
-  for (const button of document.querySelectorAll<HTMLElement>('button[data-link]')) button.hidden = false;
-}
-
 document.addEventListener('click', async ({ target }) => {
   const element = target as Element;
   for (const menu of document.querySelectorAll<HTMLDetailsElement>('.menu[open]'))
@@ -112,9 +108,7 @@ document.addEventListener('keydown', ({ key }) => {
   }
 });
 
-showButtons();
-// A refresh puts other times and buttons in place of these.
+// A refresh puts other times in place of these.
 new MutationObserver(() => {
-  showButtons();
   if (zones?.value === '') writeTimes(zones);
 }).observe(document.getElementById('main') ?? root, { childList: true });

@@ -30,7 +30,7 @@ export function configTextOf(
   return stringify(
     {
       site: { url: 'http://127.0.0.1:4321', name: 'Acme', home: 'acme', timezone: 'Europe/Berlin', locale: 'en' },
-      upstreams: configured.map(({ id, name, entry }) => ({ ...entry(`${url}/${name}`), id })),
+      upstreams: configured.map(({ id, name, entry }) => ({ ...entry(`${url}/${name}`, world), id })),
       ...(hasPages ? { pages: world.pages.map((page) => pageEntry(page, configured)) } : {}),
       operators: { token: '${PHAROS_TOKEN}' },
     },

@@ -9,8 +9,12 @@ export interface LocalUpstream {
   readonly name: string;
   /** Its id in the configuration: the first that no upstream before it has taken. */
   readonly ids: readonly string[];
-  /** Its entry of `upstreams`; the id is filled in. @param url of this upstream, without a slash at the end */
-  readonly entry: (url: string) => Readonly<Record<string, unknown>>;
+  /**
+   * Its entry of `upstreams`; the id is filled in.
+   *
+   * @param url of this upstream, without a slash at the end
+   */
+  readonly entry: (url: string, world: World) => Readonly<Record<string, unknown>>;
   /** Whether the configuration has it unless told which. Default: no. */
   readonly isUsual?: boolean;
   /** Services that pages show as this upstream sees them, by the same id; left out: it knows none of the services. */

@@ -7,8 +7,8 @@ import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
-import { type PageServer, pagesOf, render, servePages } from '../helpers/every-page.ts';
-import { AS_OF, ago } from '../helpers/page-model.ts';
+import { GALLERY, type PageServer, servePages } from '../helpers/every-page.ts';
+import { AS_OF, ago, incident } from '../helpers/page-model.ts';
 import { calm, manyComponents, outage } from '../helpers/page-scenes.ts';
 
 let browser: Browser;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   server = await servePages([
     ['', await draw(outage())],
     ['fifty/', await draw(manyComponents(50))],
-    ['badges/', await renderer.render('badge-gallery', badgeGalleryView(calm(), { kinds: ['status'] }))],
+    ['badges/', await renderer.render('badge-gallery', badgeGalleryView(calm(), GALLERY))],
     ['embed/', await renderer.render('embed', embedView(outage()))],
   ]);
 });
@@ -176,6 +176,31 @@ describe('with script', () => {
     server.put('', await draw(outage()));
   });
 
+  it.each([390, 1_280])(
+    'what is read and what has the focus stay where they are when an incident comes above, %i wide',
+    async (width) => {
+      const page = await open('', { viewport: { width, height: 700 } });
+      const link = page.getByRole('link', { name: 'Documentation', exact: true });
+      await link.scrollIntoViewIfNeeded();
+      await link.focus();
+      const before = await link.boundingBox();
+      await page.evaluate(() => document.querySelector('#body')?.setAttribute('data-old', ''));
+      const { incidents } = outage();
+      const another = incident({
+        slug: 'another',
+        title: 'Exports are late',
+        updateBodies: ['One.', 'Two.', 'Three.'],
+      });
+      const later = { asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) };
+      server.put('', await draw(outage({ ...later, incidents: [another, ...incidents] })));
+      await page.clock.runFor(61_000);
+      await page.locator('#body:not([data-old])').waitFor();
+      server.put('', await draw(outage()));
+      expect(await page.locator(':focus').innerText()).toBe('Documentation');
+      expect(Math.abs(((await link.boundingBox())?.y ?? 0) - (before?.y ?? 0))).toBeLessThanOrEqual(1);
+    },
+  );
+
   it('a copy that is too old says so and shows nothing as working', async () => {
     const page = await open('');
     expect(await page.locator('#stale').isVisible()).toBe(false);
@@ -190,10 +215,10 @@ describe('with script', () => {
 
   it('snippets are copied by a button, which says so', async () => {
     const page = await open('badges/', { permissions: ['clipboard-read', 'clipboard-write'] });
-    const main = page.locator('main');
-    await main.locator('summary').first().click();
-    await main.getByRole('button', { name: 'Copy' }).first().click();
-    await main.getByRole('button', { name: 'Copied' }).waitFor();
+    const list = page.locator('main section', { has: page.getByRole('heading', { name: 'Acme', exact: true }) });
+    await list.locator('summary').first().click();
+    await list.getByRole('button', { name: 'Copy' }).first().click();
+    await list.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
       '[![Acme: status](https://status.acme.example/acme/badges/status.svg)](https://status.acme.example/acme/)',
     );
@@ -215,21 +240,66 @@ describe('with script', () => {
   });
 });
 
-describe('in little room', () => {
-  it('no kind of page is wider than 320 pixels', async () => {
-    const model = outage();
-    const pages = new Map(pagesOf(model).map((page) => [page.kind, page]));
-    const narrow = await servePages(
-      await Promise.all(
-        [...pages.values()].map(async (page) => [`${page.kind}/`, await render(renderer, page)] as const),
-      ),
-    );
-    context = await browser.newContext({ viewport: { width: 320, height: 640 } });
+describe('a badge of one’s own', () => {
+  const lineOf = (page: Page, language: string) =>
+    page.locator(`#builder [data-language=${language}] code`).innerText();
+  const srcOf = (page: Page) => page.locator('#builder img').getAttribute('src');
+
+  /** A server that draws badges as asked, or a host of files, which hears no question. */
+  async function openGallery(hearsQueries: boolean, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    context = await browser.newContext(options);
     const page = await context.newPage();
-    for (const kind of pages.keys()) {
-      await page.goto(`${narrow.url}${kind}/`);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth), kind).toBeLessThanOrEqual(320);
-    }
-    await narrow.close();
+    page.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) throw new Error(message.text());
+    });
+    await context.route(/\.svg/, (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      const body = `<svg xmlns="http://www.w3.org/2000/svg"><title>${pathname}${hearsQueries ? search.length : ''}</title></svg>`;
+      return route.fulfill({ contentType: 'image/svg+xml', body });
+    });
+    await page.goto(`${server.url}badges/`, { waitUntil: 'networkidle' });
+    return page;
+  }
+
+  it('is put together by choosing, shown and ready to copy', async () => {
+    const page = await openGallery(true, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const address = 'https://status.acme.example/acme';
+    expect(await lineOf(page, 'URL')).toBe(`${address}/badges/status.svg`);
+    await page.getByLabel('Kind').selectOption('uptime-90d');
+    await page.getByLabel('Shows').selectOption('Webhooks');
+    await page.getByLabel('Style').selectOption('tall');
+    await page.getByLabel('Label').fill('Q&A "hooks" ](x)');
+    const query = 'style=tall&label=Q%26A+%22hooks%22+%5D%28x%29';
+    expect(await srcOf(page)).toBe(`../components/webhooks/badges/uptime-90d.svg?${query}`);
+    expect(await lineOf(page, 'Markdown')).toBe(
+      `[![Webhooks: uptime-90d](${address}/components/webhooks/badges/uptime-90d.svg?${query})](${address}/components/webhooks/)`,
+    );
+    expect(await lineOf(page, 'HTML')).toContain(
+      `srcset="${address}/components/webhooks/badges/uptime-90d-dark.svg?${query.replace('&', '&amp;')}"`,
+    );
+    await page.locator('#builder').getByLabel('Theme').selectOption('Dark');
+    expect(await lineOf(page, 'URL')).toBe(`${address}/components/webhooks/badges/uptime-90d-dark.svg?${query}`);
+    expect(await lineOf(page, 'HTML')).not.toContain('<picture>');
+    const copy = page.locator('#builder [data-language=URL] button');
+    await copy.click();
+    await page.locator('#builder [data-language=URL]').getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await lineOf(page, 'URL'));
+    await page.getByLabel('Kind').selectOption('status');
+    expect(await copy.innerText(), 'of another line').toBe('Copy');
+  });
+
+  it('is offered no more than a host of files has', async () => {
+    const page = await openGallery(false);
+    expect(await page.getByLabel('Style').isDisabled()).toBe(true);
+    expect(await page.getByLabel('Label').isDisabled()).toBe(true);
+    await page.locator('#builder').getByLabel('Theme').selectOption('Light');
+    expect(await srcOf(page)).toBe('../badges/status-light.svg');
+  });
+
+  it('is not offered without script, where the list has them all', async () => {
+    const page = await openGallery(true, { javaScriptEnabled: false });
+    expect(await page.locator('#builder').isVisible()).toBe(false);
+    expect(await page.locator('main details').count()).toBeGreaterThan(10);
+    expect(await page.getByRole('button').count()).toBe(0);
   });
 });

@@ -4,9 +4,11 @@ import { HtmlValidate } from 'html-validate';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import { preparing } from '../../src/server/visitors/preparing.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { CATALOGUES } from '../../src/views/words/index.ts';
 import { onePageOfEachKind, pagesOf, render, sceneStatusPages } from '../helpers/every-page.ts';
+import { hostilePage } from '../helpers/hostile-page.ts';
 import { calm, outage } from '../helpers/page-scenes.ts';
 
 let renderer: Renderer;
@@ -49,6 +51,22 @@ describe('documents', () => {
       const { html } = await render(renderer, page);
       expect(await faultsOf(html), page.kind).toEqual([]);
     }
+  });
+
+  it('are valid HTML, every kind of them, whatever is written on them', async () => {
+    for (const locale of ['en', 'ar'])
+      for (const page of onePageOfEachKind(hostilePage({ settings: { locale } }))) {
+        const { html } = await render(renderer, page);
+        expect(await faultsOf(html), `${page.kind}, ${locale}`).toEqual([]);
+      }
+  });
+
+  it('are valid HTML while the page is being prepared', async () => {
+    const html = String(preparing('index.html', 'ar').body);
+    const refresh = /<meta http-equiv="refresh"[^>]*>/;
+    expect(html).toMatch(refresh);
+    // That it loads itself again is what it is for: there is nothing on it that a reader could lose.
+    expect(await faultsOf(html.replace(refresh, ''))).toEqual([]);
   });
 
   it('are valid HTML in every situation of the status page', async () => {
@@ -123,7 +141,7 @@ describe('links', () => {
     for (const page of pages) {
       const { html } = await render(renderer, page);
       const here = new URL(page.path, model.settings.url);
-      for (const [, href = ''] of html.matchAll(/ (?:href|src)="([^"]*)"/g)) {
+      for (const [, href = ''] of html.replace(/<script[\s\S]*?<\/script>/g, '').matchAll(/ (?:href|src)="([^"]*)"/g)) {
         if (/^(?:data:|mailto:|#)/.test(href)) continue;
         const target = new URL(href.replaceAll('&amp;', '&'), here);
         if (!target.href.startsWith(model.settings.url)) continue;

@@ -139,7 +139,7 @@ describe('an incident', () => {
     const page = await open('incidents/certificate/', { viewport: { width, height: 800 } });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     const wide = await page
-      .locator('.prose *')
+      .locator('.prose :not(table *, table)')
       .evaluateAll((all) =>
         all
           .filter(
@@ -150,6 +150,14 @@ describe('an incident', () => {
           .map((one) => one.tagName),
       );
     expect(wide).toEqual([]);
+    // Its words stay whole; what has no room is scrolled to, also by key.
+    const table = page.locator('.prose table');
+    const box = await table.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? width + 1)).toBeLessThanOrEqual(width);
+    await table.focus();
+    await page.keyboard.press('End');
+    expect(await table.getByRole('cell', { name: '30 %' }).isVisible()).toBe(true);
+    expect(await table.evaluate((one) => one === document.activeElement)).toBe(true);
     expect((await page.locator('.prose pre').innerText()).trim()).toBe(CODE);
     const sizes = await page
       .locator('.prose :is(h4, h5, h6, p)')

@@ -10,6 +10,7 @@ import { uptimeCalendarView } from '../../src/views/history/uptime-calendar.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
+import { contrast, ringsOf } from '../helpers/page-examination.ts';
 import { AS_OF, componentModel, pageModel } from '../helpers/page-model.ts';
 
 let browser: Browser;
@@ -60,6 +61,10 @@ describe.each(['light', 'dark'] as const)(
       expect(await styleOf(page, '.header', 'backgroundColor')).toBe(rgb(header));
       expect(await styleOf(page, '.header h1', 'color')).toBe(ink);
       expect(await styleOf(page, '.header .icon', 'stroke')).toBe(isLoud ? ink : rgb(text));
+      const rings = await ringsOf(page);
+      expect(rings.length).toBeGreaterThan(10);
+      // The focus is seen on every ground that the state makes.
+      expect(rings.filter(({ ring, ground }) => contrast(ring, ground) < 3)).toEqual([]);
       await page.close();
       const frame = await open((await renderer.render('embed', embedView(model))).html);
       expect(await styleOf(frame, '.embed', 'backgroundColor')).toBe(rgb(header));

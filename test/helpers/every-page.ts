@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PART_KINDS } from '../../src/badges/kinds.ts';
+import { BADGE_STYLES } from '../../src/badges/names.ts';
 import type { PageModel } from '../../src/model/index.ts';
 import { LOGIN_STEPS } from '../../src/model/login.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
@@ -30,6 +31,9 @@ import * as scenes from './page-scenes.ts';
 export type PageUnderTest = {
   readonly [Kind in ViewKind]: { readonly path: string; readonly kind: Kind; readonly view: ViewByKind[Kind] };
 }[ViewKind];
+
+/** What the gallery is handed of badges, of which the test page has two. */
+export const GALLERY = { kinds: ['status', 'uptime-90d'], partKinds: PART_KINDS, styles: BADGE_STYLES };
 
 const first = <T>(list: readonly T[]): T => {
   const [one] = list;
@@ -64,17 +68,18 @@ export function pagesOf(model: PageModel): PageUnderTest[] {
     { path: 'uptime/', kind: 'uptime-calendar', view: uptimeCalendarView(model) },
     { path: 'reports/', kind: 'report-index', view: reportIndexView(model, [month]) },
     { path: `reports/${month}/`, kind: 'report', view: reportView(withMonths(model), month) },
-    { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, { kinds: ['status', 'uptime-90d'] }) },
+    { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, GALLERY) },
     { path: 'embed/', kind: 'embed', view: embedView(model) },
     { path: '404/', kind: 'not-found', view: notFoundView(model) },
   ];
 }
 
-/** One page of each kind, with those that belong to no status page. */
+/** One page of each kind, with those that belong to no status page, in the language of the model. */
 export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnderTest[] {
   const byKind = Map.groupBy(pagesOf(model), ({ kind }) => kind);
-  const site = { locale: 'en', siteTitle: 'Acme Group', base: '/' };
-  const init = { locale: 'en', timezone: 'UTC', siteTitle: 'Acme Group', url: 'https://s.example/' };
+  const { locale } = model.settings;
+  const site = { locale, siteTitle: 'Acme Group', base: '/' };
+  const init = { locale, timezone: 'UTC', siteTitle: 'Acme Group', url: 'https://s.example/' };
   return [
     ...[...byKind.values()].map(first),
     { path: 'index/', kind: 'index-of-pages', view: indexOfPagesView([model, scenes.stale()], init) },
@@ -83,7 +88,7 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
         path: `${step}/`,
         kind: 'login',
         view: loginView({
-          locale: 'en',
+          locale,
           step,
           fault: step === 'sent' ? 'wrong-code' : step === 'sign-in' ? 'wrong' : null,
           minutes: 10,

@@ -31,8 +31,8 @@ export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
   // Loaded only now: a configured server needs none of it.
-  const { startSandbox } = await import('../../app/sandbox.ts');
-  const sandbox = await startSandbox({ port: 0, now });
+  const { LARGE_WORLD, startSandbox } = await import('../../app/sandbox.ts');
+  const sandbox = await startSandbox({ port: 0, now, ...LARGE_WORLD });
   try {
     return await run(sandboxConfig(sandbox), { ...options, sandbox });
   } finally {
@@ -146,6 +146,7 @@ function welcome(url: string, sandbox: Sandbox | null): string {
   return [
     `Pharos serves ${url}/ from the sandbox: local test upstreams that fail and recover.`,
     `  ${url}/acme/      public`,
+    `  ${url}/cloud/     public, with forty components`,
     `  ${url}/partners/  behind a password: ${environment['PARTNERS_PASSWORD']}`,
     `  ${url}/staff/     for an email domain; sign-in emails are printed here`,
     `  operator token: ${environment['PHAROS_TOKEN']}`,

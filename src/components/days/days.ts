@@ -238,6 +238,8 @@ function upgrade(): void {
     const count = String(lettersOf(element).length);
     element.removeAttribute('href');
     element.tabIndex = 0;
+    // Without script it is the box that is scrolled by key.
+    element.closest('.year')?.removeAttribute('tabindex');
     for (const [name, value] of [
       ['role', 'slider'],
       ['aria-valuemin', '1'],

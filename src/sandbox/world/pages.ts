@@ -1,4 +1,7 @@
-/** The three pages of the world: one for everybody, one behind a password, one for an e-mail domain. */
+/**
+ * The pages of the world: one for everybody, one behind a password, one for an e-mail domain; and in a large world one more
+ * for everybody, of forty components.
+ */
 
 import type { Service } from './services.ts';
 
@@ -30,6 +33,23 @@ interface PagePlan extends Omit<WorldPage, 'groups' | 'components'> {
   readonly loose: readonly number[];
   readonly hasSupportDesk: boolean;
 }
+
+/** The services of the large page, after those that have names: each product in each region. */
+const FIRST_OF_CLOUD = 10;
+const LARGE_PAGE = 'cloud';
+const REGIONS = ['Frankfurt', 'Dublin', 'Virginia', 'Oregon', 'Singapore'];
+const PRODUCTS = [
+  'Compute',
+  'Object storage',
+  'Block storage',
+  'Managed databases',
+  'Load balancers',
+  'Container registry',
+  'Message queues',
+  'Monitoring',
+];
+/** As many services as fill every page. */
+export const SERVICES_OF_ALL_PAGES = FIRST_OF_CLOUD - 1 + REGIONS.length * PRODUCTS.length;
 
 const PAGE_PLANS: readonly PagePlan[] = [
   {
@@ -68,12 +88,34 @@ const PAGE_PLANS: readonly PagePlan[] = [
     loose: [6, 9],
     hasSupportDesk: false,
   },
+  {
+    id: 4,
+    slug: LARGE_PAGE,
+    title: 'Acme Cloud',
+    description: 'Every service in every region',
+    accessType: 'public',
+    emailDomains: [],
+    groups: REGIONS.map((name, region) => ({
+      id: 4 + region,
+      name,
+      services: PRODUCTS.map((_, product) => FIRST_OF_CLOUD + region * PRODUCTS.length + product),
+    })),
+    loose: [],
+    hasSupportDesk: false,
+  },
 ];
 
-/** The three pages, with only the components whose service exists. */
+/** What a service is called on a page: those of the large page by what they are, the others by their own name. */
+function nameOnPage({ id, name, description }: Service): Pick<WorldComponent, 'name' | 'description'> {
+  const product = id < FIRST_OF_CLOUD ? undefined : PRODUCTS[(id - FIRST_OF_CLOUD) % PRODUCTS.length];
+  return product === undefined ? { name, description } : { name: product, description: null };
+}
+
+/** The pages, with only the components whose service exists; the large one only where it has any. */
 export function createPages(services: readonly Service[]): readonly WorldPage[] {
   let componentId = 0;
-  return PAGE_PLANS.map(({ groups, loose, hasSupportDesk, ...page }) => {
+  const plans = PAGE_PLANS.filter(({ slug }) => slug !== LARGE_PAGE || services.length >= FIRST_OF_CLOUD);
+  return plans.map(({ groups, loose, hasSupportDesk, ...page }) => {
     const placed = [
       ...groups.flatMap((group) => group.services.map((serviceId, index) => ({ serviceId, group: group.id, index }))),
       ...loose.map((serviceId) => ({ serviceId, group: null, index: 0 })),
@@ -83,9 +125,9 @@ export function createPages(services: readonly Service[]): readonly WorldPage[] 
       const service = services[serviceId - 1];
       if (service === undefined) continue;
       componentId += 1;
-      const { name, description } = service;
       const order = components.length + 1;
-      components.push({ id: componentId, serviceId, name, description, groupId: group, order, groupOrder: index });
+      const named = nameOnPage(service);
+      components.push({ id: componentId, serviceId, ...named, groupId: group, order, groupOrder: index });
     }
     if (hasSupportDesk) {
       componentId += 1;

@@ -81,10 +81,35 @@ export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldRe
       serviceIds: [2, 4],
       impact: 'major_outage',
       updates: [
-        { id: 1, status: 'investigating', at: at(long + 6 * MINUTE_MS), message: 'Orders cannot be saved.' },
-        { id: 2, status: 'identified', at: at(long + 50 * MINUTE_MS), message: 'The primary lost its disk.' },
-        { id: 3, status: 'monitoring', at: at(long + 6 * HOUR_MS), message: 'Running on a **restored** copy.' },
-        { id: 4, status: 'resolved', at: at(long + 8 * HOUR_MS), message: 'All orders are in place.' },
+        {
+          id: 1,
+          status: 'investigating',
+          at: at(long + 6 * MINUTE_MS),
+          message: 'Orders cannot be saved. Customers see *Something went wrong* after the last step. Carts are kept.',
+        },
+        {
+          id: 2,
+          status: 'identified',
+          at: at(long + 50 * MINUTE_MS),
+          message:
+            'The primary of the order database lost its disk, and **both replicas were behind**. We are restoring:\n\n' +
+            '1. the snapshot of midnight,\n2. the log of orders on top of it,\n3. orders that partners have queued.\n\nThis takes about five hours.',
+        },
+        {
+          id: 3,
+          status: 'monitoring',
+          at: at(long + 6 * HOUR_MS),
+          message:
+            'The shop runs on a **restored** copy. Orders of the last hours may show twice for a while; nobody is charged twice.',
+        },
+        {
+          id: 4,
+          status: 'resolved',
+          at: at(long + 8 * HOUR_MS),
+          message:
+            'All orders are in place.\n\n## What we change\n\n- Replicas that are more than a minute behind page somebody.\n' +
+            '- A restore is practised every month, with `pg_verifybackup` before it.\n\nThe whole story: [what happened](https://www.acme.example/blog/orders)',
+        },
       ],
     },
     {
@@ -93,8 +118,19 @@ export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldRe
       serviceIds: [6],
       impact: 'partial_outage',
       updates: [
-        { id: 5, status: 'investigating', at: at(search + 4 * MINUTE_MS), message: 'Looking into empty results.' },
-        { id: 6, status: 'resolved', at: at(search + 36 * MINUTE_MS), message: 'The index is complete again.' },
+        {
+          id: 5,
+          status: 'investigating',
+          at: at(search + 4 * MINUTE_MS),
+          message: 'Search answers, and finds nothing for most words. Browsing by category is not affected.',
+        },
+        {
+          id: 6,
+          status: 'resolved',
+          at: at(search + 36 * MINUTE_MS),
+          message:
+            'The index is complete again. A deployment had begun to build it from an empty list; such a list is refused now.',
+        },
       ],
     },
   ];
@@ -105,9 +141,26 @@ export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldRe
     serviceIds: [6],
     impact: 'degraded_performance',
     updates: [
-      { id: 7, status: 'investigating', at: at(-35 * MINUTE_MS), message: 'Searching takes several seconds.' },
-      { id: 8, status: 'identified', at: at(-10 * MINUTE_MS), message: 'One shard is being rebuilt.' },
-      { id: 9, status: 'resolved', at: at(26 * MINUTE_MS), message: 'The shard is back.' },
+      {
+        id: 7,
+        status: 'investigating',
+        at: at(-35 * MINUTE_MS),
+        message: 'Searching takes up to **eight seconds**. Results are right, only late.',
+      },
+      {
+        id: 8,
+        status: 'identified',
+        at: at(-10 * MINUTE_MS),
+        message:
+          'One of six shards is being rebuilt after a failed disk, and the others carry its load. About half an hour to go.\n\n' +
+          'If you cannot wait: [browse by category](https://www.acme.example/categories).',
+      },
+      {
+        id: 9,
+        status: 'resolved',
+        at: at(26 * MINUTE_MS),
+        message: 'The shard is back, and searching is as quick as before.',
+      },
     ],
   };
   return [...reports, open];

@@ -9,11 +9,34 @@ import { type BadgeSnippets, badgeSnippets } from './snippets.ts';
 
 export interface BadgeGalleryView {
   readonly shell: ShellView;
+  readonly builder: BadgeBuilderView;
   readonly badges: readonly GalleryBadgeView[];
   /** Of groups and components: the state of each. */
   readonly parts: readonly GalleryBadgeView[];
   readonly embedSnippet: string;
   readonly elementSnippet: string;
+}
+
+/** What a badge of one's own is chosen from. The first of each is what is shown at first. */
+export interface BadgeBuilderView {
+  /** Absolute address of the page, with a slash at the end. */
+  readonly url: string;
+  readonly subjects: readonly BadgeSubjectChoice[];
+  readonly kinds: readonly BadgeKindChoice[];
+  readonly styles: readonly string[];
+  readonly first: GalleryBadgeView;
+}
+
+export interface BadgeSubjectChoice {
+  /** Below the page: empty, or ending in a slash. */
+  readonly path: string;
+  readonly name: string;
+}
+
+export interface BadgeKindChoice {
+  readonly name: string;
+  /** Whether groups and components have it as a file too. */
+  readonly isForParts: boolean;
 }
 
 export interface GalleryBadgeView extends BadgeSnippets {
@@ -25,9 +48,15 @@ export interface GalleryBadgeView extends BadgeSnippets {
 export interface GalleryInit extends ViewOptions {
   /** Names of the page's badges, as in their addresses. */
   readonly kinds: readonly string[];
+  /** Those that groups and components have as files. */
+  readonly partKinds: readonly string[];
+  readonly styles: readonly string[];
 }
 
-export function badgeGalleryView(model: PageFrame, { kinds, ...options }: GalleryInit): BadgeGalleryView {
+export function badgeGalleryView(
+  model: PageFrame,
+  { kinds, partKinds, styles, ...options }: GalleryInit,
+): BadgeGalleryView {
   const context = contextOf(model, { base: '../', ...options });
   const { words, base } = context;
   const { title } = model.definition;
@@ -41,6 +70,11 @@ export function badgeGalleryView(model: PageFrame, { kinds, ...options }: Galler
     name,
   });
   const groups = model.groups.filter(({ id }) => model.components.some((one) => one.definition.groupId === id));
+  const parts: readonly BadgeSubjectChoice[] = [
+    ...groups.map(({ id, name }) => ({ path: groupPath(id), name })),
+    ...model.components.map(({ definition, name }) => ({ path: componentPath(definition.id), name })),
+  ];
+  const badges = kinds.map((kind) => badgeOf('', kind, `${title}: ${kind}`));
   return {
     shell: shellOf(context, {
       title: words.galleryTitle,
@@ -49,13 +83,15 @@ export function badgeGalleryView(model: PageFrame, { kinds, ...options }: Galler
       section: 'badges',
       present: null,
     }),
-    badges: kinds.map((kind) => badgeOf('', kind, `${title}: ${kind}`)),
-    parts: [
-      ...groups.map(({ id, name }) => badgeOf(groupPath(id), 'status', `${title}: ${name}`)),
-      ...model.components.map(({ definition, name }) =>
-        badgeOf(componentPath(definition.id), 'status', `${title}: ${name}`),
-      ),
-    ],
+    builder: {
+      url: absoluteUrl(model, ''),
+      subjects: [{ path: '', name: title }, ...parts],
+      kinds: kinds.map((name) => ({ name, isForParts: partKinds.includes(name) })),
+      styles,
+      first: badges[0] ?? badgeOf('', 'status', title),
+    },
+    badges,
+    parts: parts.map(({ path, name }) => badgeOf(path, 'status', `${title}: ${name}`)),
     embedSnippet: embedSnippet(absoluteUrl(model, EMBED_PATH), title, new URL('/embed-resize.js', model.settings.url)),
     elementSnippet:
       `<script async src="${new URL('/embed.js', model.settings.url).href}"></script>\n` +

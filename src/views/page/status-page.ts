@@ -126,7 +126,7 @@ function announcementOf({ format }: ViewContext, announcement: Announcement): An
     level: announcement.level,
     title: announcement.title,
     from: format.time(announcement.from),
-    body: safeHtmlOfMarkdown(announcement.body),
+    body: safeHtmlOfMarkdown(announcement.body, undefined, 3),
   };
 }
 

@@ -36,11 +36,12 @@ const ALLOWED: sanitize.IOptions = {
     'li',
     'a',
     'hr',
+    'h3',
     'h4',
     'h5',
     'h6',
   ].concat(['table', 'thead', 'tbody', 'tr', 'th', 'td', 'img']),
-  allowedAttributes: { a: ['href', 'rel'], ol: ['start'], img: ['src', 'alt', 'loading'] },
+  allowedAttributes: { a: ['href', 'rel'], ol: ['start'], img: ['src', 'alt', 'loading'], table: ['tabindex'] },
   allowedSchemes: ['http', 'https', 'mailto'],
   allowProtocolRelative: false,
   disallowedTagsMode: 'escape',
@@ -55,6 +56,8 @@ function transformsWith(pictureOf: PictureOf): sanitize.IOptions['transformTags'
       const href = safeLink(attributes['href'] ?? null);
       return href === null ? { tagName: 'a', attribs: {} } : { tagName: 'a', attribs: { href, rel: LINK_REL } };
     },
+    // Wider than the page, it scrolls by itself: also by key.
+    table: () => ({ tagName: 'table', attribs: { tabindex: '0' } }),
     img: (_tag, { src = '', alt = '' }) => {
       const own = pictureOf(src);
       if (own !== null) return { tagName: 'img', attribs: { src: own, alt, loading: 'lazy' } };
@@ -70,22 +73,30 @@ export type PictureOf = (address: string) => string | null;
 
 const NO_PICTURES: PictureOf = () => null;
 
-/** Headings of a text by their rank in it, below the headings of the page: the first of an update is an `h4`. */
-function rankHeadings(html: string): string {
+/** The rank that the highest heading of a text gets, below the heading that it stands under. */
+type HeadingRank = 3 | 4;
+
+/** Headings of a text by their rank in it, below the headings of the page. */
+function rankHeadings(html: string, highest: HeadingRank): string {
   const levels = [...new Set(Array.from(html.matchAll(/<h([1-6])>/g), ([, level = '']) => level))].toSorted();
-  return html.replace(/(<\/?h)([1-6])>/g, (_, tag, level) => `${tag}${Math.min(6, 4 + levels.indexOf(level))}>`);
+  return html.replace(/(<\/?h)([1-6])>/g, (_, tag, level) => `${tag}${Math.min(6, highest + levels.indexOf(level))}>`);
 }
 
 /** Markdown that may be hostile as markup from a short list of elements; links lead to http(s) and mail only. */
-export function safeHtmlOfMarkdown(text: string, pictureOf: PictureOf = NO_PICTURES): SafeHtml {
+export function safeHtmlOfMarkdown(
+  text: string,
+  pictureOf: PictureOf = NO_PICTURES,
+  highest: HeadingRank = 4,
+): SafeHtml {
   // Where a picture is depends on the page.
   const isKept = text.length <= KNOWN_LENGTH_MAX && !text.includes('![');
-  const found = known.get(text);
+  const key = `${highest} ${text}`;
+  const found = known.get(key);
   if (found !== undefined) return found;
   const cut = text.length > MARKDOWN_LENGTH_MAX ? `${text.slice(0, MARKDOWN_LENGTH_MAX)}…` : text;
   const options = { ...ALLOWED, transformTags: transformsWith(pictureOf) };
-  const made = sanitize(rankHeadings(markdown.render(cut.toWellFormed())), options) as SafeHtml;
-  if (isKept) known.set(text, made);
+  const made = sanitize(rankHeadings(markdown.render(cut.toWellFormed()), highest), options) as SafeHtml;
+  if (isKept) known.set(key, made);
   return made;
 }
 

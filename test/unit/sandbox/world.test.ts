@@ -130,13 +130,21 @@ describe('a world', () => {
   });
 
   it('has three pages, one of each kind of access, whose components are services that exist', () => {
-    for (const services of [1, 3, 9, 20]) {
+    for (const services of [1, 3, 9, 20, 49]) {
       const world = worldOf({ services });
-      expect(world.pages.map(({ accessType }) => accessType)).toEqual(['public', 'password', 'email-domain']);
+      const large = services > 9 ? ['public'] : [];
+      expect(world.pages.map(({ accessType }) => accessType)).toEqual(['public', 'password', 'email-domain', ...large]);
       const components = world.pages.flatMap((page) => page.components);
       expect(components.every(({ serviceId }) => serviceId === null || serviceId <= services)).toBe(true);
       expect(new Set(components.map(({ id }) => id)).size).toBe(components.length);
     }
+  });
+
+  it('has a page of forty components, in groups, where there are services for it', () => {
+    const page = worldOf({ services: 49 }).pages.find(({ slug }) => slug === 'cloud');
+    expect(page?.components).toHaveLength(40);
+    expect(page?.groups.map(({ name }) => name)).toEqual(['Frankfurt', 'Dublin', 'Virginia', 'Oregon', 'Singapore']);
+    expect(page?.components.at(9)?.name).toBe('Object storage');
   });
 
   it('shows no service on its public page that is not public', () => {

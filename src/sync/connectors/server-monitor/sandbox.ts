@@ -3,9 +3,9 @@
 import type { SandboxContext, SandboxKind } from '../../../sandbox/kind.ts';
 import { serverMonitor } from './connector.ts';
 import { createApi, type ServerMonitorSettings } from './sandbox/api.ts';
-import { DOCUMENTED_LIMITS } from './sandbox/request-limits.ts';
+import { DOCUMENTED_LIMITS, limitsFor } from './sandbox/request-limits.ts';
 
-const SETTINGS: ServerMonitorSettings = { limits: DOCUMENTED_LIMITS, offsetMinutes: 120, hasFutureEndpoints: false };
+const SETTINGS: Omit<ServerMonitorSettings, 'limits'> = { offsetMinutes: 120, hasFutureEndpoints: false };
 
 /** Its keys: one to read with, and one that exists and may nothing. */
 export function serverMonitorKeys({ secret }: Pick<SandboxContext, 'secret'>): {
@@ -22,7 +22,15 @@ export function serverMonitorSandbox(settings: Partial<ServerMonitorSettings> = 
       {
         name: 'server-monitor',
         ids: ['edge'],
-        entry: (url) => ({ ...serverMonitor.example, baseUrl: url, auth: 'x-api-key' }),
+        entry: (url, { services }) => {
+          const limits = limitsFor(services.length);
+          return {
+            ...serverMonitor.example,
+            baseUrl: url,
+            auth: 'x-api-key',
+            ...(limits === DOCUMENTED_LIMITS ? {} : { limits }),
+          };
+        },
         isUsual: true,
         // The others are shown as the uptime service sees them: it has a word for slow, and knows of maintenances.
         serviceIds: [3, 4, 8, 9],
@@ -30,7 +38,13 @@ export function serverMonitorSandbox(settings: Partial<ServerMonitorSettings> = 
     ],
     variables: (context) => ({ EDGE_KEY: serverMonitorKeys(context).apiKey }),
     start: (context) => ({
-      'server-monitor': createApi({ world: context.world, ...serverMonitorKeys(context), ...SETTINGS, ...settings }),
+      'server-monitor': createApi({
+        world: context.world,
+        limits: limitsFor(context.world.services.length),
+        ...serverMonitorKeys(context),
+        ...SETTINGS,
+        ...settings,
+      }),
     }),
   };
 }

@@ -10,6 +10,15 @@ export interface RequestLimits {
 /** The figures of the document. */
 export const DOCUMENTED_LIMITS: RequestLimits = { perMinute: 60, perHour: 1_000 };
 
+/** Of an account with more monitors than a page or two: the past of all of them is told at once. */
+const LARGE_LIMITS: RequestLimits = { perMinute: 600, perHour: 20_000 };
+const LARGE_FROM = 40;
+
+/** What an account with so many monitors may ask. */
+export function limitsFor(monitorsTotal: number): RequestLimits {
+  return monitorsTotal >= LARGE_FROM ? LARGE_LIMITS : DOCUMENTED_LIMITS;
+}
+
 export type LimitVerdict =
   | { readonly kind: 'allowed'; readonly remaining: number }
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number };

@@ -1,0 +1,245 @@
+/** What can be wrong with a page as it stands in a browser, each as a sentence that names the place. */
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Works where the page's own script may not run, and past its policy. */
+const onPage = <Result, Argument>(
+  page: Page,
+  run: (root: HTMLElement, argument: Argument) => Result | Promise<Result>,
+  argument: Argument,
+) => page.locator('html').evaluate(run as never, argument) as Promise<Result>;
+
+/** Unfolds everything but the menus of the header, which lie above the page one at a time. */
+export function unfold(page: Page): Promise<void> {
+  return onPage(
+    page,
+    (root) => {
+      for (const one of root.querySelectorAll<HTMLDetailsElement>('details:not(.menu)')) one.open = true;
+    },
+    null,
+  );
+}
+
+/** Opens the nth menu of the header and folds the others; false: there are not so many. */
+export function openMenu(page: Page, index: number): Promise<boolean> {
+  return onPage(
+    page,
+    (root, at) => {
+      const menus = [...root.querySelectorAll<HTMLDetailsElement>('.menu')].filter((one) => one.checkVisibility());
+      for (const [n, one] of menus.entries()) one.open = n === at;
+      return at < menus.length;
+    },
+    index,
+  );
+}
+
+/**
+ * What is wider than the window, or begins outside of it where nobody can scroll to, and text that is cut off by its own
+ * element without a way to scroll to the rest.
+ */
+export function overflowOf(page: Page): Promise<string[]> {
+  return onPage(
+    page,
+    (root) => {
+      const width = root.clientWidth;
+      const faults: string[] = [];
+      const said = (element: Element) =>
+        `${element.localName}.${element.getAttribute('class') ?? ''} “${(element.textContent ?? '').trim().slice(0, 40)}”`;
+      /** Boxes that scroll, and what is there for screen readers only. */
+      const isApart = (element: Element | null): boolean => {
+        for (let at = element; at && at !== document.body; at = at.parentElement) {
+          const { overflowX, clipPath } = getComputedStyle(at);
+          if (['auto', 'scroll', 'hidden', 'clip'].includes(overflowX) || clipPath !== 'none') return true;
+          if (at.matches('.skip, svg')) return true;
+        }
+        return false;
+      };
+      if (root.scrollWidth > width) faults.push(`is ${root.scrollWidth} pixels wide in a window of ${width}`);
+      for (const element of document.body.querySelectorAll('*')) {
+        const { left, right, width: own } = element.getBoundingClientRect();
+        if (own === 0) continue;
+        if ((left < -1 || right > width + 1) && element.checkVisibility() && !isApart(element)) {
+          faults.push(`${said(element)} reaches from ${Math.round(left)} to ${Math.round(right)}`);
+        }
+        if (element.clientWidth < 2 || element.scrollWidth <= element.clientWidth + 1) continue;
+        const { overflowX, clipPath, textOverflow } = getComputedStyle(element);
+        if (
+          ['hidden', 'clip'].includes(overflowX) &&
+          element.checkVisibility() &&
+          clipPath === 'none' &&
+          textOverflow !== 'ellipsis'
+        )
+          faults.push(`${said(element)} is cut off`);
+      }
+      return faults.slice(0, 5);
+    },
+    null,
+  );
+}
+
+/** What has moved since the page was opened, of a page that nobody has touched: there may be nothing. */
+export function layoutShiftsOf(page: Page): Promise<string[]> {
+  return onPage(
+    page,
+    () =>
+      new Promise<string[]>((resolve) => {
+        const shifts: string[] = [];
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) {
+            const { value, sources } = entry as unknown as { value: number; sources: { node: Node | null }[] };
+            const names = sources.map(({ node }) => (node as Element | null)?.outerHTML?.slice(0, 80) ?? 'a text');
+            // Web Vitals calls a tenth good. A duration that counts on may be a letter longer.
+            if (value < 0.001) continue;
+            shifts.push(`moves by ${value.toFixed(4)} by itself: ${names.join(', ')}`);
+          }
+        }).observe({ type: 'layout-shift', buffered: true });
+        // What is asked for after loading, such as when the page was checked, comes a moment later.
+        setTimeout(() => requestAnimationFrame(() => setTimeout(() => resolve(shifts))), 50);
+      }),
+    null,
+  );
+}
+
+export interface Ring {
+  readonly name: string;
+  /** Red, green, blue as they are seen, 0 to 255. */
+  readonly ring: readonly number[];
+  readonly ground: readonly number[];
+  /** What is seen at the middle of the element while it has the focus is something else. */
+  readonly isCovered: boolean;
+}
+
+/** Of everything that the tab key reaches: its ring and what it stands on. An element without a ring has that of its ground. */
+export async function ringsOf(page: Page): Promise<Ring[]> {
+  // From then on a focus counts as one by key.
+  await page.keyboard.press('Tab');
+  return onPage(
+    page,
+    () => {
+      const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
+      const pen = canvas.getContext('2d', { willReadFrequently: true });
+      if (!pen) throw new Error('No canvas');
+      /** Colours laid over each other, the lowest first. */
+      const mixed = (colours: readonly string[]): number[] => {
+        pen.fillStyle = '#fff';
+        pen.fillRect(0, 0, 1, 1);
+        for (const colour of colours) {
+          pen.fillStyle = colour;
+          pen.fillRect(0, 0, 1, 1);
+        }
+        return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
+      };
+      const groundsFrom = (from: Element | null): string[] => {
+        const grounds: string[] = [];
+        for (let at = from; at; at = at.parentElement) grounds.unshift(getComputedStyle(at).backgroundColor);
+        return [getComputedStyle(document.documentElement).getPropertyValue('background-color'), ...grounds];
+      };
+      const reached = document.querySelectorAll<HTMLElement>(
+        'a[href], button, summary, select, textarea, input:not([type="hidden"]), [tabindex="0"]',
+      );
+      return [...reached]
+        .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled'))
+        .flatMap((element) => {
+          element.focus();
+          if (document.activeElement !== element) return [];
+          const { outlineColor, outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
+          const isInside = Number.parseFloat(outlineOffset) < 0;
+          const grounds = groundsFrom(isInside ? element : element.parentElement);
+          const isRing = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
+          // Of what is wider than its scroll box or the window, the middle of what is in sight.
+          const [box] = element.getClientRects();
+          const scroller = element.parentElement?.closest('section[tabindex], .year')?.getBoundingClientRect();
+          const left = Math.max(box?.left ?? 0, scroller?.left ?? 0, 0);
+          const right = Math.min(box?.right ?? 0, scroller?.right ?? innerWidth, innerWidth);
+          const hit = box && document.elementFromPoint((left + right) / 2, box.y + box.height / 2);
+          return [
+            {
+              name: element.outerHTML.slice(0, 120),
+              ring: mixed(isRing ? [...grounds, outlineColor] : grounds),
+              ground: mixed(grounds),
+              isCovered: !(hit && (element.contains(hit) || hit.contains(element) || hit.closest('label, #day'))),
+            },
+          ];
+        });
+    },
+    null,
+  );
+}
+
+/** WCAG 2.2: of a colour with itself 1, of black with white 21. */
+export function contrast(one: readonly number[], other: readonly number[]): number {
+  const luminance = (colour: readonly number[]) => {
+    const [r = 0, g = 0, b = 0] = colour.map((value) =>
+      value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4,
+    );
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [bright = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (bright + 0.05) / (dark + 0.05);
+}
+
+/** Details of days that are not seen whole, by a hit test at the first and the last day of the first bar; none without bars. */
+export async function hiddenTipsOf(page: Page): Promise<string[]> {
+  const bar = page.locator('.days[role="slider"], .cells[role="slider"]').first();
+  if ((await bar.count()) === 0) return [];
+  const faults: string[] = [];
+  for (const share of [0.002, 0.998]) {
+    await bar.scrollIntoViewIfNeeded();
+    // Of a calendar that scrolls, what is in sight.
+    const [x = 0, y = 0] = await bar.evaluate((element, at) => {
+      const { y, height } = element.getBoundingClientRect();
+      const middle = y + height / 2;
+      const seen = Array.from({ length: innerWidth }, (_, x) => x).filter((x) =>
+        element.contains(document.elementFromPoint(x, middle)),
+      );
+      return [(seen[0] ?? 0) + at * seen.length, middle];
+    }, share);
+    await page.mouse.move(x, y);
+    const seen = await page.evaluate(() => {
+      const tip = document.querySelector('#day');
+      if (!tip?.matches(':popover-open')) return 'is not open';
+      const { left: x1, right: x2, top: y1, bottom: y2 } = tip.getBoundingClientRect();
+      const points = [
+        [(x1 + x2) / 2, (y1 + y2) / 2],
+        [x1 + 8, y1 + 8],
+        [x2 - 8, y1 + 8],
+        [x1 + 8, y2 - 8],
+        [x2 - 8, y2 - 8],
+      ];
+      const isWhole = points.every(([x = 0, y = 0]) => tip.contains(document.elementFromPoint(x, y)));
+      return isWhole ? null : `is covered or sticks out: ${[x1, y1, x2, y2].map(Math.round)}`;
+    });
+    if (seen !== null) faults.push(`the details of the day at ${share} of the bar: ${seen}`);
+    await page.mouse.move(1, 1);
+    // It would stay for a moment, over what is looked at next.
+    await page.evaluate(() => document.querySelector<HTMLElement>('#day:popover-open')?.hidePopover());
+  }
+  return faults;
+}
+
+/** Rules of axe that the open page breaks, with the first place of each; null: all rules. */
+export function axeFaultsOf(page: Page, rules: readonly string[] | null): Promise<string[]> {
+  return onPage(
+    page,
+    async (_, [source, only]) => {
+      // Lines that stay in sight cover what is scrolled below them.
+      scrollTo(0, 0);
+      // As an expression of the test, past the policy, which forbids scripts that are not the page's own.
+      const { axe } = new Function(`${source}; return { axe: globalThis.axe };`)();
+      const { violations } = await axe.run(document, {
+        ...(only === null ? {} : { runOnly: { type: 'rule', values: only } }),
+        rules: only === null ? { 'target-size': { enabled: true } } : {},
+        resultTypes: ['violations'],
+      });
+      return violations.map(
+        (one: { id: string; help: string; nodes: { target: string[]; html: string }[] }) =>
+          `${one.id}: ${one.help}: ${one.nodes[0]?.target.join(' ')} ${one.nodes[0]?.html.slice(0, 160)}`,
+      );
+    },
+    [AXE, rules] as const,
+  );
+}
