@@ -36,3 +36,10 @@ export function themeStyle({
   if (declared.length === 0) return null;
   return `:root:root{${declared.map(([name, value]) => `${name}:${value}`).join(';')}}` as SafeCss;
 }
+
+/**
+ * Puts the theme that a visitor chose in place before anything is painted, so that the other one never flashes. It stands in
+ * the head as a script of its own, since those of the build run after the document; `layouts/header.ts` writes what it reads.
+ */
+export const CHOSEN_THEME_SCRIPT =
+  'try{let t=localStorage["pharos:theme"];/^(system|light|dark)$/.test(t)&&(document.documentElement.dataset.theme=t)}catch{}';
