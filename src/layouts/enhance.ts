@@ -88,6 +88,7 @@ async function refresh(): Promise<void> {
   const next = fresh.documentElement;
   if (!next.dataset['staleAfter'] || next.dataset['staleAfter'] === root.dataset['staleAfter']) return;
   const isOpen = new Map([...all<HTMLDetailsElement>('details')].map((one) => [detailsName(one), one.open]));
+  const chosen = [...all('input:checked')].map(({ id }) => id);
   const focusable = 'a,input,summary,button';
   const focused = [...all(focusable)].indexOf(document.activeElement as Element);
   root.className = next.className;
@@ -102,6 +103,7 @@ async function refresh(): Promise<void> {
     else to.replaceWith(from);
   }
   for (const one of all<HTMLDetailsElement>('details')) one.open = isOpen.get(detailsName(one)) ?? one.open;
+  for (const input of all<HTMLInputElement>('input')) input.checked ||= chosen.includes(input.id);
   if (focused >= 0) all<HTMLElement>(focusable)[focused]?.focus({ preventScroll: true });
   ready();
 }
