@@ -6,6 +6,8 @@ import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { type ConfigIssue, messageOf, StatusError } from '../errors.ts';
 import { interpolate } from './interpolate.ts';
+import { type Looks, readLooks } from './look.ts';
+import { type PublicFile, readPublicFiles } from './public-files.ts';
 import { type ConfigFile, type ConnectorOptions, createConfigSchema } from './schema.ts';
 
 export interface Config extends ConfigFile {
@@ -13,6 +15,9 @@ export interface Config extends ConfigFile {
   readonly file: string | null;
   /** Every secret value in it, for redaction. */
   readonly secrets: ReadonlySet<string>;
+  /** What the files of its look hold. */
+  readonly looks: Looks;
+  readonly publicFiles: readonly PublicFile[];
 }
 
 export interface ConfigSource {
@@ -61,19 +66,29 @@ export function parseConfig(
     source.folder,
   );
   const result = createConfigSchema(connectors).safeParse(value);
+  const withLine = (issue: ConfigIssue): ConfigIssue => {
+    const node = document.getIn(toKeys(issue.path), true) as { range?: [number, number, number] } | undefined;
+    const line = node?.range === undefined ? null : lines.linePos(node.range[0]).line;
+    return line === null ? issue : { ...issue, message: `${issue.message} (line ${line})` };
+  };
   if (!result.success || issues.length > 0) {
     const unresolved = new Set(issues.map((issue) => issue.path));
     const faults = (result.error?.issues ?? []).map(toConfigIssue).filter((issue) => !unresolved.has(issue.path));
-    const withLine = (issue: ConfigIssue): ConfigIssue => {
-      const node = document.getIn(toKeys(issue.path), true) as { range?: [number, number, number] } | undefined;
-      const line = node?.range === undefined ? null : lines.linePos(node.range[0]).line;
-      return line === null ? issue : { ...issue, message: `${issue.message} (line ${line})` };
-    };
     throw invalid(source, [...issues, ...faults].map(withLine));
   }
   const config = result.data;
+  const faults: ConfigIssue[] = [];
+  const looks = readLooks(config, source.folder, faults);
+  const publicFiles = readPublicFiles(config, source.folder, faults);
+  if (faults.length > 0) throw invalid(source, faults.map(withLine));
   return Object.freeze({
     ...config,
+    site: {
+      ...config.site,
+      ...(config.site.components === undefined ? {} : { components: resolve(source.folder, config.site.components) }),
+    },
+    looks,
+    publicFiles,
     data: resolve(source.folder, config.data),
     output: {
       ...config.output,

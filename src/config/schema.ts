@@ -9,6 +9,7 @@ import { NamedBadgesSchema } from '../badges/named.ts';
 import { BadgeOptionsSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
+import { PRESETS } from '../model/page.ts';
 import {
   HexColourSchema,
   HostSchema,
@@ -95,6 +96,30 @@ const ComponentSchema = z
     error: 'a static component has a name',
   });
 
+/** What a page may have of its own look, and the site for all of its pages. Paths are relative to the file. */
+const LOOK = {
+  preset: z
+    .enum(PRESETS)
+    .optional()
+    .describe(
+      'A look to begin with: colours of paper and ink, fonts, corners. paper is the one that Pharos comes with.',
+    ),
+  accent_color: HexColourSchema.optional().describe(
+    'A line at the top, links, chosen controls, charts and the focus, #rrggbb; made darker or lighter where it could not be read.',
+  ),
+  logo: z
+    .union([z.string().min(1), z.strictObject({ light: z.string().min(1), dark: z.string().min(1) })])
+    .optional()
+    .describe('SVG or PNG in place of the icon and the title in the header; { light: …, dark: … } for two.'),
+  stylesheet: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A style sheet of your own behind that of the pages, up to 16 KiB; nothing in it may load from elsewhere.',
+    ),
+};
+
 const PageSchema = z
   .strictObject({
     slug: SlugSchema.describe('Its address below the site.'),
@@ -146,7 +171,7 @@ const PageSchema = z
       .describe('Publish what monitors check (addresses). Off: they never leave the store.'),
     blip_floor_seconds: z.number().min(0).default(60).describe('A shorter outage does not colour a day.'),
     uptime_decimals: z.int().min(0).max(4).default(2).describe('Digits behind the point of uptime figures.'),
-    accent_color: HexColourSchema.optional().describe('Colour of links and of what has the focus, #rrggbb.'),
+    ...LOOK,
     css_variables: z
       .record(z.string(), z.string())
       .default({})
@@ -290,6 +315,17 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           .describe('Slug of the page shown at /. Default: the only page there is, or an index of the public pages.'),
         timezone: TimezoneSchema.default('UTC').describe('IANA zone in which days are cut and times are written.'),
         locale: LocaleSchema.default('en').describe('Language of the pages, as a tag: en, de, pt-BR …'),
+        ...LOOK,
+        public: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('A folder of files to be served at the root of the site as they are; docs/theme.md says which.'),
+        components: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('A folder of .astro files that replace parts of the pages; docs/components.md.'),
       }),
       server: z
         .strictObject({

@@ -23,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'badges/named',
     'badges/options',
     'views/frame/theme',
+    'views/frame/own-stylesheet',
     'sync/connector',
     'exports/options',
   ],

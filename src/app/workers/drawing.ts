@@ -30,7 +30,8 @@ export function drawingWith(
         return { body: html, csp };
       },
     },
-    filesOf: (model, page) => pageFiles(model, { badges: false, badge: pageBadges(page), icon: page.icon }),
+    filesOf: (model, page) =>
+      pageFiles(model, { badges: false, badge: pageBadges(page), icon: page.icon, logo: page.logo ?? [] }),
     dataOf: badgeData,
     siteFilesOf,
   };

@@ -46,8 +46,10 @@ export function createRenderer(built: Built, versionOf: Renderer['versionOf']): 
           context: { kind },
         });
       const page = await response.text();
-      const policy = policies(kind, page, view.shell.themeCss);
-      return { html: page.replace(CHARSET, `${CHARSET}${policy.meta}`), csp: policy.header };
+      const { themeCss } = view.shell;
+      const policy = policies(kind, page, themeCss);
+      const html = page.replace(CHARSET, `${CHARSET}${policy.meta}`);
+      return { html: themeCss === null ? html : withTheme(html, themeCss), csp: policy.header };
     },
   };
 }
@@ -68,6 +70,11 @@ function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: stri
     known.set(key, made);
     return made;
   };
+}
+
+/** Behind the styles of the build, which Astro puts at the end of the head, so that what an operator says holds. */
+function withTheme(html: string, themeCss: string): string {
+  return html.replace('</head>', () => `<style>${themeCss}</style></head>`);
 }
 
 /** The policy stands right behind it: before anything that it speaks of. */

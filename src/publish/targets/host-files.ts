@@ -49,7 +49,16 @@ const DATA = [
 ];
 /** Not with `*`, which the gallery in the same folder would match as well. */
 const BADGES = ['badges/:file', 'components/:id/badges/:file', 'groups/:id/badges/:file'];
-const SITE_DATA = ['robots.txt', 'sitemap.xml', 'llms.txt', 'embed.js', 'embed-resize.js'];
+const SITE_DATA = [
+  'robots.txt',
+  'sitemap.xml',
+  'llms.txt',
+  'embed.js',
+  'embed-resize.js',
+  // What an operator brings along.
+  'assets/*',
+  '.well-known/*',
+];
 
 type Headers = Readonly<Record<string, string>>;
 
