@@ -75,6 +75,7 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
       config = {
         ...next,
         data: config.data,
+        site: withComponents(next.site, config.site.components),
         store: config.store,
         server: { ...next.server, host: config.server.host, port: config.server.port },
         access: { ...next.access, sessionHours: config.access.sessionHours, key: config.access.key },
@@ -86,11 +87,17 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
   };
 }
 
+/** Own components are compiled when the process begins. */
+function withComponents({ components: _, ...site }: Config['site'], components: string | undefined): Config['site'] {
+  return { ...site, ...(components === undefined ? {} : { components }) };
+}
+
 /** What is decided at the start of the process, by its name in the file. */
-function fixedOf({ data, store, server, access }: Config): Readonly<Record<string, unknown>> {
+function fixedOf({ data, store, site, server, access }: Config): Readonly<Record<string, unknown>> {
   return {
     data,
     'store.url': store?.url.reveal(),
+    'site.components': site.components,
     'server.host': server.host,
     'server.port': server.port,
     'access.sessionHours': access.sessionHours,

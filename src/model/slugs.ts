@@ -33,7 +33,7 @@ export const SITE_FILES = [
 ] as const;
 
 /** Files that a page has beside its folders, also at the root of a site that has a home page. */
-export const PAGE_FILES = [
+const PAGE_FILES = [
   'build.json',
   'favicon.svg',
   'feed.atom',

@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
+import type { OwnComponents } from '../../publish/draw/own-components.ts';
 import type { Rendered, Renderer } from '../../publish/draw/renderer.ts';
 import type { PublishControl } from '../../publish/publish-control.ts';
 import type { Publisher, PublishReport } from '../../publish/publisher.ts';
@@ -16,6 +17,8 @@ import { createStateSender, type SentState } from './state-transfer.ts';
 export interface PublisherThreadData {
   readonly store: StorePlace;
   readonly folders: ReleaseFolders;
+  /** Of an operator; null: none. */
+  readonly components: OwnComponents | null;
 }
 
 /** What the thread answers. */
@@ -56,9 +59,9 @@ export interface PublisherClient extends Publisher {
  * @throws PUBLISH_FAILED when it cannot draw
  */
 export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
-  const { store, folders, control, takeTouched, onError } = options;
+  const { store, folders, components, control, takeTouched, onError } = options;
   const worker = new Worker(new URL('./publisher-thread.ts', import.meta.url), {
-    workerData: { store, folders } satisfies PublisherThreadData,
+    workerData: { store, folders, components } satisfies PublisherThreadData,
   });
   const host = createControlHost(control);
   const rpc = createRpc<PublisherHandlers>(worker, {

@@ -20,6 +20,9 @@ export const scripts: readonly string[] = [CHOSEN_THEME_SCRIPT, ...app.manifest.
 // Astro would hash the styles of a page each time that it is drawn, to write a header that says what this list says.
 app.manifest.shouldInjectCspMetaTags = false;
 
+// What a template throws is for whoever draws, with its place; there is no page to show instead.
+app.renderError = (_request, { error, status }) => Promise.reject(error ?? new TypeError(`It ended with ${status}`));
+
 const routes = new Map(app.manifest.routes.map(({ routeData }) => [routeData.route, routeData]));
 
 /** Draws what is handed over; the origin is never looked at, since no route reads its address. */
