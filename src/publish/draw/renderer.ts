@@ -7,6 +7,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { messageOf, StatusError } from '../../errors.ts';
+import type { SafeCss } from '../../views/frame/theme.ts';
 import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
 import { type Policy, policyOf } from './policy.ts';
 
@@ -86,7 +87,7 @@ function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: stri
 }
 
 /** Behind the styles of the build, which Astro puts at the end of the head, so that what an operator says holds. */
-function withTheme(html: string, themeCss: string): string {
+function withTheme(html: string, themeCss: SafeCss): string {
   return html.replace('</head>', () => `<style>${themeCss}</style></head>`);
 }
 
