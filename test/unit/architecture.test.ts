@@ -12,7 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schema: ['model'],
   looks: ['model'],
   views: ['model', 'looks'],
-  badges: ['model', 'schema', 'looks', 'views'],
+  badges: ['model', 'once', 'schema', 'looks', 'views'],
   components: ['model', 'looks', 'views'],
   layouts: ['model', 'looks', 'views', 'components'],
   pages: ['components', 'layouts', 'views'],
