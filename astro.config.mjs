@@ -2,6 +2,7 @@
 import node from '@astrojs/node';
 import { defineConfig, passthroughImageService } from 'astro/config';
 import { looksStylesheet } from './src/looks/stylesheet.ts';
+import { OWN_COMPONENTS_VARIABLE, useOwnComponents } from './src/publish/draw/own-components.ts';
 import { recordSources } from './src/publish/draw/record-sources.ts';
 
 /** The adapter in middleware mode, with an entry of ours that draws a view without a request over HTTP. */
@@ -24,10 +25,13 @@ function looks() {
   };
 }
 
+/** Folder of components that replace ours; set by src/publish/draw/compile-pages.ts. */
+const own = process.env[OWN_COMPONENTS_VARIABLE];
+
 export default defineConfig({
   output: 'server',
   adapter: adapter(),
-  integrations: [recordSources(import.meta.url)],
+  integrations: [recordSources(import.meta.url, own)],
   outDir: './dist/astro',
   // Public files are copied by the publisher; in the compiled pages they would only be a second copy.
   publicDir: './src/pages/none',
@@ -51,9 +55,9 @@ export default defineConfig({
     csp: { algorithm: 'SHA-256', directives: ["default-src 'none'"] },
   },
   vite: {
-    plugins: [looks()],
+    plugins: [looks(), ...(own === undefined ? [] : [useOwnComponents(import.meta.dirname, own)])],
     // What is built has everything in it: to draw, none of Astro's packages has to be installed.
     ssr: { noExternal: true },
-    build: { sourcemap: false, assetsInlineLimit: 65_536, reportCompressedSize: false },
+    build: { sourcemap: own !== undefined, assetsInlineLimit: 65_536, reportCompressedSize: false },
   },
 });

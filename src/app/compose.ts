@@ -15,7 +15,7 @@ import { proxySettings } from '../network/proxy.ts';
 import { once } from '../once.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
-import { loadRenderer } from '../publish/draw/load-renderer.ts';
+import { compileRenderer, loadRenderer } from '../publish/draw/load-renderer.ts';
 import type { Renderer } from '../publish/draw/renderer.ts';
 import { createPublishControl } from '../publish/publish-control.ts';
 import type { Publisher } from '../publish/publisher.ts';
@@ -41,6 +41,7 @@ import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { openStore, type StorePlace, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
+import { ownComponents } from './own-components.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import { secretKeyIn } from './secret-key.ts';
 import { createSiteKeeper } from './site-keeper.ts';
@@ -153,7 +154,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     mailerOf: (config) => mailerOf(config, options),
     showsDrafts: options.showsDrafts ?? false,
   });
-  const ownRenderer = once(loadRenderer);
+  const ownRenderer = once(() => loadRenderer(ownComponents(first)));
   const draw: Renderer['render'] = async (kind, view) => {
     const renderer = site.publisher ?? (await ownRenderer());
     return renderer.render(kind, view);
@@ -178,9 +179,12 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const beginSite = async (): Promise<Site> => {
     const memory = createSiteMemory(store);
     if (!options.isPublishing) return { memory, publisher: null };
+    // Here and not in its thread, where what does not compile could be told less well.
+    await compileRenderer(ownComponents(first));
     const publisher = await startPublisher({
       store: place,
       folders,
+      components: ownComponents(first),
       control: createPublishControl({
         database,
         folders,

@@ -55,7 +55,10 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
         locale: config.site.locale,
         historyDays: config.retentionDays,
         security: config.site.security,
+        look: config.looks.site,
+        publicFiles: config.publicFiles,
       },
+      looks: config.looks.pages,
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),
       definesPages: new Set(bound.flatMap(({ upstream }) => (upstream.definesPages ? [upstream.id] : []))),
@@ -73,6 +76,7 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
       config = {
         ...next,
         data: config.data,
+        site: withComponents(next.site, config.site.components),
         store: config.store,
         server: { ...next.server, host: config.server.host, port: config.server.port },
         access: { ...next.access, sessionHours: config.access.sessionHours, key: config.access.key },
@@ -84,11 +88,17 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
   };
 }
 
+/** Own components are compiled when the process begins. */
+function withComponents({ components: _, ...site }: Config['site'], components: string | undefined): Config['site'] {
+  return { ...site, ...(components === undefined ? {} : { components }) };
+}
+
 /** What is decided at the start of the process, by its name in the file. */
-function fixedOf({ data, store, server, access }: Config): Readonly<Record<string, unknown>> {
+function fixedOf({ data, store, site, server, access }: Config): Readonly<Record<string, unknown>> {
   return {
     data,
     'store.url': store?.url.reveal(),
+    'site.components': site.components,
     'server.host': server.host,
     'server.port': server.port,
     'access.sessionHours': access.sessionHours,

@@ -34,6 +34,7 @@ export async function pagesAsProbed(
       [...inputs.definesPages].filter((id) => !probed.has(id) && (times.get(id)?.pagesAt ?? null) === null),
     ),
     icons: inputs.icons,
+    looks: inputs.looks,
     monitors: new Map<MonitorId, KnownMonitor>([...kept, ...seen.map((monitor) => [monitor.id, monitor] as const)]),
   });
 }

@@ -109,11 +109,19 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
         basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
         home: home ?? deps.config().site.home ?? null,
         customDomains,
+        publicFiles: publicPaths(deps.config()),
       };
     },
     lastState: () => last,
     sources: () => last?.sources ?? [],
   };
+}
+
+/** Made once for each configuration. */
+const paths = new WeakMap<Config, ReadonlySet<string>>();
+
+function publicPaths(config: Config): ReadonlySet<string> {
+  return paths.getOrInsertComputed(config, ({ publicFiles }) => new Set(publicFiles.map(({ path }) => path)));
 }
 
 function domainsOf(

@@ -25,7 +25,11 @@ export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {})
   const { status, uptime, history } = said;
   const canvas: Canvas = { scheme: options.scheme ?? 'auto', shape: SHAPES.flat, rules: '' };
   const paint = paintOf(status.color, FALLBACK_COLOUR, canvas.scheme);
-  const text = await drawLines(linesOf(said, paint.colour), canvas, { width: WIDTH, height: HEIGHT });
+  const text = await drawLines(linesOf(said, paint.colour), canvas, {
+    width: WIDTH,
+    height: HEIGHT,
+    locale: options.locale ?? 'en',
+  });
   const shape = status.shape === undefined ? '' : drawShape(status.shape, paint, canvas);
   const bars = drawBars(history.days ?? [], { ...BARS, colours: options.colors }, canvas);
   const name = escapeMarkup(cleanText(`${status.label}: ${status.message}, ${uptime.label} ${uptime.message}`));
@@ -63,7 +67,7 @@ function linesOf({ status, uptime, history, response }: CardContent, state: Colo
   const small = { size: 11, weight: 500, colour: QUIET_INK } as const;
   const isQuiet = uptime.isUnknown || status.isUnknown;
   const time = response.isUnknown ? '' : `${response.label} ${response.message}`;
-  const head = { size: 17, weight: 600, top: 17 } as const;
+  const head = { size: 17, weight: 600, top: 17, isDisplay: true } as const;
   return [
     { ...beside, ...head, text: status.label, colour: INK },
     { ...right, ...head, text: uptime.message, width: 95, colour: isQuiet ? QUIET_INK : INK },

@@ -16,7 +16,7 @@ import {
 import type { BadgeStyle } from './names.ts';
 import type { BadgeOptions } from './options.ts';
 import type { BadgeFields } from './render.ts';
-import { type BadgeWords, ENGLISH } from './words.ts';
+import { type BadgeWords, badgeWordsIn } from './words.ts';
 
 /** A badge's fields, and whether it stands for something unknown. */
 export interface KindFields extends BadgeFields {
@@ -183,7 +183,8 @@ function labelOf(subject: BadgeSubject, kind: BadgeKind, { label }: BadgeOptions
   return (label ?? entryOf(kind).label).replaceAll('{name}', () => subject.name);
 }
 
-function badgeWordsFor({ words }: BadgeOptions): BadgeWords {
-  if (words === undefined) return ENGLISH;
-  return { ...ENGLISH, ...Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined)) };
+function badgeWordsFor({ words, locale = 'en' }: BadgeOptions): BadgeWords {
+  const own = badgeWordsIn(locale);
+  if (words === undefined) return own;
+  return { ...own, ...Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined)) };
 }

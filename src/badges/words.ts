@@ -2,6 +2,7 @@
 
 import { STATES, type State } from '../model/state.ts';
 import { en } from '../views/words/en.ts';
+import { catalogueTag, wordsOf } from '../views/words/index.ts';
 import { stateWord } from '../views/words/state-words.ts';
 
 /** `{n}` stands for a number. */
@@ -34,3 +35,15 @@ export const ENGLISH: BadgeWords = {
   nonePlanned: 'none planned',
   inProgress: 'in progress',
 };
+
+const known = new Map<string, BadgeWords>();
+
+/** With states in the words of a language, as its pages write them; the others are English everywhere. */
+export function badgeWordsIn(locale: string): BadgeWords {
+  const tag = catalogueTag(locale);
+  if (tag === 'en') return ENGLISH;
+  return known.getOrInsertComputed(tag, () => {
+    const words = wordsOf(tag);
+    return { ...ENGLISH, ...Object.fromEntries(STATES.map((state) => [state, stateWord(state, words)])) };
+  });
+}

@@ -6,6 +6,8 @@ import { type ConfigIssue, messageOf, StatusError } from '../errors.ts';
 import { issueWords } from '../schema/issue-words.ts';
 import { EMPTY, leaves, parseFile, toConfigIssue, withoutSecrets, withPlace } from './faults.ts';
 import { interpolate } from './interpolate.ts';
+import { type Looks, readLooks } from './look.ts';
+import { type PublicFile, readPublicFiles } from './public-files.ts';
 import { type ConfigFile, type ConnectorOptions, createConfigSchema } from './schema.ts';
 
 export interface Config extends ConfigFile {
@@ -13,6 +15,9 @@ export interface Config extends ConfigFile {
   readonly file: string | null;
   /** Every secret value in it, for redaction. */
   readonly secrets: ReadonlySet<string>;
+  /** What the files of its look hold. */
+  readonly looks: Looks;
+  readonly publicFiles: readonly PublicFile[];
 }
 
 export interface ConfigSource {
@@ -65,8 +70,22 @@ export function parseConfig(
     );
   }
   const config = result.data;
+  const faults: ConfigIssue[] = [];
+  const looks = readLooks(config, source.folder, faults);
+  const publicFiles = readPublicFiles(config, source.folder, faults);
+  if (faults.length > 0)
+    throw invalid(
+      source,
+      faults.map((issue) => withPlace(document, withoutSecrets(document, secretPaths), issue)),
+    );
   return Object.freeze({
     ...config,
+    site: {
+      ...config.site,
+      ...(config.site.components === undefined ? {} : { components: resolve(source.folder, config.site.components) }),
+    },
+    looks,
+    publicFiles,
     data: resolve(source.folder, config.data),
     output: {
       ...config.output,

@@ -9,6 +9,7 @@ import { NamedBadgesSchema } from '../badges/named.ts';
 import { BadgeOptionsSchema } from '../badges/options.ts';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
+import { PRESETS } from '../model/page.ts';
 import { isOwnPath, isPagePath } from '../model/slugs.ts';
 import { issueWords } from '../schema/issue-words.ts';
 import { didYouMean } from '../schema/nearest.ts';
@@ -124,6 +125,30 @@ const ComponentSchema = z
     error: 'missing; a static component needs a name',
   });
 
+/** What a page may have of its own look, and the site for all of its pages. Paths are relative to the file. */
+const LOOK = {
+  preset: z
+    .enum(PRESETS)
+    .optional()
+    .describe(
+      'A look to begin with: colours of paper and ink, fonts, corners. paper is the one that Pharos comes with.',
+    ),
+  accent_color: HexColourSchema.optional().describe(
+    'A line at the top, links, chosen controls, charts and the focus, #rrggbb; made darker or lighter where it could not be read.',
+  ),
+  logo: z
+    .union([z.string().min(1), z.strictObject({ light: z.string().min(1), dark: z.string().min(1) })])
+    .optional()
+    .describe('SVG or PNG in place of the icon and the title in the header; { light: …, dark: … } for two.'),
+  stylesheet: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A style sheet of your own behind that of the pages, up to 16 KiB; nothing in it may load from elsewhere.',
+    ),
+};
+
 const PageSchema = z
   .strictObject({
     slug: SlugSchema.describe('Path of the page below the site.'),
@@ -170,7 +195,7 @@ const PageSchema = z
     show_targets: z.boolean().default(false).describe('Publish the addresses that monitors check.'),
     blip_floor_seconds: z.number().min(0).default(60).describe('Outages shorter than this don’t colour a day.'),
     uptime_decimals: z.int().min(0).max(4).default(2).describe('Decimal places of uptime percentages.'),
-    accent_color: HexColourSchema.optional().describe('Colour of links and of the focus ring, #rrggbb.'),
+    ...LOOK,
     css_variables: z
       .record(z.string(), z.string())
       .default({})
@@ -342,6 +367,17 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         timezone: TimezoneSchema.default('UTC').describe('IANA time zone for days and times.'),
         locale: LocaleSchema.default('en').describe('Language tag: en, de, pt-BR …'),
         security: SecuritySchema.optional().describe('Makes /.well-known/security.txt (RFC 9116). Default: none.'),
+        ...LOOK,
+        public: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('Folder of files to serve as they are at the root of the site; docs/theme.md.'),
+        components: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('Folder of .astro files that replace parts of the pages; docs/components.md.'),
       }),
       server: z
         .strictObject({

@@ -108,6 +108,7 @@ async function refresh(): Promise<void> {
   const next = fresh.documentElement;
   if (!next.dataset['staleAfter'] || next.dataset['staleAfter'] === root.dataset['staleAfter']) return;
   const isOpen = new Map([...all<HTMLDetailsElement>('details')].map((one) => [detailsName(one), one.open]));
+  const chosen = [...all('input:checked')].map(({ id }) => id);
   const active = document.activeElement;
   const focused = active?.matches(FOCUSABLE) ? counterpart(FOCUSABLE, active) : undefined;
   // What is read stays where it is, whatever comes above; at the top what is new is to be seen.
@@ -126,6 +127,7 @@ async function refresh(): Promise<void> {
     else to.replaceWith(from);
   }
   for (const one of all<HTMLDetailsElement>('details')) one.open = isOpen.get(detailsName(one)) ?? one.open;
+  for (const input of all<HTMLInputElement>('input')) input.checked ||= chosen.includes(input.id);
   const there = reading?.();
   if (there) scrollBy({ top: there.getBoundingClientRect().top - place, behavior: 'instant' });
   focused?.()?.focus({ preventScroll: true });

@@ -23,17 +23,11 @@ const kept = {
 };
 
 if (themes) {
-  const choose = (theme: string) => {
-    root.dataset['theme'] = theme;
-  };
-  const theme = kept.get('theme');
-  if ([...themes.options].some(({ value }) => value === theme)) {
-    themes.value = theme ?? '';
-    choose(themes.value);
-  }
+  // What was chosen before is in place since the head was read (`CHOSEN_THEME_SCRIPT`).
+  themes.value = root.dataset['theme'] ?? themes.value;
   themes.onchange = () => {
     kept.set('theme', themes.value);
-    choose(themes.value);
+    root.dataset['theme'] = themes.value;
   };
 }
 

@@ -31,6 +31,7 @@ export function looksStylesheet(): string {
   return `:root{color-scheme:light dark;\n${declarations.join('')}}\n${rules.join('')}`;
 }
 
-function lightDark({ light, dark }: Colour): string {
+/** As a value of CSS. */
+export function lightDark({ light, dark }: Colour): string {
   return `light-dark(${toHex(light)},${toHex(dark)})`;
 }

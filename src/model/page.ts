@@ -15,6 +15,28 @@ import type { TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
 import type { EpochMs, Interval } from './time.ts';
 
+/** Sets of colours, fonts and corners to begin with; `src/looks/presets.ts` says what is in them. */
+export const PRESETS = ['paper', 'plain', 'slate', 'mono', 'contrast'] as const;
+export type Preset = (typeof PRESETS)[number];
+
+/** A picture that a page serves itself. */
+export interface OwnPicture {
+  /** Below the page's address. */
+  readonly path: string;
+  /** In pixels of the page. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What an operator changed of the look, beside the accent and variables. */
+export interface PageLook {
+  readonly preset?: Preset;
+  /** In place of the icon and the title in the header. `dark` stands on dark headers. */
+  readonly logo?: { readonly light: OwnPicture; readonly dark?: OwnPicture };
+  /** A style sheet of the operator's own, checked; it stands behind ours. */
+  readonly stylesheet?: string;
+}
+
 /** How a page is drawn: the operator's choices, complete with defaults. */
 export interface PageSettings {
   /** Absolute address of the page with a trailing slash, from site.url or the custom domain. */
@@ -32,6 +54,8 @@ export interface PageSettings {
   readonly accentColor: string | null;
   /** Checked custom properties, `--pharos-…` to value. */
   readonly cssVariables: Readonly<Record<string, string>>;
+  /** Absent: as it comes. */
+  readonly look?: PageLook;
   readonly allowIndex: boolean;
   /** How far history goes. */
   readonly historyDays: number;

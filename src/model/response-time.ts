@@ -37,12 +37,12 @@ export function bucketed(samples: readonly ResponseTime[], window: Interval, cou
   }));
 }
 
-/** Sorts `values` in place, which also makes the sum independent of their order. */
-function responseTimeFiguresOf(values: number[]): ResponseTimeFigures | null {
+/** Sorted first, which also makes the sum independent of the order; as numbers, since months of samples are many. */
+function responseTimeFiguresOf(values: readonly number[]): ResponseTimeFigures | null {
   const samplesTotal = values.length;
   if (samplesTotal === 0) return null;
-  values.sort((a, b) => a - b);
-  const sum = values.reduce((total, ms) => total + ms, 0);
+  const sorted = Float64Array.from(values).sort();
+  const sum = sorted.reduce((total, ms) => total + ms, 0);
   const rank = Math.ceil((samplesTotal * 95) / 100);
-  return { samplesTotal, averageMs: sum / samplesTotal, p95Ms: values[rank - 1] ?? 0 };
+  return { samplesTotal, averageMs: sum / samplesTotal, p95Ms: sorted[rank - 1] ?? 0 };
 }

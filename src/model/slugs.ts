@@ -29,8 +29,57 @@ export const SITE_FILES = [
   'llms.txt',
   'robots.txt',
   SECURITY_TXT,
+  'site-logo-dark.png',
+  'site-logo-dark.svg',
+  'site-logo.png',
+  'site-logo.svg',
   'sitemap.xml',
 ] as const;
+
+/** Files that a page has beside its folders, also at the root of a site that has a home page. */
+const PAGE_FILES = [
+  'build.json',
+  'favicon.svg',
+  'feed.atom',
+  'feed.json',
+  'feed.rss',
+  'history.atom',
+  'history.rss',
+  'icon.png',
+  'index.html',
+  'logo-dark.png',
+  'logo-dark.svg',
+  'logo.png',
+  'logo.svg',
+  'maintenance.ics',
+  'og.png',
+] as const;
+
+const ROOT_FILES: ReadonlySet<string> = new Set([...PAGE_FILES, ...SITE_FILES, '_headers', '_redirects']);
+
+/** Whether Pharos has, or may have, a file of its own of that name at the root of a site. */
+export function isOwnRootFile(name: string): boolean {
+  return ROOT_FILES.has(name.toLowerCase());
+}
+
+/** Types of files that an operator may have served as they are. No HTML: that would be a page of this origin that no policy holds. */
+export const PUBLIC_TYPES: Readonly<Record<string, string>> & { readonly '.txt': string } = {
+  '.avif': 'image/avif',
+  '.css': 'text/css; charset=utf-8',
+  '.gif': 'image/gif',
+  '.ico': 'image/x-icon',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json; charset=utf-8',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+  '.xml': 'application/xml; charset=utf-8',
+};
 
 const RESERVED: ReadonlySet<string> = new Set(['-', 'assets', 'favicon', 'robots', 'sitemap', ...PAGE_FOLDERS]);
 

@@ -9,6 +9,8 @@ export interface SiteAddresses {
   readonly basePath: string;
   /** Slug of the page that the root is an address of; null: the root is the index of pages. */
   readonly home: string | null;
+  /** Paths of files that the operator serves at the root. */
+  readonly publicFiles: ReadonlySet<string>;
   /** Slug by custom domain. */
   readonly customDomains: ReadonlyMap<string, string>;
 }
@@ -54,6 +56,7 @@ export function resolveAddress(host: string | undefined, target: string, site: S
 function siteAddress(path: string, site: SiteAddresses): Address {
   // Behind a proxy that strips the base path, and behind one that keeps it, the same files answer.
   const local = path.startsWith(site.basePath) ? path.slice(site.basePath.length) : path.slice(1);
+  if (site.publicFiles.has(local)) return { kind: 'site', path: local };
   const slash = local.indexOf('/');
   const slug = slash === -1 ? local : local.slice(0, slash);
   if (site.home !== null && isOfHome(local, slug)) return pageAddress(site.home, local, site.basePath);

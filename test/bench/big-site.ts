@@ -103,7 +103,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
         throw error;
       },
       ...(init.isTeamed === true
-        ? { workers: createWorkerPool({ store: { file: databaseFile }, folders }, control) }
+        ? { workers: createWorkerPool({ store: { file: databaseFile }, folders, components: null }, control) }
         : {}),
       ...overrides,
     });

@@ -235,14 +235,25 @@ describe('the card', () => {
   });
 
   it('of a name in another script is text with its direction', async () => {
-    expect(await cardSvg(badgeSubject({ name: 'العربية' }))).toMatch(/<text[^>]* direction="rtl"[^>]*>العربية<\/text>/);
+    expect(await cardSvg(badgeSubject({ name: 'ܐܪܡܝܐ' }))).toMatch(/<text[^>]* direction="rtl"[^>]*>ܐܪܡܝܐ<\/text>/);
   });
 
+  it.each(['العربية', 'עברית', '決済サービス', '支付服务', 'Платежи'])(
+    'of a name such as %s is outlines',
+    async (name) => {
+      const [plain, card] = await Promise.all([cardSvg(badgeSubject({ name: '' })), cardSvg(badgeSubject({ name }))]);
+      expect(card).not.toContain('<text');
+      expect(card.match(/<path fill/g)?.length ?? card.match(/<path/g)?.length).toBeGreaterThan(
+        plain.match(/<path fill/g)?.length ?? 0,
+      );
+    },
+  );
+
   it('has words of the operator in any script, on the side where the others are', async () => {
-    const card = await cardSvg(badgeSubject(), { words: { operational: '稼働中' } });
-    expect(card).toMatch(/<text[^>]* x="62"[^>]* text-anchor="start" direction="ltr"[^>]*>稼働中<\/text>/);
-    const hebrew = await cardSvg(badgeSubject({ name: 'עברית' }));
-    expect(hebrew).toMatch(/<text[^>]* x="62"[^>]* text-anchor="end" direction="rtl"[^>]*>עברית<\/text>/);
+    const card = await cardSvg(badgeSubject(), { words: { operational: '가동 중' } });
+    expect(card).toMatch(/<text[^>]* x="62"[^>]* text-anchor="start" direction="ltr"[^>]*>가동 중<\/text>/);
+    const syriac = await cardSvg(badgeSubject({ name: 'ܐܪܡܝܐ' }));
+    expect(syriac).toMatch(/<text[^>]* x="62"[^>]* text-anchor="end" direction="rtl"[^>]*>ܐܪܡܝܐ<\/text>/);
   });
 
   it('of stale figures is grey and says so once', async () => {

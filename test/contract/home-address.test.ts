@@ -39,6 +39,7 @@ describe('the root of a site with a home page, and that of a domain', () => {
         basePath: '/',
         home: 'acme',
         customDomains: new Map([[OWN_HOST, 'acme']]),
+        publicFiles: new Set<string>(),
       }),
       sources: () => [],
       reader: createReleaseReader(folders),

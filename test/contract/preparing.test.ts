@@ -27,7 +27,13 @@ describe('a page that was never published', () => {
     site = await folder.open();
     await site.access.setPages(PAGES);
     door = createFrontDoor({
-      addresses: () => ({ siteHost: 'status.example.com', basePath: '/', home: null, customDomains: new Map() }),
+      addresses: () => ({
+        siteHost: 'status.example.com',
+        basePath: '/',
+        home: null,
+        customDomains: new Map(),
+        publicFiles: new Set(),
+      }),
       reader: createReleaseReader(releaseFolders(data)),
       access: site.access,
       own: async () => null,

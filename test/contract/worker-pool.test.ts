@@ -22,7 +22,7 @@ describe('pages that are prepared on threads', () => {
 
   const poolOf = ({ folder, folders, store }: SmallSite, file = 'pharos.db') =>
     createWorkerPool(
-      { store: { file: join(folder, file) }, folders },
+      { store: { file: join(folder, file) }, folders, components: null },
       createPublishControl({
         database: store.database,
         folders,

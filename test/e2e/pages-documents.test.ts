@@ -118,7 +118,7 @@ describe('policies', () => {
     const model = calm({ settings: { accentColor: '#aa0000' } });
     const { html, csp } = await renderer.render('status-page', statusPageView(model));
     const { csp: without } = await renderer.render('status-page', statusPageView(calm()));
-    expect(html).toContain('<style>:root:root{--pharos-accent:#aa0000}</style>');
+    expect(html).toMatch(/<style>:root\{--brand:#aa0000;--pharos-accent:[^<]*<\/style><\/head>/);
     expect(csp.split("'sha256-").length).toBe(without.split("'sha256-").length + 1);
   });
 

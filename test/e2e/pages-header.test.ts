@@ -39,6 +39,12 @@ async function open(path: string, options: Parameters<Browser['newContext']>[0] 
   return page;
 }
 
+/** Paths of pages with a header, one of each kind. */
+function onePageOfEachOwnKind(): string[] {
+  const pages = pagesOf(outage()).filter(({ kind }) => kind !== 'embed');
+  return [...new Map(pages.map(({ kind, path }) => [kind, path])).values()];
+}
+
 const paper = (page: Page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
 
 describe('subscribing', () => {
@@ -101,6 +107,29 @@ describe('the theme', () => {
     await page.getByText('Display', { exact: true }).click();
     await page.getByLabel('Theme').selectOption('System');
     expect(await paper(page)).toBe(light);
+  });
+
+  it.each(onePageOfEachOwnKind())('is in place at "%s" before anything is drawn', async (path) => {
+    const page = await open(path, { colorScheme: 'light' });
+    await page.evaluate(() => localStorage.setItem('pharos:theme', 'dark'));
+    await page.addInitScript(() =>
+      new MutationObserver((_, observer) => {
+        if (!document.body) return;
+        observer.disconnect();
+        Object.assign(globalThis, { themeAtFirst: document.documentElement.dataset['theme'] });
+      }).observe(document, { childList: true, subtree: true }),
+    );
+    await page.reload();
+    expect(await page.evaluate(() => (globalThis as { themeAtFirst?: string }).themeAtFirst)).toBe('dark');
+    expect(await page.getByLabel('Theme').inputValue()).toBe('dark');
+  });
+
+  it('is the page’s where something else is kept under its name', async () => {
+    const page = await open('', { colorScheme: 'light' });
+    await page.evaluate(() => localStorage.setItem('pharos:theme', 'toString'));
+    await page.reload();
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('system');
+    expect(await page.getByLabel('Theme').inputValue()).toBe('system');
   });
 
   it('does without a browser that keeps nothing', async () => {

@@ -119,11 +119,12 @@ export function componentModel(init: ComponentInit = {}): ComponentModel {
   };
 }
 
-/** Five-minute samples of the last day around `aroundMs`, from a seed. */
-export function responseTimes(seed: number, aroundMs = 140): ResponseTime[] {
+/** Samples of the last days around `aroundMs`, from a seed: every five minutes in one day, else every two hours. */
+export function responseTimes(seed: number, aroundMs = 140, days = 1): ResponseTime[] {
   const next = randomOf(seed);
-  return Array.from({ length: 288 }, (_, index) => ({
-    at: ago((288 - index) * 5 * MINUTE_MS),
+  const [count, minutes] = days === 1 ? [288, 5] : [days * 12, 120];
+  return Array.from({ length: count }, (_, index) => ({
+    at: ago((count - index) * minutes * MINUTE_MS),
     ms: Math.round(aroundMs * (0.7 + next() * 0.6 + (next() > 0.97 ? 2 : 0))),
   }));
 }

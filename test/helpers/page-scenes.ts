@@ -63,7 +63,7 @@ function acmeComponents(now: Readonly<Record<string, Trouble>> = {}): ComponentM
       groupId: index < 4 ? 'core' : index < 6 || index === 8 ? 'delivery' : 'rest',
       troubles: [...pastTroubles(index + 1), ...(trouble === undefined ? [] : [trouble])],
       knownDays: index === 8 ? 41 : 400,
-      responseTimes: index < 4 ? responseTimes(index + 1, 90 + index * 40) : [],
+      responseTimes: index < 4 ? responseTimes(index + 1, 90 + index * 40, index === 0 ? 90 : 1) : [],
     });
   });
 }

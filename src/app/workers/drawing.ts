@@ -36,6 +36,7 @@ export function drawingWith(
         badge: pageBadges(page),
         redirects: page.config?.redirects ?? {},
         icon: page.icon,
+        logo: page.logo ?? [],
       }),
     dataOf: badgeData,
     siteFilesOf,

@@ -12,7 +12,7 @@ import { createRpc } from './rpc.ts';
 import type { PageWorkerData, PageWorkerHandlers, PageWorkerHost } from './worker-pool.ts';
 
 if (parentPort === null) throw new Error('this module is the beginning of a thread');
-const { store, folders } = workerData as PageWorkerData;
+const { store, folders, components } = workerData as PageWorkerData;
 
 async function start() {
   return {
@@ -21,7 +21,7 @@ async function start() {
     disk: DISK,
     nextNumber: (slug: string, above: number) => host.call('nextNumber', slug, above),
     rememberFirsts: (firsts: PageFirsts) => host.call('rememberFirsts', firsts),
-    ...drawingWith(await loadRenderer()),
+    ...drawingWith(await loadRenderer(components)),
   };
 }
 

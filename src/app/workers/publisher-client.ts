@@ -3,6 +3,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
+import type { OwnComponents } from '../../publish/draw/own-components.ts';
 import type { Rendered, Renderer } from '../../publish/draw/renderer.ts';
 import type { PublishControl } from '../../publish/publish-control.ts';
 import type { Publisher, PublishReport } from '../../publish/publisher.ts';
@@ -17,6 +18,8 @@ import { createStateSender, type SentState } from './state-transfer.ts';
 export interface PublisherThreadData {
   readonly store: StorePlace;
   readonly folders: ReleaseFolders;
+  /** Of an operator; null: none. */
+  readonly components: OwnComponents | null;
 }
 
 /** What the thread answers. */
@@ -60,9 +63,9 @@ export interface PublisherClient extends Publisher {
  * @throws PUBLISH_FAILED when it cannot draw
  */
 export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
-  const { store, folders, control, takeTouched, onPage, onError } = options;
+  const { store, folders, components, control, takeTouched, onPage, onError } = options;
   const worker = new Worker(new URL(`./publisher-thread${extname(import.meta.url)}`, import.meta.url), {
-    workerData: { store, folders } satisfies PublisherThreadData,
+    workerData: { store, folders, components } satisfies PublisherThreadData,
   });
   const host = createControlHost(control);
   const rpc = createRpc<PublisherHandlers>(worker, {

@@ -14,7 +14,7 @@ import { createStateReceiver } from './state-transfer.ts';
 import { createWorkerPool } from './worker-pool.ts';
 
 if (parentPort === null) throw new Error('this module is the beginning of a thread');
-const { store, folders } = workerData as PublisherThreadData;
+const { store, folders, components } = workerData as PublisherThreadData;
 const receive = createStateReceiver();
 const touched = new Set<string>();
 
@@ -39,7 +39,7 @@ const handlers: PublisherHandlers = {
 
 const host = createRpc<PublisherHost>(parentPort, handlers);
 const reader = createStore(openStoreReader(store));
-const renderer = loadRenderer();
+const renderer = loadRenderer(components);
 const control = createRemoteControl(host);
 
 async function start() {
@@ -53,7 +53,7 @@ async function start() {
       touched.clear();
       return taken;
     },
-    workers: createWorkerPool({ store, folders }, control),
+    workers: createWorkerPool({ store, folders, components }, control),
     onPage: (done, total) => void host.call('onPage', done, total),
     onError: (error) => void host.call('onError', messageOf(error)),
   });

@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
+import type { OwnComponents } from '../../publish/draw/own-components.ts';
 import type { PageTask, PreparedPage } from '../../publish/page/page-release.ts';
 import type { PrepareControl } from '../../publish/publish-control.ts';
 import type { WorkerPool } from '../../publish/publisher.ts';
@@ -18,6 +19,8 @@ import { createRpc, type RpcPeer } from './rpc.ts';
 export interface PageWorkerData {
   readonly store: StorePlace;
   readonly folders: ReleaseFolders;
+  /** Of an operator; null: none. */
+  readonly components: OwnComponents | null;
 }
 
 /** What a thread answers. */

@@ -4,13 +4,13 @@
  * when the first card is drawn.
  */
 
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { Font } from 'satori';
 import type { Colour } from '../../looks/colour.ts';
 import { escapeMarkup } from '../../model/markup.ts';
+import { once } from '../../once.ts';
+import { isDrawable } from '../../views/badges/drawable.ts';
 import { type Canvas, fill } from '../canvas.ts';
 import { compactPath } from './compact-path.ts';
+import { type Faces, facesFor } from './faces.ts';
 import { cleanText, textDirection } from './text.ts';
 
 /** One line of text; too long for its width, it ends in an ellipsis. Measures in pixels. */
@@ -22,28 +22,24 @@ export interface CardLine {
   readonly top: number;
   readonly width: number;
   readonly size: number;
-  readonly weight: (typeof WEIGHTS)[number];
+  readonly weight: 500 | 600;
+  /** Set in the face of headings. */
+  readonly isDisplay?: boolean;
   readonly colour: Colour;
 }
-
-const SUBSETS = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietnamese'] as const;
-const WEIGHTS = [500, 600] as const;
-
-/** What the subsets of the font draw: Latin, Greek, Cyrillic, their punctuation, and a few signs. */
-const COVERED =
-  /^[\u0020-\u0148\u014a-\u01c3\u01c5-\u024f\u0386-\u03ce\u0400-\u045f\u0490\u0491\u1ea0-\u1ef9\u2013\u2014\u2018-\u201a\u201c-\u201e\u2022\u2026\u20ac\u2122]*$/;
 
 /** The lines as SVG: outlines, and for scripts that the fonts do not have, text in the viewer's fonts. */
 export async function drawLines(
   lines: readonly CardLine[],
   canvas: Canvas,
-  size: { width: number; height: number },
+  { locale, ...size }: { width: number; height: number; locale: string },
 ): Promise<string> {
   const clean = lines.map((line) => ({ ...line, text: cleanText(line.text) })).filter(({ text }) => text !== '');
-  const covered = clean.filter(({ text }) => COVERED.test(text));
-  const others = clean.filter(({ text }) => !COVERED.test(text));
-  const { satori, fonts } = await library();
-  const svg = await satori(layOut(covered, size), { ...size, fonts });
+  const covered = clean.filter(({ text }) => isDrawable(text));
+  const others = clean.filter(({ text }) => !isDrawable(text));
+  const { default: satori } = await library();
+  const faces = await facesFor(covered.map(({ text }) => text).join(' '), locale);
+  const svg = await satori(layOut(covered, size, faces), { ...size, fonts: [...faces.fonts] });
   const paths = Array.from(svg.matchAll(/<path fill="#([0-9a-f]{6})" d="([^"]+)"/g), ([, mark = '', path = '']) => {
     const line = covered[Number.parseInt(mark, 16) - 1];
     return line === undefined ? '' : `<path${fill(line.colour, canvas)} d="${compactPath(path)}"/>`;
@@ -68,8 +64,8 @@ interface Box {
 }
 
 /** Every line is given its own number as its colour, to be told by it in what satori gives back. */
-function layOut(lines: readonly CardLine[], { width, height }: { width: number; height: number }): Box {
-  const children = lines.map(({ text, edge, x, top, size, weight, width: room }, index): Box => {
+function layOut(lines: readonly CardLine[], { width, height }: { width: number; height: number }, faces: Faces): Box {
+  const children = lines.map(({ text, edge, x, top, size, weight, isDisplay, width: room }, index): Box => {
     const style: Style = {
       display: 'block',
       position: 'absolute',
@@ -79,6 +75,7 @@ function layOut(lines: readonly CardLine[], { width, height }: { width: number; 
       textAlign: edge,
       fontSize: size,
       fontWeight: weight,
+      fontFamily: isDisplay === true ? faces.display : faces.text,
       lineHeight: 1.2,
       whiteSpace: 'nowrap',
       overflow: 'hidden',
@@ -90,28 +87,4 @@ function layOut(lines: readonly CardLine[], { width, height }: { width: number; 
   return { type: 'div', props: { style: { display: 'flex', position: 'relative', width, height }, children } };
 }
 
-let loading: ReturnType<typeof load> | null = null;
-
-/** Loaded once: satori keeps what it learned of a font by the identity of its bytes. */
-function library(): ReturnType<typeof load> {
-  loading ??= load().catch((error: unknown) => {
-    loading = null;
-    throw error;
-  });
-  return loading;
-}
-
-async function load() {
-  const { resolve } = createRequire(import.meta.url);
-  const [{ default: satori }, ...fonts] = await Promise.all([
-    import('satori'),
-    ...SUBSETS.flatMap((subset) =>
-      WEIGHTS.map(async (weight) => {
-        const data = await readFile(resolve(`@fontsource/inter/files/inter-${subset}-${weight}-normal.woff`));
-        // Each subset under a name of its own: of one name only one font is asked for a letter.
-        return { name: subset, weight, style: 'normal', data } satisfies Font;
-      }),
-    ),
-  ]);
-  return { satori, fonts };
-}
+const library = once(() => import('satori'));

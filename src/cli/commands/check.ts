@@ -1,4 +1,5 @@
 import { now } from '../../app/compose.ts';
+import { ownComponents } from '../../app/own-components.ts';
 import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences } from '../../app/references.ts';
@@ -8,6 +9,7 @@ import { isStatusError, messageOf } from '../../errors.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
+import { compileRenderer } from '../../publish/draw/load-renderer.ts';
 import type { Target } from '../../publish/targets/target.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
@@ -34,6 +36,8 @@ export async function check(options: CheckOptions): Promise<number> {
   const progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openToRead(config);
   try {
+    const components = ownComponents(config);
+    if (components !== null) await compileRenderer(components);
     const isOffline = options.offline ?? false;
     const upstreams = isOffline ? [] : pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID);
     let answered = 0;

@@ -1,4 +1,5 @@
 import { now } from '../../app/compose.ts';
+import { ownComponents } from '../../app/own-components.ts';
 import { type PagePlan, type Plan, planPublish } from '../../app/plan.ts';
 import { drawingWith } from '../../app/workers/drawing.ts';
 import { loadRenderer } from '../../publish/draw/load-renderer.ts';
@@ -22,7 +23,7 @@ export async function diff(options: DiffOptions): Promise<number> {
   await using pharos = await openToRead(config);
   try {
     progress.doing('comparing pages');
-    const renderer = await loadRenderer();
+    const renderer = await loadRenderer(ownComponents(config));
     const plan = await planPublish({ pharos, ...drawingWith(renderer) }, await pharos.siteState(now()));
     progress.end();
     print(options.json === true, plan, planText(plan, options.files === true));

@@ -9,7 +9,6 @@ import { createReload, onHangUp } from '../../app/reload.ts';
 import { schedulesOf } from '../../app/schedules.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
-import { compileRenderer } from '../../publish/draw/load-renderer.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
@@ -43,7 +42,6 @@ export async function start(options: StartOptions): Promise<number> {
 async function run(config: Config, options: StartOptions & { readonly sandbox: Sandbox | null }): Promise<number> {
   const secrets = new Set(config.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
-  await compileRenderer();
   const pharos = await compose(config, {
     log,
     isPublishing: true,

@@ -1,5 +1,6 @@
 /** Which status pages there are: those of the configuration, those that upstreams define, and how the two are merged. */
 
+import type { LogoFile } from '../../config/look.ts';
 import type { PageConfig } from '../../config/schema.ts';
 import type { Secret } from '../../config/secret.ts';
 import {
@@ -15,6 +16,7 @@ import { isOpenAsConfigured } from '../releases/last-published.ts';
 import { settleDomains } from './domains.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
+import { lookSettings } from './look-settings.ts';
 import { iconOf, isForeign, type PageIcon, presentationOf, shownComponents } from './presentation.ts';
 
 export interface ResolvedPage {
@@ -26,6 +28,8 @@ export interface ResolvedPage {
   readonly config: PageConfig | null;
   /** Served with the page; null: it has none, or links one of its own origin. */
   readonly icon: PageIcon | null;
+  /** Served with the page; absent: it has none. */
+  readonly logo?: readonly LogoFile[];
   /** Address of a picture that it wants and that is not its own; null: none. */
   readonly iconAddress: string | null;
 }
@@ -122,7 +126,7 @@ function isPublishable({ definition, password }: ResolvedPage, problems: Definit
 
 function finish(
   { definition, config }: Draft,
-  { site, monitors, icons = new Map(), vendorPages = new Map() }: DefinitionInputs,
+  { site, monitors, icons = new Map(), looks = new Map(), vendorPages = new Map() }: DefinitionInputs,
   problems: DefinitionProblem[],
 ): ResolvedPage {
   const { slug, customDomain } = definition;
@@ -131,6 +135,7 @@ function finish(
   const presentation = presentationOf(definition, config, site.locale);
   const wantedIcon = safeLink(definition.icon);
   const icon = iconOf(wantedIcon, url, icons);
+  const look = looks.get(slug) ?? site.look ?? {};
   if (definition.published)
     problems.push(...[...shown.told, ...presentation.told, ...icon.told].map((message) => ({ slug, message })));
   return {
@@ -147,7 +152,7 @@ function finish(
       showTargets: config?.show_targets ?? false,
       blipFloorMs: (config?.blip_floor_seconds ?? 60) * 1_000,
       uptimeDecimals: config?.uptime_decimals ?? 2,
-      accentColor: config?.accent_color ?? null,
+      ...lookSettings(look),
       cssVariables: config?.css_variables ?? {},
       historyDays: site.historyDays,
       entriesAfterMs: entriesAfterMs(config),
@@ -156,6 +161,7 @@ function finish(
     password: config?.password ?? null,
     config,
     icon: icon.icon,
+    ...(look.logo === undefined ? {} : { logo: Object.values(look.logo) }),
     iconAddress: wantedIcon !== null && isForeign(wantedIcon, url) ? wantedIcon : null,
   };
 }

@@ -1,5 +1,7 @@
 /** What status pages are defined from. */
 
+import type { Looks, OwnLook } from '../../config/look.ts';
+import type { PublicFile } from '../../config/public-files.ts';
 import type { PageConfig } from '../../config/schema.ts';
 import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import type { IconPicture } from './presentation.ts';
@@ -25,6 +27,10 @@ export interface SiteSettings {
   readonly historyDays: number;
   /** Absent: there is no `security.txt`. */
   readonly security?: SecurityContact | undefined;
+  /** Of the site's own files; default: as it comes. */
+  readonly look?: OwnLook;
+  /** Served at the root; default: none. */
+  readonly publicFiles?: readonly PublicFile[];
 }
 
 /** What definitions look at of a monitor. */
@@ -41,6 +47,8 @@ export interface DefinitionInputs {
   readonly vendorPages?: ReadonlyMap<string, string> | undefined;
   /** What became of the pictures that icons lead to, by address; default: none was asked for. */
   readonly icons?: ReadonlyMap<string, IconPicture> | undefined;
+  /** Of pages with a configuration, by slug; others have that of the site. */
+  readonly looks?: Looks['pages'] | undefined;
 }
 
 export interface DefinitionProblem {

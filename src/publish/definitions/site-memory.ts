@@ -108,13 +108,14 @@ export function createSiteMemory(store: Store): SiteMemory {
       upstreamDefinitions: definitions,
       undecidedUpstreams: undecided,
       icons: inputs.icons,
+      looks: inputs.looks,
       vendorPages: inputs.vendorPages,
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
     const pageKeys = new Map(
       resolved.pages.map((page) => [
         page.definition.slug,
-        fingerprintOf([page.definition, page.settings, page.config, page.icon]),
+        fingerprintOf([page.definition, page.settings, page.config, page.icon, page.logo]),
       ]),
     );
     const pages = keepUnchanged(before, resolved.pages, pageKeys);

@@ -14,6 +14,7 @@ export interface SiteStateInputs {
   readonly intervalMs: ReadonlyMap<string, number>;
   /** Upstreams that may define pages. */
   readonly definesPages: ReadonlySet<string>;
+  readonly looks?: DefinitionInputs['looks'];
   readonly vendorPages?: DefinitionInputs['vendorPages'];
   /** What became of the pictures that icons lead to; the same object as long as nothing changed. */
   readonly icons?: DefinitionInputs['icons'];

@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf, StatusError } from '../../errors.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { digestOfFile, versionOfDigests } from './module-graph.ts';
+import { OWN_COMPONENTS_VARIABLE, OWN_PLACE, type OwnComponents, ownParts } from './own-components.ts';
 import { astroPages, type RecordedSources, SOURCES_FILE } from './record-sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -31,34 +32,40 @@ export interface CompiledPages {
 }
 
 /**
- * Makes sure that the pages are compiled as their sources are now. Quick when they are. Safe in several processes at
+ * Makes sure that the pages are compiled as their sources are now, with an operator's own components where there are any. Quick when they are. Safe in several processes at
  * once: each compiles on its own, and the first to finish wins.
  *
  * @throws PUBLISH_FAILED when they do not compile
  */
-export async function compilePages(): Promise<CompiledPages> {
-  const current = currentBuild();
+export async function compilePages(own: OwnComponents | null = null): Promise<CompiledPages> {
+  const current = currentBuild(own);
   if (current !== null) return current;
-  compiling ??= compile().finally(() => {
-    compiling = null;
-  });
-  return compiling;
+  if (own !== null && astroPages(ROOT).length === 0) throw withoutSources();
+  const builds = own?.builds ?? BUILDS;
+  const mine = compiling.get(builds) ?? compile(own, builds).finally(() => compiling.delete(builds));
+  compiling.set(builds, mine);
+  return mine;
 }
 
-/** The build of this process that has not ended. */
-let compiling: Promise<CompiledPages> | null = null;
+/** Builds of this process that have not ended, by where they go. */
+const compiling = new Map<string, Promise<CompiledPages>>();
 
-async function compile(): Promise<CompiledPages> {
-  const staging = await makeStaging();
+function withoutSources(): StatusError {
+  const message = `Own components are built into the pages, and ${ROOT} has no sources of pages. Use a package that brings them along, or leave out site.components.`;
+  return new StatusError({ code: 'CONFIG_INVALID', message, issues: [{ path: 'site.components', message }] });
+}
+
+async function compile(own: OwnComponents | null, builds: string): Promise<CompiledPages> {
+  const staging = await makeStaging(builds);
   try {
-    await runAstroBuild(staging);
+    await runAstroBuild(staging, own);
     // A temporary folder is its maker's alone, but whoever installs is seldom the user that the server runs as.
     await chmod(staging, 0o755);
     const record = JSON.parse(await readFile(join(staging, SOURCES_FILE), 'utf8')) as RecordedSources;
     const name = fingerprintOf(record).slice(0, 16);
-    await moveIntoPlace(staging, join(BUILDS, name));
-    await removeOldBuilds(name);
-    return buildAt(join(BUILDS, name), record);
+    await moveIntoPlace(staging, join(builds, name));
+    await removeOldBuilds(builds, name);
+    return buildAt(join(builds, name), record);
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
@@ -68,17 +75,20 @@ async function compile(): Promise<CompiledPages> {
  * The build whose sources are all as they were when it was made; null: there is none. Where there are no sources, as in a
  * package of compiled code, it is the one that came along.
  */
-function currentBuild(): CompiledPages | null {
+function currentBuild(own: OwnComponents | null): CompiledPages | null {
+  const builds = own?.builds ?? BUILDS;
+  const parts = own === null ? [] : [own.folder, ...ownParts(own.folder)];
   const pages = astroPages(ROOT);
   const digests = new Map<string, string | null>();
   const isAsBefore = ([path, digest]: readonly [string, string]): boolean =>
     digests.getOrInsertComputed(path, () => digestNow(join(ROOT, path))) === digest;
   const isCurrent = (record: RecordedSources): boolean =>
-    isDeepStrictEqual(Object.keys(record.pages), pages) && Object.entries(record.digests).every(isAsBefore);
-  for (const name of existsSync(BUILDS) ? readdirSync(BUILDS) : []) {
-    const folder = join(BUILDS, name);
+    isDeepStrictEqual([Object.keys(record.pages), record.parts], [pages, parts]) &&
+    Object.entries(record.digests).every(isAsBefore);
+  for (const name of existsSync(builds) ? readdirSync(builds) : []) {
+    const folder = join(builds, name);
     const record = name.startsWith('.') ? null : recordOf(folder);
-    if (record !== null && (pages.length === 0 || isCurrent(record))) return buildAt(folder, record);
+    if (record !== null && ((pages.length === 0 && own === null) || isCurrent(record))) return buildAt(folder, record);
   }
   return null;
 }
@@ -112,14 +122,14 @@ function buildAt(folder: string, { digests, ofAll, pages }: RecordedSources): Co
   };
 }
 
-async function makeStaging(): Promise<string> {
+async function makeStaging(builds: string): Promise<string> {
   try {
-    await mkdir(BUILDS, { recursive: true });
-    return await mkdtemp(join(BUILDS, '.next-'));
+    await mkdir(builds, { recursive: true });
+    return await mkdtemp(join(builds, '.next-'));
   } catch (error) {
     throw new StatusError({
       code: 'PUBLISH_FAILED',
-      message: `The pages are not compiled, and ${BUILDS} cannot be written (${messageOf(error)}). Run "npm ci" as whoever owns that folder.`,
+      message: `The pages are not compiled, and ${builds} cannot be written (${messageOf(error)}). Run "npm ci" as whoever owns that folder.`,
     });
   }
 }
@@ -127,14 +137,18 @@ async function makeStaging(): Promise<string> {
 const require = createRequire(import.meta.url);
 
 /** In a process of its own: the compiler takes 150 MB that a server should not keep. */
-async function runAstroBuild(outFolder: string): Promise<void> {
+async function runAstroBuild(outFolder: string, own: OwnComponents | null): Promise<void> {
   const binary = join(astroFolder(), 'bin', 'astro.mjs');
   const child = spawn(process.execPath, [binary, 'build', '--silent', '--outDir', outFolder], {
     cwd: ROOT,
     timeout: COMPILE_TIMEOUT_MS,
     stdio: ['ignore', 'pipe', 'pipe'],
     // None of ours goes along: secrets live in the environment.
-    env: { NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1' },
+    env: {
+      NODE_ENV: 'production',
+      ASTRO_TELEMETRY_DISABLED: '1',
+      ...(own === null ? {} : { [OWN_COMPONENTS_VARIABLE]: own.folder }),
+    },
   });
   let output = '';
   const keep = (chunk: Buffer) => {
@@ -149,7 +163,7 @@ async function runAstroBuild(outFolder: string): Promise<void> {
   if (status === 0) return;
   throw new StatusError({
     code: 'PUBLISH_FAILED',
-    message: `The pages do not compile; what is published stays as it is.\n${output.trim()}`,
+    message: `The pages do not compile; what is published stays as it is.\n${withOwnPaths(output.trim(), own)}`,
     context: { status },
   });
 }
@@ -167,6 +181,13 @@ function astroFolder(): string {
   }
 }
 
+/** Names an operator's files as they are called on the disk. */
+function withOwnPaths(output: string, own: OwnComponents | null): string {
+  if (own === null) return output;
+  const [told = ''] = output.split(/\n\s*Stack trace:/);
+  return told.replaceAll(join(ROOT, OWN_PLACE), own.folder).replaceAll(OWN_PLACE, own.folder);
+}
+
 async function moveIntoPlace(staging: string, target: string): Promise<void> {
   try {
     await rename(staging, target);
@@ -176,9 +197,9 @@ async function moveIntoPlace(staging: string, target: string): Promise<void> {
   }
 }
 
-async function removeOldBuilds(current: string): Promise<void> {
-  const names = (await readdir(BUILDS)).filter((name) => !name.startsWith('.') && name !== current);
-  const aged = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(BUILDS, name))).mtimeMs })));
+async function removeOldBuilds(builds: string, current: string): Promise<void> {
+  const names = (await readdir(builds)).filter((name) => !name.startsWith('.') && name !== current);
+  const aged = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(builds, name))).mtimeMs })));
   const old = aged.toSorted((a, b) => b.at - a.at).slice(OLD_BUILDS_MAX);
-  await Promise.all(old.map(({ name }) => rm(join(BUILDS, name), { recursive: true, force: true })));
+  await Promise.all(old.map(({ name }) => rm(join(builds, name), { recursive: true, force: true })));
 }

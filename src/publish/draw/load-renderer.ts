@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { fingerprintOf } from '../fingerprint.ts';
 import { compilePages } from './compile-pages.ts';
 import { readModules } from './module-graph.ts';
+import { type OwnComponents, ownPlaceOf } from './own-components.ts';
 import { type Built, createRenderer, RENDERER_MODULE, type Renderer } from './renderer.ts';
 
 /**
@@ -11,14 +12,20 @@ import { type Built, createRenderer, RENDERER_MODULE, type Renderer } from './re
  *
  * @throws PUBLISH_FAILED when they do not compile
  */
-export async function compileRenderer(): Promise<void> {
-  await compilePages();
+export async function compileRenderer(own: OwnComponents | null = null): Promise<void> {
+  await compilePages(own);
 }
 
 /** The compiled pages, compiled first where they are not. Once loaded they stay in memory, about 15 MB. */
-export async function loadRenderer(): Promise<Renderer> {
-  const pages = await compilePages();
-  const own = readModules(RENDERER_MODULE).versionOf(RENDERER_MODULE);
+export async function loadRenderer(own: OwnComponents | null = null): Promise<Renderer> {
+  const pages = await compilePages(own);
+  const drawing = readModules(RENDERER_MODULE).versionOf(RENDERER_MODULE);
+  // An error in one of their components is told at its place in it.
+  if (own !== null) process.setSourceMapsEnabled(true);
   const built = (await import(pathToFileURL(pages.entry).href)) as Built;
-  return createRenderer(built, (kind) => fingerprintOf([own, pages.versionOf(kind)]));
+  return createRenderer(
+    built,
+    (kind) => fingerprintOf([drawing, pages.versionOf(kind)]),
+    own === null ? undefined : (error) => ownPlaceOf(error, own.folder),
+  );
 }

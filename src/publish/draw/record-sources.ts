@@ -8,6 +8,7 @@ import { basename, dirname, extname, isAbsolute, join, relative } from 'node:pat
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
 import { digestOfFile, readModules } from './module-graph.ts';
+import { ownParts, realPath } from './own-components.ts';
 import { packageFiles } from './package-files.ts';
 
 export const SOURCES_FILE = 'sources.json';
@@ -20,6 +21,8 @@ export interface RecordedSources {
   readonly ofAll: readonly string[];
   /** What each page is made of besides, by its name. */
   readonly pages: Readonly<Record<string, readonly string[]>>;
+  /** Folder of an operator's components, and the parts that they replace; empty: there are none. */
+  readonly parts: readonly string[];
 }
 
 /** The part of the bundler's plugins that is used here. */
@@ -31,32 +34,45 @@ interface PluginContext {
   readonly error: (message: string) => never;
 }
 
-/** Makes the integration. @param config  address of the module that configures the build */
-export function recordSources(config: string): AstroIntegration {
+/**
+ * Makes the integration.
+ *
+ * @param config  address of the module that configures the build
+ * @param own     folder of an operator's components, which are sources too
+ */
+export function recordSources(config: string, own: string | undefined): AstroIntegration {
   const root = dirname(fileURLToPath(config));
+  const roots = own === undefined ? [root] : [root, own];
+  const fileOf = (id: string): string => realPath(root, own, id.split('?')[0] ?? '');
+  /** The file that a module is, or is a part of (`Page.astro?astro&type=style`); else its id. */
+  const nodeOf = (id: string): string => (isOwn(roots, fileOf(id)) ? fileOf(id) : id);
   /** By path, taken before a file is read, so that one which changes meanwhile is seen to have changed. */
   const digests = new Map<string, string>();
   const imports: Imports = new Map();
   const plugin = {
     name: 'record-sources',
     enforce: 'pre' as const,
-    load(this: PluginContext, id: string): null {
-      const [file = ''] = id.split('?');
-      if (!isOwn(root, file) || digests.has(file)) return null;
-      if (extname(file) === '.css' && NAMES_FILES.test(readFileSync(file, 'utf8')))
-        this.error(`${file} names another file; import that in a component, where it is seen to change`);
-      digests.set(file, digestOfFile(file));
-      return null;
+    load: {
+      // Before any that reads the file itself.
+      order: 'pre' as const,
+      handler(this: PluginContext, id: string): null {
+        const file = fileOf(id);
+        if (!isOwn(roots, file) || digests.has(file)) return null;
+        if (extname(file) === '.css' && NAMES_FILES.test(readFileSync(file, 'utf8')))
+          this.error(`${file} names another file; import that in a component, where it is seen to change`);
+        digests.set(file, digestOfFile(file));
+        return null;
+      },
     },
     /** Once for the server and once for the browser's scripts; together they are the graph. */
     generateBundle(this: PluginContext): void {
       for (const id of this.getModuleIds()) {
-        const from = nodeOf(root, id);
+        const from = nodeOf(id);
         const to = imports.getOrInsertComputed(from, () => new Set());
         const { importedIds = [], dynamicallyImportedIds = [] } = this.getModuleInfo(id) ?? {};
         // What the compiler makes up imports every page like this.
-        const later = isOwn(root, from) ? dynamicallyImportedIds : [];
-        for (const imported of [...importedIds, ...later]) to.add(nodeOf(root, imported));
+        const later = isOwn(roots, from) ? dynamicallyImportedIds : [];
+        for (const imported of [...importedIds, ...later]) to.add(nodeOf(imported));
       }
     },
   };
@@ -72,7 +88,10 @@ export function recordSources(config: string): AstroIntegration {
         for (const file of builders) digests.set(file, digestOfFile(file));
       },
       'astro:build:done': () => {
-        const record = recordOf(root, { digests, imports, builders });
+        const record = {
+          ...recordOf(root, { digests, imports, builders }),
+          parts: own === undefined ? [] : [own, ...ownParts(own)],
+        };
         writeFileSync(join(outFolder, SOURCES_FILE), JSON.stringify(record));
       },
     },
@@ -89,19 +108,15 @@ export function astroPages(root: string): readonly string[] {
 /** Style sheets are no modules: the bundler puts the files that one names into it, and tells nobody. */
 const NAMES_FILES = /@import\b|url\((?!\s*['"]?(?:data:|#))/;
 
-function isOwn(root: string, path: string): boolean {
-  const place = relative(root, path);
-  return isAbsolute(path) && !place.startsWith('..') && !place.split('/').includes('node_modules');
+function isOwn(roots: readonly string[], path: string): boolean {
+  const places = roots.map((root) => relative(root, path));
+  return (
+    isAbsolute(path) && places.some((place) => !place.startsWith('..') && !place.split('/').includes('node_modules'))
+  );
 }
 
 /** What imports what: paths of our files, ids of packages' and of what the compiler makes up. */
 type Imports = Map<string, Set<string>>;
-
-/** The file that a module is, or is a part of (`Page.astro?astro&type=style`); else its id. */
-function nodeOf(root: string, id: string): string {
-  const [file = ''] = id.split('?');
-  return isOwn(root, file) ? file : id;
-}
 
 interface Reading {
   readonly digests: ReadonlyMap<string, string>;
@@ -110,7 +125,7 @@ interface Reading {
   readonly builders: readonly string[];
 }
 
-function recordOf(root: string, { digests, imports, builders }: Reading): RecordedSources {
+function recordOf(root: string, { digests, imports, builders }: Reading): Omit<RecordedSources, 'parts'> {
   const pages = new Map(
     astroPages(root).map((name) => [name, reached(imports, join(root, `src/pages/${name}.astro`))]),
   );

@@ -1,6 +1,7 @@
 /** What `astro build` makes of the pages: one function that draws a view. Loaded by renderer.ts only, from the built folder. */
 
 import { createApp } from 'astro/app/entrypoint';
+import { CHOSEN_THEME_SCRIPT } from '../../views/frame/theme.ts';
 import type { Handed } from '../../views/html.ts';
 
 const app = createApp({ streaming: false });
@@ -14,10 +15,13 @@ export const stylesByKind: ReadonlyMap<string, readonly string[]> = new Map(
 );
 
 /** Contents of the scripts that stand in pages; which page has which is seen when it is drawn. */
-export const scripts: readonly string[] = [...app.manifest.inlinedScripts.values()];
+export const scripts: readonly string[] = [CHOSEN_THEME_SCRIPT, ...app.manifest.inlinedScripts.values()];
 
 // Astro would hash the styles of a page each time that it is drawn, to write a header that says what this list says.
 app.manifest.shouldInjectCspMetaTags = false;
+
+// What a template throws is for whoever draws, with its place; there is no page to show instead.
+app.renderError = (_request, { error, status }) => Promise.reject(error ?? new TypeError(`It ended with ${status}`));
 
 const routes = new Map(app.manifest.routes.map(({ routeData }) => [routeData.route, routeData]));
 

@@ -6,7 +6,8 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { StatusError } from '../../errors.ts';
+import { messageOf, StatusError } from '../../errors.ts';
+import type { SafeCss } from '../../views/frame/theme.ts';
 import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
 import { type Policy, policyOf } from './policy.ts';
 
@@ -33,23 +34,38 @@ export interface Built {
 /** Draws what was built; this module is part of how every page is drawn. */
 export const RENDERER_MODULE = import.meta.url;
 
-export function createRenderer(built: Built, versionOf: Renderer['versionOf']): Renderer {
+/** @param placeOf  where in an operator's own components an error comes from, as a text; null: it does not */
+export function createRenderer(
+  built: Built,
+  versionOf: Renderer['versionOf'],
+  placeOf: (error: unknown) => string | null = () => null,
+): Renderer {
   const policies = policiesOf(built);
   return {
     versionOf,
     render: async (kind, view) => {
-      const response = await built.draw({ kind, view } as Handed);
-      if (response.status !== 200)
-        throw new StatusError({
-          code: 'PUBLISH_FAILED',
-          message: `A page of kind ${kind} could not be drawn (status ${response.status}); the line before says why`,
-          context: { kind },
-        });
-      const page = await response.text();
-      const policy = policies(kind, page, view.shell.themeCss);
-      return { html: page.replace(CHARSET, `${CHARSET}${policy.meta}`), csp: policy.header };
+      const page = await drawn(built, { kind, view } as Handed, placeOf);
+      const { themeCss } = view.shell;
+      const policy = policies(kind, page, themeCss);
+      const html = page.replace(CHARSET, `${CHARSET}${policy.meta}`);
+      return { html: themeCss === null ? html : withTheme(html, themeCss), csp: policy.header };
     },
   };
+}
+
+async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => string | null): Promise<string> {
+  try {
+    const response = await built.draw(handed);
+    return await response.text();
+  } catch (error) {
+    const place = placeOf(error);
+    throw new StatusError({
+      code: 'PUBLISH_FAILED',
+      message: `A page of kind ${handed.kind} could not be drawn: ${messageOf(error)}${place === null ? '' : ` (${place})`}`,
+      context: { kind: handed.kind },
+      cause: error,
+    });
+  }
 }
 
 /** Looks of the operators of one site; more are not kept. */
@@ -68,6 +84,11 @@ function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: stri
     known.set(key, made);
     return made;
   };
+}
+
+/** Behind the styles of the build, which Astro puts at the end of the head, so that what an operator says holds. */
+function withTheme(html: string, themeCss: SafeCss): string {
+  return html.replace('</head>', () => `<style>${themeCss}</style></head>`);
 }
 
 /** The policy stands right behind it: before anything that it speaks of. */

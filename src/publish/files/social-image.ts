@@ -3,15 +3,14 @@
  * the same on every machine; signs and days are drawn directly. The libraries are loaded when the first image is drawn.
  */
 
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { Font } from 'satori';
+import { type Faces, facesFor } from '../../badges/lettering/faces.ts';
 import { type Colour, toHex, WHITE } from '../../looks/colour.ts';
 import { INK, PAPER, QUIET_INK } from '../../looks/neutrals.ts';
 import { filledShape, SHAPE_SIZE } from '../../looks/pictures.ts';
 import { LOOKS } from '../../looks/states.ts';
 import { once } from '../../once.ts';
 import type { SocialView } from '../../views/badges/social.ts';
+import { localeDirection } from '../../views/words/index.ts';
 
 const WIDTH = 1200;
 const HEIGHT = 630;
@@ -25,37 +24,21 @@ const BAR_HEIGHT = 84;
 
 /** The image as PNG. Takes about a tenth of a second of one core, and more the first time. */
 export async function socialImage(view: SocialView): Promise<Uint8Array> {
-  const { satori, Resvg, fonts } = await libraries();
-  const text = await satori(layoutOf(view), { width: WIDTH, height: HEIGHT, fonts });
+  const { satori, Resvg } = await libraries();
+  const { title, sentence, detail, daysFrom, daysTo, address } = view;
+  const faces = await facesFor([title, sentence, detail, daysFrom, daysTo, address].join(' '), view.locale);
+  const text = await satori(layoutOf(view, faces), { width: WIDTH, height: HEIGHT, fonts: [...faces.fonts] });
   const svg = text.replace(/<\/svg>\s*$/, `${shapeOf(view)}${barsOf(view)}</svg>`);
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
 
-/** Loaded once: satori keeps what it learned of a font by the identity of its bytes. */
+/** Loaded once. */
 const libraries = once(async () => {
-  const [{ default: satori }, { Resvg }, fonts] = await Promise.all([
-    import('satori'),
-    import('@resvg/resvg-js'),
-    loadFonts(),
-  ]);
-  return { satori, Resvg, fonts };
+  const [{ default: satori }, { Resvg }] = await Promise.all([import('satori'), import('@resvg/resvg-js')]);
+  return { satori, Resvg };
 });
 
-const SUBSETS = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietnamese'] as const;
-const WEIGHTS = [500, 700] as const;
-
-/** Each subset under a name of its own, since of one name only one font is asked for a letter. */
-async function loadFonts(): Promise<Font[]> {
-  const { resolve } = createRequire(import.meta.url);
-  return Promise.all(
-    SUBSETS.flatMap((subset) =>
-      WEIGHTS.map(async (weight) => {
-        const data = await readFile(resolve(`@fontsource/inter/files/inter-${subset}-${weight}-normal.woff`));
-        return { name: subset, weight, style: 'normal', data } satisfies Font;
-      }),
-    ),
-  );
-}
+const isRightToLeft = ({ locale }: SocialView): boolean => localeDirection(locale) === 'rtl';
 
 type Style = Readonly<Record<string, string | number>>;
 
@@ -76,8 +59,9 @@ function hexIn({ isDark }: SocialView, { light, dark }: Colour): string {
   return toHex(isDark ? dark : light);
 }
 
-function layoutOf(view: SocialView): Box {
+function layoutOf(view: SocialView, faces: Faces): Box {
   const { header, isLoud } = LOOKS[view.state];
+  const direction = isRightToLeft(view) ? 'rtl' : 'ltr';
   const head = box(
     {
       flexDirection: 'column',
@@ -90,14 +74,15 @@ function layoutOf(view: SocialView): Box {
       color: isLoud ? toHex(WHITE) : hexIn(view, INK),
     },
     [
-      box({ ...ONE_LINE, fontSize: 36, fontWeight: 700, letterSpacing: -0.5, width: BESIDE_SHAPE_WIDTH }, view.title),
+      box({ ...ONE_LINE, fontSize: 38, fontFamily: faces.display, direction, width: BESIDE_SHAPE_WIDTH }, view.title),
       box({ flexDirection: 'column' }, [
         box(
           {
             fontSize: sentenceSize(view.sentence),
-            fontWeight: 700,
-            letterSpacing: -2,
-            lineHeight: 1.1,
+            fontFamily: faces.display,
+            // Joined letters stay joined.
+            ...(/^[\p{Script=Latin}\P{L}]*$/u.test(view.sentence) ? { letterSpacing: -1 } : {}),
+            lineHeight: 1.15,
             width: BESIDE_SHAPE_WIDTH,
           },
           view.sentence,
@@ -130,7 +115,7 @@ function layoutOf(view: SocialView): Box {
     },
     [box({}, view.daysFrom), box({ ...ONE_LINE, maxWidth: 640 }, view.address), box({}, view.daysTo)],
   );
-  return box({ width: WIDTH, height: HEIGHT, backgroundColor: hexIn(view, PAPER), fontFamily: SUBSETS.join(', ') }, [
+  return box({ width: WIDTH, height: HEIGHT, backgroundColor: hexIn(view, PAPER), fontFamily: faces.text, direction }, [
     head,
     foot,
   ]);
@@ -148,13 +133,15 @@ function shapeOf(view: SocialView): string {
   const hex = isLoud ? toHex(WHITE) : hexIn(view, text);
   const ink = ` stroke="${hexIn(view, header)}"`;
   const picture = filledShape(shape, { fill: ` fill="${hex}"`, stroke: ` stroke="${hex}"`, ink });
-  return `<g transform="translate(${WIDTH - MARGIN - SHAPE_WIDTH} 52) scale(${SHAPE_WIDTH / SHAPE_SIZE})">${picture}</g>`;
+  const x = isRightToLeft(view) ? MARGIN : WIDTH - MARGIN - SHAPE_WIDTH;
+  return `<g transform="translate(${x} 52) scale(${SHAPE_WIDTH / SHAPE_SIZE})">${picture}</g>`;
 }
 
 function barsOf(view: SocialView): string {
   const { days } = view;
   const pitch = (WIDTH - 2 * MARGIN) / days.length;
-  return days
+  const side = isRightToLeft(view) ? days.toReversed() : days;
+  return side
     .map((state, index) => {
       const height = (LOOKS[state].height * BAR_HEIGHT) / 7;
       const x = (MARGIN + index * pitch).toFixed(2);

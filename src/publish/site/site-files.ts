@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PublicFile } from '../../config/public-files.ts';
 import { SECURITY_TXT } from '../../model/slugs.ts';
 import { siteNotFoundView } from '../../views/page/not-found.ts';
 import {
@@ -13,16 +14,21 @@ import {
 } from '../../views/site/crawlers.ts';
 import { indexOfPagesView } from '../../views/site/index-of-pages.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
+import { lookSettings } from '../definitions/look-settings.ts';
 import { embedScript } from '../files/embed-script.ts';
 import { type FileEntry, fileEntry } from '../files/file-entry.ts';
+import { logoFiles } from '../files/files.ts';
 import { htmlFile } from '../files/html-files.ts';
 import { LLMS, ROBOTS, SECURITY, SITEMAP } from '../files/kinds/crawlers.ts';
+import { PUBLIC_FILES } from '../files/kinds/own-files.ts';
 import { SCRIPT } from '../files/kinds/script.ts';
 import { INDEX_OF_PAGES, NOT_FOUND } from '../files/kinds/views.ts';
 import type { SiteFilesInput } from './site-release.ts';
 
 /** What other sites load to show a page's state; `docs/api.md` describes them. */
 const EMBED_SCRIPTS = { 'embed.js': embedScript, 'embed-resize.js': (source: string) => source };
+/** Before the names of the site's logos, since a home page has its own at the root. */
+const SITE_LOGO = 'site-';
 const PUBLIC_FOLDER = join(import.meta.dirname, '../../../public');
 
 function scriptFile([path, written]: [string, (source: string) => string]): FileEntry {
@@ -31,20 +37,29 @@ function scriptFile([path, written]: [string, (source: string) => string]): File
   });
 }
 
+function publicFile({ path, file, sha256, contentType }: PublicFile): FileEntry[] {
+  const kind = PUBLIC_FILES[contentType];
+  return kind === undefined ? [] : [fileEntry(kind, path, { inputs: () => ({ file, sha256 }) })];
+}
+
 /** Every file of the site itself. */
 export function siteFilesOf({ site, pages }: SiteFilesInput): readonly FileEntry[] {
   const url = `${site.url}/`;
+  const own = site.look ?? {};
+  const look = { ...lookSettings(own, SITE_LOGO), cssVariables: {} };
   return [
     htmlFile(INDEX_OF_PAGES, '', {
       inputs: () =>
-        indexOfPagesView(pages, { locale: site.locale, timezone: site.timezone, siteTitle: site.name, url }),
+        indexOfPagesView(pages, { locale: site.locale, timezone: site.timezone, siteTitle: site.name, url, look }),
     }),
     fileEntry(NOT_FOUND, '404.html', {
-      inputs: () => siteNotFoundView({ locale: site.locale, siteTitle: site.name, base: url }),
+      inputs: () => siteNotFoundView({ locale: site.locale, siteTitle: site.name, base: url, look }),
     }),
     ...siteIndexFiles({ url, name: site.name }, pages),
     ...securityFiles(site.security),
     ...Object.entries(EMBED_SCRIPTS).map(scriptFile),
+    ...logoFiles(Object.values(own.logo ?? {}), SITE_LOGO),
+    ...(site.publicFiles ?? []).flatMap(publicFile),
   ];
 }
 

@@ -9,7 +9,6 @@
  *   read 2026-11
  */
 
-import { SECURITY_TXT } from '../../model/slugs.ts';
 import { MANIFEST_PATH, NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { EVERY_ANSWER, frameAncestors, HSTS, INERT_CSP, NOW_CACHE, PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { BADGE_CACHE } from './page-extras.ts';
@@ -51,7 +50,16 @@ const DATA = [
 ];
 /** Not with `*`, which the gallery in the same folder would match as well. */
 const BADGES = ['badges/:file', 'components/:id/badges/:file', 'groups/:id/badges/:file'];
-const SITE_DATA = ['robots.txt', 'sitemap.xml', 'llms.txt', SECURITY_TXT, 'embed.js', 'embed-resize.js'];
+const SITE_DATA = [
+  'robots.txt',
+  'sitemap.xml',
+  'llms.txt',
+  'embed.js',
+  'embed-resize.js',
+  // What an operator brings along.
+  'assets/*',
+  '.well-known/*',
+];
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -8,6 +8,7 @@ import { cleanLine } from '../text/plain-text.ts';
 import { catalogueTag, count, fill, wordsOf } from '../words/index.ts';
 import { bannerSentence, TROUBLE_KEYS } from '../words/state-words.ts';
 import { combinedDays } from './combined-days.ts';
+import { isDrawable, withoutPictures } from './drawable.ts';
 
 /** The image has one line for a title, and two for what is wrong. */
 const TITLE_LENGTH_MAX = 48;
@@ -32,6 +33,8 @@ export interface SocialView {
   /** Where the page is, `status.example.com/acme`. */
   readonly address: string;
   readonly isDark: boolean;
+  /** Of its words; which forms characters have, and from which side it is read, follows from it. */
+  readonly locale: string;
 }
 
 export function faviconView({ state }: PageModel): FaviconView {
@@ -39,8 +42,8 @@ export function faviconView({ state }: PageModel): FaviconView {
 }
 
 /**
- * What the social image shows. Its font has Latin, Greek and Cyrillic letters: words in other scripts are said in
- * English, and a name in another script gives way to the page's address.
+ * What the social image shows, in the page's language. A name in a script that the fonts do not have gives way to the page's
+ * address, and words in one to English.
  */
 export function socialView(model: PageModel): SocialView {
   const { definition, settings, state } = model;
@@ -63,6 +66,7 @@ export function socialView(model: PageModel): SocialView {
     daysTo: relative.format(0, 'day'),
     address,
     isDark: definition.theme === 'dark',
+    locale,
   };
 }
 
@@ -82,18 +86,9 @@ function socialDetail({ components, settings }: PageModel, locale: string): stri
   return '';
 }
 
-const DRAWABLE = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]*$/u;
-/** Common to all scripts, but not in the font. */
-const PICTURES =
-  /\p{Extended_Pictographic}|\p{So}|\p{Co}|\p{Cf}|\p{Variation_Selector}|[\u{3000}-\u{33ff}\u{ff00}-\u{ffef}]/gu;
-
-function isDrawable(text: string): boolean {
-  return DRAWABLE.test(text);
-}
-
 /** A name cut to a length, without pictures; null when the font cannot write it. */
 function drawableName(name: string, lengthMax: number): string | null {
-  const clean = cleanLine(name.replace(PICTURES, ''));
+  const clean = cleanLine(withoutPictures(name));
   if (clean === '' || !isDrawable(clean)) return null;
   const characters = [...clean];
   return characters.length <= lengthMax

@@ -3,77 +3,122 @@
 import {
   bucketed,
   type ComponentModel,
-  DAY_MS,
+  dayOf,
+  HOUR_MS,
   type Interval,
+  type ResponseTime,
   type ResponseTimeBucket,
   type ResponseTimeFigures,
   responseTimeFigures,
   toEpochMs,
+  type UptimePeriod,
   windowOf,
 } from '../../model/index.ts';
 import type { DatedPage } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import { upstreamResponseMs } from '../model/upstream-figures.ts';
 import type { TimeView } from '../text/format.ts';
-import { fill } from '../words/index.ts';
+import { fill, type Words } from '../words/index.ts';
 
-/** Longer is drawn no better. */
-const WINDOW_MS_MAX = 7 * DAY_MS;
-/** Fewer where samples are few, so that a sparse series is not all gaps. */
-const POINTS_MAX = 96;
+/** Periods that are drawn: into how many stretches at most, and how often a day or an hour is named below. */
+const PERIODS = {
+  '24h': { points: 96, ticks: 4, word: 'period24h' },
+  '7d': { points: 84, ticks: 7, word: 'period7d' },
+  '30d': { points: 90, ticks: 3, word: 'period30d' },
+  '90d': { points: 90, ticks: 3, word: 'period90d' },
+} as const satisfies Partial<Record<UptimePeriod, { points: number; ticks: number; word: keyof Words }>>;
+type ChartPeriod = keyof typeof PERIODS;
+/** Fewer stretches where samples are few, so that a sparse series is not all gaps. */
 const POINTS_MIN = 12;
 export const CHART_HEIGHT = 100;
 
-export interface ResponseChartView {
+/** One period of the chart. */
+export interface ResponsePeriodView {
+  readonly id: ChartPeriod;
+  readonly period: string;
   /** Path data in a box `width` wide and `CHART_HEIGHT` high. */
   readonly line: string;
   readonly band: string;
   readonly width: number;
-  readonly from: TimeView;
-  readonly to: TimeView;
-  /** Top of the chart. */
-  readonly top: string;
+  /** Instants at equal distances, the first at the start of the box and the last at its end. */
+  readonly ticks: readonly TimeView[];
+  /** Values at the top of the box, in its middle and at its bottom. */
+  readonly values: readonly [top: string, middle: string, bottom: string];
   readonly average: string;
   readonly p95: string;
-  readonly latest: string;
   readonly summary: string;
 }
 
-/** Null when nothing was measured in the last seven days. */
+export interface ResponseChartView {
+  /** Shortest first, at least one: those with samples that a shorter one does not have. */
+  readonly periods: readonly [ResponsePeriodView, ...ResponsePeriodView[]];
+  readonly latest: string;
+}
+
+/** Null when nothing was measured in the last ninety days. */
 export function responseChartOf(
   context: ViewContext<DatedPage>,
   { responseTimes }: ComponentModel,
 ): ResponseChartView | null {
-  const { model, words, format } = context;
-  const recent = responseTimes.filter(({ at }) => at >= model.asOf - WINDOW_MS_MAX && at < model.asOf);
-  const [first] = recent;
-  const latest = recent.at(-1);
+  const { asOf } = context.model;
+  let known = 0;
+  const periods = (Object.keys(PERIODS) as ChartPeriod[]).flatMap((id) => {
+    const { from } = windowOf(id, asOf);
+    const samples = responseTimes.filter(({ at }) => at >= from && at < asOf);
+    if (samples.length === known) return [];
+    known = samples.length;
+    return [periodView(context, id, samples)];
+  });
+  const [first, ...others] = periods;
+  const latest = responseTimes.findLast(({ at }) => at < asOf);
   if (first === undefined || latest === undefined) return null;
-  const window: Interval = { from: first.at, to: model.asOf };
-  const figures = responseTimeFigures(recent, window);
-  if (figures === null) return null;
-  const points = Math.min(POINTS_MAX, Math.max(POINTS_MIN, Math.floor(recent.length / 2)));
-  const buckets = bucketed(recent, window, points);
+  return { periods: [first, ...others], latest: milliseconds(context, latest.ms) };
+}
+
+/** @param samples  those of the period, at least one */
+function periodView(
+  context: ViewContext<DatedPage>,
+  id: ChartPeriod,
+  samples: readonly ResponseTime[],
+): ResponsePeriodView {
+  const { model, words, format } = context;
+  const { points, ticks, word } = PERIODS[id];
+  const window = windowOf(id, model.asOf);
+  const figures = responseTimeFigures(samples, window);
+  if (figures === null) throw new TypeError(`There are no samples to draw for ${id}`);
+  const count = Math.min(points, Math.max(POINTS_MIN, Math.floor(samples.length / 2)));
+  // A day is drawn in whole hours, so that they can be named.
+  const to = id === '24h' ? toEpochMs(Math.ceil(window.to / HOUR_MS) * HOUR_MS) : window.to;
+  const drawn: Interval = { from: toEpochMs(to - (window.to - window.from)), to };
+  const buckets = bucketed(samples, drawn, count);
   const topMs = niceTop(Math.max(...buckets.map((bucket) => bucket.figures?.p95Ms ?? 0)));
-  const write = (ms: number) => fill(words.milliseconds, { n: format.number(Math.round(ms)) });
-  const from = format.time(window.from);
-  const to = format.time(toEpochMs(window.to));
+  const average = milliseconds(context, figures.averageMs);
+  const p95 = milliseconds(context, figures.p95Ms);
+  const axisValue = (ms: number) => fill(words.milliseconds, { n: format.number(ms) });
   return {
+    id,
+    period: words[word],
     ...pathsOf(buckets, topMs),
-    width: points - 1,
-    from,
-    to,
-    top: write(topMs),
-    average: write(figures.averageMs),
-    p95: write(figures.p95Ms),
-    latest: write(latest.ms),
+    width: count - 1,
+    ticks: Array.from({ length: ticks + 1 }, (_, index) => {
+      const at = toEpochMs(drawn.from + ((to - drawn.from) * index) / ticks);
+      const { iso, text } = format.clock(at);
+      return { iso, text: id === '24h' ? text : format.dayInYear(dayOf(at, model.settings.timezone)) };
+    }),
+    values: [axisValue(topMs), axisValue(topMs / 2), axisValue(0)],
+    average,
+    p95,
     summary: fill(words.responseChart, {
-      from: from.text,
-      to: to.text,
-      average: write(figures.averageMs),
-      p95: write(figures.p95Ms),
+      from: format.time(window.from).text,
+      to: format.time(window.to).text,
+      average,
+      p95,
     }),
   };
+}
+
+function milliseconds({ words, format }: ViewContext<DatedPage>, ms: number): string {
+  return fill(words.milliseconds, { n: format.number(Math.round(ms)) });
 }
 
 /** The last day in the width of a word. */
@@ -89,17 +134,14 @@ export const SPARK_POINTS = 12;
 export const SPARK_HEIGHT = 8;
 
 /** Null when nothing was measured in the last day and the upstream gives no average. */
-export function responseSparkOf(
-  { model, words, format }: ViewContext<DatedPage>,
-  component: ComponentModel,
-): SparkView | null {
+export function responseSparkOf(context: ViewContext<DatedPage>, component: ComponentModel): SparkView | null {
+  const { model } = context;
   const { responseTimes } = component;
-  const write = (ms: number) => fill(words.milliseconds, { n: format.number(Math.round(ms)) });
   const window = windowOf('24h', model.asOf);
   const figures = responseTimeFigures(responseTimes, window);
   if (figures === null) {
     const averageMs = upstreamResponseMs(component, model.asOf);
-    return averageMs === null ? null : { line: '', average: write(averageMs) };
+    return averageMs === null ? null : { line: '', average: milliseconds(context, averageMs) };
   }
   const buckets = bucketed(responseTimes, window, SPARK_POINTS);
   const topMs = Math.max(...buckets.map((bucket) => bucket.figures?.averageMs ?? 0));
@@ -111,7 +153,7 @@ export function responseSparkOf(
   });
   return {
     line: line.join(''),
-    average: write(figures.averageMs),
+    average: milliseconds(context, figures.averageMs),
   };
 }
 
@@ -122,7 +164,7 @@ function niceTop(ms: number): number {
 }
 
 /** A stretch without samples is a gap, never a line across it. */
-function pathsOf(buckets: readonly ResponseTimeBucket[], topMs: number): Pick<ResponseChartView, 'line' | 'band'> {
+function pathsOf(buckets: readonly ResponseTimeBucket[], topMs: number): Pick<ResponsePeriodView, 'line' | 'band'> {
   const y = (ms: number) => Math.round(CHART_HEIGHT * (1 - Math.min(1, ms / topMs)));
   let line = '';
   let band = '';

@@ -1,13 +1,21 @@
 /** What stands around every page of a status page: head, header, age of the data, footer. */
 
-import { type EpochMs, MINUTE_MS, type PageModel, type State, type Theme } from '../../model/index.ts';
+import {
+  type EpochMs,
+  MINUTE_MS,
+  type OwnPicture,
+  type PageLook,
+  type PageModel,
+  type State,
+  type Theme,
+} from '../../model/index.ts';
 import { safeLink } from '../../model/scalars.ts';
 import { NOW_JSON_PATH } from '../text/addresses.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { ownPicture } from '../text/links.ts';
 import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
 import type { PageAge, PageFrame } from './page-frame.ts';
-import { type SafeCss, themeStyle } from './theme.ts';
+import { type OwnLook, type SafeCss, themeStyle } from './theme.ts';
 
 /** How a view is placed. */
 export interface ViewOptions {
@@ -34,6 +42,8 @@ export interface ShellView {
   /** A picture that may be drawn, else null. */
   readonly icon: string | null;
   readonly monogram: string;
+  /** In place of both, and of the title; null: none. The second, where there is one, stands on dark headers. */
+  readonly logo: readonly [LogoView, ...LogoView[]] | null;
   readonly homepage: LinkView | null;
   readonly contact: string | null;
   readonly theme: Theme;
@@ -50,6 +60,10 @@ export interface ShellView {
   readonly timesIn: string | null;
   /** In which its times are written, for the script that writes them in the visitor's; null: it has none. */
   readonly clock: ClockView | null;
+}
+
+export interface LogoView extends Omit<OwnPicture, 'path'> {
+  readonly src: string;
 }
 
 export interface ClockView {
@@ -135,6 +149,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     pageTitle: definition.title,
     icon: ownPictureFrom(context, definition.icon),
     monogram: monogramOf(definition.title),
+    logo: logoOf(settings.look, context.base),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
     theme: definition.theme,
@@ -179,6 +194,8 @@ export interface PlainShellInit {
   readonly theme?: Theme;
   readonly isIndexed?: boolean;
   readonly canonical?: string;
+  /** Of the site; default: as it comes. */
+  readonly look?: OwnLook;
 }
 
 /** A shell for pages that belong to no status page, or that must not say to which. */
@@ -195,10 +212,11 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
     pageTitle: siteTitle,
     icon: null,
     monogram: siteTitle === null ? '' : monogramOf(siteTitle),
+    logo: logoOf(rest.look?.look, base),
     homepage: null,
     contact: null,
     theme: rest.theme ?? 'system',
-    themeCss: null,
+    themeCss: rest.look === undefined ? null : themeStyle(rest.look),
     state: null,
     section: null,
     isGated: false,
@@ -215,6 +233,12 @@ const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 function monogramOf(title: string): string {
   const first = GRAPHEMES.segment(title.trim())[Symbol.iterator]().next();
   return first.done ? '•' : first.value.segment.toLocaleUpperCase('en');
+}
+
+function logoOf({ logo }: PageLook = {}, base: string): ShellView['logo'] {
+  if (logo === undefined) return null;
+  const view = ({ path, ...size }: OwnPicture): LogoView => ({ src: base + path, ...size });
+  return logo.dark === undefined ? [view(logo.light)] : [view(logo.light), view(logo.dark)];
 }
 
 function hostOf(address: string): string {

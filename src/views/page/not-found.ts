@@ -2,6 +2,7 @@
 
 import type { PageFrame } from '../frame/page-frame.ts';
 import { contextOf, plainShellOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import type { OwnLook } from '../frame/theme.ts';
 import { wordsOf } from '../words/index.ts';
 
 export interface NotFoundView {
@@ -33,12 +34,15 @@ export interface SiteInit {
   readonly siteTitle: string | null;
   /** Absolute address of the site with a slash at the end, or `''`. */
   readonly base: string;
+  /** Default: as it comes. */
+  readonly look?: OwnLook;
 }
 
 /** For addresses below no status page, and for those that must not tell. */
-export function siteNotFoundView({ locale, siteTitle, base }: SiteInit): NotFoundView {
+export function siteNotFoundView(init: SiteInit): NotFoundView {
+  const { locale, base } = init;
   return {
-    shell: plainShellOf({ locale, siteTitle, base, title: wordsOf(locale).notFoundTitle }),
+    shell: plainShellOf({ ...init, title: wordsOf(locale).notFoundTitle }),
     // Wherever it is shown, since a site's address may be a folder of a host.
     homeHref: base || '/',
     historyHref: null,

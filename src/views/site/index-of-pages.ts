@@ -2,6 +2,7 @@
 
 import { combinedState, MINUTE_MS, type PageModel, type State, toEpochMs } from '../../model/index.ts';
 import { type FreshnessView, plainShellOf, type ShellView } from '../frame/shell.ts';
+import type { OwnLook } from '../frame/theme.ts';
 import type { TimeView } from '../text/format.ts';
 import { formatIn } from '../text/format.ts';
 import { fill, wordsOf } from '../words/index.ts';
@@ -28,6 +29,8 @@ export interface IndexInit {
   readonly siteTitle: string;
   /** Absolute address of the site with a slash at the end. */
   readonly url: string;
+  /** Default: as it comes. */
+  readonly look?: OwnLook;
 }
 
 /** What the list shows of a page. */
@@ -72,6 +75,7 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
         base: '',
         isIndexed: listed.some(({ settings }) => settings.allowIndex),
         canonical: init.url,
+        ...(init.look === undefined ? {} : { look: init.look }),
       }),
       state: listed.length === 0 ? null : combinedState(listed.map((model) => model.state)),
       freshness: indexFreshness(listed, init),

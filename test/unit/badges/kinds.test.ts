@@ -4,6 +4,7 @@ import { BADGE_KINDS, type BadgeKind, badgeFields } from '../../../src/badges/ki
 import { STATES, type State } from '../../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../../src/model/time.ts';
 import { en } from '../../../src/views/words/en.ts';
+import { wordsOf } from '../../../src/views/words/index.ts';
 import { stateWord } from '../../../src/views/words/state-words.ts';
 import { badgeSubject, NOW } from '../../helpers/badge-subject.ts';
 
@@ -242,4 +243,22 @@ it('states are called what the pages call them', () => {
 it('the same figures give the same badge whatever the time zone of the machine', () => {
   expect(process.env['TZ']).toBe('America/St_Johns');
   expect(said('maintenance')).toMatch('09:13 UTC');
+});
+
+describe('words of a state', () => {
+  const messageIn = (locale: string, words?: { operational: string }) =>
+    badgeFields(badgeSubject({ state: 'operational' }), 'status', { locale, ...(words === undefined ? {} : { words }) })
+      .message;
+
+  it('are those of the pages in the language of the badge, unless an operator chose others', () => {
+    expect(['en', 'xx', 'de', 'de-AT', 'ja', 'ar'].map((locale) => messageIn(locale))).toEqual([
+      'operational',
+      'operational',
+      stateWord('operational', wordsOf('de')),
+      stateWord('operational', wordsOf('de')),
+      stateWord('operational', wordsOf('ja')),
+      stateWord('operational', wordsOf('ar')),
+    ]);
+    expect(messageIn('de', { operational: 'läuft' })).toBe('läuft');
+  });
 });

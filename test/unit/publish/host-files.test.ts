@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BADGE_HEADERS } from '../../../src/badges/files.ts';
-import { SITE_FILES } from '../../../src/model/slugs.ts';
+import { isOwnRootFile, SITE_FILES } from '../../../src/model/slugs.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
 import { siteFilesOf } from '../../../src/publish/site/site-files.ts';
 import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
@@ -129,6 +129,15 @@ describe('_headers', () => {
         'cache-control': 'public, max-age=10',
         'access-control-allow-origin': '*',
       });
+  });
+
+  it('and what pages have at their root is nothing that an operator may serve in its place', () => {
+    const own = pageFiles(outage(), { badges: true, icon: { png: '' } }).map(({ path }) => path);
+    const atRoot = [...own, ...siteFilesOf({ site, pages: [] }).map(({ path }) => path)].filter(
+      (path) => !path.includes('/'),
+    );
+    expect(atRoot.length).toBeGreaterThan(15);
+    expect(atRoot.filter((path) => !isOwnRootFile(path))).toEqual([]);
   });
 
   it('stay below the limits of Cloudflare Pages, however many pages there are', () => {

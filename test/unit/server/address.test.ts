@@ -7,6 +7,7 @@ const SITE: SiteAddresses = {
   basePath: '/',
   home: 'acme',
   customDomains: new Map([['status.acme.test', 'acme']]),
+  publicFiles: new Set<string>(),
 };
 const at = (target: string, host: string | undefined = 'status.example.com', site = SITE) =>
   resolveAddress(host, target, site);
@@ -43,6 +44,13 @@ describe('an address', () => {
     expect(at('/staff/')).toMatchObject({ kind: 'page', slug: 'staff', base: '/staff/' });
     expect(at('/feed.atom', undefined, { ...SITE, home: null })).toEqual({ kind: 'site', path: 'feed.atom' });
     expect(at('/history/', undefined, { ...SITE, home: null })).toMatchObject({ slug: 'history' });
+  });
+
+  it('of a file that the operator serves at the root is the site’s, whatever the home page is', () => {
+    const site = { ...SITE, publicFiles: new Set(['ads.txt', 'assets/x.svg', '.well-known/security.txt']) };
+    for (const path of site.publicFiles) expect(at(`/${path}`, undefined, site)).toEqual({ kind: 'site', path });
+    expect(at('/assets/y.svg', undefined, site)).toMatchObject({ kind: 'page', slug: 'assets' });
+    expect(at('/ads.txt', 'status.acme.test', site)).toMatchObject({ kind: 'page', slug: 'acme' });
   });
 
   it('of the site is nobody’s domain, whatever a page claims', () => {

@@ -23,14 +23,21 @@ describe('what the social image shows', () => {
     expect(socialView(pageModel({ components })).detail).toBe('Degraded: C0, C1, C2, and 6 others.');
   });
 
-  it('is written in English with the address for a name where the font lacks the script', () => {
-    const view = socialView(rightToLeft());
-    expect(view.sentence).toBe('Partial outage');
-    expect(view.title).toBe('status.acme.example/acme');
-    expect(view.detail).not.toMatch(/[\u0600-\u06ff]/);
-    const emoji = socialView(pageModel({ definition: { title: '🔥 Acme 日' } }));
-    expect(emoji.title).toBe('status.acme.example/acme');
-    expect(socialView(pageModel({ definition: { title: '🔥 Acme' } })).title).toBe('Acme');
+  it('is written in the page’s language, with names in its script', () => {
+    expect(socialView(rightToLeft())).toMatchObject({ locale: 'ar', sentence: 'بعض الخدمات متوقفة', title: 'أكمي' });
+    const titled = (title: string, locale: string) =>
+      socialView(pageModel({ definition: { title }, settings: { locale } }));
+    expect(titled('決済サービス', 'ja')).toMatchObject({ locale: 'ja', title: '決済サービス' });
+    expect(titled('支付平台', 'zh-Hans')).toMatchObject({ locale: 'zh-Hans', title: '支付平台' });
+    for (const locale of ['en', 'de', 'fr', 'es', 'pt-BR', 'ja', 'zh-Hans', 'ar'])
+      expect(titled('Acme', locale).locale).toBe(locale);
+  });
+
+  it('has the address for a name in a script that the fonts lack, and no pictures', () => {
+    const titleOf = (title: string) => socialView(pageModel({ definition: { title } })).title;
+    for (const title of ['결제 서비스', 'บริการ', 'सेवा', '🔥 Acme 鿿'])
+      expect(titleOf(title)).toBe('status.acme.example/acme');
+    expect(titleOf('🔥 Acme')).toBe('Acme');
   });
 
   it('has ninety days in which a component counts from when it was first heard of', () => {

@@ -114,9 +114,36 @@ describe('a component’s page', () => {
     const chart = componentView(pageModel({ components: [component] }), component, {
       badges: PART_KINDS,
     }).responseChart;
-    expect(chart).toMatchObject({ top: '500 ms', average: '150 ms', p95: '300 ms', latest: '80 ms' });
-    expect(chart?.line.match(/M/g)).toHaveLength(2);
+    expect(chart?.latest).toBe('80 ms');
+    expect(chart?.periods).toHaveLength(1);
+    expect(chart?.periods[0]).toMatchObject({
+      period: '24 hours',
+      values: ['500 ms', '250 ms', '0 ms'],
+      average: '150 ms',
+      p95: '300 ms',
+    });
+    expect(chart?.periods[0].line.match(/M/g)).toHaveLength(2);
     expect(componentView(pageModel(), componentModel(), { badges: PART_KINDS }).responseChart).toBeNull();
+  });
+
+  it('draws response times over each period that has some of its own, with instants at equal distances', () => {
+    const sample = (days: number, ms: number) => ({ at: ago(days * 24 * HOUR_MS), ms });
+    const component = componentModel({
+      responseTimes: [sample(95, 9_000), sample(80, 400), sample(6, 200), sample(5, 100), sample(0.5, 50)],
+    });
+    const chart = componentView(pageModel({ components: [component] }), component, {
+      badges: PART_KINDS,
+    }).responseChart;
+    expect(chart?.periods.map(({ id, average, p95, values: [top] }) => [id, average, p95, top])).toEqual([
+      ['24h', '50 ms', '50 ms', '50 ms'],
+      ['7d', '117 ms', '200 ms', '200 ms'],
+      ['90d', '188 ms', '400 ms', '500 ms'],
+    ]);
+    const ticks = chart?.periods.map(({ ticks }) => ticks.map(({ text }) => text));
+    expect(ticks?.[0]).toEqual(['10:00', '16:00', '22:00', '04:00', '10:00']);
+    expect(ticks?.[1]?.at(0)).toBe('Nov 14');
+    expect(ticks?.[1]).toHaveLength(8);
+    expect(ticks?.[2]).toEqual(['Aug 23', 'Sep 22', 'Oct 22', 'Nov 21']);
   });
 
   it('shows what the upstream counts itself beside ours', () => {

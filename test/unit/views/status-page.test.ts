@@ -225,7 +225,7 @@ describe('what is on the page', () => {
       contact: null,
       icon: 'https://status.acme.example/logo.png',
       homepage: { href: 'https://www.acme.example/', text: 'Go to acme.example' },
-      themeCss: ':root:root{--pharos-accent:#aa0000}',
+      themeCss: expect.stringContaining('--brand:#aa0000;'),
       isIndexed: true,
     });
   });

@@ -1,0 +1,120 @@
+/**
+ * The fonts that come along, for pictures that are drawn without a browser: Noto Serif for what is displayed, as on the pages, Inter
+ * for small text, and for scripts that these two do not have Amiri, Noto Serif Hebrew, Hina Mincho and ZCOOL XiaoWei.
+ * What a text needs is read when it is first drawn, and stays.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Font } from 'satori';
+
+const { resolve } = createRequire(import.meta.url);
+
+const SUBSETS = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietnamese'] as const;
+const INTER_WEIGHTS = [500, 600, 700] as const;
+
+/** Fonts for a text, and the lists of families to set it in. */
+export interface Faces {
+  readonly fonts: readonly Font[];
+  readonly display: string;
+  readonly text: string;
+}
+
+const known = new Map<string, Promise<Font>>();
+
+/** Read once: satori keeps what it learned of a font by the identity of its bytes. */
+function font(name: string, weight: Required<Font>['weight'], read: () => Promise<Buffer>): Promise<Font> {
+  return known.getOrInsertComputed(`${name} ${weight}`, async () => ({
+    name,
+    weight,
+    style: 'normal',
+    data: await read(),
+  }));
+}
+
+/** Each subset under a name of its own, since of one name only one font is asked for a letter. */
+function serif(): Promise<Font[]> {
+  return Promise.all(
+    SUBSETS.map((subset) =>
+      font(`serif-${subset}`, 600, () =>
+        readFile(resolve(`@fontsource/noto-serif/files/noto-serif-${subset}-600-normal.woff`)),
+      ),
+    ),
+  );
+}
+
+function inter(): Promise<Font[]> {
+  return Promise.all(
+    SUBSETS.flatMap((subset) =>
+      INTER_WEIGHTS.map((weight) =>
+        font(`inter-${subset}`, weight, () =>
+          readFile(resolve(`@fontsource/inter/files/inter-${subset}-${weight}-normal.woff`)),
+        ),
+      ),
+    ),
+  );
+}
+
+const arabic = (): Promise<Font> =>
+  font('amiri', 700, () => readFile(resolve('@fontsource/amiri/files/amiri-arabic-700-normal.woff')));
+const hebrew = (): Promise<Font> =>
+  font('hebrew', 600, () =>
+    readFile(resolve('@fontsource/noto-serif-hebrew/files/noto-serif-hebrew-hebrew-600-normal.woff')),
+  );
+
+const ARABIC = /[\u0600-\u06ff]/;
+const HEBREW = /[\u0590-\u05ff]/;
+const EAST_ASIAN = /[\u3000-\u30ff\uff00-\uff5e\p{Script=Han}]/gu;
+
+/** A font in slices of a hundred characters or so; `unicode.json` of its package says which are where. */
+interface SlicedFont {
+  readonly family: string;
+  readonly ranges: () => Promise<Buffer>;
+  readonly slice: (name: string) => Promise<Buffer>;
+}
+
+const JAPANESE: SlicedFont = {
+  family: 'hina-mincho',
+  ranges: () => readFile(resolve('@fontsource/hina-mincho/unicode.json')),
+  slice: (name) => readFile(resolve(`@fontsource/hina-mincho/files/hina-mincho-${name}-400-normal.woff`)),
+};
+const CHINESE: SlicedFont = {
+  family: 'zcool-xiaowei',
+  ranges: () => readFile(resolve('@fontsource/zcool-xiaowei/unicode.json')),
+  slice: (name) => readFile(resolve(`@fontsource/zcool-xiaowei/files/zcool-xiaowei-${name}-400-normal.woff`)),
+};
+
+async function slicesFor(characters: readonly string[], { family, ranges, slice }: SlicedFont): Promise<Font[]> {
+  const known: Readonly<Record<string, string>> = JSON.parse((await ranges()).toString('utf8'));
+  const wanted = Object.entries(known).filter(([, range]) =>
+    characters.some((one) => isInRange(range, one.codePointAt(0) ?? 0)),
+  );
+  return Promise.all(
+    wanted.map(([key]) => {
+      const name = key.replace(/[[\]]/g, '');
+      return font(`${family}-${name}`, 400, () => slice(name));
+    }),
+  );
+}
+
+/** @param range  as in style sheets: `U+4e00,U+4e8c-4e8e` */
+function isInRange(range: string, codePoint: number): boolean {
+  return range.split(',').some((part) => {
+    const [from = '', to = from] = part.replace('U+', '').split('-');
+    return codePoint >= Number.parseInt(from, 16) && codePoint <= Number.parseInt(to, 16);
+  });
+}
+
+/** What `text` needs. @param locale  Chinese characters look as in its language, where both fonts have them */
+export async function facesFor(text: string, locale: string): Promise<Faces> {
+  const [display, small] = await Promise.all([serif(), inter()]);
+  const others: Font[] = [];
+  if (ARABIC.test(text)) others.push(await arabic());
+  if (HEBREW.test(text)) others.push(await hebrew());
+  const characters = text.match(EAST_ASIAN) ?? [];
+  const sliced = locale.startsWith('zh') ? [CHINESE, JAPANESE] : [JAPANESE, CHINESE];
+  if (characters.length > 0) for (const one of sliced) others.push(...(await slicesFor(characters, one)));
+  const list = (first: readonly Font[]): string =>
+    [...new Set([...first, ...others].map(({ name }) => name))].join(', ');
+  return { fonts: [...display, ...small, ...others], display: list(display), text: list(small) };
+}

@@ -1,0 +1,115 @@
+/** The files of the operator's own look: read with the configuration, checked, and kept until it is read again. */
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type ConfigIssue, messageOf } from '../errors.ts';
+import type { OwnPicture, Preset } from '../model/page.ts';
+import { stylesheetFault } from '../views/frame/own-stylesheet.ts';
+import { pictureSize } from './logo-picture.ts';
+import type { ConfigFile } from './schema.ts';
+
+/** What the site or a page says of its look. */
+export interface OwnLook {
+  readonly preset?: Preset;
+  readonly accentColor?: string;
+  readonly stylesheet?: string;
+  readonly logo?: { readonly light: LogoFile; readonly dark?: LogoFile };
+}
+
+export interface LogoFile extends OwnPicture {
+  readonly contentType: string;
+  readonly base64: string;
+}
+
+export interface Looks {
+  readonly site: OwnLook;
+  /** By slug; each complete with what the site says. */
+  readonly pages: ReadonlyMap<string, OwnLook>;
+}
+
+type Wanted = Pick<ConfigFile['site'], 'preset' | 'accent_color' | 'logo' | 'stylesheet'>;
+
+/** What the configuration names is read; what cannot be, or may not stay, becomes an issue at its path. */
+export function readLooks({ site, pages }: ConfigFile, folder: string, issues: ConfigIssue[]): Looks {
+  const own = lookOf(site, 'site', { folder, issues });
+  return {
+    site: own,
+    pages: new Map(
+      pages.map((page, index) => [page.slug, { ...own, ...lookOf(page, `pages[${index}]`, { folder, issues }) }]),
+    ),
+  };
+}
+
+interface Reading {
+  readonly folder: string;
+  readonly issues: ConfigIssue[];
+}
+
+function lookOf({ preset, accent_color, logo, stylesheet }: Wanted, place: string, reading: Reading): OwnLook {
+  const text = stylesheet === undefined ? null : readStylesheet(stylesheet, `${place}.stylesheet`, reading);
+  const files = logo === undefined ? null : readLogo(logo, `${place}.logo`, reading);
+  return {
+    ...(preset === undefined ? {} : { preset }),
+    ...(accent_color === undefined ? {} : { accentColor: accent_color }),
+    ...(text === null ? {} : { stylesheet: text }),
+    ...(files === null ? {} : { logo: files }),
+  };
+}
+
+function readStylesheet(path: string, place: string, { folder, issues }: Reading): string | null {
+  const text = read(path, place, { folder, issues })?.toString('utf8') ?? null;
+  const fault = text === null ? null : stylesheetFault(text);
+  if (fault === null) return text;
+  issues.push({ path: place, message: `${path}, line ${fault.line}: ${fault.message}` });
+  return null;
+}
+
+function readLogo(
+  logo: NonNullable<Wanted['logo']>,
+  place: string,
+  reading: Reading,
+): Required<OwnLook>['logo'] | null {
+  if (typeof logo === 'string') {
+    const light = readPicture(logo, { name: 'logo', place }, reading);
+    return light === null ? null : { light };
+  }
+  const light = readPicture(logo.light, { name: 'logo', place: `${place}.light` }, reading);
+  const dark = readPicture(logo.dark, { name: 'logo-dark', place: `${place}.dark` }, reading);
+  return light === null || dark === null ? null : { light, dark };
+}
+
+/** As high as the header leaves room for, and as wide as a phone does. */
+const LOGO_HEIGHT = 36;
+const LOGO_WIDTH_MAX = 240;
+const LOGO_BYTES_MAX = 128 * 1024;
+
+function readPicture(
+  path: string,
+  { name, place }: { readonly name: string; readonly place: string },
+  reading: Reading,
+): LogoFile | null {
+  const bytes = read(path, place, reading);
+  if (bytes === null) return null;
+  const picture = bytes.length > LOGO_BYTES_MAX ? `it is larger than ${LOGO_BYTES_MAX / 1024} KiB` : pictureSize(bytes);
+  if (typeof picture === 'string') {
+    reading.issues.push({ path: place, message: `${path}: ${picture}` });
+    return null;
+  }
+  const height = Math.min(LOGO_HEIGHT, (LOGO_WIDTH_MAX * picture.height) / picture.width);
+  return {
+    path: `${name}.${picture.type}`,
+    contentType: picture.type === 'svg' ? 'image/svg+xml' : 'image/png',
+    base64: bytes.toString('base64'),
+    width: Math.round((height * picture.width) / picture.height),
+    height: Math.round(height),
+  };
+}
+
+function read(path: string, place: string, { folder, issues }: Reading): Buffer | null {
+  try {
+    return readFileSync(resolve(folder, path));
+  } catch (error) {
+    issues.push({ path: place, message: `cannot be read: ${messageOf(error)}` });
+    return null;
+  }
+}

@@ -1,0 +1,70 @@
+/** The folder whose files are served at the root of the site: which may, and what they are. */
+
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative, resolve } from 'node:path';
+import { type ConfigIssue, messageOf } from '../errors.ts';
+import { isOwnRootFile, PUBLIC_TYPES, SECURITY_TXT } from '../model/slugs.ts';
+import type { ConfigFile } from './schema.ts';
+
+/** A file of the folder `public`. */
+export interface PublicFile {
+  /** Below the root of the site. */
+  readonly path: string;
+  /** On this disk. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly contentType: string;
+}
+
+const PUBLIC_FILES_MAX = 200;
+const PUBLIC_BYTES_MAX = 5 * 1024 * 1024;
+/** Folders at the root that no page is called. */
+const PUBLIC_FOLDERS: ReadonlySet<string> = new Set(['assets', '.well-known']);
+
+/** The files of `site.public`; none where it is not set. */
+export function readPublicFiles({ site }: ConfigFile, folder: string, issues: ConfigIssue[]): readonly PublicFile[] {
+  if (site.public === undefined) return [];
+  const root = resolve(folder, site.public);
+  const refuse = (message: string): void => void issues.push({ path: 'site.public', message });
+  try {
+    const entries = readdirSync(root, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+    if (files.length > PUBLIC_FILES_MAX) refuse(`has more than ${PUBLIC_FILES_MAX} files`);
+    return files.toSorted().flatMap((file) => {
+      const path = relative(root, file).replaceAll('\\', '/');
+      const isSaid = path === SECURITY_TXT && site.security !== undefined;
+      const fault = isSaid ? 'site.security makes this file; keep one of them' : faultOfPublic(path, file);
+      if (fault !== null) refuse(`${path}: ${fault}`);
+      return fault === null ? [publicFile(path, file)] : [];
+    });
+  } catch (error) {
+    refuse(`cannot be read: ${messageOf(error)}`);
+    return [];
+  }
+}
+
+function faultOfPublic(path: string, file: string): string | null {
+  const [first = '', ...rest] = path.split('/');
+  const found = lstatSync(file);
+  if (!found.isFile()) return 'it is a link or no file; only plain files are served';
+  if (found.size > PUBLIC_BYTES_MAX) return `it is larger than ${PUBLIC_BYTES_MAX / 1024 / 1024} MiB`;
+  if (found.size === 0) return 'it is empty';
+  if (!/^(?:\.well-known\/)?(?:[A-Za-z0-9_-][\w.-]*\/)*[A-Za-z0-9_-][\w.-]*$/.test(path))
+    return 'names have letters, digits, dots, dashes and underscores, and begin with no dot';
+  if (rest.length > 0 && !PUBLIC_FOLDERS.has(first))
+    return 'a folder at the root may be a page; put it below assets/ (or .well-known/)';
+  if (rest.length === 0 && isOwnRootFile(first)) return 'Pharos has a file of that name there; choose another';
+  if (first !== '.well-known' && PUBLIC_TYPES[extname(path).toLowerCase()] === undefined)
+    return `files of its type are not served; these are: ${Object.keys(PUBLIC_TYPES).join(' ')}`;
+  return null;
+}
+
+function publicFile(path: string, file: string): PublicFile {
+  return {
+    path,
+    file,
+    sha256: createHash('sha256').update(readFileSync(file)).digest('hex'),
+    contentType: PUBLIC_TYPES[extname(path).toLowerCase()] ?? PUBLIC_TYPES['.txt'],
+  };
+}

@@ -1,0 +1,91 @@
+/** An operator's own components: which parts of the pages they replace, and how the build finds them. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { StatusError } from '../../errors.ts';
+
+/** The parts that may be replaced, by what the operator's file is called, and the template of ours that each stands for. */
+export const PARTS = {
+  Banner: 'components/state/Banner.astro',
+  ComponentRow: 'components/rows/ComponentRow.astro',
+  Footer: 'layouts/Footer.astro',
+  Group: 'components/rows/Group.astro',
+  Header: 'layouts/Header.astro',
+  IncidentCard: 'components/events/EventCard.astro',
+} as const;
+export type Part = keyof typeof PARTS;
+
+/** Where they are, and where what is built with them is kept. */
+export interface OwnComponents {
+  readonly folder: string;
+  readonly builds: string;
+}
+
+/** Before the path of a template or a module of ours, below `src`, in an import of an own component. */
+const OURS = 'pharos:';
+/** How the folder gets into the process of the build. */
+export const OWN_COMPONENTS_VARIABLE = 'PHAROS_OWN_COMPONENTS';
+
+/**
+ * Names of the parts that a folder replaces, sorted. Templates in folders below it are for the parts to import.
+ *
+ * @throws CONFIG_INVALID when there is no such folder, or a template in it has no part to replace
+ */
+export function ownParts(folder: string): readonly Part[] {
+  const refuse = (message: string): StatusError =>
+    new StatusError({ code: 'CONFIG_INVALID', message, issues: [{ path: 'site.components', message }] });
+  if (!existsSync(folder)) throw refuse(`There is no folder ${folder}.`);
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.astro'))
+    .map((name) => name.slice(0, -'.astro'.length))
+    .toSorted();
+  const known = Object.keys(PARTS);
+  const strange = names.find((name) => !known.includes(name));
+  if (strange !== undefined)
+    throw refuse(
+      `${join(folder, `${strange}.astro`)} replaces no part. Parts are ${known.join(', ')}; what they import belongs in a folder below.`,
+    );
+  return names as Part[];
+}
+
+/**
+ * Below the project, where the build takes an operator's files to be: Astro compiles nothing elsewhere, and packages are found
+ * from there. Nothing is written to it.
+ */
+export const OWN_PLACE = 'src/own-components';
+
+/** The file behind a path of the build: that of the operator where it is below `OWN_PLACE`, else itself. */
+export function realPath(root: string, own: string | undefined, path: string): string {
+  const place = relative(join(root, OWN_PLACE), path);
+  return own === undefined || place.startsWith('..') || isAbsolute(place) ? path : join(own, place);
+}
+
+/** File and line of the first own component in the stack of an error; null: there is none. */
+export function ownPlaceOf(error: unknown, folder: string): string | null {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const [, file, line] = new RegExp(`${OWN_PLACE}/([^\\s():]+):(\\d+)`).exec(stack) ?? [];
+  return file === undefined ? null : `${join(folder, file)}:${line}`;
+}
+
+/** The plugin of the build that puts them in place. @param root  of the project */
+export function useOwnComponents(root: string, folder: string) {
+  const source = join(root, 'src');
+  const place = join(root, OWN_PLACE);
+  const replaced = new Map(ownParts(folder).map((name) => [join(source, PARTS[name]), join(place, `${name}.astro`)]));
+  return {
+    name: 'pharos-own-components',
+    enforce: 'pre' as const,
+    resolveId(id: string, importer: string | undefined): string | null {
+      if (id.startsWith(OURS)) return join(source, id.slice(OURS.length));
+      // What is a part of a template (`Banner.astro?astro&type=style`) stays its part.
+      if (importer === undefined || !id.startsWith('.') || id.includes('?')) return null;
+      const target = join(dirname(importer.split('?')[0] ?? ''), id);
+      const real = realPath(root, folder, target);
+      return real !== target && existsSync(real) ? target : (replaced.get(target) ?? null);
+    },
+    load(id: string): string | null {
+      const real = realPath(root, folder, id);
+      return real === id || id.includes('?') ? null : readFileSync(real, 'utf8');
+    },
+  };
+}
