@@ -1,7 +1,7 @@
 /** The configuration that is in force, and what follows from it; another may take its place while the process runs. */
 
-import type { SendMail } from '../access/email/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
+import type { SendMail } from '../mail/mail.ts';
 import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { WRITTEN_ID } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
@@ -54,6 +54,8 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
         timezone: config.site.timezone,
         locale: config.site.locale,
         historyDays: config.retentionDays,
+        subscriptions: config.subscriptions,
+        hasChannels: false,
       },
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),

@@ -182,6 +182,10 @@ const PageSchema = z
       )
       .optional()
       .describe('What /-/ops fills its form in with.'),
+    subscriptions: z
+      .boolean()
+      .optional()
+      .describe('Whether visitors can have news of this page sent to them. Default: subscriptions of the whole file.'),
     badge: BadgeOptionsSchema.optional().describe('How all badges of the page are drawn.'),
     badges: NamedBadgesSchema.default([]).describe('Named badges beside the standard ones.'),
   })
@@ -316,6 +320,10 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       upstreams: z.array(upstreamSchema(connectors)).default([]),
       exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
+      subscriptions: z
+        .boolean()
+        .default(false)
+        .describe('Whether visitors can have news of a page sent to them by email; needs access.smtp and access.from.'),
       intake: z.array(IntakeSchema).default([]).describe('What alerting systems send becomes incidents.'),
       output: OutputSchema,
       access: z
@@ -364,6 +372,15 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         (index, id) =>
           context.addIssue({ code: 'custom', path: ['intake', index, 'id'], message: `the id ${id} is used twice` }),
       );
+      const subscribed = config.subscriptions
+        ? ['subscriptions']
+        : config.pages.flatMap((page, index) =>
+            page.subscriptions === true ? [['pages', index, 'subscriptions']] : [],
+          )[0];
+      if (subscribed !== undefined && (config.access.smtp === undefined || config.access.from === undefined)) {
+        const message = 'emails need a mail server: set access.smtp and access.from';
+        context.addIssue({ code: 'custom', path: subscribed, message });
+      }
       if (config.intake.length > 0 && config.operators.token === undefined) {
         const message = 'an intake needs operators.token: without one nothing is written over HTTP';
         context.addIssue({ code: 'custom', path: ['intake'], message });

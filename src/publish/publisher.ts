@@ -5,9 +5,11 @@
 
 import pLimit from 'p-limit';
 import { messageOf } from '../errors.ts';
+import type { PageNews } from '../notify/news.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import { isOpenIn, type ResolvedSite } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import {
   createPagePublisher,
   type PagePublisher,
@@ -66,6 +68,8 @@ interface PublishRun {
 
 interface PublishedState {
   readonly pages: Map<string, { readonly summary: PageSummary; readonly dueAt: number }>;
+  /** Fingerprint of what was told last, by page. */
+  readonly told: Map<string, string>;
   /** Pages with news that are not published yet. */
   readonly pending: Set<string>;
   /** When a page last had news, on the clock of `performance.now()`. */
@@ -108,6 +112,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
   const idle = (): Promise<void> => inTurn(() => undefined);
   const memory: PublishedState = {
     pages: new Map(),
+    told: new Map(),
     pending: new Set(),
     newsAt: -Infinity,
     withdrawnFor: null,
@@ -227,6 +232,7 @@ async function publishOne(
     const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
     memory.pending.delete(slug);
     memory.pages.set(slug, { summary, dueAt });
+    tell(parts, slug, published.news);
     if (published.hasWaiting) background.addDeferred(task);
     if (manifest !== null) background.addVariants(manifest, previous);
     return pageReport(slug, manifest === null ? 'unchanged' : 'published', {
@@ -238,6 +244,18 @@ async function publishOne(
   } catch (error) {
     return failed(parts, slug, error, performance.now() - started);
   }
+}
+
+/** Not waited for: what is lost when the process ends meanwhile is found again by the first look of the next one. */
+function tell({ options, memory }: Parts, slug: string, news: PageNews | null): void {
+  const fingerprint = news === null ? '' : fingerprintOf(news);
+  if (news === null || memory.told.get(slug) === fingerprint) return;
+  memory.told.set(slug, fingerprint);
+  options.tell(news).catch((error: unknown) => {
+    memory.told.delete(slug);
+    memory.pending.add(slug);
+    options.onError(error);
+  });
 }
 
 /** A page that could not be published is tried again with the next run. */

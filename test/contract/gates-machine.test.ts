@@ -28,7 +28,7 @@ const FIRST_SEED = Number(process.env['PHAROS_TEST_SEED'] ?? 1);
 
 const { mails } = vi.hoisted(() => ({ mails: [] as { to: string; text: string }[] }));
 
-vi.mock('../../src/access/email/mailer.ts', () => ({
+vi.mock('../../src/mail/mailer.ts', () => ({
   createPrintingMailer: () => async (mail: { to: string; text: string }) => {
     mails.push(mail);
   },

@@ -246,6 +246,7 @@ const SETTINGS: PageSettings = {
   historyDays: HISTORY_DAYS,
   entriesAfterMs: 3 * MINUTE_MS,
   showUptime: true,
+  subscriptions: false,
 };
 
 function source(): PageModel['sources'][number] {

@@ -30,9 +30,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'the sandbox of connectors': ['model', 'sync/connectors', 'sandbox'],
   sync: ['model', 'errors', 'store'],
   store: ['model', 'errors'],
-  access: ['model', 'errors', 'store'],
+  mail: ['model'],
+  access: ['model', 'errors', 'store', 'mail'],
+  notify: ['model', 'errors', 'store', 'mail', 'access', 'views'],
   exports: ['model', 'schema', 'errors', 'store', 'sync/connector'],
-  publish: ['model', 'once', 'looks', 'views', 'badges', 'errors', 'store', 'config', 'access'],
+  publish: ['model', 'once', 'looks', 'views', 'badges', 'errors', 'store', 'config', 'access', 'notify/news'],
   incidents: [
     'model',
     'errors',
@@ -44,7 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'views',
     'access/digest',
   ],
-  server: ['model', 'errors', 'config', 'publish', 'access', 'badges', 'store', 'views', 'incidents'],
+  server: ['model', 'errors', 'config', 'publish', 'access', 'badges', 'store', 'views', 'incidents', 'notify'],
   sandbox: ['model', 'errors'],
   app: ['*'],
   cli: ['*'],
@@ -63,7 +65,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   croner: ['sync/schedule/schedule.ts'],
   'node:sqlite': ['store/sqlite/sqlite.ts'],
   pg: ['store/postgres'],
-  nodemailer: ['access/'],
+  nodemailer: ['mail/'],
   satori: ['badges/', 'publish/files/social-image.ts'],
 };
 

@@ -26,6 +26,10 @@ const about = {
 };
 
 const titleField = z.string().min(1).max(256).describe('One line; shown as the heading.');
+const notifyField = z
+  .boolean()
+  .optional()
+  .describe('False: subscribers and channels are not told of it. Default: true.');
 const draftField = z.boolean().default(false).describe('True: only pharos preview shows it.');
 
 const hasSubject = ({
@@ -58,6 +62,7 @@ export const IncidentPostSchema = z
     type: z.literal('incident'),
     title: titleField,
     draft: draftField,
+    deliver_notifications: notifyField,
     status: z.enum(INCIDENT_STATUSES).optional().describe('Default: that of the newest update, or investigating.'),
     impact: z.enum(INCIDENT_IMPACTS).default('minor').describe('How bad it is for those who read the page.'),
     state: z
@@ -117,6 +122,7 @@ export const MaintenancePostSchema = z
     type: z.literal('maintenance'),
     title: titleField,
     draft: draftField,
+    deliver_notifications: notifyField,
     starts: instantField.describe('When the window, or the first of them, begins.'),
     ends: instantField.describe('When the window, or the first of them, ends.'),
     repeat: z
