@@ -37,6 +37,7 @@ import { loginMail } from '../views/login/login-mail.ts';
 import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
+import { createNotices, type Notices } from './notices.ts';
 import { openStore, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
@@ -60,6 +61,8 @@ export interface Pharos {
   readonly access: Access;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
+  /** What is told to subscribers and channels. */
+  readonly notices: Notices;
   /** Told which numbers of releases are taken elsewhere. */
   readonly onNumbers: TargetOptions['onNumbers'];
   /** Keeps what is configured as output current, once it is told of runs. */
@@ -151,6 +154,20 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
+  const metrics = createMetrics(packageJson.version);
+  const notices = createNotices({
+    database,
+    key,
+    now,
+    log,
+    config: live.config,
+    access,
+    page: (slug) => keeper.page(slug),
+    channels: () => [],
+    printsMail: options.printsMail,
+    render: (view) => draw('subscribe', view),
+    onResult: metrics.noticesSettled,
+  });
   const icons = createIcons(database, {
     now,
     signal: stopping.signal,
@@ -168,6 +185,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         now,
         sleep,
         mayServe: (release) => keeper.mayServe(release, now()),
+        tell: notices.tell,
       }),
       takeTouched: memory.takeTouched,
       onError: (error) => log.error(messageOf(error)),
@@ -192,7 +210,6 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     },
   });
 
-  const metrics = createMetrics(packageJson.version);
   const events = createOpsEvents();
   const audit = createAuditTrail({
     audit: createAudit(database),
@@ -286,6 +303,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     access,
     metrics,
     audit,
+    notices,
     events,
     targets,
     onNumbers,
@@ -310,6 +328,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await reconfigured;
       await engine.idle();
       await site.publisher?.close();
+      await notices.close();
       await access.close();
       await audit.close();
       await http.close();

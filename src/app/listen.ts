@@ -35,6 +35,7 @@ export async function listen(
     addresses: pharos.addresses,
     reader,
     access: pharos.access,
+    subscriptions: pharos.notices.subscriptions,
     own: ownRoutesOf(pharos, log),
     badges: createBadgeService(),
     sources: pharos.sources,
@@ -69,6 +70,7 @@ export async function listen(
     });
     server.listen(port, host, resolve);
   });
+  pharos.notices.open();
   const { port: actual } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,

@@ -39,6 +39,8 @@ export interface SiteKeeper {
   /** Whether a release may be served, by what is known at this moment. */
   readonly mayServe: (release: NextRelease, at: EpochMs) => Promise<boolean>;
   readonly addresses: () => SiteAddresses;
+  /** As defined at the last look; null: there is no such page, or nobody looked yet. */
+  readonly page: (slug: string) => ResolvedPage | null;
   /** How fresh each upstream was at the last look; none before the first. */
   readonly sources: () => readonly SourceFreshness[];
 }
@@ -109,6 +111,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
         customDomains,
       };
     },
+    page: (slug) => known?.pages.find(({ definition }) => definition.slug === slug) ?? null,
     sources: () => sources,
   };
 }

@@ -207,8 +207,11 @@ export async function noticesOf(reader: Reader, ids: readonly string[]): Promise
   const rows = await readIn(reader, ids, (list) => ({
     sql: `SELECT id, document FROM notice WHERE state <> 'withdrawn' AND id IN (${list})`,
   }));
-  const known = new Map(rows.map((row): [string, Row] => [String(row['id']), row]));
-  return ids.flatMap((id) => known.get(id) ?? []).map((row) => toPageNotice(row));
+  const known = new Map<string, Row>(rows.map((row) => [String(row['id']), row]));
+  return ids.flatMap((id) => {
+    const row = known.get(id);
+    return row === undefined ? [] : [toPageNotice(row)];
+  });
 }
 
 /** How an attempt ended. `dropped`: whoever it was for is not to be told any more. */

@@ -73,10 +73,10 @@ export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boo
 }
 
 /** Begins a subscription that was asked for. False: there is none that waits, or it was begun already. */
-export async function confirmSubscriber(tx: Writer, id: string, gate: string, now: EpochMs): Promise<boolean> {
+export async function confirmSubscriber(tx: Writer, id: string, now: EpochMs): Promise<boolean> {
   const begun = await tx.run(
-    `UPDATE subscriber SET state = 'active', confirmed_at = ?, gate = ? WHERE id = ? AND state = 'pending'`,
-    [now, gate, id],
+    `UPDATE subscriber SET state = 'active', confirmed_at = ? WHERE id = ? AND state = 'pending'`,
+    [now, id],
   );
   return begun === 1;
 }

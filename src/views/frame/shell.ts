@@ -2,7 +2,7 @@
 
 import { type EpochMs, MINUTE_MS, type PageModel, type State, type Theme } from '../../model/index.ts';
 import { safeLink } from '../../model/scalars.ts';
-import { NOW_JSON_PATH } from '../text/addresses.ts';
+import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { ownPicture } from '../text/links.ts';
 import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
@@ -36,6 +36,8 @@ export interface ShellView {
   readonly monogram: string;
   readonly homepage: LinkView | null;
   readonly contact: string | null;
+  /** Where visitors subscribe, absolute, since a static host has no such address; null: nowhere. */
+  readonly subscribeHref: string | null;
   readonly theme: Theme;
   /** The operator's variables as a style sheet, checked; null: none. */
   readonly themeCss: SafeCss | null;
@@ -137,6 +139,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     monogram: monogramOf(definition.title),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
+    subscribeHref: settings.subscriptions ? `${settings.url}${SUBSCRIBE_PATH}` : null,
     theme: definition.theme,
     themeCss: themeStyle(settings),
     state: init.present?.state ?? null,
@@ -197,6 +200,7 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
     monogram: siteTitle === null ? '' : monogramOf(siteTitle),
     homepage: null,
     contact: null,
+    subscribeHref: null,
     theme: rest.theme ?? 'system',
     themeCss: null,
     state: null,

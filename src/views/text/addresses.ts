@@ -15,6 +15,8 @@ export const UPTIME_PATH = 'uptime/';
 export const REPORTS_PATH = 'reports/';
 export const BADGES_PATH = 'badges/';
 export const EMBED_PATH = 'embed/';
+/** Answered by the server only. */
+export const SUBSCRIBE_PATH = 'subscribe/';
 /** Answered by the server from memory; a file on static hosts. */
 export const NOW_JSON_PATH = 'api/now.json';
 
