@@ -134,9 +134,10 @@ export function claimDue(database: Database, init: ClaimInit): Promise<readonly 
          SELECT recipient FROM notice_delivery AS one
          WHERE channel = ? AND state = 'queued' AND due_at <= ? AND claimed_until <= ? AND NOT EXISTS (
            SELECT 1 FROM notice_delivery AS other
-           WHERE other.channel = one.channel AND other.recipient = one.recipient AND other.state = 'queued' AND other.claimed_until > ?)
+           WHERE other.channel = one.channel AND other.recipient = one.recipient AND other.state = 'queued'
+             AND (other.claimed_until > ? OR (other.batch IS NOT NULL AND other.due_at > ?)))
          ORDER BY due_at LIMIT ?) AS due`,
-      [channel, now, now, now, limit],
+      [channel, now, now, now, now, limit],
     );
     const rows = await readIn(
       tx,
@@ -218,6 +219,8 @@ export async function noticesOf(reader: Reader, ids: readonly string[]): Promise
 export type Settlement =
   | { readonly result: 'dropped' }
   | { readonly result: 'delivered' }
+  /** Not tried, since the channel as a whole cannot be reached: as good as never claimed. */
+  | { readonly result: 'released'; readonly reason: string }
   | { readonly result: 'rejected' | 'parked'; readonly reason: string }
   | { readonly result: 'postponed'; readonly reason: string; readonly dueAt: EpochMs };
 
@@ -239,6 +242,12 @@ export async function settle(tx: Writer, settled: readonly SettledJob[]): Promis
     const keys = notices.map((notice) => [channel, recipient, notice]);
     if (settlement.result === 'dropped') {
       await tx.runMany('DELETE FROM notice_delivery WHERE channel = ? AND recipient = ? AND notice = ?', keys);
+    } else if (settlement.result === 'released') {
+      await tx.runMany(
+        `UPDATE notice_delivery SET claimed_until = 0, reason = ?
+         WHERE channel = ? AND recipient = ? AND notice = ? AND state = 'queued'`,
+        keys.map((key) => [settlement.reason, ...key]),
+      );
     } else if (settlement.result === 'postponed') {
       const { dueAt, reason } = settlement;
       await tx.runMany(
@@ -259,15 +268,6 @@ export async function settle(tx: Writer, settled: readonly SettledJob[]): Promis
       );
     }
   }
-}
-
-/** Gives back what was claimed and not tried, since the channel as a whole cannot be reached. */
-export async function release(tx: Writer, jobs: readonly Job[], reason: string): Promise<void> {
-  await tx.runMany(
-    `UPDATE notice_delivery SET claimed_until = 0, reason = ?
-     WHERE channel = ? AND recipient = ? AND notice = ? AND state = 'queued'`,
-    jobs.flatMap(({ channel, recipient, notices }) => notices.map((notice) => [reason, channel, recipient, notice])),
-  );
 }
 
 /** Gives up what is too old; how many messages by channel. */

@@ -12,7 +12,6 @@ import {
   PARKED_AFTER_MS,
   parkOld,
   queueSome,
-  release,
   type SettledJob,
   type Settlement,
   settle,
@@ -131,7 +130,7 @@ export function createSender(options: SenderOptions): Sender {
   async function sendOne(job: Job, send: (job: Job) => Promise<Handover>): Promise<void> {
     const { channel } = job;
     if (isClosing || (pauses.get(channel)?.until ?? 0) > now())
-      return database.transaction((tx) => release(tx, [job], 'not tried yet'));
+      return settler({ job, settlement: { result: 'released', reason: 'not tried yet' } });
     const handover = await send(job).catch(
       (error: unknown): Handover => ({ outcome: 'postponed', reason: String(error), afterMs: null }),
     );
@@ -156,10 +155,13 @@ export function createSender(options: SenderOptions): Sender {
       );
     }
     options.onResult(channel, 'postponed', 1);
-    await database.transaction((tx) => release(tx, [job], reason));
+    await settler({ job, settlement: { result: 'released', reason } });
   }
 
-  function settlementOf(job: Job, handover: Exclude<Handover, { outcome: 'unreachable' }>): Settlement {
+  function settlementOf(
+    job: Job,
+    handover: Exclude<Handover, { outcome: 'unreachable' }>,
+  ): Exclude<Settlement, { result: 'released' }> {
     if (handover.outcome === 'delivered' || handover.outcome === 'dropped') return { result: handover.outcome };
     const { reason } = handover;
     if (handover.outcome === 'rejected') return { result: 'rejected', reason };

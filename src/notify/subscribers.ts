@@ -75,7 +75,7 @@ export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boo
 /** Begins a subscription that was asked for. False: there is none that waits, or it was begun already. */
 export async function confirmSubscriber(tx: Writer, id: string, now: EpochMs): Promise<boolean> {
   const begun = await tx.run(
-    `UPDATE subscriber SET state = 'active', confirmed_at = ? WHERE id = ? AND state = 'pending'`,
+    `UPDATE subscriber SET state = 'active', confirmed_at = ?, asked_count = 0 WHERE id = ? AND state = 'pending'`,
     [now, id],
   );
   return begun === 1;

@@ -74,7 +74,7 @@ let clients = 0;
 export async function startSubscribingSite(edit: (text: string) => string = (text) => text): Promise<SubscribingSite> {
   const folder = temporaryFolder();
   const sink = await startMailSink();
-  const env = { ...WRITING_ENV, SMTP: sink.url };
+  const env = { ...WRITING_ENV, OTHER: 'another password', SMTP: sink.url };
   let pharos: RunningPharos;
   const begin = async (config: string): Promise<void> => {
     writeFileSync(join(folder.path, 'pharos.yaml'), config);
