@@ -55,7 +55,7 @@ const DECIDE_DELAY_MS = 100;
 /** What nobody confirms is erased. */
 const PENDING_MS = 24 * HOUR_MS;
 /** Connections to the mail server. */
-const POOL_SIZE = 4;
+const POOL_SIZE = 2;
 
 export function createNotices(deps: NoticesDeps): Notices {
   const { database, key, now, log, config } = deps;

@@ -128,44 +128,47 @@ export interface ClaimInit {
 /** Claims what is due: for each recipient one message at a time, in the order of the notices. */
 export function claimDue(database: Database, init: ClaimInit): Promise<readonly Job[]> {
   const { channel, now, until, quietUntil, limit } = init;
-  return database.transaction(async (tx) => {
-    const recipients = await tx.all(
-      `SELECT DISTINCT recipient FROM (
+  return database.transaction(
+    async (tx) => {
+      const recipients = await tx.all(
+        `SELECT DISTINCT recipient FROM (
          SELECT recipient FROM notice_delivery AS one
          WHERE channel = ? AND state = 'queued' AND due_at <= ? AND claimed_until <= ? AND NOT EXISTS (
            SELECT 1 FROM notice_delivery AS other
            WHERE other.channel = one.channel AND other.recipient = one.recipient AND other.state = 'queued'
              AND (other.claimed_until > ? OR (other.batch IS NOT NULL AND other.due_at > ?)))
          ORDER BY due_at LIMIT ?) AS due`,
-      [channel, now, now, now, now, limit],
-    );
-    const rows = await readIn(
-      tx,
-      recipients.map((row) => String(row['recipient'])),
-      (list) => ({
-        sql: `SELECT delivery.*, notice.at FROM notice_delivery AS delivery LEFT JOIN notice ON notice.id = delivery.notice
+        [channel, now, now, now, now, limit],
+      );
+      const rows = await readIn(
+        tx,
+        recipients.map((row) => String(row['recipient'])),
+        (list) => ({
+          sql: `SELECT delivery.*, notice.at FROM notice_delivery AS delivery LEFT JOIN notice ON notice.id = delivery.notice
               WHERE channel = ? AND delivery.state = 'queued' AND due_at <= ? AND recipient IN (${list})
               ORDER BY COALESCE(notice.at, 0), delivery.created_at, delivery.notice`,
-        before: [channel, now],
-      }),
-    );
-    const jobs = [...Map.groupBy(uniqueRows(rows), (row) => String(row['recipient'])).values()].map((own) =>
-      jobOf(own, channel),
-    );
-    await tx.runMany(
-      'UPDATE notice_delivery SET batch = ?, claimed_until = ? WHERE channel = ? AND recipient = ? AND notice = ?',
-      jobs.flatMap(({ batch, recipient, notices }) =>
-        notices.map((notice) => [batch, until, channel, recipient, notice]),
-      ),
-    );
-    await tx.runMany(
-      'UPDATE subscriber SET quiet_until = ? WHERE id = ?',
-      jobs
-        .filter(({ kind, recipient }) => kind === 'notice' && recipient !== '')
-        .map((job) => [quietUntil, job.recipient]),
-    );
-    return jobs;
-  });
+          before: [channel, now],
+        }),
+      );
+      const jobs = [...Map.groupBy(uniqueRows(rows), (row) => String(row['recipient'])).values()].map((own) =>
+        jobOf(own, channel),
+      );
+      await tx.runMany(
+        'UPDATE notice_delivery SET batch = ?, claimed_until = ? WHERE channel = ? AND recipient = ? AND notice = ?',
+        jobs.flatMap(({ batch, recipient, notices }) =>
+          notices.map((notice) => [batch, until, channel, recipient, notice]),
+        ),
+      );
+      await tx.runMany(
+        'UPDATE subscriber SET quiet_until = ? WHERE id = ?',
+        jobs
+          .filter(({ kind, recipient }) => kind === 'notice' && recipient !== '')
+          .map((job) => [quietUntil, job.recipient]),
+      );
+      return jobs;
+    },
+    { isDurable: false },
+  );
 }
 
 /** Lists with `IN` are padded with their last value, and a database may answer it twice in different parts. */

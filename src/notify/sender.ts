@@ -22,8 +22,8 @@ import type { NoticeChannel } from './recipients.ts';
 const CLAIM_MS = 2 * MINUTE_MS;
 /** Recipients of one round. */
 const ROUND = 32;
-/** Messages under way at once on one channel. */
-const EMAILS_AT_ONCE = 4;
+/** Mails under way at once. Each of them may be sent twice when the process ends at this moment. */
+const EMAILS_AT_ONCE = 2;
 /** After a message to a subscriber, what is new waits so long and goes as one. */
 const QUIET_MS = 2 * MINUTE_MS;
 const RETRY_MS = 15 * SECOND_MS;
@@ -190,6 +190,9 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
+/** The sooner it is written down, the less is sent twice when the process ends; after a power cut more is. */
+const QUICKLY = { isDurable: false } as const;
+
 /** Writes down how attempts ended: those that end while one transaction is under way share the next. */
 function createSettler(database: Database): (settled: SettledJob) => Promise<void> {
   let waiting: SettledJob[] = [];
@@ -202,7 +205,7 @@ function createSettler(database: Database): (settled: SettledJob) => Promise<voi
         waiting = [];
         next = null;
         await settle(tx, mine);
-      })
+      }, QUICKLY)
       .catch((error: unknown) => {
         // It may not have begun; what was to be written is sent again once the claims end.
         waiting = [];

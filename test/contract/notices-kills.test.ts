@@ -96,7 +96,9 @@ describe('a sender that is killed', () => {
       const killAt = before + Math.floor(((point + 0.5) / POINTS) * MESSAGES);
       const first = send();
       while (sink.mails.length < killAt && first.child.exitCode === null)
-        await new Promise((done) => setImmediate(done));
+        await new Promise((done) => setTimeout(done, 1));
+      // At any moment of what goes on, not at the one in which the mail server has just taken a mail.
+      await new Promise((done) => setTimeout(done, Math.random() * 20));
       first.child.kill('SIGKILL');
       await first.ended;
       await send().ended;

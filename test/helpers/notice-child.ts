@@ -14,7 +14,7 @@ const now = () => toEpochMs(Date.now());
 const { database } = openSqlite(file, now());
 const key = { reveal: () => 'a key of addresses of subscribers, of tests' };
 const seal = createAddressSeal(key, systemRandom);
-const pool = createSmtpPool({ url: smtp, from: 'status@pharos.example', size: 4 });
+const pool = createSmtpPool({ url: smtp, from: 'status@pharos.example', size: 2 });
 const sender = createSender({
   database,
   now,
