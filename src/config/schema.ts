@@ -332,7 +332,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           from: z
             .string()
             .optional()
-            .describe('Sender of sign-in mails, `status@example.com` or `Name <status@example.com>`.'),
+            .describe('Sender of mails, `status@example.com` or `Name <status@example.com>`.'),
           sessionHours: z
             .number()
             .positive()
@@ -342,7 +342,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           key: SecretSchema.optional()
             .refine((key) => key === undefined || key.reveal().length >= 32, 'expected at least 32 characters')
             .describe(
-              'Key of the hashes of addresses, by which tries to sign in are counted. Several nodes set the same. Default: one of its own in data/secret.key.',
+              'Key of hashes of addresses, by which tries to sign in are counted, and of the encrypted addresses of subscribers: keep it. Several nodes set the same. Default: one of its own in data/secret.key.',
             ),
         })
         .prefault({}),

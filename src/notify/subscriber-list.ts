@@ -110,7 +110,7 @@ export function readSubscriberList(text: string): ReadList {
     trim: true,
     skip_empty_lines: true,
     relax_column_count: true,
-    delimiter: [',', ';', '\t'],
+    delimiter: delimiterOf(text),
   }) as string[][];
   const names = (records[0] ?? []).map((name) => name.toLowerCase().replaceAll('_', ' '));
   const hasNames = !(records[0] ?? []).some((cell) => parseEmailAddress(cell) !== null);
@@ -143,6 +143,13 @@ export function readSubscriberList(text: string): ReadList {
       });
   }
   return { rows, problems };
+}
+
+/** What separates the names of the columns most often. */
+function delimiterOf(text: string): string {
+  const [first = ''] = text.split(/\r?\n/, 1);
+  const countOf = (delimiter: string): number => first.split(delimiter).length;
+  return [',', ';', '\t'].reduce((best, one) => (countOf(one) > countOf(best) ? one : best));
 }
 
 function isAddress(cell: string | undefined): boolean {

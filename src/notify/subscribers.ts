@@ -34,7 +34,7 @@ export async function subscribersOf(reader: Reader, slug: string | null): Promis
   return rows.map((row) => toSubscriber(row));
 }
 
-export function toSubscriber(row: Row): Subscriber {
+function toSubscriber(row: Row): Subscriber {
   return {
     id: String(row['id']),
     slug: String(row['slug']),

@@ -60,7 +60,10 @@ vi.mock('../../src/store/sqlite/sqlite.ts', async (original) => {
   const inTurn = pLimit(1);
   const openSqlite: typeof Sqlite.openSqlite = (...place) => {
     const { database, damagedFile } = real.openSqlite(...place);
-    return { database: { ...database, transaction: (task, options) => inTurn(() => database.transaction(task, options)) }, damagedFile };
+    return {
+      database: { ...database, transaction: (task, options) => inTurn(() => database.transaction(task, options)) },
+      damagedFile,
+    };
   };
   return { ...real, openSqlite };
 });

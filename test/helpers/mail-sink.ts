@@ -57,7 +57,7 @@ export async function startMailSink({ port = 0, onRcptTo }: MailSinkInit = {}): 
   };
 }
 
-export function readMail(raw: string, to: string): ReceivedMail {
+function readMail(raw: string, to: string): ReceivedMail {
   const [head = '', body = ''] = splitOnce(raw, '\r\n\r\n');
   const headers = readHeaders(head);
   const boundary = /boundary="?([^";]+)"?/.exec(headers.get('content-type') ?? '')?.[1];

@@ -24,7 +24,10 @@ export interface Attempts {
   /** Takes a try back that turned out right: a whole office may sign in from one address. */
   readonly forgive: (attempt: string) => Promise<void>;
   /** Prepares to count a mail to a mailbox; in the transaction, false says that it has had enough for now. */
-  readonly mailCounter: (mailbox: string, kind?: 'mailbox' | 'subscription') => Promise<(tx: Writer, now: EpochMs) => Promise<boolean>>;
+  readonly mailCounter: (
+    mailbox: string,
+    kind?: 'mailbox' | 'subscription',
+  ) => Promise<(tx: Writer, now: EpochMs) => Promise<boolean>>;
 }
 
 interface Bucket {
