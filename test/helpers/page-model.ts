@@ -246,7 +246,7 @@ const SETTINGS: PageSettings = {
   historyDays: HISTORY_DAYS,
   entriesAfterMs: 3 * MINUTE_MS,
   showUptime: true,
-  subscriptions: false,
+  subscriptions: true,
 };
 
 function source(): PageModel['sources'][number] {
