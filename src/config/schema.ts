@@ -329,10 +329,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       access: z
         .strictObject({
           smtp: SecretSchema.optional().describe('smtp:// or smtps:// address with user and password.'),
-          from: z
-            .string()
-            .optional()
-            .describe('Sender of mails, `status@example.com` or `Name <status@example.com>`.'),
+          from: z.string().optional().describe('Sender of mails, `status@example.com` or `Name <status@example.com>`.'),
           sessionHours: z
             .number()
             .positive()
