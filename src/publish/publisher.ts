@@ -70,6 +70,8 @@ interface PublishedState {
   readonly pages: Map<string, { readonly summary: PageSummary; readonly dueAt: number }>;
   /** Fingerprint of what was told last, by page. */
   readonly told: Map<string, string>;
+  /** What is being told at this moment. */
+  readonly telling: Set<Promise<void>>;
   /** Pages with news that are not published yet. */
   readonly pending: Set<string>;
   /** When a page last had news, on the clock of `performance.now()`. */
@@ -113,6 +115,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
   const memory: PublishedState = {
     pages: new Map(),
     told: new Map(),
+    telling: new Set(),
     pending: new Set(),
     newsAt: -Infinity,
     withdrawnFor: null,
@@ -156,6 +159,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
     close: async () => {
       await parts.background.close();
       await idle();
+      await Promise.all(memory.telling);
       await options.workers?.terminate();
     },
   };
@@ -251,11 +255,15 @@ function tell({ options, memory }: Parts, slug: string, news: PageNews | null): 
   const fingerprint = news === null ? '' : fingerprintOf(news);
   if (news === null || memory.told.get(slug) === fingerprint) return;
   memory.told.set(slug, fingerprint);
-  options.tell(news).catch((error: unknown) => {
-    memory.told.delete(slug);
-    memory.pending.add(slug);
-    options.onError(error);
-  });
+  const telling = options
+    .tell(news)
+    .catch((error: unknown) => {
+      memory.told.delete(slug);
+      memory.pending.add(slug);
+      options.onError(error);
+    })
+    .finally(() => memory.telling.delete(telling));
+  memory.telling.add(telling);
 }
 
 /** A page that could not be published is tried again with the next run. */

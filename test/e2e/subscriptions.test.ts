@@ -145,7 +145,7 @@ describe('subscribing to a page', () => {
 });
 
 describe('what subscribers are told', () => {
-  it('tells of one incident in one thread under ids that stay, and of each component only who chose it', async () => {
+  it('tells of a component only who chose it, holds back what follows at once, and has the headers that mail programs look for', async () => {
     await site.subscribe('acme', 'api@mail.example', { components: ['api'] });
     await site.subscribe('acme', 'web@mail.example', { components: ['web'] });
     const id = await declare(site.url(), 'acme', { name: 'The website is slow', component_ids: ['web'], body: 'Why?' });
@@ -159,7 +159,7 @@ describe('what subscribers are told', () => {
       body: { incident: { status: 'resolved', body: 'It was a cable.' } },
     });
     expect(changed.status).toBe(200);
-    // After the quiet time, which is two minutes here: what waits is told of by the command.
+    // That waits for the end of the quiet time.
     await settled();
     expect(site.sink.to('web@mail.example')).toHaveLength(2);
     expect(site.sink.to('api@mail.example')).toHaveLength(1);
