@@ -2,6 +2,7 @@
 
 import pLimit from 'p-limit';
 import { isStatusError } from '../errors.ts';
+import type { SendMail } from '../mail/mail.ts';
 import { type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
 import { type Access, type GateRequest, NOBODY, type Principal } from './access.ts';
@@ -11,7 +12,7 @@ import { readCookie } from './cookies.ts';
 import { isToken, type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { forgetChallenges, hasChallenges } from './email/challenges.ts';
 import { createMailQueue } from './email/mail-queue.ts';
-import type { SendMail, WriteMail } from './email/sign-in-mail.ts';
+import type { WriteMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
 import { createGates } from './gate/gates.ts';
 import { ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TEND_INTERVAL_MS } from './limits.ts';

@@ -4,11 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Access } from '../access/access.ts';
 import { createAccess } from '../access/create-access.ts';
-import { createPrintingMailer, createSmtpMailer } from '../access/email/mailer.ts';
-import type { SendMail } from '../access/email/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
 import { messageOf } from '../errors.ts';
+import type { SendMail } from '../mail/mail.ts';
+import { createPrintingMailer, createSmtpMailer } from '../mail/mailer.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { proxySettings } from '../network/proxy.ts';
@@ -39,6 +39,7 @@ import { loginMail } from '../views/login/login-mail.ts';
 import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
+import { createNotices, type Notices } from './notices.ts';
 import { openStore, type StorePlace, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { ownComponents } from './own-components.ts';
@@ -63,6 +64,8 @@ export interface Pharos {
   readonly access: Access;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
+  /** What is told to subscribers and channels. */
+  readonly notices: Notices;
   /** Told which numbers of releases are taken elsewhere. */
   readonly onNumbers: TargetOptions['onNumbers'];
   /** Keeps what is configured as output current, once it is told of runs. */
@@ -170,6 +173,20 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
+  const metrics = createMetrics(packageJson.version);
+  const notices = createNotices({
+    database,
+    key,
+    now,
+    log,
+    config: live.config,
+    access,
+    page: (slug) => keeper.page(slug),
+    channels: () => [],
+    printsMail: options.printsMail,
+    render: (view) => draw('subscribe', view),
+    onResult: metrics.noticesSettled,
+  });
   const icons = createIcons(database, {
     now,
     signal: stopping.signal,
@@ -191,6 +208,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         now,
         sleep,
         mayServe: (release) => keeper.mayServe(release, now()),
+        tell: notices.tell,
       }),
       takeTouched: memory.takeTouched,
       ...(options.progress === undefined ? {} : { onPage: options.progress.publishing }),
@@ -216,7 +234,6 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     },
   });
 
-  const metrics = createMetrics(packageJson.version);
   const events = createOpsEvents();
   const audit = createAuditTrail({
     audit: createAudit(database),
@@ -309,6 +326,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     access,
     metrics,
     audit,
+    notices,
     events,
     targets,
     onNumbers,
@@ -334,6 +352,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await reconfigured;
       await engine.idle();
       await site.publisher?.close();
+      await notices.close();
       await access.close();
       await audit.close();
       await http.close();

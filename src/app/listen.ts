@@ -46,6 +46,7 @@ export async function listen(
     addresses: pharos.addresses,
     reader,
     access: pharos.access,
+    subscriptions: pharos.notices.subscriptions,
     own: ownRoutesOf(pharos, { log, readiness }),
     isStopping: () => isStopping,
     badges: createBadgeService(),
@@ -84,6 +85,7 @@ export async function listen(
     });
     server.listen(port, host, resolve);
   });
+  pharos.notices.open();
   const { port: actual } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,

@@ -1,7 +1,7 @@
 /** The configuration that is in force, and what follows from it; another may take its place while the process runs. */
 
-import type { SendMail } from '../access/email/sign-in-mail.ts';
 import type { Config } from '../config/load.ts';
+import type { SendMail } from '../mail/mail.ts';
 import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { WRITTEN_ID } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
@@ -57,6 +57,8 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
         security: config.site.security,
         look: config.looks.site,
         publicFiles: config.publicFiles,
+        subscriptions: config.subscriptions,
+        hasChannels: false,
       },
       looks: config.looks.pages,
       pages: config.pages,

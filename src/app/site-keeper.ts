@@ -41,6 +41,8 @@ export interface SiteKeeper {
   readonly addresses: () => SiteAddresses;
   /** As the store was when it was last read; null: it has not been. */
   readonly lastState: () => SiteState | null;
+  /** As defined at the last look; null: there is no such page, or nobody looked yet. */
+  readonly page: (slug: string) => ResolvedPage | null;
   /** How fresh each upstream was at the last look; none before the first. */
   readonly sources: () => readonly SourceFreshness[];
 }
@@ -113,6 +115,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
       };
     },
     lastState: () => last,
+    page: (slug) => known?.pages.find(({ definition }) => definition.slug === slug) ?? null,
     sources: () => last?.sources ?? [],
   };
 }

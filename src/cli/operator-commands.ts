@@ -2,6 +2,7 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
+import type { SubscriberAddOptions, SubscriberOptions } from './commands/notices/subscribers.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
 import { NAME_SOURCES, type NameSource } from './completion-values.ts';
@@ -86,6 +87,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     );
   addStoreCommands(program, done);
   addTokenCommands(program, done);
+  addSubscriberCommands(program, done);
   program
     .command('posts')
     .description('manage posts written over HTTP and in the form')
@@ -171,5 +173,64 @@ function addTokenCommands(program: Command, done: (status: number) => void): voi
     .addHelpText('after', '\nExample:\n  pharos tokens revoke k3f9a0bq2c')
     .action(async (id: string, options: TokenOptions) =>
       done(await (await import('./commands/writing/tokens.ts')).tokensRevoke(id, options)),
+    );
+}
+
+/** Who is told by email. */
+function addSubscriberCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
+  const load = () => import('./commands/notices/subscribers.ts');
+  const PAGE = ['--page <slug>', 'only of this page'] as const;
+  const subscribers = program.command('subscribers').description('who is told by email of incidents and maintenance');
+  subscribers
+    .command('list')
+    .description('every subscriber with the page, the state and the components')
+    .option(...PAGE)
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExamples:\n  pharos subscribers list\n  pharos subscribers list --page acme --json')
+    .action(run(async () => (await load()).subscribersList));
+  subscribers
+    .command('add')
+    .description('add an address; it is sent a link to confirm')
+    .argument('<address>', 'email address')
+    .requiredOption('--page <slug>', 'the page')
+    .option('--component <id>', 'only what is about this component; may be repeated', collect)
+    .option('--confirmed', 'its owner agreed already: send no link, begin at once')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos subscribers add ops@example.com --page acme --component api')
+    .action(async (address: string, options: SubscriberAddOptions) =>
+      done(await (await load()).subscribersAdd(address, options)),
+    );
+  subscribers
+    .command('remove')
+    .description('erase an address, from every page unless one is named')
+    .argument('<address>', 'email address')
+    .option(...PAGE)
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos subscribers remove ops@example.com')
+    .action(async (address: string, options: SubscriberOptions) =>
+      done(await (await load()).subscribersRemove(address, options)),
+    );
+  subscribers
+    .command('export')
+    .description('write the list as CSV on standard output')
+    .option(...PAGE)
+    .option(...CONFIG)
+    .addHelpText('after', '\nExample:\n  pharos subscribers export --page acme > subscribers.csv')
+    .action(run(async () => (await load()).subscribersExport));
+  subscribers
+    .command('import')
+    .description('add the addresses of a CSV file, as Statuspage and Instatus export it')
+    .argument('<file>', 'the file; - for standard input')
+    .requiredOption('--page <slug>', 'the page')
+    .option('--confirmed', 'their owners agreed already: send no links, begin at once')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos subscribers import statuspage.csv --page acme')
+    .action(async (file: string, options: SubscriberAddOptions) =>
+      done(await (await load()).subscribersImport(file, options)),
     );
 }

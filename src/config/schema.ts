@@ -231,6 +231,10 @@ const PageSchema = z
       )
       .optional()
       .describe('Templates for the form at /-/ops/write.'),
+    subscriptions: z
+      .boolean()
+      .optional()
+      .describe('Whether visitors can subscribe to this page by email. Default: the value for all pages.'),
     badge: BadgeOptionsSchema.optional().describe('Options for all badges of the page.'),
     badges: NamedBadgesSchema.default([]).describe('Custom badges in addition to the standard ones.'),
     redirects: z
@@ -414,6 +418,10 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       upstreams: z.array(upstreamSchema(connectors)).default([]),
       exports: z.array(PayrollOptionsSchema).default([]).describe('Data to send to other systems. Default: none.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
+      subscriptions: z
+        .boolean()
+        .default(false)
+        .describe('Whether visitors can subscribe to pages by email; needs access.smtp and access.from.'),
       intake: z
         .array(IntakeSchema)
         .default([])
@@ -425,7 +433,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           from: z
             .string()
             .optional()
-            .describe('Sender of sign-in emails, `status@example.com` or `Name <status@example.com>`.'),
+            .describe('Sender of emails, `status@example.com` or `Name <status@example.com>`.'),
           sessionHours: z
             .number()
             .positive()
@@ -435,7 +443,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           key: SecretSchema.optional()
             .refine((key) => key === undefined || key.reveal().length >= 32, 'expected at least 32 characters')
             .describe(
-              'Key for hashing addresses when counting sign-in attempts. Set the same on all nodes. Default: generated in data/secret.key.',
+              'Key for hashing addresses when counting sign-in attempts and for encrypting addresses of subscribers: keep it. Set the same on all nodes. Default: generated in data/secret.key.',
             ),
         })
         .prefault({}),
@@ -465,6 +473,15 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         (index, id) =>
           context.addIssue({ code: 'custom', path: ['intake', index, 'id'], message: `the id ${id} is used twice` }),
       );
+      const subscribed = config.subscriptions
+        ? ['subscriptions']
+        : config.pages.flatMap((page, index) =>
+            page.subscriptions === true ? [['pages', index, 'subscriptions']] : [],
+          )[0];
+      if (subscribed !== undefined && (config.access.smtp === undefined || config.access.from === undefined)) {
+        const message = 'emails need a mail server: set access.smtp and access.from';
+        context.addIssue({ code: 'custom', path: subscribed, message });
+      }
       if (config.intake.length > 0 && config.operators.token === undefined) {
         const message = 'an intake needs operators.token: without one nothing is written over HTTP';
         context.addIssue({ code: 'custom', path: ['intake'], message });

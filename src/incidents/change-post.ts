@@ -93,6 +93,7 @@ function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeCon
       draft: !isSet(request.published, true),
       starts: toIso(starts),
       ends: toIso(ends),
+      ...(isPlain && notifyOf(request).notify === false ? { deliver_notifications: false } : {}),
       ...(request.scheduled_repeat == null ? {} : { repeat: request.scheduled_repeat }),
       monitors: [],
       components: [...new Set([...ids, ...named.ids])],

@@ -76,6 +76,8 @@ export interface Update {
   readonly body: string;
   /** What it declares of components, for as long as no later update declares something else. Absent: it names none. */
   readonly impacts?: readonly AffectedComponent[];
+  /** False: whoever wrote it wants nobody to be told. Absent: subscribers are. */
+  readonly notify?: false;
 }
 
 export interface Incident {
@@ -139,6 +141,8 @@ export interface Maintenance {
   readonly repeats?: Recurrence;
   /** False: its upstream says of each monitor what state it is in meanwhile. Absent: what is seen in the window is expected. */
   readonly covers?: false;
+  /** False: whoever planned it wants nobody to be told. Absent: subscribers are. */
+  readonly notify?: false;
   /** As of an incident. */
   readonly bornAt?: EpochMs;
 }

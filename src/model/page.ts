@@ -63,6 +63,8 @@ export interface PageSettings {
   readonly entriesAfterMs: number | null;
   /** False: days have their colours, and no figure says how much of the time all was well. */
   readonly showUptime: boolean;
+  /** Visitors can have what is new sent to them by email. */
+  readonly subscriptions: boolean;
 }
 
 /** How old the data of one upstream is. */
@@ -111,6 +113,8 @@ export interface PageUpdate<Status extends string> {
   readonly status: Status;
   /** Markdown, hostile; empty where only the status changed. */
   readonly body: string;
+  /** False: subscribers are not told of it. Absent: they are. */
+  readonly notify?: false;
 }
 
 /** A component of the page that a story is about. */

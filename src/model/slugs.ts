@@ -15,6 +15,7 @@ export const PAGE_FOLDERS = [
   'logout',
   'maintenance',
   'reports',
+  'subscribe',
   'uptime',
 ] as const;
 

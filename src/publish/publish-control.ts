@@ -1,5 +1,6 @@
 /** What publishing asks of whoever owns the database: in this thread, or in another that serves meanwhile. */
 
+import type { PageNews } from '../notify/news.ts';
 import { type PageFirsts, rememberFirsts } from '../store/identities.ts';
 import { nextReleaseNumber } from '../store/release-numbers.ts';
 import type { ReleaseAccess } from './releases/manifest.ts';
@@ -20,6 +21,8 @@ export interface PublishControl {
   readonly nextNumber: (slug: string, above: number) => Promise<number>;
   /** Remembers what of a page is published for the first time. */
   readonly rememberFirsts: (firsts: PageFirsts) => Promise<void>;
+  /** Remembers what a page has to tell, once it is published; who is told, and when, is up to others. */
+  readonly tell: (news: PageNews) => Promise<void>;
   /** Whether a release may be served by what is known of gates at this moment, whatever was known when it was drawn. */
   readonly mayServe: (release: NextRelease) => Promise<boolean>;
 }
@@ -29,6 +32,8 @@ export type PrepareControl = Pick<PublishControl, 'nextNumber' | 'rememberFirsts
 
 export interface PublishControlDeps extends PublishLeaseDeps {
   readonly mayServe: PublishControl['mayServe'];
+  /** Default: nobody is told. */
+  readonly tell?: PublishControl['tell'];
 }
 
 /** Publishing is controlled over the database of this thread. */
@@ -38,5 +43,6 @@ export function createPublishControl(deps: PublishControlDeps): PublishControl {
     nextNumber: (slug, above) => nextReleaseNumber(deps.database, slug, above),
     rememberFirsts: (firsts) => rememberFirsts(deps.database, firsts),
     mayServe: deps.mayServe,
+    tell: deps.tell ?? (async () => undefined),
   };
 }

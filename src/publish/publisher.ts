@@ -5,9 +5,11 @@
 
 import pLimit from 'p-limit';
 import { messageOf } from '../errors.ts';
+import type { PageNews } from '../notify/news.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import { isOpenIn, type ResolvedSite } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import {
   createPagePublisher,
   type PagePublisher,
@@ -74,6 +76,10 @@ interface PublishRun {
 
 interface PublishedState {
   readonly pages: Map<string, { readonly summary: PageSummary; readonly dueAt: number }>;
+  /** Fingerprint of what was told last, by page. */
+  readonly told: Map<string, string>;
+  /** What is being told at this moment. */
+  readonly telling: Set<Promise<void>>;
   /** Pages with news that are not published yet. */
   readonly pending: Set<string>;
   /** When a page last had news, on the clock of `performance.now()`. */
@@ -118,6 +124,8 @@ export function createPublisher(init: PublisherOptions): Publisher {
   const idle = (): Promise<void> => inTurn(() => undefined);
   const memory: PublishedState = {
     pages: new Map(),
+    told: new Map(),
+    telling: new Set(),
     pending: new Set(),
     newsAt: -Infinity,
     withdrawnFor: null,
@@ -164,6 +172,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
     close: async () => {
       await parts.background.close();
       await idle();
+      await Promise.all(memory.telling);
       await options.workers?.terminate();
     },
   };
@@ -266,6 +275,7 @@ async function publishOne(
     const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
     memory.pending.delete(slug);
     memory.pages.set(slug, { summary, dueAt });
+    tell(parts, slug, published.news);
     if (published.hasWaiting) background.addDeferred(task);
     if (manifest !== null) background.addVariants(manifest, previous);
     return pageReport(slug, manifest === null ? 'unchanged' : 'published', {
@@ -279,6 +289,22 @@ async function publishOne(
   } finally {
     onPage();
   }
+}
+
+/** Not waited for: what is lost when the process ends meanwhile is found again by the first look of the next one. */
+function tell({ options, memory }: Parts, slug: string, news: PageNews | null): void {
+  const fingerprint = news === null ? '' : fingerprintOf(news);
+  if (news === null || memory.told.get(slug) === fingerprint) return;
+  memory.told.set(slug, fingerprint);
+  const telling = options
+    .tell(news)
+    .catch((error: unknown) => {
+      memory.told.delete(slug);
+      memory.pending.add(slug);
+      options.onError(error);
+    })
+    .finally(() => memory.telling.delete(telling));
+  memory.telling.add(telling);
 }
 
 /** A page that could not be published is tried again with the next run. */

@@ -14,15 +14,17 @@ import {
 } from 'node:http';
 import { clientAddressOf } from '../access/attempts/client-address.ts';
 import type { EpochMs } from '../model/time.ts';
+import { isSubscribePath } from '../notify/subscriptions.ts';
 import { EVERY_ANSWER, HSTS } from '../publish/releases/answer-headers.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
 import { guardSockets, SOCKET_LIMITS } from './sockets.ts';
-import { type GateDeps, gateAnswer, isGatePath } from './visitors/gate-answer.ts';
+import { gateAnswer, isGatePath } from './visitors/gate-answer.ts';
 import { missing, type PageDeps, pageAnswer } from './visitors/page-answer.ts';
+import { type SubscribeDeps, subscribeAnswer } from './visitors/subscribe-answer.ts';
 
-export interface FrontDoorOptions extends PageDeps, GateDeps {
+export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
   readonly addresses: () => SiteAddresses;
   /** Answers below `/-/`; null: nothing there. */
   readonly own: (request: OwnRequest) => Promise<Answer | null>;
@@ -130,6 +132,12 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return reply(notAllowed());
     const asked = { address, query, method, clientAddress: clientAddress(options, request) } as const;
     return reply((await gateAnswer(options, request, asked)) ?? missing(options, request));
+  }
+  if (address.kind === 'page' && isSubscribePath(address.path)) {
+    if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return reply(notAllowed());
+    const asked = { address, query, method, clientAddress: clientAddress(options, request) } as const;
+    const result = await subscribeAnswer(options, request, asked);
+    if (result !== null) return reply(result);
   }
   if (method !== 'GET' && method !== 'HEAD') return reply(notAllowed());
   reply(await pageAnswer(options, request, { address, query }));

@@ -31,6 +31,7 @@ const UpdateSchema = z.object({
   status: z.string().nullable(),
   body: z.string(),
   impacts: z.array(AffectedSchema).exactOptional(),
+  notify: z.literal(false).exactOptional(),
 });
 
 const MonitorSchema: z.ZodType<MonitorObservation> = z.object({
@@ -82,6 +83,7 @@ const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
   body: z.string().exactOptional(),
   repeats: RecurrenceSchema.exactOptional(),
   covers: z.literal(false).exactOptional(),
+  notify: z.literal(false).exactOptional(),
   bornAt: InstantSchema.exactOptional(),
 });
 

@@ -15,6 +15,7 @@ import type { NotFoundView } from './page/not-found.ts';
 import type { StatusPageView } from './page/status-page.ts';
 import type { ReportIndexView, ReportView } from './report/report.ts';
 import type { IndexOfPagesView } from './site/index-of-pages.ts';
+import type { SubscribeView } from './subscribe/subscribe.ts';
 
 export interface ViewByKind {
   readonly 'badge-gallery': BadgeGalleryView;
@@ -32,6 +33,7 @@ export interface ViewByKind {
   readonly report: ReportView;
   readonly 'report-index': ReportIndexView;
   readonly 'status-page': StatusPageView;
+  readonly subscribe: SubscribeView;
   readonly 'uptime-calendar': UptimeCalendarView;
 }
 

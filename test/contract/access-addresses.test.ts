@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSmtpMailer } from '../../src/access/email/mailer.ts';
+import { createSmtpMailer } from '../../src/mail/mailer.ts';
 import { HOUR_MS, toEpochMs } from '../../src/model/time.ts';
 import { emailPage, type Site, type SiteFolder, setCookies, siteFolder, T0, Visitor } from './access-fixture.ts';
 

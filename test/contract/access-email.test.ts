@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SignInMail } from '../../src/access/email/sign-in-mail.ts';
+import type { Mail } from '../../src/mail/mail.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import {
   codeIn,
@@ -37,7 +37,7 @@ describe('a page for an e-mail domain', () => {
   });
 
   /** Asks as a visitor does and gives the mail that comes. */
-  async function askFor(email: string, who: Visitor = visitor, to = ''): Promise<SignInMail> {
+  async function askFor(email: string, who: Visitor = visitor, to = ''): Promise<Mail> {
     const before = site.mails.length;
     await who.post('team', 'login/', { email, to });
     await site.access.tend();
@@ -45,7 +45,7 @@ describe('a page for an e-mail domain', () => {
     if (mail === undefined) throw new Error(`no mail came for ${email}`);
     return mail;
   }
-  const open = (mail: SignInMail, who: Visitor = visitor) => who.post('team', 'login/link/', { token: tokenIn(mail) });
+  const open = (mail: Mail, who: Visitor = visitor) => who.post('team', 'login/link/', { token: tokenIn(mail) });
   const type = (code: string, who: Visitor = visitor) => who.post('team', 'login/code/', { code });
 
   it('opens by the link in the mail, to the address that was asked for', async () => {
@@ -220,7 +220,7 @@ describe('a page for an e-mail domain', () => {
   it('answers the same while the mail server is down, and sends as soon as it is back', async () => {
     await site.close();
     let isDown = true;
-    const sent: SignInMail[] = [];
+    const sent: Mail[] = [];
     const tokens = new Set<string>();
     site = await folder.open({
       sendMail: async (mail) => {
@@ -265,7 +265,7 @@ describe('a page for an e-mail domain', () => {
     site.now = toEpochMs(T0 + 2 * MINUTE_MS);
     await site.access.tend();
     expect(site.mails).toHaveLength(1);
-    expect((await open(site.mails[0] as SignInMail)).status).toBe(303);
+    expect((await open(site.mails[0] as Mail)).status).toBe(303);
 
     await new Visitor(site).post('team', 'login/', { email: 'b@corp.example' });
     site.now = toEpochMs(T0 + 12 * MINUTE_MS);

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Access, AccessPage, GateRequest, GateResponse } from '../../src/access/access.ts';
 import { canView } from '../../src/access/access.ts';
 import { type AccessOptions, createAccess } from '../../src/access/create-access.ts';
-import type { SignInMail } from '../../src/access/email/sign-in-mail.ts';
 import { plainLogin } from '../../src/access/login/plain-login.ts';
+import type { Mail } from '../../src/mail/mail.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
@@ -41,7 +41,7 @@ export const PAGES: readonly AccessPage[] = [page('open'), passwordPage('vault')
 export interface Site {
   readonly access: Access;
   readonly database: Database;
-  readonly mails: SignInMail[];
+  readonly mails: Mail[];
   readonly errors: unknown[];
   /** The model clock. */
   now: EpochMs;
@@ -62,7 +62,7 @@ export function siteFolder(): SiteFolder {
     file,
     open: async (over = {}) => {
       const { database } = openSqlite(file, T0);
-      const mails: SignInMail[] = [];
+      const mails: Mail[] = [];
       const errors: unknown[] = [];
       const site: Site = {
         access: createAccess({
@@ -169,11 +169,11 @@ export async function until(isDone: () => boolean): Promise<void> {
 }
 
 /** The token in the link of a mail. */
-export function tokenIn(mail: SignInMail | undefined): string {
+export function tokenIn(mail: Mail | undefined): string {
   return /[?&]token=([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? '';
 }
 
 /** The code of a mail, as it is shown. */
-export function codeIn(mail: SignInMail | undefined): string {
+export function codeIn(mail: Mail | undefined): string {
   return /\b(\d{4} \d{4})\b/.exec(mail?.text ?? '')?.[1] ?? '';
 }

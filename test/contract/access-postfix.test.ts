@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseEmailAddress } from '../../src/access/email/email-address.ts';
-import { createSmtpMailer } from '../../src/access/email/mailer.ts';
+import { parseEmailAddress } from '../../src/mail/email-address.ts';
+import { createSmtpMailer } from '../../src/mail/mailer.ts';
 import { eventually } from '../helpers/pharos.ts';
 import { POSTFIX_MISSING, type Postfix, startPostfix } from '../helpers/postfix.ts';
 

@@ -28,7 +28,7 @@ const FIRST_SEED = Number(process.env['PHAROS_TEST_SEED'] ?? 1);
 
 const { mails } = vi.hoisted(() => ({ mails: [] as { to: string; text: string }[] }));
 
-vi.mock('../../src/access/email/mailer.ts', () => ({
+vi.mock('../../src/mail/mailer.ts', () => ({
   createPrintingMailer: () => async (mail: { to: string; text: string }) => {
     mails.push(mail);
   },
@@ -60,7 +60,10 @@ vi.mock('../../src/store/sqlite/sqlite.ts', async (original) => {
   const inTurn = pLimit(1);
   const openSqlite: typeof Sqlite.openSqlite = (...place) => {
     const { database, ...others } = real.openSqlite(...place);
-    return { ...others, database: { ...database, transaction: (task) => inTurn(() => database.transaction(task)) } };
+    return {
+      ...others,
+      database: { ...database, transaction: (task, options) => inTurn(() => database.transaction(task, options)) },
+    };
   };
   return { ...real, openSqlite };
 });

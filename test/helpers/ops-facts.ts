@@ -90,6 +90,8 @@ export function opsFacts(overrides: Partial<OpsFacts> = {}): OpsFacts {
         outcome: null,
       },
     ],
+    subscribers: [{ page: 'acme', active: 12, paused: 1, pending: 2 }],
+    notices: [{ channel: 'email', queued: 0, sent: 30, rejected: 1, parked: 0, lastError: null }],
     signIns: [{ page: 'staff', signedIn: 4, refused: 1, limited: 0 }],
     ...overrides,
   };

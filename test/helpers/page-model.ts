@@ -247,6 +247,7 @@ const SETTINGS: PageSettings = {
   historyDays: HISTORY_DAYS,
   entriesAfterMs: 3 * MINUTE_MS,
   showUptime: true,
+  subscriptions: true,
 };
 
 function source(): PageModel['sources'][number] {

@@ -24,7 +24,10 @@ export interface Attempts {
   /** Takes a try back that turned out right: a whole office may sign in from one address. */
   readonly forgive: (attempt: string) => Promise<void>;
   /** Prepares to count a mail to a mailbox; in the transaction, false says that it has had enough for now. */
-  readonly mailCounter: (mailbox: string) => Promise<(tx: Writer, now: EpochMs) => Promise<boolean>>;
+  readonly mailCounter: (
+    mailbox: string,
+    kind?: 'mailbox' | 'subscription',
+  ) => Promise<(tx: Writer, now: EpochMs) => Promise<boolean>>;
 }
 
 interface Bucket {
@@ -74,8 +77,8 @@ export function createAttempts({ database, random, key }: AttemptsOptions): Atte
     forgive: async (attempt) => {
       await database.transaction((tx) => tx.run('DELETE FROM access_attempt WHERE attempt = ?', [attempt]));
     },
-    mailCounter: async (mailbox) => {
-      const bucket: Bucket = { name: keyedDigest(key, 'mailbox', mailbox), limit: MAILS_PER_ADDRESS_MAX };
+    mailCounter: async (mailbox, kind = 'mailbox') => {
+      const bucket: Bucket = { name: keyedDigest(key, kind, mailbox), limit: MAILS_PER_ADDRESS_MAX };
       return async (tx, now) => {
         if ((await waitBefore(tx, bucket, now)) !== null) return false;
         await tx.run('INSERT INTO access_attempt (attempt, bucket, at) VALUES (?, ?, ?)', [

@@ -1,6 +1,7 @@
 /** Sends owed mails, tries again what fails within the life of the link, and forgets addresses as soon as it can. */
 
 import pLimit from 'p-limit';
+import { oneLine, type SendMail } from '../../mail/mail.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { RandomBytes } from '../digest.ts';
@@ -15,7 +16,7 @@ import {
   postponeMail,
   settleMail,
 } from './challenges.ts';
-import { oneLine, type SendMail, spaced, type WriteMail } from './sign-in-mail.ts';
+import { spaced, type WriteMail } from './sign-in-mail.ts';
 
 /** Mails under way at once. */
 const BATCH_SIZE = 8;

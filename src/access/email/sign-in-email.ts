@@ -1,5 +1,6 @@
 /** Signing in with an e-mail address of an allowed domain: a mailed link or code, used in the browser that asked. */
 
+import { mailboxOf, parseEmailAddress } from '../../mail/email-address.ts';
 import type { Writer } from '../../store/database.ts';
 import type { GateResponse } from '../access.ts';
 import { readCookie, setCookie } from '../cookies.ts';
@@ -8,7 +9,6 @@ import { domainsOf } from '../gate/stored-gate.ts';
 import { LINK_LIFE_MS } from '../limits.ts';
 import { beginSession, goTo, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
 import { type Redeemed, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
-import { mailboxOf, parseEmailAddress } from './email-address.ts';
 
 /** Writes the request down and answers; whether there is a mail to send shows neither in the answer nor in its time. */
 export async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {

@@ -4,6 +4,8 @@ import { LRUCache } from 'lru-cache';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { mailsWaiting } from '../../access/email/mail-backlog.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
+import { deliveryCounts } from '../../notify/outbox.ts';
+import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { currentNumber, releaseNumbers } from '../../publish/releases/folders.ts';
 import { heldRelease } from '../../publish/releases/hold.ts';
@@ -115,6 +117,11 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
           .reports()
           .flatMap(({ place, message }) => (message === null ? [] : [{ place, message: redact(message) }])),
         mail: await mailFacts(pharos, pages, now),
+        subscribers: await subscriberFacts(pharos),
+        notices: (await deliveryCounts(store.database)).map((one) => ({
+          ...one,
+          lastError: one.lastError === null ? null : redact(one.lastError),
+        })),
         audit: (await audit.entries(AUDIT_SHOWN)).map((entry) => ({
           ...entry,
           outcome: entry.outcome === null ? null : redact(entry.outcome),
@@ -208,6 +215,18 @@ async function mailFacts(
     isPrinted: printsMail,
     waiting: await mailsWaiting(store.database, now),
   };
+}
+
+async function subscriberFacts({ store }: Pharos): Promise<OpsFacts['subscribers']> {
+  const counts = await subscriberCounts(store.database);
+  const of = (slug: string, wanted: string): number =>
+    counts.find((one) => one.slug === slug && one.state === wanted)?.count ?? 0;
+  return [...new Set(counts.map(({ slug }) => slug))].map((page) => ({
+    page,
+    active: of(page, 'active'),
+    paused: of(page, 'paused'),
+    pending: of(page, 'pending'),
+  }));
 }
 
 async function signInFacts({ store }: Pharos, now: EpochMs): Promise<OpsFacts['signIns']> {

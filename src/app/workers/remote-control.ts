@@ -20,6 +20,7 @@ export interface ControlHandlers {
   readonly nextNumber: PublishControl['nextNumber'];
   readonly rememberFirsts: PublishControl['rememberFirsts'];
   readonly mayServe: PublishControl['mayServe'];
+  readonly tell: PublishControl['tell'];
   readonly [name: string]: (...args: never[]) => unknown;
 }
 
@@ -49,6 +50,7 @@ export function createRemoteControl({ call }: RpcPeer<ControlHandlers>): Publish
     nextNumber: (slug, above) => call('nextNumber', slug, above),
     rememberFirsts: (firsts) => call('rememberFirsts', firsts),
     mayServe: (release) => call('mayServe', release),
+    tell: (news) => call('tell', news),
   };
 }
 
@@ -112,6 +114,7 @@ export function createControlHost(control: PublishControl): ControlHost {
       nextNumber: control.nextNumber,
       rememberFirsts: control.rememberFirsts,
       mayServe: control.mayServe,
+      tell: control.tell,
     },
     end: () => {
       for (const key of passes.keys())

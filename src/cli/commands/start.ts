@@ -132,10 +132,12 @@ function sandboxConfig(sandbox: Sandbox): Config {
   const data = resolve('data', 'sandbox');
   rmSync(data, { recursive: true, force: true });
   const text = `${sandbox.configText()}data: ${JSON.stringify(data)}\nschedule: "*/15 * * * * *"\n`;
-  return parseConfig({ text, file: null, folder: process.cwd() }, CONNECTORS, {
+  const config = parseConfig({ text, file: null, folder: process.cwd() }, CONNECTORS, {
     ...process.env,
     ...sandbox.environment(),
   });
+  // Its mails are printed, so it needs no mail server for them.
+  return { ...config, subscriptions: true };
 }
 
 function welcome(url: string, sandbox: Sandbox | null): string {

@@ -2,10 +2,10 @@
 
 import { lookup } from 'node:dns/promises';
 import { connect, type PeerCertificate } from 'node:tls';
-import { verifySmtp } from '../../access/email/mailer.ts';
 import { redact } from '../../app/log.ts';
 import type { Config } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
+import { verifySmtp } from '../../mail/mailer.ts';
 import { DAY_MS, type EpochMs } from '../../model/time.ts';
 import { proxySettings, proxyText } from '../../network/proxy.ts';
 import { type Finding, fault, ok, skipped, warning } from './finding.ts';

@@ -22,6 +22,8 @@ import { iconOf, isForeign, type PageIcon, presentationOf, shownComponents } fro
 export interface ResolvedPage {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
+  /** Whether anybody is told what is new on it. */
+  readonly isTold: boolean;
   /** With access `password`; the only copy outside the configuration. */
   readonly password: Secret | null;
   /** Null: it stands in no configuration. */
@@ -132,6 +134,7 @@ function finish(
   const { slug, customDomain } = definition;
   const url = customDomain === null ? `${site.url}/${slug}/` : `https://${customDomain}/`;
   const shown = shownComponents(definition, monitors);
+  const subscriptions = config?.subscriptions ?? site.subscriptions ?? false;
   const presentation = presentationOf(definition, config, site.locale);
   const wantedIcon = safeLink(definition.icon);
   const icon = iconOf(wantedIcon, url, icons);
@@ -156,8 +159,10 @@ function finish(
       cssVariables: config?.css_variables ?? {},
       historyDays: site.historyDays,
       entriesAfterMs: entriesAfterMs(config),
+      subscriptions,
       ...presentation.settings,
     },
+    isTold: subscriptions || site.hasChannels === true,
     password: config?.password ?? null,
     config,
     icon: icon.icon,

@@ -23,6 +23,10 @@ export interface SiteSettings {
   readonly home: string | null;
   readonly timezone: string;
   readonly locale: string;
+  /** Whether visitors can subscribe, where a page does not say. */
+  readonly subscriptions?: boolean;
+  /** Whether anybody else is told what is new: a channel is configured. */
+  readonly hasChannels?: boolean;
   /** How far back pages look. */
   readonly historyDays: number;
   /** Absent: there is no `security.txt`. */

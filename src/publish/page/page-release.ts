@@ -3,6 +3,7 @@
 import { StatusError } from '../../errors.ts';
 import type { PageModel } from '../../model/page.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import { type PageNews, pageNews } from '../../notify/news.ts';
 import type { Store } from '../../store/store.ts';
 import { type NowFacts, nowFacts } from '../../views/json/now-json.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
@@ -34,6 +35,8 @@ export interface PreparedPage {
   readonly manifest: Manifest | null;
   readonly asOf: EpochMs;
   readonly summary: PageSummary;
+  /** What it has to tell; null: nobody is told. */
+  readonly news: PageNews | null;
   /** When to look again even if nothing happens. */
   readonly dueAt: number;
   readonly filesDrawn: number;
@@ -72,6 +75,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     asOf: model.asOf,
     summary: { state: model.state, since: model.since, asOf: model.asOf },
     dueAt: dueAfter(inputs, model, task),
+    news: task.page.isTold ? pageNews(model, task.state.sources) : null,
   };
   const firsts = firstsOf(inputs, model, task.state.now);
   if (firsts.subjects.length + firsts.entries.length > 0) await deps.rememberFirsts(firsts);

@@ -14,6 +14,7 @@ export interface Metrics {
   readonly pagePublished: (page: { readonly kind: string; readonly filesDrawn: number }) => void;
   readonly hookTaken: (result: string) => void;
   readonly signInTried: (result: string) => void;
+  readonly noticesSettled: (channel: string, result: string, count: number) => void;
   readonly targetUpdated: (update: {
     readonly target: string;
     readonly isCurrent: boolean;
@@ -119,6 +120,12 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['result'],
     registers,
   });
+  const notices = new Counter({
+    name: 'pharos_notices_total',
+    help: 'Messages to subscribers (email) and channels, by what became of each attempt.',
+    labelNames: ['channel', 'result'],
+    registers,
+  });
   const targetCurrent = new Gauge({
     name: 'pharos_target_current',
     help: '1: the target holds what is published; 0: the last try failed.',
@@ -149,6 +156,7 @@ export function createMetrics(version: string): Metrics {
       files.inc(filesDrawn);
     },
     hookTaken: (result) => hooks.inc({ result }),
+    noticesSettled: (channel, result, count) => notices.inc({ channel, result }, count),
     signInTried: (result) => signIns.inc({ result }),
     targetUpdated: ({ target, isCurrent, filesWritten, filesRemoved }) => {
       targetCurrent.set({ target }, Number(isCurrent));

@@ -33,12 +33,26 @@ export interface GateQuestion {
 export async function gateAnswer(
   deps: GateDeps,
   request: IncomingMessage,
-  { address, query, method, clientAddress }: GateQuestion,
+  question: GateQuestion,
 ): Promise<Answer | null> {
+  const { address, method } = question;
+  const result = await deps.access.handle(await gateRequestOf(deps, request, question));
+  if (result === null) return null;
+  const signedIn = method === 'POST' ? signInResultOf(address.path, result) : null;
+  if (signedIn !== null) deps.onSignIn?.(address.slug, signedIn);
+  return gateReply(result);
+}
+
+/** A request stripped to what gates and forms need, its body read. */
+export async function gateRequestOf(
+  deps: GateDeps,
+  request: IncomingMessage,
+  { address, query, method, clientAddress }: GateQuestion,
+): Promise<GateRequest> {
   const isForm = (request.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
   const body = method === 'POST' ? await readBody(request) : null;
   const fetchSite = request.headers['sec-fetch-site'];
-  const result = await deps.access.handle({
+  return {
     method,
     path: address.path.replace(/index\.html$/, ''),
     slug: address.slug,
@@ -52,11 +66,7 @@ export async function gateAnswer(
     isSecure: deps.isHttpsSite,
     clientAddress,
     now: deps.now(),
-  });
-  if (result === null) return null;
-  const signedIn = method === 'POST' ? signInResultOf(address.path, result) : null;
-  if (signedIn !== null) deps.onSignIn?.(address.slug, signedIn);
-  return gateReply(result);
+  };
 }
 
 /** How a try to get in ended, by what it is answered; null: no try, or none that is decided yet. */

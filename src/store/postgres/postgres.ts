@@ -93,10 +93,11 @@ export function openPostgres(
     await prepared;
   }
 
-  async function transact<T>(task: (tx: Writer) => Promise<T>): Promise<T> {
+  async function transact<T>(task: (tx: Writer) => Promise<T>, isDurable: boolean): Promise<T> {
     await ready();
     const { client } = await guard(place, () => connected(pool, (fresh) => fresh.query(BEGIN)));
     try {
+      if (!isDurable) await client.query('SET LOCAL synchronous_commit TO OFF');
       const result = await task(createWriter(client, place));
       await commit(client, place);
       client.release();
@@ -122,7 +123,7 @@ export function openPostgres(
       });
     },
     // The next one waits for this one whatever becomes of it.
-    transaction: (task) => inTurn(() => transact(task)),
+    transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
     backup: () =>
       Promise.reject(
         new StatusError({ code: 'STORE_UNAVAILABLE', message: 'A Postgres database is copied with pg_dump.' }),

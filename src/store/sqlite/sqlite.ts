@@ -148,8 +148,9 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
     },
   };
 
-  async function transact<T>(task: (tx: Writer) => Promise<T>): Promise<T> {
-    guard(() => writing.exec('BEGIN IMMEDIATE'));
+  async function transact<T>(task: (tx: Writer) => Promise<T>, isDurable: boolean): Promise<T> {
+    // The next one is as durable as ever, and takes what stands before it in the log along.
+    guard(() => writing.exec(isDurable ? 'BEGIN IMMEDIATE' : 'PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE'));
     try {
       const result = await task(writer);
       guard(() => writing.exec('COMMIT'));
@@ -157,6 +158,8 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
     } catch (error) {
       if (writing.isTransaction) writing.exec('ROLLBACK');
       throw isStatusError(error) || !isSqliteError(error) ? error : unavailable('the database', error);
+    } finally {
+      if (!isDurable) writing.exec('PRAGMA synchronous = FULL');
     }
   }
 
@@ -164,7 +167,7 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
     all: async (sql, params = []) =>
       guard(() => prepared(reading, readStatements, sql).all(...params) as readonly Row[]),
     // The next one waits for this one whatever becomes of it.
-    transaction: (task) => inTurn(() => transact(task)),
+    transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
     backup: async (file) => {
       // Never over a file that is there, and nobody else's to read while it is being written.
       closeSync(openSync(file, 'wx', OWN_MODE));

@@ -10,7 +10,7 @@ import {
   type Theme,
 } from '../../model/index.ts';
 import { safeLink } from '../../model/scalars.ts';
-import { NOW_JSON_PATH } from '../text/addresses.ts';
+import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { ownPicture } from '../text/links.ts';
 import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
@@ -46,6 +46,8 @@ export interface ShellView {
   readonly logo: readonly [LogoView, ...LogoView[]] | null;
   readonly homepage: LinkView | null;
   readonly contact: string | null;
+  /** Where visitors subscribe, absolute, since a static host has no such address; null: nowhere. */
+  readonly subscribeHref: string | null;
   readonly theme: Theme;
   /** The operator's variables as a style sheet, checked; null: none. */
   readonly themeCss: SafeCss | null;
@@ -152,6 +154,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     logo: logoOf(settings.look, context.base),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
+    subscribeHref: settings.subscriptions ? `${settings.url}${SUBSCRIBE_PATH}` : null,
     theme: definition.theme,
     themeCss: themeStyle(settings),
     state: init.present?.state ?? null,
@@ -215,6 +218,7 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
     logo: logoOf(rest.look?.look, base),
     homepage: null,
     contact: null,
+    subscribeHref: null,
     theme: rest.theme ?? 'system',
     themeCss: rest.look === undefined ? null : themeStyle(rest.look),
     state: null,

@@ -11,6 +11,7 @@ import {
   type PageMaintenance,
   type PageUpdate,
   toEpochMs,
+  type Update,
 } from '../../model/index.ts';
 import { repeatText } from '../text/repeat-text.ts';
 import { wordsOf } from '../words/index.ts';
@@ -130,10 +131,11 @@ function updatesOf(
       : [{ id: `over-${window.to}`, at: window.to, status: 'completed', body: words.maintenanceOver }]),
   ].toSorted((a, b) => a.at - b.at);
   let rank = 0;
-  return said.flatMap(({ id, at, status, body }): PageUpdate<MaintenanceStatus>[] => {
+  return said.flatMap(({ id, at, status, body, notify }: Update): PageUpdate<MaintenanceStatus>[] => {
     // What its upstream says may name another status late; none is ever taken back by the next word.
     rank = Math.max(rank, (MAINTENANCE_STATUSES as readonly (string | null)[]).indexOf(status));
-    return [{ id, at, status: MAINTENANCE_STATUSES[rank] ?? 'scheduled', body }];
+    const isSilent = notify === false || one.notify === false ? ({ notify: false } as const) : {};
+    return [{ id, at, status: MAINTENANCE_STATUSES[rank] ?? 'scheduled', body, ...isSilent }];
   });
 }
 

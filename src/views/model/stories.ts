@@ -99,9 +99,9 @@ function declaredStory(
 /** Its own updates with the status each left it in; at least one, and the last one leaves it as it is. */
 function writtenUpdates({ updates, status, startedAt, endedAt }: SeenIncident): PageUpdate<IncidentStatus>[] {
   let reached: IncidentStatus = 'investigating';
-  const written = updates.map(({ id, at, status: said, body }): PageUpdate<IncidentStatus> => {
+  const written = updates.map(({ id, at, status: said, body, notify }): PageUpdate<IncidentStatus> => {
     reached = INCIDENT_STATUSES.find((word) => word === said) ?? reached;
-    return { id, at, status: reached, body };
+    return { id, at, status: reached, body, ...(notify === false ? { notify } : {}) };
   });
   if (written.length === 0) written.push({ id: 'started', at: startedAt, status: reached, body: '' });
   const last = written.at(-1);

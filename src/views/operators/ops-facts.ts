@@ -24,6 +24,10 @@ export interface OpsFacts {
   /** Folders and buckets that are not up to date; those that are well are not listed. */
   readonly targets: readonly TargetFacts[];
   readonly mail: MailFacts;
+  /** Pages that have subscribers. */
+  readonly subscribers: readonly SubscriberFacts[];
+  /** What was owed to subscribers (`email`) and channels in the last days. */
+  readonly notices: readonly NoticeFacts[];
   /** Newest first. */
   readonly audit: readonly AuditFacts[];
   /** Of the last days. */
@@ -103,6 +107,23 @@ export interface MailFacts {
   /** The sandbox sends none. */
   readonly isPrinted: boolean;
   readonly waiting: number;
+}
+
+/** How many there are; never who. */
+export interface SubscriberFacts {
+  readonly page: string;
+  readonly active: number;
+  readonly paused: number;
+  readonly pending: number;
+}
+
+export interface NoticeFacts {
+  readonly channel: string;
+  readonly queued: number;
+  readonly sent: number;
+  readonly rejected: number;
+  readonly parked: number;
+  readonly lastError: string | null;
 }
 
 export interface AuditFacts {

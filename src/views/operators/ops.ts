@@ -27,6 +27,9 @@ export interface OpsView {
   /** Pages that are not listed. */
   readonly pagesHidden: number;
   readonly exports: readonly { readonly id: string; readonly counts: string; readonly error: string | null }[];
+  /** What is told to subscribers and channels. */
+  readonly notices: readonly { readonly id: string; readonly counts: string; readonly error: string | null }[];
+  readonly subscribers: readonly { readonly page: string; readonly counts: string }[];
   readonly mail: string;
   readonly audit: readonly AuditRow[];
   readonly signIns: readonly { readonly page: string; readonly counts: string }[];
@@ -108,6 +111,15 @@ export function opsView(
       counts: `${format.number(queued)} queued, ${format.number(sent)} sent, ${format.number(rejected)} rejected, ${format.number(parked)} parked`,
       error: lastError,
     })),
+    notices: facts.notices.map(({ channel, queued, sent, rejected, parked, lastError }) => ({
+      id: channel,
+      counts: `${format.number(queued)} waiting, ${format.number(sent)} sent, ${format.number(rejected)} rejected, ${format.number(parked)} given up`,
+      error: lastError,
+    })),
+    subscribers: facts.subscribers.map(({ page, active, paused, pending }) => ({
+      page,
+      counts: `${format.number(active)} subscribed, ${format.number(paused)} paused, ${format.number(pending)} not confirmed`,
+    })),
     mail: mailWords(facts),
     audit: facts.audit.map(({ at, actor, action, subject, client, outcome }) => ({
       at: moment(at),
@@ -153,6 +165,12 @@ function attentionOf(facts: OpsFacts): string[] {
     ...facts.exports
       .filter(({ rejected, parked, lastError }) => rejected > 0 || parked > 0 || lastError !== null)
       .map(({ id }) => `Export ${id} has events that were not accepted.`),
+    ...facts.notices
+      .filter(({ parked }) => parked > 0)
+      .map(({ channel }) => `Messages by ${channel} could not be delivered for five days and were given up.`),
+    ...facts.notices
+      .filter(({ queued, lastError }) => queued > 0 && lastError !== null)
+      .map(({ channel, lastError }) => `Messages by ${channel} wait: ${lastError}`),
     ...facts.targets.map(({ place, message }) => `Output ${place} is not up to date: ${message}`),
     ...(facts.mail.isNeeded && !facts.mail.isConfigured
       ? ['A page uses email sign-in, but access.smtp and access.from are not configured.']

@@ -16,6 +16,8 @@ export const REPORTS_PATH = 'reports/';
 export const BADGES_PATH = 'badges/';
 export const EMBED_PATH = 'embed/';
 export const MANIFEST_PATH = 'site.webmanifest';
+/** Answered by the server only. */
+export const SUBSCRIBE_PATH = 'subscribe/';
 /** Answered by the server from memory; a file on static hosts. */
 export const NOW_JSON_PATH = 'api/now.json';
 

@@ -14,7 +14,7 @@ export function v2Updates<Status extends string>(
   affectedBy: (index: number) => readonly V2AffectedComponent[] | null,
 ): V2Update<Status>[] {
   return updates
-    .map(({ id, at, status, body }, index) => ({
+    .map(({ id, at, status, body, notify }, index) => ({
       id: shortId('update', parentId, id),
       status,
       body: body === '' ? title : body,
@@ -23,7 +23,7 @@ export function v2Updates<Status extends string>(
       updated_at: toIso(at),
       display_at: toIso(at),
       affected_components: affectedBy(index),
-      deliver_notifications: true,
+      deliver_notifications: notify !== false,
       custom_tweet: null,
       tweet_id: null,
     }))

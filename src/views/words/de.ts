@@ -223,6 +223,47 @@ export const de: Words = {
   sealNoCrypto:
     'Dieser Browser kann die Seite hier nicht entschlüsseln. Öffnen Sie sie über HTTPS oder als lokale Datei.',
 
+  // Subscribing, and the mails that follow.
+  email: 'E-Mail',
+  subscribeTitle: 'Neuigkeiten per E-Mail erhalten',
+  subscribeBody:
+    'Wir schreiben Ihnen, wenn auf dieser Seite eine Störung oder Wartung beginnt, sich ändert oder endet.',
+  subscribeComponents: 'Nur für diese Komponenten (keine ausgewählt: alle)',
+  subscribeSent:
+    'Wenn diese Adresse Neuigkeiten dieser Seite erhalten kann, haben wir ihr eine E-Mail geschickt. Öffnen Sie zur Bestätigung den Link darin.',
+  subscribeConfirmTitle: 'Abonnement bestätigen',
+  subscribeConfirmBody: 'Noch ein Schritt: Bestätigen Sie, dass Sie es sind. (E-Mail-Scanner öffnen Links von selbst.)',
+  subscribeConfirm: 'Bestätigen',
+  subscribeConfirmed: 'Sie haben die Neuigkeiten abonniert.',
+  subscribeManage: 'Abonnement verwalten',
+  subscribeSave: 'Speichern',
+  subscribeSaved: 'Ihre Änderungen sind gespeichert.',
+  subscribePause: 'E-Mails pausieren',
+  subscribePaused: 'E-Mails sind pausiert.',
+  subscribeResume: 'E-Mails fortsetzen',
+  subscribeLeave: 'Abbestellen',
+  subscribeLeaveBody: 'Sie erhalten keine weiteren E-Mails, und wir löschen Ihre Adresse.',
+  subscribeLeft: 'Das Abonnement ist beendet, und Ihre Adresse ist gelöscht.',
+  subscribeExpired: 'Dieser Link ist nicht mehr gültig. Abonnieren Sie erneut, um einen neuen zu erhalten.',
+  subscribeRecheck:
+    'Der Zugang zu dieser Seite hat sich geändert, deshalb kommen keine E-Mails mehr. Hier können Sie sie fortsetzen.',
+  confirmSubject: 'Abonnement bestätigen: {title}',
+  confirmAsked:
+    'Jemand möchte Neuigkeiten von {title} an diese Adresse senden lassen. Öffnen Sie zur Bestätigung diesen Link:',
+  confirmIgnore:
+    'Wenn Sie das nicht waren, können Sie diese E-Mail ignorieren. Sie erhalten dann keine Neuigkeiten, und wir löschen die Adresse innerhalb eines Tages.',
+  knownSubject: 'Bereits abonniert: {title}',
+  knownBody: 'Diese Adresse erhält bereits Neuigkeiten von {title}. Hier können Sie das ändern oder beenden:',
+  noticeOpened: 'Neue Störung',
+  noticeUpdated: 'Neuigkeit',
+  noticeResolved: 'Behoben',
+  noticeAnnounced: 'Geplante Wartung',
+  noticeStarted: 'Wartung begonnen',
+  noticeCompleted: 'Wartung abgeschlossen',
+  noticeWhy: 'Sie erhalten diese E-Mail, weil Sie Neuigkeiten von {title} abonniert haben.',
+  noticeManage: 'Abonnement verwalten oder abbestellen:',
+  noticeDigest: { one: '{n} Neuigkeit von {title}', other: '{n} Neuigkeiten von {title}' },
+
   // Around the page.
   skip: 'Zum Inhalt springen',
   home: 'Zu {host}',

@@ -232,6 +232,46 @@ export const fr: Words = {
   sealNoScript: 'Cette page est chiffrée. Activez JavaScript pour la déchiffrer avec le mot de passe.',
   sealNoCrypto: 'Ce navigateur ne peut pas déchiffrer la page ici. Ouvrez-la en HTTPS ou comme fichier local.',
 
+  // Subscribing, and the mails that follow.
+  email: 'E-mail',
+  subscribeTitle: 'Recevoir les nouvelles par e-mail',
+  subscribeBody:
+    "Nous vous écrivons lorsqu'un incident ou une maintenance de cette page commence, évolue ou se termine.",
+  subscribeComponents: 'Seulement pour ces composants (aucun choisi : tous)',
+  subscribeSent:
+    "Si cette adresse peut recevoir les nouvelles de cette page, nous lui avons envoyé un e-mail. Ouvrez le lien qu'il contient pour confirmer.",
+  subscribeConfirmTitle: 'Confirmer votre abonnement',
+  subscribeConfirmBody:
+    "Encore une étape : confirmez que c'est bien vous. (Les filtres de messagerie ouvrent les liens automatiquement.)",
+  subscribeConfirm: 'Confirmer',
+  subscribeConfirmed: 'Vous êtes abonné.',
+  subscribeManage: 'Gérer votre abonnement',
+  subscribeSave: 'Enregistrer',
+  subscribeSaved: 'Vos modifications sont enregistrées.',
+  subscribePause: 'Suspendre les e-mails',
+  subscribePaused: 'Les e-mails sont suspendus.',
+  subscribeResume: 'Reprendre les e-mails',
+  subscribeLeave: 'Se désabonner',
+  subscribeLeaveBody: "Vous ne recevrez plus d'e-mails, et nous supprimons votre adresse.",
+  subscribeLeft: 'Vous êtes désabonné, et votre adresse est supprimée.',
+  subscribeExpired: "Ce lien n'est plus valable. Abonnez-vous de nouveau pour en recevoir un autre.",
+  subscribeRecheck: "L'accès à cette page a changé, les e-mails se sont donc arrêtés. Vous pouvez les reprendre ici.",
+  confirmSubject: 'Confirmez votre abonnement : {title}',
+  confirmAsked: "Quelqu'un a demandé l'envoi des nouvelles de {title} à cette adresse. Ouvrez ce lien pour confirmer :",
+  confirmIgnore:
+    "Si ce n'était pas vous, ignorez cet e-mail. Vous ne recevrez aucune nouvelle, et nous supprimons l'adresse en moins d'un jour.",
+  knownSubject: 'Vous êtes déjà abonné : {title}',
+  knownBody: 'Cette adresse reçoit déjà les nouvelles de {title}. Pour les modifier ou les arrêter :',
+  noticeOpened: 'Nouvel incident',
+  noticeUpdated: 'Mise à jour',
+  noticeResolved: 'Résolu',
+  noticeAnnounced: 'Maintenance prévue',
+  noticeStarted: 'Maintenance commencée',
+  noticeCompleted: 'Maintenance terminée',
+  noticeWhy: 'Vous recevez cet e-mail car vous êtes abonné aux nouvelles de {title}.',
+  noticeManage: 'Gérer votre abonnement ou vous désabonner :',
+  noticeDigest: { one: '{n} nouvelle de {title}', many: '{n} nouvelles de {title}', other: '{n} nouvelles de {title}' },
+
   // Around the page.
   skip: 'Aller au contenu',
   home: 'Aller sur {host}',

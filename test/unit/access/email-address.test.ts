@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mailboxOf, parseEmailAddress } from '../../../src/access/email/email-address.ts';
+import { mailboxOf, parseEmailAddress } from '../../../src/mail/email-address.ts';
 
 describe('an e-mail address', () => {
   it.each([

@@ -25,6 +25,7 @@ const SETTINGS: PageSettings = {
   historyDays: 400,
   entriesAfterMs: 3 * MINUTE_MS,
   showUptime: true,
+  subscriptions: false,
 };
 
 const DEFINITION: PageDefinition = {

@@ -41,6 +41,7 @@ const SETTINGS: PageSettings = {
   cssVariables: {},
   allowIndex: true,
   showUptime: true,
+  subscriptions: false,
   historyDays: 400,
   entriesAfterMs: 3 * MINUTE_MS,
 };

@@ -172,15 +172,19 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone,
     pages: pagesOf(post),
     affectedState: post.state === 'none' ? null : post.state,
     isOutage: false,
-    updates: [...(read.opening === '' ? [] : [opening]), ...updates.map(toUpdate)].map((update) =>
-      post.impacts === undefined ? update : { ...update, impacts: impactsBy(post, zone, update.at) },
-    ),
+    updates: [...(read.opening === '' ? [] : [opening]), ...updates.map(toUpdate)].map((update) => ({
+      ...update,
+      ...(post.impacts === undefined ? {} : { impacts: impactsBy(post, zone, update.at) }),
+      ...(post.deliver_notifications === false ? SILENT : {}),
+    })),
     ...(post.affects_uptime ? {} : { affectsUptime: false }),
   };
 }
 
-function toUpdate({ at, status, body }: PostUpdate, index: number): Update {
-  return { id: `${toIso(at)}-${index}`, at, status, body };
+const SILENT = { notify: false } as const;
+
+function toUpdate({ at, status, body, notify }: PostUpdate, index: number): Update {
+  return { id: `${toIso(at)}-${index}`, at, status, body, ...(notify === false ? SILENT : {}) };
 }
 
 /** What each of its components is said to be in at an instant. */
@@ -286,6 +290,7 @@ function projectMaintenance(
     updates: read.updates.toSorted((a, b) => a.at - b.at).map(toUpdate),
     ...(read.opening === '' ? {} : { body: read.opening }),
     ...(repeats === null ? {} : { repeats }),
+    ...(post.deliver_notifications === false ? SILENT : {}),
   };
 }
 

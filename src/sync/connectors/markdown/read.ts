@@ -14,6 +14,8 @@ export interface PostUpdate {
   readonly at: EpochMs;
   readonly status: IncidentStatus | MaintenanceStatus | null;
   readonly body: string;
+  /** False: nobody is to be told of it. */
+  readonly notify?: boolean | undefined;
 }
 
 export interface ReadPost {

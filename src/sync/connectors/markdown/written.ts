@@ -45,9 +45,7 @@ const WrittenPostSchema = z.strictObject({
   note: z.string().optional(),
 });
 
-export interface WrittenUpdate extends PostUpdate {
-  readonly notify?: boolean | undefined;
-}
+export type WrittenUpdate = PostUpdate;
 export interface WrittenPost extends Pick<ReadPost, 'post' | 'opening'> {
   /** Oldest first. */
   readonly updates: readonly WrittenUpdate[];

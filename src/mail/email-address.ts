@@ -2,7 +2,7 @@
 
 import { domainToASCII } from 'node:url';
 import emailAddresses from 'email-addresses';
-import { HOST_NAME } from '../../model/scalars.ts';
+import { HOST_NAME } from '../model/scalars.ts';
 
 export interface EmailAddress {
   /** What a mail is sent to: the local part as typed, the domain in punycode and small letters. */

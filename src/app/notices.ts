@@ -1,0 +1,160 @@
+/** Telling those who want to know: records what pages have to tell, takes subscriptions, and sends what is owed. */
+
+import type { Access } from '../access/access.ts';
+import { createAttempts } from '../access/attempts/attempts.ts';
+import { systemRandom } from '../access/digest.ts';
+import type { Config } from '../config/load.ts';
+import type { Secret } from '../config/secret.ts';
+import { messageOf } from '../errors.ts';
+import type { SendMail } from '../mail/mail.ts';
+import { createPrintingMailer, createSmtpPool, type MailPool } from '../mail/mailer.ts';
+import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
+import { createAddressSeal } from '../notify/address-seal.ts';
+import type { RenderSubscribe } from '../notify/documents.ts';
+import { handToSubscriber } from '../notify/email-handover.ts';
+import { newSubscriberId } from '../notify/links.ts';
+import { noticesOf } from '../notify/outbox.ts';
+import type { NoticeChannel } from '../notify/recipients.ts';
+import { recordNews } from '../notify/record.ts';
+import { decideRequests } from '../notify/requests.ts';
+import { createSender, type Handover, type NoticeResult } from '../notify/sender.ts';
+import { erasePending, type SubscribablePage } from '../notify/subscribers.ts';
+import { createSubscriptions, type Subscriptions } from '../notify/subscriptions.ts';
+import type { ResolvedPage } from '../publish/definitions/definitions.ts';
+import type { PublishControl } from '../publish/publish-control.ts';
+import type { Database } from '../store/database.ts';
+import type { Log } from './log.ts';
+
+export interface NoticesDeps {
+  readonly database: Database;
+  readonly key: Secret;
+  readonly now: () => EpochMs;
+  readonly log: Log;
+  readonly config: () => Config;
+  readonly access: Pick<Access, 'pageOf'>;
+  /** As defined by now; null: there is none. */
+  readonly page: (slug: string) => ResolvedPage | null;
+  readonly channels: () => readonly NoticeChannel[];
+  readonly printsMail: boolean;
+  readonly render: RenderSubscribe;
+  readonly onResult: (channel: string, result: NoticeResult, count: number) => void;
+}
+
+export interface Notices {
+  readonly subscriptions: Subscriptions;
+  readonly tell: PublishControl['tell'];
+  /** Sends from now on, again and again. */
+  readonly open: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** How often it is looked whether something is due. */
+const LOOK_MS = 2 * SECOND_MS;
+/** Longer than an answer takes to leave. */
+const DECIDE_DELAY_MS = 100;
+/** What nobody confirms is erased. */
+const PENDING_MS = 24 * HOUR_MS;
+/** Connections to the mail server. */
+const POOL_SIZE = 2;
+
+export function createNotices(deps: NoticesDeps): Notices {
+  const { database, key, now, log, config } = deps;
+  const random = systemRandom;
+  const seal = createAddressSeal(key, random);
+  const mails = createMails(deps);
+  /** Whether the log of changes may still hold what was erased; after a start nobody knows. */
+  let isLogStale = true;
+
+  function pageOf(slug: string): (SubscribablePage & { readonly timezone: string }) | null {
+    const page = deps.page(slug);
+    const gated = deps.access.pageOf(slug);
+    if (page === null || gated === null || !page.settings.subscriptions) return null;
+    const { definition, settings, password } = page;
+    const { title, access, emailDomains } = definition;
+    if (access === 'closed') return null;
+    const { locale, url, timezone } = settings;
+    return { page: { slug, title, locale, url, access, password, emailDomains }, gated, timezone };
+  }
+
+  async function prepare(): Promise<void> {
+    const at = now();
+    await decideRequests({ database, seal, newId: () => newSubscriberId(random), now: at });
+    const [old] = await database.all(`SELECT id FROM subscriber WHERE state = 'pending' AND asked_at <= ? LIMIT 1`, [
+      at - PENDING_MS,
+    ]);
+    if (old !== undefined) {
+      await database.transaction((tx) => erasePending(tx, toEpochMs(at - PENDING_MS)));
+      isLogStale = true;
+    }
+    if (isLogStale) isLogStale = !(await database.truncateLog());
+  }
+
+  const sender = createSender({
+    database,
+    now,
+    email: () => {
+      const send = mails.current();
+      return send === null ? null : (job) => handToSubscriber({ reader: database, key, seal, now, send, pageOf }, job);
+    },
+    channels: deps.channels,
+    handOver: async (job, channel): Promise<Handover> => {
+      const [told] = await noticesOf(database, job.notices);
+      return told === undefined ? { outcome: 'dropped' } : channel.deliver(told.notice);
+    },
+    prepare,
+    onResult: deps.onResult,
+    onError: (error) => log.error({ where: 'notices' }, messageOf(error)),
+  });
+
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    subscriptions: createSubscriptions({
+      database,
+      key,
+      seal,
+      random,
+      attempts: createAttempts({ database, random, key }),
+      pageOf,
+      locale: () => config().site.locale,
+      render: deps.render,
+      onRequest: () => void setTimeout(sender.wake, DECIDE_DELAY_MS).unref(),
+      onErased: () => {
+        isLogStale = true;
+        sender.wake();
+      },
+    }),
+    tell: async (news) => {
+      if ((await recordNews(database, news, now())) > 0 && timer !== null) sender.wake();
+    },
+    open: () => {
+      timer ??= setInterval(sender.wake, LOOK_MS).unref();
+    },
+    close: async () => {
+      if (timer !== null) clearInterval(timer);
+      await sender.close();
+      mails.close();
+    },
+  };
+}
+
+/** Connections to the mail server that is configured by now; null: none is. */
+function createMails({ config, printsMail }: NoticesDeps): {
+  readonly current: () => SendMail | null;
+  readonly close: () => void;
+} {
+  let pool: (MailPool & { readonly of: string }) | null = null;
+  return {
+    current: () => {
+      if (printsMail) return createPrintingMailer((text) => process.stdout.write(`\n${text}\n\n`));
+      const { smtp, from } = config().access;
+      if (smtp === undefined || from === undefined) return null;
+      const of = JSON.stringify([smtp.reveal(), from]);
+      if (pool?.of !== of) {
+        pool?.close();
+        pool = { ...createSmtpPool({ url: smtp.reveal(), from, size: POOL_SIZE }), of };
+      }
+      return pool.send;
+    },
+    close: () => pool?.close(),
+  };
+}

@@ -1,0 +1,180 @@
+/** Subscribers as operators look after them, also while the server runs. */
+
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { systemRandom } from '../../../access/digest.ts';
+import { now, type Pharos } from '../../../app/compose.ts';
+import { messageOf } from '../../../errors.ts';
+import { parseEmailAddress } from '../../../mail/email-address.ts';
+import { toIso } from '../../../model/time.ts';
+import { createAddressSeal } from '../../../notify/address-seal.ts';
+import {
+  type AddedSubscriber,
+  addSubscribers,
+  type ListDeps,
+  listSubscribers,
+  readSubscriberList,
+  removeAddress,
+  subscriberCsv,
+} from '../../../notify/subscriber-list.ts';
+import type { ResolvedPage } from '../../../publish/definitions/definitions.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
+import { table } from '../../terminal/table.ts';
+import { openQuietly, print, requireConfig } from '../common.ts';
+
+export interface SubscriberOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly page?: string;
+}
+
+export interface SubscriberAddOptions extends SubscriberOptions {
+  readonly page: string;
+  readonly component?: readonly string[];
+  readonly confirmed?: boolean;
+}
+
+/** `pharos subscribers list`. */
+export async function subscribersList(options: SubscriberOptions): Promise<number> {
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const { database, seal } = depsOf(pharos);
+  const listed = await listSubscribers(database, seal, options.page ?? null);
+  const rows = listed.map(({ slug, address, state, components, createdAt }) => [
+    slug,
+    address ?? '(encrypted with another key)',
+    state,
+    components.join(' ') || 'all',
+    toIso(createdAt),
+  ]);
+  const text = rows.length === 0 ? 'No subscribers.' : table(['page', 'email', 'state', 'components', 'since'], rows);
+  const subscribers = listed.map(({ slug, address, state, components, createdAt }) => ({
+    page: slug,
+    email: address,
+    state,
+    components,
+    createdAt: toIso(createdAt),
+  }));
+  print(options.json === true, { subscribers }, text);
+  return EXIT_DONE;
+}
+
+/** `pharos subscribers export`: CSV on standard output. */
+export async function subscribersExport(options: SubscriberOptions): Promise<number> {
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const { database, seal } = depsOf(pharos);
+  process.stdout.write(subscriberCsv(await listSubscribers(database, seal, options.page ?? null)));
+  return EXIT_DONE;
+}
+
+/** `pharos subscribers add ADDRESS --page SLUG`. */
+export async function subscribersAdd(typed: string, options: SubscriberAddOptions): Promise<number> {
+  const email = parseEmailAddress(typed);
+  if (email === null) throw new UsageError(`${typed} is not an email address.`);
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const page = await pageOf(pharos, options.page);
+  const { ids, unknown } = componentIds(page, options.component ?? []);
+  if (unknown.length > 0) throw new UsageError(`The page ${options.page} has no component ${unknown.join(', ')}.`);
+  const isConfirmed = options.confirmed === true;
+  const one = { slug: options.page, email, components: ids, gate: gateOf(pharos, options.page), isConfirmed };
+  const added = await addSubscribers(depsOf(pharos), [one]);
+  noteChange(pharos, 'subscriber-add', options.page, added);
+  print(
+    options.json === true,
+    { page: options.page, added, confirmed: isConfirmed },
+    added === 0
+      ? 'This address is subscribed already, or was sent a link.'
+      : isConfirmed
+        ? 'Subscribed.'
+        : 'Added. The server sends a link to confirm; without it nothing else is sent.',
+  );
+  return EXIT_DONE;
+}
+
+/** `pharos subscribers remove ADDRESS`. */
+export async function subscribersRemove(typed: string, options: SubscriberOptions): Promise<number> {
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const removed = await removeAddress(depsOf(pharos), typed, options.page ?? null);
+  noteChange(pharos, 'subscriber-remove', options.page ?? null, removed);
+  print(
+    options.json === true,
+    { removed },
+    removed === 0 ? 'This address is not subscribed.' : `Erased (${removed === 1 ? 'one page' : `${removed} pages`}).`,
+  );
+  return removed === 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/** `pharos subscribers import FILE --page SLUG`. */
+export async function subscribersImport(file: string, options: SubscriberAddOptions): Promise<number> {
+  const { rows, problems } = readSubscriberList(readList(file));
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const page = await pageOf(pharos, options.page);
+  const gate = gateOf(pharos, options.page);
+  const isConfirmed = options.confirmed === true;
+  const told = [...problems];
+  const brought = rows.flatMap(({ email, components }): AddedSubscriber[] => {
+    const { ids, unknown } = componentIds(page, components);
+    if (unknown.length > 0) told.push(`${email.address}: there is no component ${unknown.join(', ')}`);
+    // Whoever chose only components that are not here chose nothing here; all of the page is not what they asked for.
+    if (components.length > 0 && ids.length === 0) return [];
+    return [{ slug: options.page, email, components: ids, gate, isConfirmed }];
+  });
+  const added = await addSubscribers(depsOf(pharos), brought);
+  noteChange(pharos, 'subscriber-import', options.page, added);
+  const known = brought.length - added;
+  const text = [
+    `${added} added${isConfirmed ? '' : ', each to be confirmed by a link that the server mails'}; ${known} were there already.`,
+    ...told.map((problem) => `left out or changed: ${problem}`),
+  ].join('\n');
+  print(options.json === true, { page: options.page, added, known, confirmed: isConfirmed, problems: told }, text);
+  return added + known === 0 && told.length > 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+function depsOf(pharos: Pharos): ListDeps {
+  const seal = createAddressSeal(pharos.key, systemRandom);
+  return { database: pharos.store.database, seal, random: systemRandom, now: now() };
+}
+
+async function pageOf(pharos: Pharos, slug: string): Promise<ResolvedPage> {
+  const { resolved } = await pharos.refreshPages(now());
+  const page = resolved.pages.find(({ definition }) => definition.slug === slug);
+  if (page === undefined)
+    throw new UsageError(
+      `There is no page ${slug}. The pages are: ${resolved.pages.map(({ definition }) => definition.slug).join(', ')}.`,
+    );
+  if (!page.settings.subscriptions)
+    throw new UsageError(`The page ${slug} takes no subscriptions. Set subscriptions: true in the configuration.`);
+  return page;
+}
+
+function gateOf(pharos: Pharos, slug: string): string {
+  const gate = pharos.access.pageOf(slug)?.gate;
+  return gate?.kind === 'password' ? gate.version : '';
+}
+
+/** Components by their id or name. */
+function componentIds(
+  { definition }: ResolvedPage,
+  wanted: readonly string[],
+): { readonly ids: readonly string[]; readonly unknown: readonly string[] } {
+  const found = wanted.map((name) => ({
+    name,
+    id: definition.components.find((one) => one.id === name || one.name?.toLowerCase() === name.toLowerCase())?.id,
+  }));
+  return {
+    ids: [...new Set(found.flatMap(({ id }) => id ?? []))],
+    unknown: found.flatMap(({ name, id }) => (id === undefined ? [name] : [])),
+  };
+}
+
+function readList(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** How many, never who. */
+function noteChange({ audit }: Pharos, action: string, page: string | null, count: number): void {
+  if (count > 0) audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${count}` });
+}

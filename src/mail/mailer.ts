@@ -1,0 +1,86 @@
+/** The two ways a mail leaves: by SMTP, or onto the terminal where there is no mail server. */
+
+import nodemailer from 'nodemailer';
+import { SECOND_MS } from '../model/time.ts';
+import type { Mail, SendMail } from './mail.ts';
+
+export interface SmtpOptions {
+  /** smtp:// or smtps://, with user and password. */
+  readonly url: string;
+  /** Address of the sender. */
+  readonly from: string;
+}
+
+/** A slow mail server is given up on before the claim on a mail ends. */
+const CONNECT_MS = 10 * SECOND_MS;
+const SILENCE_MS = 15 * SECOND_MS;
+const TRANSPORT = {
+  connectionTimeout: CONNECT_MS,
+  greetingTimeout: CONNECT_MS,
+  dnsTimeout: CONNECT_MS,
+  socketTimeout: SILENCE_MS,
+  disableFileAccess: true,
+  disableUrlAccess: true,
+  logger: false,
+} as const;
+
+/** Sends through a mail server. Each recipient is handed over as one bare address, never as text to be parsed. */
+export function createSmtpMailer({ url, from }: SmtpOptions): SendMail {
+  const transport = nodemailer.createTransport({ url, ...TRANSPORT });
+  return async (mail) => void (await transport.sendMail(messageOf(mail, from)));
+}
+
+export interface MailPool {
+  readonly send: SendMail;
+  readonly close: () => void;
+}
+
+/** The same over connections that stay open: for many mails one after the other. */
+export function createSmtpPool({ url, from, size }: SmtpOptions & { readonly size: number }): MailPool {
+  const transport = nodemailer.createTransport({ url, ...TRANSPORT, pool: true, maxConnections: size });
+  return {
+    send: async (mail) => void (await transport.sendMail(messageOf(mail, from))),
+    close: () => transport.close(),
+  };
+}
+
+function messageOf({ to, subject, text, html, messageId, references = [], headers = {} }: Mail, from: string) {
+  return {
+    from,
+    to: { name: '', address: to },
+    envelope: { from: senderOf(from), to: [to] },
+    subject,
+    text,
+    ...(html === undefined ? {} : { html }),
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(references.length === 0 ? {} : { references: [...references], inReplyTo: references.at(-1) ?? '' }),
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All', ...headers },
+  };
+}
+
+/** Shows mails instead of sending them: for the sandbox. */
+export function createPrintingMailer(print: (text: string) => void): SendMail {
+  return async ({ to, subject, text }) => print(`To: ${to}\nSubject: ${subject}\n\n${text}`);
+}
+
+/** The bare address in `Name <address>`. */
+function senderOf(from: string): string {
+  return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim();
+}
+
+/** Connects and signs in to the mail server, and sends nothing. Rejects with what it said. */
+export async function verifySmtp(url: string): Promise<void> {
+  const transport = nodemailer.createTransport({
+    url,
+    connectionTimeout: CONNECT_MS / 2,
+    greetingTimeout: CONNECT_MS / 2,
+    dnsTimeout: CONNECT_MS / 2,
+    socketTimeout: CONNECT_MS / 2,
+    logger: false,
+  });
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * What a page has to tell, derived from its model: what every surface of the page reads. Pure, so the same page always
+ * tells the same under the same ids.
+ */
+
+import {
+  DAY_MS,
+  isOverStatus,
+  type MonitorId,
+  type PageIncident,
+  type PageMaintenance,
+  type PageModel,
+  type PageUpdate,
+  type SourceFreshness,
+  upstreamOf,
+} from '../model/index.ts';
+import { incidentPath, maintenancePath } from '../views/text/addresses.ts';
+import { textOfMarkdown } from '../views/text/markdown-text.ts';
+import { cleanLine } from '../views/text/plain-text.ts';
+import { shortId, uuidOf } from '../views/text/stable-id.ts';
+import type { Notice, NoticeEvent } from './notice.ts';
+
+/** What is older is told to nobody: nobody waits for it any more. */
+export const TOLD_FOR_MS = DAY_MS;
+
+/** A notice with what decides who is told. */
+export interface PageNotice {
+  readonly notice: Notice;
+  /** Of the page. */
+  readonly componentIds: readonly string[];
+  readonly monitors: readonly MonitorId[];
+  /** The list that it was first seen in; null: none that is remembered. */
+  readonly origin: string | null;
+  /** Whoever wrote it wants nobody to be told. */
+  readonly isSilent: boolean;
+}
+
+export interface PageNews {
+  readonly slug: string;
+  /** Of the page's own components, as its form offers them. */
+  readonly components: readonly { readonly id: string; readonly name: string }[];
+  /** The page, and the lists that its upstreams have answered. */
+  readonly origins: readonly string[];
+  /** Every update of the last day, oldest first. */
+  readonly notices: readonly PageNotice[];
+}
+
+/** @param sources  of every configured upstream */
+export function pageNews(model: PageModel, sources: readonly SourceFreshness[]): PageNews {
+  const { definition, asOf } = model;
+  const isRecent = ({ at }: PageUpdate<string>): boolean => at > asOf - TOLD_FOR_MS;
+  const notices = [
+    ...model.incidents.flatMap((incident) =>
+      incident.updates.some(isRecent) ? incidentNotices(model, incident).filter(({ update }) => isRecent(update)) : [],
+    ),
+    ...model.maintenances.flatMap((maintenance) =>
+      maintenance.updates.some(isRecent)
+        ? maintenanceNotices(model, maintenance).filter(({ update }) => isRecent(update))
+        : [],
+    ),
+  ].map(({ notice }) => notice);
+  return {
+    slug: definition.slug,
+    components: model.components.map((component) => ({
+      id: component.definition.id,
+      name: cleanLine(component.name),
+    })),
+    origins: [`page:${definition.id}`, ...sources.flatMap(listsOf)],
+    notices: notices.toSorted((a, b) => a.notice.at - b.notice.at),
+  };
+}
+
+/** The lists of an upstream that were answered at least once. */
+function listsOf({ upstreamId, monitorsAt, incidentsAt }: SourceFreshness): string[] {
+  return [
+    ...(monitorsAt === null ? [] : [`monitors:${upstreamId}`]),
+    ...(incidentsAt === null ? [] : [`incidents:${upstreamId}`]),
+  ];
+}
+
+interface UpdateNotice {
+  readonly update: PageUpdate<string>;
+  readonly notice: PageNotice;
+}
+
+function incidentNotices(model: PageModel, incident: PageIncident): UpdateNotice[] {
+  const isOverAt = (index: number): boolean => isOverStatus(incident.updates[index]?.status ?? null);
+  const eventOf = (index: number): NoticeEvent => {
+    if (isOverAt(index) && !isOverAt(index - 1)) return 'incident_resolved';
+    return index === 0 ? 'incident_opened' : 'incident_updated';
+  };
+  const { impact, startedAt, endedAt } = incident;
+  const origin = incident.isAutomatic ? watchedList(model, incident) : writtenList(incident.id);
+  return incident.updates.map((update, index) => ({
+    update,
+    notice: noticeOf(model, incident, update, {
+      event: eventOf(index),
+      origin,
+      subject: { kind: 'incident', path: incidentPath(incident.slug), impact, startedAt, endsAt: endedAt },
+    }),
+  }));
+}
+
+const MAINTENANCE_EVENTS: Readonly<Record<string, NoticeEvent>> = {
+  scheduled: 'maintenance_announced',
+  in_progress: 'maintenance_started',
+  verifying: 'maintenance_started',
+  completed: 'maintenance_completed',
+};
+
+function maintenanceNotices(model: PageModel, maintenance: PageMaintenance): UpdateNotice[] {
+  const { startsAt, endsAt } = maintenance;
+  return maintenance.updates.map((update) => ({
+    update,
+    notice: noticeOf(model, maintenance, update, {
+      event: MAINTENANCE_EVENTS[update.status] ?? 'maintenance_announced',
+      origin: writtenList(maintenance.id),
+      subject: {
+        kind: 'maintenance',
+        path: maintenancePath(maintenance.slug),
+        impact: null,
+        startedAt: startsAt,
+        endsAt,
+      },
+    }),
+  }));
+}
+
+interface About {
+  readonly event: NoticeEvent;
+  readonly origin: string | null;
+  readonly subject: Pick<Notice['subject'], 'impact' | 'startedAt' | 'endsAt'> & {
+    readonly kind: 'incident' | 'maintenance';
+    /** Below the page. */
+    readonly path: string;
+  };
+}
+
+function noticeOf(
+  { definition, settings, components }: PageModel,
+  story: PageIncident | PageMaintenance,
+  update: PageUpdate<string>,
+  { event, origin, subject: { kind, path, ...subject } }: About,
+): PageNotice {
+  const named = components.filter((component) => story.componentIds.includes(component.definition.id));
+  return {
+    notice: {
+      id: uuidOf('update', definition.id, story.id, update.id),
+      event,
+      page: {
+        slug: definition.slug,
+        title: cleanLine(definition.title),
+        url: settings.url,
+        language: settings.locale,
+      },
+      subject: {
+        id: shortId(kind, definition.id, story.id),
+        title: cleanLine(story.title),
+        url: new URL(path, settings.url).href,
+        status: update.status,
+        ...subject,
+      },
+      components: named.map(({ name }) => cleanLine(name)),
+      text: textOfMarkdown(update.body),
+      at: update.at,
+    },
+    componentIds: [...story.componentIds],
+    monitors: named.flatMap((component) => component.definition.monitor ?? []),
+    origin,
+    isSilent: update.notify === false,
+  };
+}
+
+/** The list that what monitors saw comes from. */
+function watchedList({ components }: PageModel, { componentIds }: PageIncident): string | null {
+  const monitor = components.find(
+    ({ definition }) => componentIds.includes(definition.id) && definition.monitor !== null,
+  )?.definition.monitor;
+  return monitor === undefined || monitor === null ? null : `monitors:${upstreamOf(monitor)}`;
+}
+
+/** The list that what people declared comes from. A story that began as an outage keeps the id that it had then. */
+function writtenList(id: string): string | null {
+  const slash = id.indexOf('/');
+  return slash === -1 ? null : `incidents:${id.slice(0, slash)}`;
+}

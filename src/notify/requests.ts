@@ -1,0 +1,99 @@
+/**
+ * What the form asks for is written down alike whatever the address, and decided on afterwards: neither the answer nor
+ * its time tells whether somebody subscribed.
+ */
+
+import { type EpochMs, HOUR_MS } from '../model/time.ts';
+import type { Database, Writer } from '../store/database.ts';
+import type { AddressSeal } from './address-seal.ts';
+import { oweLink } from './outbox.ts';
+import { addSubscriber } from './subscribers.ts';
+
+/** While nobody confirms, a page writes to an address this often. */
+const CONFIRMATIONS_MAX = 3;
+/** Whoever is subscribed is told so this often. */
+const REMINDED_AFTER_MS = 24 * HOUR_MS;
+
+export interface SubscribeRequest {
+  /** What the address is sealed with. */
+  readonly id: string;
+  readonly slug: string;
+  /** Null: nobody is written to. */
+  readonly address: string | null;
+  readonly components: readonly string[];
+  readonly gate: string;
+}
+
+/** The same statement for every address. */
+export async function recordRequest(
+  tx: Writer,
+  seal: AddressSeal,
+  { id, slug, address, components, gate }: SubscribeRequest,
+  now: EpochMs,
+): Promise<void> {
+  await tx.run('INSERT INTO subscriber_request (id, slug, address, components, gate, at) VALUES (?, ?, ?, ?, ?, ?)', [
+    id,
+    slug,
+    seal.seal(address ?? '', id),
+    JSON.stringify(components),
+    gate,
+    now,
+  ]);
+}
+
+export interface DecideDeps {
+  readonly database: Database;
+  readonly seal: AddressSeal;
+  readonly newId: () => string;
+  readonly now: EpochMs;
+}
+
+/** Decides on what was asked for: a new subscription waits for its link, a known one is told that there is one. */
+export async function decideRequests({ database, seal, newId, now }: DecideDeps): Promise<number> {
+  const waiting = await database.all('SELECT id FROM subscriber_request LIMIT 1');
+  if (waiting.length === 0) return 0;
+  return database.transaction(async (tx) => {
+    const rows = await tx.all('SELECT * FROM subscriber_request ORDER BY at, id LIMIT 100');
+    for (const row of rows) {
+      const id = String(row['id']);
+      await tx.run('DELETE FROM subscriber_request WHERE id = ?', [id]);
+      const address = seal.open(String(row['address']), id);
+      if (address === null || address === '') continue;
+      const [slug, components] = [String(row['slug']), String(row['components'])];
+      await decide(tx, { seal, newId, now }, { id, slug, address, gate: String(row['gate']), components });
+    }
+    return rows.length;
+  });
+}
+
+async function decide(
+  tx: Writer,
+  { seal, newId, now }: Omit<DecideDeps, 'database'>,
+  asked: { id: string; slug: string; address: string; gate: string; components: string },
+): Promise<void> {
+  const { slug, address, gate } = asked;
+  const addressHash = seal.hash(slug, address);
+  const fresh = newId();
+  await addSubscriber(tx, {
+    id: fresh,
+    slug,
+    addressHash,
+    address: seal.seal(address, fresh),
+    state: 'pending',
+    components: JSON.parse(asked.components) as string[],
+    gate,
+    now,
+  });
+  const [row] = await tx.all(
+    'SELECT id, state, asked_at, asked_count FROM subscriber WHERE slug = ? AND address_hash = ?',
+    [slug, addressHash],
+  );
+  const [id, isPending, count] = [String(row?.['id']), row?.['state'] === 'pending', Number(row?.['asked_count'])];
+  const isReminded = count > 0 && Number(row?.['asked_at']) > now - REMINDED_AFTER_MS;
+  if (isPending ? count >= CONFIRMATIONS_MAX : isReminded) return;
+  // Of one that waits the last choice counts; of one that is confirmed nobody else chooses.
+  if (isPending)
+    await tx.run('UPDATE subscriber SET components = ?, gate = ? WHERE id = ?', [asked.components, gate, id]);
+  await tx.run('UPDATE subscriber SET asked_at = ?, asked_count = asked_count + 1 WHERE id = ?', [now, id]);
+  await oweLink(tx, { subscriber: id, kind: isPending ? 'confirm' : 'known', request: asked.id, now });
+}

@@ -1,0 +1,171 @@
+/** Lists of subscribers as operators bring and take them: CSV, and rows of the store with their addresses opened. */
+
+import { parse } from 'csv-parse/sync';
+import type { RandomBytes } from '../access/digest.ts';
+import type { EmailAddress } from '../mail/email-address.ts';
+import { parseEmailAddress } from '../mail/email-address.ts';
+import type { EpochMs } from '../model/time.ts';
+import { toIso } from '../model/time.ts';
+import type { Database } from '../store/database.ts';
+import type { AddressSeal } from './address-seal.ts';
+import { newSubscriberId } from './links.ts';
+import { oweLink } from './outbox.ts';
+import { addSubscriber, eraseSubscriber, type Subscriber, subscribersOf } from './subscribers.ts';
+
+export interface ListedSubscriber extends Omit<Subscriber, 'address'> {
+  /** Null: it was encrypted with another key. */
+  readonly address: string | null;
+}
+
+export async function listSubscribers(
+  database: Pick<Database, 'all'>,
+  seal: AddressSeal,
+  slug: string | null,
+): Promise<readonly ListedSubscriber[]> {
+  return (await subscribersOf(database, slug)).map((one) => ({ ...one, address: seal.open(one.address, one.id) }));
+}
+
+export interface AddedSubscriber {
+  readonly slug: string;
+  readonly email: EmailAddress;
+  /** Ids; empty: all of the page. */
+  readonly components: readonly string[];
+  readonly gate: string;
+  /** Its owner has said so elsewhere. False: a link is mailed, and nothing else before it was used. */
+  readonly isConfirmed: boolean;
+}
+
+export interface ListDeps {
+  readonly database: Database;
+  readonly seal: AddressSeal;
+  readonly random: RandomBytes;
+  readonly now: EpochMs;
+}
+
+/** Adds subscribers in one transaction; how many were not there before. */
+export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]): Promise<number> {
+  const { seal, random, now } = deps;
+  return deps.database.transaction(async (tx) => {
+    let count = 0;
+    for (const { slug, email, components, gate, isConfirmed } of added) {
+      const id = newSubscriberId(random);
+      const isNew = await addSubscriber(tx, {
+        id,
+        slug,
+        addressHash: seal.hash(slug, email.address),
+        address: seal.seal(email.address, id),
+        state: isConfirmed ? 'active' : 'pending',
+        components,
+        gate,
+        now,
+      });
+      if (!isNew) continue;
+      count += 1;
+      if (!isConfirmed) await oweLink(tx, { subscriber: id, kind: 'confirm', request: newSubscriberId(random), now });
+    }
+    return count;
+  });
+}
+
+/** Erases an address from one page or from all; how many subscriptions it had. */
+export async function removeAddress(
+  { database, seal }: Pick<ListDeps, 'database' | 'seal'>,
+  address: string,
+  slug: string | null,
+): Promise<number> {
+  const found = (await listSubscribers(database, seal, slug)).filter(
+    (one) => one.address?.toLowerCase() === address.toLowerCase(),
+  );
+  await database.transaction(async (tx) => {
+    for (const { id } of found) await eraseSubscriber(tx, id);
+  });
+  if (found.length > 0) await database.truncateLog();
+  return found.length;
+}
+
+/** One line of a list that is brought. */
+export interface ReadRow {
+  readonly email: EmailAddress;
+  /** Names or ids as they stand there. */
+  readonly components: readonly string[];
+}
+
+export interface ReadList {
+  readonly rows: readonly ReadRow[];
+  /** What is left out, with its line. */
+  readonly problems: readonly string[];
+}
+
+const EMAIL_COLUMNS = ['email', 'email address', 'e-mail', 'address', 'subscriber', 'endpoint'];
+const KIND_COLUMNS = ['type', 'mode', 'subscriber type', 'channel', 'kind'];
+const COMPONENT_COLUMNS = ['components', 'component', 'component names', 'subscribed components'];
+
+/**
+ * Reads a list as Statuspage and Instatus write it, or any other with a column of addresses. Without a line of names the
+ * columns are kind and address (Statuspage's import template), or the address alone. What is no mail is left out and said.
+ */
+export function readSubscriberList(text: string): ReadList {
+  const records = parse(text, {
+    bom: true,
+    trim: true,
+    skip_empty_lines: true,
+    relax_column_count: true,
+    delimiter: delimiterOf(text),
+  }) as string[][];
+  const names = (records[0] ?? []).map((name) => name.toLowerCase().replaceAll('_', ' '));
+  const hasNames = !(records[0] ?? []).some((cell) => parseEmailAddress(cell) !== null);
+  const columnOf = (wanted: readonly string[]): number =>
+    wanted.map((name) => names.indexOf(name)).find((at) => at !== -1) ?? -1;
+  const columns = hasNames
+    ? { email: columnOf(EMAIL_COLUMNS), kind: columnOf(KIND_COLUMNS), components: columnOf(COMPONENT_COLUMNS) }
+    : {
+        email: names.findIndex((_name, at) => isAddress(records[0]?.[at])),
+        kind: isAddress(records[0]?.[0]) ? -1 : 0,
+        components: -1,
+      };
+  if (columns.email === -1)
+    return { rows: [], problems: ['there is no column of addresses: name one "email" in the first line'] };
+  const rows: ReadRow[] = [];
+  const problems: string[] = [];
+  for (const [index, record] of records.entries()) {
+    if (hasNames && index === 0) continue;
+    const kind = columns.kind === -1 ? 'email' : (record[columns.kind] ?? '').toLowerCase();
+    const email = parseEmailAddress(record[columns.email] ?? '');
+    if (kind !== '' && kind !== 'email') problems.push(`line ${index + 1}: ${kind} is not supported; only email is`);
+    else if (email === null) problems.push(`line ${index + 1}: no email address`);
+    else
+      rows.push({
+        email,
+        components: (columns.components === -1 ? '' : (record[columns.components] ?? ''))
+          .split(/[,;|]/)
+          .map((name) => name.trim())
+          .filter((name) => name !== ''),
+      });
+  }
+  return { rows, problems };
+}
+
+/** What separates the names of the columns most often. */
+function delimiterOf(text: string): string {
+  const [first = ''] = text.split(/\r?\n/, 1);
+  const countOf = (delimiter: string): number => first.split(delimiter).length;
+  return [',', ';', '\t'].reduce((best, one) => (countOf(one) > countOf(best) ? one : best));
+}
+
+function isAddress(cell: string | undefined): boolean {
+  return parseEmailAddress(cell ?? '') !== null;
+}
+
+/** The list as CSV (RFC 4180), to be brought back by `readSubscriberList`. */
+export function subscriberCsv(listed: readonly ListedSubscriber[]): string {
+  const rows = listed.flatMap(({ slug, address, state, components, createdAt }) =>
+    address === null ? [] : [[slug, address, state, components.join(';'), toIso(createdAt)]],
+  );
+  return [['page', 'email', 'state', 'components', 'created_at'], ...rows]
+    .map((row) => `${row.map(quoted).join(',')}\r\n`)
+    .join('');
+}
+
+function quoted(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,150 @@
+/** Who wants to be told, as the store keeps them: an address that only the key opens, and what its owner chose. */
+
+import type { AccessPage, GatedPage } from '../access/access.ts';
+import { domainsOf } from '../access/gate/stored-gate.ts';
+import { type EpochMs, toEpochMs } from '../model/time.ts';
+import type { Reader, Row, Writer } from '../store/database.ts';
+
+export const SUBSCRIBER_STATES = ['pending', 'active', 'paused'] as const;
+export type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
+
+export interface Subscriber {
+  readonly id: string;
+  readonly slug: string;
+  /** Sealed. */
+  readonly address: string;
+  readonly state: SubscriberState;
+  /** Ids of components; empty: all of the page. */
+  readonly components: readonly string[];
+  /** Version of the password gate that it was subscribed behind; empty: none. */
+  readonly gate: string;
+  readonly createdAt: EpochMs;
+}
+
+export async function subscriberById(reader: Reader, id: string): Promise<Subscriber | null> {
+  const [row] = await reader.all('SELECT * FROM subscriber WHERE id = ?', [id]);
+  return row === undefined ? null : toSubscriber(row);
+}
+
+export async function subscribersOf(reader: Reader, slug: string | null): Promise<readonly Subscriber[]> {
+  const rows =
+    slug === null
+      ? await reader.all('SELECT * FROM subscriber ORDER BY slug, created_at, id')
+      : await reader.all('SELECT * FROM subscriber WHERE slug = ? ORDER BY created_at, id', [slug]);
+  return rows.map((row) => toSubscriber(row));
+}
+
+function toSubscriber(row: Row): Subscriber {
+  return {
+    id: String(row['id']),
+    slug: String(row['slug']),
+    address: String(row['address']),
+    state: SUBSCRIBER_STATES.find((state) => state === row['state']) ?? 'pending',
+    components: JSON.parse(String(row['components'])) as string[],
+    gate: String(row['gate']),
+    createdAt: toEpochMs(Number(row['created_at'])),
+  };
+}
+
+export interface NewSubscriber extends Omit<Subscriber, 'createdAt'> {
+  readonly addressHash: string;
+  readonly now: EpochMs;
+}
+
+/** Writes a subscription down; false: there is one of that address. */
+export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boolean> {
+  const added = await tx.run(
+    `INSERT INTO subscriber (id, slug, address_hash, address, state, components, gate, created_at, confirmed_at, asked_at, asked_count, quiet_until)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (slug, address_hash) DO NOTHING`,
+    [
+      one.id,
+      one.slug,
+      one.addressHash,
+      one.address,
+      one.state,
+      JSON.stringify(one.components),
+      one.gate,
+      one.now,
+      one.state === 'pending' ? null : one.now,
+      one.now,
+    ],
+  );
+  return added === 1;
+}
+
+/** Begins a subscription that was asked for. False: there is none that waits, or it was begun already. */
+export async function confirmSubscriber(tx: Writer, id: string, now: EpochMs): Promise<boolean> {
+  const begun = await tx.run(
+    `UPDATE subscriber SET state = 'active', confirmed_at = ?, asked_count = 0 WHERE id = ? AND state = 'pending'`,
+    [now, id],
+  );
+  return begun === 1;
+}
+
+/** What its owner chooses; `gate`: the version that was passed to get there. */
+export async function changeSubscriber(
+  tx: Writer,
+  id: string,
+  change: Pick<Subscriber, 'state' | 'components' | 'gate'>,
+): Promise<void> {
+  await tx.run(`UPDATE subscriber SET state = ?, components = ?, gate = ? WHERE id = ? AND state <> 'pending'`, [
+    change.state,
+    JSON.stringify(change.components),
+    change.gate,
+    id,
+  ]);
+}
+
+/** Erases a subscription with all that was owed to it. The caller takes it out of the log of changes, too. */
+export async function eraseSubscriber(tx: Writer, id: string): Promise<boolean> {
+  await tx.run(`DELETE FROM notice_delivery WHERE channel = 'email' AND recipient = ?`, [id]);
+  return (await tx.run('DELETE FROM subscriber WHERE id = ?', [id])) > 0;
+}
+
+/** Erases what nobody confirmed; how many. */
+export async function erasePending(tx: Writer, until: EpochMs): Promise<number> {
+  const rows = await tx.all(`SELECT id FROM subscriber WHERE state = 'pending' AND asked_at <= ?`, [until]);
+  for (const row of rows) await eraseSubscriber(tx, String(row['id']));
+  return rows.length;
+}
+
+export interface SubscriberCount {
+  readonly slug: string;
+  readonly state: SubscriberState;
+  readonly count: number;
+}
+
+/** How many there are, by page and state; never who. */
+export async function subscriberCounts(reader: Reader): Promise<readonly SubscriberCount[]> {
+  const rows = await reader.all(
+    'SELECT slug, state, COUNT(*) AS n FROM subscriber GROUP BY slug, state ORDER BY slug, state',
+  );
+  return rows.map((row) => ({
+    slug: String(row['slug']),
+    state: toSubscriber({ ...row, components: '[]' }).state,
+    count: Number(row['n']),
+  }));
+}
+
+/** A page as subscriptions know it: its gate, and who may enter. */
+export interface SubscribablePage {
+  readonly page: AccessPage;
+  readonly gated: GatedPage;
+}
+
+/** What is kept with a subscription of the gate that its owner passed. */
+export function gateKeyOf({ gated }: SubscribablePage): string {
+  return gated.gate.kind === 'password' ? gated.gate.version : '';
+}
+
+/**
+ * Whether the owner of an address may still see what would be sent: of a page behind a password whoever passed this
+ * password, of one for e-mail domains whoever has such an address. Null: there is no such page, so nobody.
+ */
+export function mayReceive(page: SubscribablePage | null, address: string, gate: string): boolean {
+  if (page === null) return false;
+  const { kind } = page.gated.gate;
+  if (kind === 'public') return true;
+  if (kind === 'password') return gate === gateKeyOf(page);
+  return domainsOf(page.page).includes(address.slice(address.lastIndexOf('@') + 1));
+}

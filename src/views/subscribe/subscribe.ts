@@ -1,0 +1,141 @@
+/** The pages by which visitors subscribe to a status page, confirm that it was them, choose, pause and leave. */
+
+import { plainShellOf, type ShellView } from '../frame/shell.ts';
+import { fill, type Words, wordsOf } from '../words/index.ts';
+
+/**
+ * `ask`: the form. `sent`: the same answer to any address. `confirm` and `leave`: a mailed link was opened, and a button
+ * does what it is for. `manage`: what a subscription is, with all that can be changed.
+ */
+export type SubscribeStep = 'ask' | 'sent' | 'confirm' | 'confirmed' | 'manage' | 'leave' | 'left' | 'expired';
+export type SubscribeFault = 'limited' | 'invalid' | 'refused';
+
+export interface SubscribeInit {
+  readonly step: SubscribeStep;
+  readonly fault: SubscribeFault | null;
+  /** Of the wait (`limited`). */
+  readonly minutes: number;
+  readonly locale: string;
+  /** Of the status page; null: it is not there any more. */
+  readonly title: string | null;
+  readonly base: string;
+  /** Of the mailed link; empty: none was. */
+  readonly token: string;
+  readonly components: readonly SubscribeComponent[];
+  /** `stopped`: its owner may not see the page as things are. */
+  readonly state: 'active' | 'paused' | 'stopped';
+  readonly isSaved: boolean;
+}
+
+export interface SubscribeComponent {
+  readonly id: string;
+  readonly name: string;
+  readonly isChosen: boolean;
+}
+
+export interface SubscribeView {
+  readonly shell: ShellView;
+  readonly heading: string;
+  readonly body: string | null;
+  readonly fault: string | null;
+  readonly forms: readonly SubscribeForm[];
+  readonly link: { readonly href: string; readonly text: string } | null;
+}
+
+export interface SubscribeForm {
+  readonly action: string;
+  readonly body: string | null;
+  readonly hidden: readonly { readonly name: string; readonly value: string }[];
+  readonly email: { readonly label: string; readonly isFaulty: boolean } | null;
+  readonly components: { readonly legend: string; readonly items: readonly SubscribeComponent[] } | null;
+  readonly submit: string;
+}
+
+const FAULT_WORDS = {
+  limited: 'loginLimited',
+  invalid: 'loginInvalid',
+  refused: 'loginRefused',
+} as const satisfies Record<SubscribeFault, keyof Words>;
+
+const HEADINGS = {
+  ask: 'subscribeTitle',
+  sent: 'loginSentTitle',
+  confirm: 'subscribeConfirmTitle',
+  confirmed: 'subscribeConfirmed',
+  manage: 'subscribeManage',
+  leave: 'subscribeLeave',
+  left: 'subscribeLeft',
+  expired: 'subscribeTitle',
+} as const satisfies Record<SubscribeStep, keyof Words>;
+
+const BODIES: Readonly<Partial<Record<SubscribeStep, keyof Words>>> = {
+  ask: 'subscribeBody',
+  sent: 'subscribeSent',
+  confirm: 'subscribeConfirmBody',
+  leave: 'subscribeLeaveBody',
+  expired: 'subscribeExpired',
+};
+
+export function subscribeView(init: SubscribeInit): SubscribeView {
+  const { step, locale, title, base, fault } = init;
+  const words = wordsOf(locale);
+  const heading = words[HEADINGS[step]];
+  return {
+    shell: plainShellOf({ locale, title: title === null ? heading : `${heading} · ${title}`, siteTitle: title, base }),
+    heading,
+    body: bodyOf(init, words),
+    fault: fault === null ? null : fill(words[FAULT_WORDS[fault]], { minutes: init.minutes }),
+    forms: formsOf(init, words),
+    link: linkOf(init, words),
+  };
+}
+
+function bodyOf({ step, state, isSaved }: SubscribeInit, words: Words): string | null {
+  if (step !== 'manage') {
+    const key = BODIES[step];
+    return key === undefined ? null : String(words[key]);
+  }
+  const said = [
+    ...(isSaved ? [words.subscribeSaved] : []),
+    ...(state === 'paused' ? [words.subscribePaused] : []),
+    ...(state === 'stopped' ? [words.subscribeRecheck] : []),
+  ];
+  return said.length === 0 ? null : said.join(' ');
+}
+
+function formsOf(init: SubscribeInit, words: Words): readonly SubscribeForm[] {
+  const { step, base, token, state } = init;
+  const form = (path: string, submit: string, action?: string): SubscribeForm => ({
+    action: `${base}subscribe/${path}`,
+    body: null,
+    hidden: [
+      ...(token === '' ? [] : [{ name: 'token', value: token }]),
+      ...(action === undefined ? [] : [{ name: 'action', value: action }]),
+    ],
+    email: null,
+    components: null,
+    submit,
+  });
+  const components = init.components.length < 2 ? null : { legend: words.subscribeComponents, items: init.components };
+  const leave = form('leave/', words.subscribeLeave);
+  if (step === 'ask') {
+    const email = { label: words.loginEmail, isFaulty: init.fault === 'invalid' };
+    return [{ ...form('', words.subscribe), email, components }];
+  }
+  if (step === 'confirm') return [form('confirm/', words.subscribeConfirm)];
+  if (step === 'leave') return [leave];
+  if (step !== 'manage') return [];
+  const resume = form('manage/', words.subscribeResume, 'resume');
+  if (state === 'stopped') return [resume, { ...leave, body: words.subscribeLeaveBody }];
+  return [
+    ...(components === null ? [] : [{ ...form('manage/', words.subscribeSave, 'save'), components }]),
+    state === 'paused' ? resume : form('manage/', words.subscribePause, 'pause'),
+    { ...leave, body: words.subscribeLeaveBody },
+  ];
+}
+
+function linkOf({ step, base, token }: SubscribeInit, words: Words): SubscribeView['link'] {
+  if (step === 'confirmed') return { href: `${base}subscribe/manage/?token=${token}`, text: words.subscribeManage };
+  if (step === 'expired' || step === 'left') return { href: `${base}subscribe/`, text: words.subscribeTitle };
+  return null;
+}

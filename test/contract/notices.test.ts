@@ -1,0 +1,321 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemRandom } from '../../src/access/digest.ts';
+import { parseEmailAddress } from '../../src/mail/email-address.ts';
+import type { Mail } from '../../src/mail/mail.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { createAddressSeal } from '../../src/notify/address-seal.ts';
+import type { Delivery } from '../../src/notify/channels/channel.ts';
+import { handToSubscriber } from '../../src/notify/email-handover.ts';
+import type { PageNews, PageNotice } from '../../src/notify/news.ts';
+import type { NoticeEvent } from '../../src/notify/notice.ts';
+import { deliveryCounts, noticesOf } from '../../src/notify/outbox.ts';
+import type { NoticeChannel } from '../../src/notify/recipients.ts';
+import { recordNews } from '../../src/notify/record.ts';
+import { createSender, type Sender, type SenderOptions } from '../../src/notify/sender.ts';
+import { addSubscribers } from '../../src/notify/subscriber-list.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  BEGIN_TIMEOUT_MS,
+  DATABASES,
+  startDatabases,
+  type TestDatabase,
+  type TestDatabases,
+} from '../helpers/databases.ts';
+
+const T0 = toEpochMs(Date.UTC(2026, 10, 22, 9));
+const KEY = { reveal: () => 'a key of addresses of subscribers, of tests' };
+
+interface NoticeInit {
+  readonly subject?: string;
+  readonly event?: NoticeEvent;
+  readonly at?: EpochMs;
+  readonly components?: readonly string[];
+  readonly origin?: string | null;
+  readonly isSilent?: boolean;
+}
+
+function notice(id: string, init: NoticeInit = {}): PageNotice {
+  const { subject = 'outage', event = 'incident_opened', at = T0, components = ['api'] } = init;
+  return {
+    notice: {
+      id,
+      event,
+      page: { slug: 'acme', title: 'Acme', url: 'https://status.example/acme/', language: 'en' },
+      subject: {
+        id: subject,
+        title: `About ${subject}`,
+        url: `https://status.example/acme/incidents/${subject}/`,
+        impact: 'major',
+        status: 'investigating',
+        startedAt: at,
+        endsAt: null,
+      },
+      components: [...components],
+      text: `Text of ${id}`,
+      at,
+    },
+    componentIds: components,
+    monitors: [],
+    origin: init.origin ?? null,
+    isSilent: init.isSilent ?? false,
+  };
+}
+
+const news = (notices: readonly PageNotice[], origins: readonly string[] = []): PageNews => ({
+  slug: 'acme',
+  components: [
+    { id: 'api', name: 'API' },
+    { id: 'web', name: 'Website' },
+  ],
+  origins: ['page:config/acme', ...origins],
+  notices,
+});
+
+/** At once, where waiting for a lock does not hold up this very thread. */
+async function together(kind: string, tasks: readonly (() => Promise<unknown>)[]): Promise<void> {
+  if (kind === 'Postgres') await Promise.all(tasks.map((task) => task()));
+  else for (const task of tasks) await task();
+}
+
+describe.each(DATABASES)('the outbox over %s', (kind) => {
+  let databases: TestDatabases;
+  let test: TestDatabase;
+  let database: Database;
+  const clock = { now: T0 };
+  const mails: Mail[] = [];
+  let failure: (mail: Mail) => unknown = () => null;
+  const results: string[] = [];
+  const errors: string[] = [];
+  let channels: NoticeChannel[] = [];
+  const seal = createAddressSeal(KEY, systemRandom);
+
+  beforeAll(async () => {
+    databases = await startDatabases(kind);
+  }, BEGIN_TIMEOUT_MS);
+  afterAll(() => databases?.stop());
+  beforeEach(async () => {
+    test = await databases.fresh();
+    database = test.open();
+    clock.now = T0;
+    failure = () => null;
+    channels = [];
+    for (const list of [mails, results, errors]) list.length = 0;
+    // The page and its list are known: what comes from now on is news.
+    await recordNews(database, news([], ['incidents:up']), T0);
+  });
+  afterEach(() => test.drop());
+
+  function sender(over: Partial<SenderOptions> = {}, of: Database = database): Sender {
+    return createSender({
+      database: of,
+      now: () => clock.now,
+      email: () => (job) =>
+        handToSubscriber(
+          {
+            reader: of,
+            key: KEY,
+            seal,
+            now: () => clock.now,
+            send: async (mail) => {
+              const fault = failure(mail);
+              if (fault !== null) throw fault;
+              mails.push(mail);
+            },
+            pageOf: (slug) => ({
+              page: {
+                slug,
+                title: 'Acme',
+                locale: 'en',
+                url: 'https://status.example/acme/',
+                access: 'public',
+                password: null,
+                emailDomains: [],
+              },
+              gated: { slug, gate: { kind: 'public' } },
+              timezone: 'UTC',
+            }),
+          },
+          job,
+        ),
+      channels: () => channels,
+      handOver: async (job, channel) => {
+        const [told] = await noticesOf(of, job.notices);
+        return told === undefined ? { outcome: 'dropped' } : channel.deliver(told.notice);
+      },
+      prepare: async () => undefined,
+      onResult: (channel, result, count) => results.push(`${channel} ${result} ${count}`),
+      onError: (error) => errors.push(String(error)),
+      ...over,
+    });
+  }
+
+  async function subscribers(...list: readonly (readonly [string, readonly string[]])[]): Promise<void> {
+    await addSubscribers(
+      { database, seal, random: systemRandom, now: clock.now },
+      list.map(([address, components]) => {
+        const email = parseEmailAddress(address);
+        if (email === null) throw new Error(address);
+        return { slug: 'acme', email, components, gate: '', isConfirmed: true };
+      }),
+    );
+  }
+
+  const told = (address: string): string[] => mails.filter(({ to }) => to === address).map(({ subject }) => subject);
+
+  it('tells of an update once, whoever records it and however many processes send', async () => {
+    await subscribers(['a@mail.example', []], ['b@mail.example', ['web']], ['c@mail.example', ['api', 'web']]);
+    const one = news([notice('n1', { components: ['api', 'web'] })]);
+    const second = test.open();
+    await together(kind, [() => recordNews(database, one, T0), () => recordNews(second, one, T0)]);
+    await together(kind, [() => sender().run(), () => sender({}, second).run()]);
+    expect(mails.map(({ to }) => to).toSorted()).toEqual(['a@mail.example', 'b@mail.example', 'c@mail.example']);
+    clock.now = toEpochMs(T0 + HOUR_MS);
+    await recordNews(database, one, clock.now);
+    await sender().run();
+    expect(mails).toHaveLength(3);
+  });
+
+  it('tells nobody of what a first pass, a back-fill or an import brings, nor of what is older than a day', async () => {
+    await subscribers(['a@mail.example', []]);
+    const first: PageNews = { ...news([notice('n1')], ['incidents:new']), origins: ['page:config/other'] };
+    await recordNews(database, first, T0);
+    await recordNews(database, news([notice('n2', { origin: 'incidents:new' })], ['incidents:new']), T0);
+    await recordNews(database, news([notice('n2'), notice('n3', { at: toEpochMs(T0 - DAY_MS) })]), T0);
+    await recordNews(database, news([notice('n2'), notice('n4', { isSilent: true })]), T0);
+    await sender().run();
+    expect(mails).toEqual([]);
+    await recordNews(database, news([notice('n2'), notice('n5', { origin: 'incidents:new' })]), T0);
+    await sender().run();
+    expect(mails).toHaveLength(1);
+  });
+
+  it('joins what comes within the quiet time into one digest, and keeps one thread', async () => {
+    await subscribers(['a@mail.example', []]);
+    const storm = Array.from({ length: 30 }, (_one, index) =>
+      notice(`n${index}`, { subject: `s${index}`, at: toEpochMs(T0 + index) }),
+    );
+    await recordNews(database, news(storm.slice(0, 1)), clock.now);
+    await sender().run();
+    clock.now = toEpochMs(T0 + SECOND_MS);
+    await recordNews(database, news(storm), clock.now);
+    await sender().run();
+    expect(told('a@mail.example')).toEqual(['[Acme] New incident: About s0']);
+    clock.now = toEpochMs(T0 + 5 * MINUTE_MS);
+    await sender().run();
+    expect(told('a@mail.example')[1]).toBe('[Acme] 29 updates from Acme');
+    expect(mails[1]?.text).toContain('Text of n29');
+    clock.now = toEpochMs(T0 + 10 * MINUTE_MS);
+    const last = notice('end', { subject: 's7', event: 'incident_resolved', at: clock.now });
+    await recordNews(database, news([...storm, last]), clock.now);
+    await sender().run();
+    const [thread = ''] = mails[2]?.references ?? [];
+    expect(mails[1]?.references).toContain(thread);
+    expect(mails[0]?.references).not.toContain(thread);
+    expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(3);
+  });
+
+  it('sends again under the same id what a process that ended had claimed, together with what was in it', async () => {
+    await subscribers(['a@mail.example', []]);
+    await recordNews(database, news([notice('n1'), notice('n2')]), T0);
+    const ids: (string | undefined)[] = [];
+    failure = (mail) => {
+      ids.push(mail.messageId);
+      return new Promise(() => undefined);
+    };
+    // Its mail server never answers, and then the process is killed.
+    const hung = sender({ email: () => () => new Promise(() => undefined) });
+    void hung.run();
+    await new Promise((done) => setTimeout(done, 300));
+    failure = () => null;
+    await sender().run();
+    expect(mails).toEqual([]);
+    await recordNews(database, news([notice('n1'), notice('n2'), notice('n3')]), T0);
+    clock.now = toEpochMs(T0 + 3 * MINUTE_MS);
+    await sender().run();
+    expect(told('a@mail.example')[0]).toBe('[Acme] 2 updates from Acme');
+    const [first] = mails;
+    expect(first?.text).not.toContain('Text of n3');
+    clock.now = toEpochMs(T0 + 6 * MINUTE_MS);
+    await sender().run();
+    expect(told('a@mail.example')[1]).toBe('[Acme] New incident: About outage');
+  });
+
+  it('loses nothing and counts nothing while the mail server is away for an hour', async () => {
+    await subscribers(...Array.from({ length: 60 }, (_one, index) => [`p${index}@mail.example`, []] as const));
+    await recordNews(database, news([notice('n1')]), T0);
+    failure = () => Object.assign(new Error('connect'), { code: 'ECONNECTION' });
+    const one = sender();
+    for (let minute = 0; minute < 60; minute += 4) {
+      clock.now = toEpochMs(T0 + minute * MINUTE_MS);
+      await one.run();
+    }
+    expect(errors.length).toBeGreaterThan(10);
+    expect(errors.length).toBeLessThanOrEqual(60);
+    failure = () => null;
+    clock.now = toEpochMs(T0 + 61 * MINUTE_MS);
+    await one.run();
+    expect(new Set(mails.map(({ to }) => to)).size).toBe(60);
+    expect(mails).toHaveLength(60);
+  });
+
+  it('parks what could not be delivered for five days, and says so', async () => {
+    await subscribers(['a@mail.example', []], ['b@mail.example', []]);
+    await recordNews(database, news([notice('n1')]), T0);
+    failure = ({ to }) =>
+      to.startsWith('a@')
+        ? Object.assign(new Error('busy'), { code: 'EENVELOPE', responseCode: 450, command: 'RCPT TO' })
+        : Object.assign(new Error('no such user'), { code: 'EENVELOPE', responseCode: 550, command: 'RCPT TO' });
+    const one = sender();
+    for (let hour = 0; hour <= 5 * 24 + 1; hour += 1) {
+      clock.now = toEpochMs(T0 + hour * HOUR_MS);
+      await one.run();
+    }
+    const [counts] = await deliveryCounts(database);
+    expect(counts).toMatchObject({ channel: 'email', queued: 0, rejected: 1, parked: 1 });
+    expect(results).toContain('email rejected 1');
+    expect(results.filter((result) => result === 'email parked 1')).toHaveLength(1);
+    expect(errors.filter((error) => error.includes('five days'))).toHaveLength(1);
+    expect(errors.join()).not.toContain('mail.example');
+  });
+
+  it('sends nothing of an incident that was withdrawn before it was sent', async () => {
+    await subscribers(['a@mail.example', []]);
+    await recordNews(database, news([notice('n1'), notice('n2', { subject: 'other' })]), T0);
+    await recordNews(database, news([notice('n2', { subject: 'other' })]), T0);
+    await sender().run();
+    expect(told('a@mail.example')).toEqual(['[Acme] New incident: About other']);
+  });
+
+  it('tells channels of what they are tied to, in order, and waits as long as the other side says', async () => {
+    const heard: string[] = [];
+    let answer: Delivery = { outcome: 'delivered' };
+    const channel = (id: string, scope: Partial<NoticeChannel>): NoticeChannel => ({
+      id,
+      ...scope,
+      deliver: async ({ id: told }) => {
+        heard.push(`${id} ${told}`);
+        return answer;
+      },
+    });
+    channels = [
+      channel('all', {}),
+      channel('page', { pages: ['acme'] }),
+      channel('web', { components: ['acme/web'] }),
+      channel('elsewhere', { pages: ['other'], monitors: ['up/1'] }),
+    ];
+    await recordNews(database, news([notice('n1')]), T0);
+    answer = { outcome: 'postponed', reason: 'slow down', afterMs: 10 * MINUTE_MS };
+    await sender().run();
+    expect(heard).toEqual(['all n1', 'page n1']);
+    await recordNews(database, news([notice('n1'), notice('n2', { components: ['web'], at: toEpochMs(T0 + 1) })]), T0);
+    answer = { outcome: 'delivered' };
+    clock.now = toEpochMs(T0 + MINUTE_MS);
+    await sender().run();
+    clock.now = toEpochMs(T0 + 11 * MINUTE_MS);
+    await sender().run();
+    const of = (id: string): string[] => heard.filter((one) => one.startsWith(`${id} `));
+    expect(of('all')).toEqual(['all n1', 'all n1', 'all n2']);
+    expect(of('web')).toEqual(['web n2']);
+    expect(of('elsewhere')).toEqual([]);
+  });
+});

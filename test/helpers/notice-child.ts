@@ -1,0 +1,62 @@
+/** A process that sends what is owed until nothing is, to be killed meanwhile. Arguments: database, smtp address. */
+
+import { systemRandom } from '../../src/access/digest.ts';
+import { createSmtpPool } from '../../src/mail/mailer.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import { createAddressSeal } from '../../src/notify/address-seal.ts';
+import { handToSubscriber } from '../../src/notify/email-handover.ts';
+import { deliveryCounts } from '../../src/notify/outbox.ts';
+import { createSender } from '../../src/notify/sender.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+
+const [file = '', smtp = ''] = process.argv.slice(2);
+const now = () => toEpochMs(Date.now());
+const { database } = openSqlite(file, now());
+const key = { reveal: () => 'a key of addresses of subscribers, of tests' };
+const seal = createAddressSeal(key, systemRandom);
+const pool = createSmtpPool({ url: smtp, from: 'status@pharos.example', size: 2 });
+const sender = createSender({
+  database,
+  now,
+  email: () => (job) =>
+    handToSubscriber(
+      {
+        reader: database,
+        key,
+        seal,
+        now,
+        send: pool.send,
+        pageOf: (slug) => ({
+          page: {
+            slug,
+            title: 'Acme',
+            locale: 'en',
+            url: 'https://status.example/acme/',
+            access: 'public',
+            password: null,
+            emailDomains: [],
+          },
+          gated: { slug, gate: { kind: 'public' } },
+          timezone: 'UTC',
+        }),
+      },
+      job,
+    ),
+  channels: () => [],
+  handOver: async () => ({ outcome: 'dropped' }),
+  prepare: async () => undefined,
+  onResult: () => undefined,
+  onError: (error) => console.error(error),
+  quietMs: 0,
+  claimMs: 1_000,
+});
+for (;;) {
+  await sender.run();
+  const [counts] = await deliveryCounts(database);
+  const [waiting] = await database.all(`SELECT COUNT(*) AS n FROM notice WHERE state = 'new'`);
+  if ((counts?.queued ?? 0) === 0 && Number(waiting?.['n']) === 0) break;
+  await new Promise((done) => setTimeout(done, 50));
+}
+await sender.close();
+pool.close();
+await database.close();

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/model/time.ts';
+import { pageNews } from '../../../src/notify/news.ts';
+import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
+
+const api = componentModel({ id: 'api', name: 'API' });
+const web = componentModel({ id: 'web', name: 'Website' });
+
+describe('what a page has to tell', () => {
+  it('is opened, updated, resolved, and each update once under an id that stays', () => {
+    const story = incident({
+      updateBodies: ['Looking.', 'Found it.', 'Watching.', 'Over.'],
+      status: 'resolved',
+      endedAt: ago(HOUR_MS),
+    });
+    const model = pageModel({ components: [api, web], incidents: [story] });
+    const { notices } = pageNews(model, model.sources);
+    expect(notices.map(({ notice }) => notice.event)).toEqual([
+      'incident_opened',
+      'incident_updated',
+      'incident_updated',
+      'incident_resolved',
+    ]);
+    expect(notices[0]?.notice).toMatchObject({
+      page: { slug: 'acme', title: 'Acme', url: 'https://status.acme.example/acme/' },
+      subject: {
+        title: 'Requests are failing',
+        url: 'https://status.acme.example/acme/incidents/inc-1/',
+        impact: 'major',
+      },
+      components: ['API'],
+      text: 'Looking.',
+    });
+    const renamed = pageModel({ components: [api, web], incidents: [{ ...story, title: 'Another title' }] });
+    const ids = (of: typeof notices): string[] => of.map(({ notice }) => notice.id);
+    expect(ids(pageNews(renamed, model.sources).notices)).toEqual(ids(notices));
+    expect(new Set(ids(notices)).size).toBe(4);
+    expect(new Set(notices.map(({ notice }) => notice.subject.id)).size).toBe(1);
+  });
+
+  it('is maintenance announced, started and completed', () => {
+    const updates = (['scheduled', 'in_progress', 'completed'] as const).map((status, index) => ({
+      id: status,
+      at: ago((3 - index) * HOUR_MS),
+      status,
+      body: '',
+    }));
+    const model = pageModel({ maintenances: [maintenance({ status: 'completed', updates })] });
+    const events = pageNews(model, []).notices.map(({ notice }) => notice.event);
+    expect(events).toEqual(['maintenance_announced', 'maintenance_started', 'maintenance_completed']);
+  });
+
+  it('is nothing older than a day', () => {
+    const old = incident({ startedAt: ago(DAY_MS + MINUTE_MS), updateBodies: ['Long ago.'] });
+    const mixed = incident({ slug: 'mixed', startedAt: ago(DAY_MS + MINUTE_MS), updateBodies: ['Then.', 'Now.'] });
+    const { notices } = pageNews(pageModel({ incidents: [old, mixed] }), []);
+    expect(notices.map(({ notice }) => [notice.event, notice.text])).toEqual([['incident_updated', 'Now.']]);
+  });
+
+  it('names no component that the page does not show, whatever the story is about', () => {
+    const story = incident({ componentIds: ['api', 'secret-vault'] });
+    const { notices } = pageNews(pageModel({ components: [api], incidents: [story] }), []);
+    expect(notices[0]?.notice.components).toEqual(['API']);
+    expect(JSON.stringify(notices.map(({ notice }) => notice))).not.toContain('secret-vault');
+  });
+
+  it('keeps hostile text on one line in titles, and without markup in what is said', () => {
+    const story = incident({
+      title: 'One\r\nBcc: everybody@mail.example\u0000',
+      updateBodies: ['**Bold** <script>alert(1)</script>\nsame paragraph\n\n- [a link](https://docs.example/x)\n- two'],
+    });
+    const [first] = pageNews(pageModel({ incidents: [story] }), []).notices;
+    expect(first?.notice.subject.title).toBe('One Bcc: everybody@mail.example');
+    expect(first?.notice.text).toBe(
+      'Bold <script>alert(1)</script>\nsame paragraph\n\n- a link (https://docs.example/x)\n- two',
+    );
+  });
+
+  it('remembers which list it came from, and what its writer wants to be silent', () => {
+    const story = incident({
+      updates: [{ id: 'u', at: ago(MINUTE_MS), status: 'investigating', body: 'x', notify: false }],
+    });
+    const automatic = incident({ slug: 'auto', id: 'auto', isAutomatic: true, startedAt: ago(HOUR_MS) });
+    const model = pageModel({ incidents: [story, automatic] });
+    const { notices, origins } = pageNews(model, model.sources);
+    expect(origins).toEqual(['page:config/acme', 'monitors:edge', 'incidents:edge']);
+    expect(notices.map(({ origin, isSilent }) => [origin, isSilent])).toEqual([
+      ['monitors:edge', false],
+      ['incidents:edge', true],
+    ]);
+  });
+});
