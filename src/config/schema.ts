@@ -23,6 +23,7 @@ import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { IntakeSchema } from './intake.ts';
 import { didYouMean } from './nearest.ts';
+import { isChannel, NotificationSchema } from './notifications.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
@@ -316,6 +317,10 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       upstreams: z.array(upstreamSchema(connectors)).default([]),
       exports: z.array(PayrollOptionsSchema).default([]).describe('What is sent out; nothing unless configured.'),
       pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
+      notifications: z
+        .array(NotificationSchema)
+        .default([])
+        .describe('Who is told of incidents and maintenance, and how; notifications.md has an entry of every kind.'),
       intake: z.array(IntakeSchema).default([]).describe('What alerting systems send becomes incidents.'),
       output: OutputSchema,
       access: z
@@ -396,6 +401,32 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         });
       }
       const ids = new Set(config.upstreams.flatMap((upstream) => upstream?.id ?? []));
+      unique(
+        config.notifications,
+        (entry) => entry.id,
+        (index, id) =>
+          context.addIssue({
+            code: 'custom',
+            path: ['notifications', index, 'id'],
+            message: `the id ${id} is used twice`,
+          }),
+      );
+      for (const [index, entry] of config.notifications.entries()) {
+        if (entry === undefined) continue;
+        const named = [
+          ...(entry.monitors ?? []).map((monitor) => ['monitors', monitor.split('/')[0] ?? ''] as const),
+          ...(isChannel(entry) ? [] : [['from', entry.from] as const]),
+        ];
+        for (const [key, upstream] of named.filter(([, id]) => !ids.has(id))) {
+          const message = `there is no upstream ${upstream}.${didYouMean(upstream, ids)}`;
+          context.addIssue({ code: 'custom', path: ['notifications', index, key], message });
+        }
+        if (isChannel(entry) && entry.kind === 'email' && config.access.smtp === undefined) {
+          const message =
+            'a channel of kind email needs access.smtp and access.from: the mail server it is sent through';
+          context.addIssue({ code: 'custom', path: ['notifications', index, 'kind'], message });
+        }
+      }
       for (const [page, { components, from }] of config.pages.entries()) {
         const base = from?.split('/')[0];
         if (base !== undefined && !ids.has(base)) {

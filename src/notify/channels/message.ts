@@ -1,0 +1,80 @@
+/** What a notice says, in words of its language: the same for all channels, each of which dresses it in its own form. */
+
+import { formatIn } from '../../views/text/format.ts';
+import { cleanLine, cleanText } from '../../views/text/plain-text.ts';
+import { fill, wordsOf } from '../../views/words/index.ts';
+import { impactWord, statusWord } from '../../views/words/state-words.ts';
+import type { Notice } from '../notice.ts';
+
+export interface Message {
+  /** `Investigating: Errors at the API` */
+  readonly headline: string;
+  /** What the update says; empty: nothing. */
+  readonly text: string;
+  /** What it affects, how badly, and when: a short sentence each. */
+  readonly facts: readonly string[];
+  readonly page: string;
+  /** Of the incident, else of its page; null: the site has no address. */
+  readonly url: string | null;
+  /** Of a link to it. */
+  readonly linkText: string;
+}
+
+/** Characters that turn the direction of what follows, also outside of the text that they are in. */
+const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
+/** So that a thousand components make no message of names only. */
+const NAMES_MAX = 10;
+
+/** Every text in it is clean: no control characters, no lone surrogates. It is still hostile where a program reads markup. */
+export function messageOf(notice: Notice): Message {
+  const { page, subject, components } = notice;
+  const words = wordsOf(page.language);
+  const format = formatIn(page.language, 'UTC');
+  const names = components.map(lineOf).filter((name) => name !== '');
+  const shown = names.slice(0, NAMES_MAX);
+  const others = names.length > NAMES_MAX ? ['…'] : [];
+  const isMaintenance = notice.event.startsWith('maintenance_');
+  const time = (label: string, at: typeof subject.startedAt): string => `${label}: ${format.timeWithZone(at).text}`;
+  return {
+    headline: `${statusWord(subject.status, words)}: ${lineOf(subject.title)}`,
+    text: blockOf(notice.text),
+    facts: [
+      ...(names.length === 0 ? [] : [fill(words.affects, { names: format.list([...shown, ...others]) })]),
+      ...(subject.impact === null ? [] : [impactWord(subject.impact, words)]),
+      ...(isMaintenance ? [time(words.starts, subject.startedAt)] : []),
+      ...(isMaintenance && subject.endsAt !== null ? [time(words.ends, subject.endsAt)] : []),
+    ],
+    page: lineOf(page.title),
+    url: linkOf(subject.url ?? page.url),
+    linkText: lineOf(subject.title),
+  };
+}
+
+/** Headline, text and facts below each other, for programs that show plain text; its link last. */
+export function plainTextOf({ headline, text, facts, page, url }: Message): string {
+  return [headline, text, facts.join('\n'), url === null ? page : `${page}: ${url}`]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/** Whether somebody on call has to know: planned work wakes nobody. */
+export function isIncident({ event }: Notice): boolean {
+  return event.startsWith('incident_');
+}
+
+function lineOf(text: string): string {
+  return cleanLine(text.replace(DIRECTION, ''));
+}
+
+function blockOf(text: string): string {
+  return cleanText(text.replace(DIRECTION, ''))
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+/** Our own addresses only, written so that no program takes a part of one for markup. */
+function linkOf(url: string | null): string | null {
+  const parsed = url === null ? null : URL.parse(url);
+  if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return null;
+  return parsed.href.replace(/[|'()*[\]<>\\^`{}]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
