@@ -68,6 +68,7 @@ export interface Pharos {
   readonly events: OpsEvents;
   /** Whether sign-in mails are printed instead of sent. */
   readonly printsMail: boolean;
+  readonly sendMail: SendMail;
   /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
   readonly draw: Renderer['render'];
   /**
@@ -278,6 +279,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       return site.publisher;
     },
     printsMail: options.printsMail,
+    sendMail: live.sendMail,
     store,
     folders,
     key,

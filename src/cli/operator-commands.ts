@@ -2,6 +2,7 @@
 
 import { Argument, type Command } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
+import type { NotifyTestOptions } from './commands/notify.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
 import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
@@ -56,6 +57,18 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos preview\n  pharos preview --config next.yaml --port 4400')
     .action(run(async () => (await import('./commands/preview.ts')).preview));
+  program
+    .command('notify')
+    .description('notification channels')
+    .command('test')
+    .description('send a test message to a channel and say what became of it')
+    .argument('<channel>', 'id of the channel; pharos check lists them')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExamples:\n  pharos notify test ops\n  pharos notify test ops --json')
+    .action(async (channel: string, options: NotifyTestOptions) =>
+      done(await (await import('./commands/notify.ts')).notifyTest(channel, options)),
+    );
   program
     .command('audit')
     .description('who made Pharos do what, when, and what came of it; sign-ins as sums')

@@ -1,8 +1,10 @@
+import { type ChannelOff, createChannels } from '../../app/channels.ts';
 import { now } from '../../app/compose.ts';
 import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences } from '../../app/references.ts';
 import { configuredTargets } from '../../app/targets.ts';
+import type { Channel } from '../../config/notifications.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
@@ -42,6 +44,7 @@ export async function check(options: CheckOptions): Promise<number> {
     const problems = await pageProblems(pharos, probed);
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
     const references = await findUnknownReferences(pharos, answering);
+    const { channels, off } = await createChannels(pharos).known();
     const isReachable = [...rows, ...targets].every((row) => row.isOk);
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();
@@ -50,10 +53,21 @@ export async function check(options: CheckOptions): Promise<number> {
       ...targets.map(targetText),
       ...problems.map(problemText),
       ...references.map(referenceText),
+      ...channels.map(channelText),
+      ...off.map(offText),
     ];
     print(
       options.json === true,
-      { ok: isReachable && isRight, config: config.file, upstreams: rows, targets, problems, references },
+      {
+        ok: isReachable && isRight,
+        config: config.file,
+        upstreams: rows,
+        targets,
+        problems,
+        references,
+        channels: channels.map(channelRow),
+        channelsOff: off,
+      },
       `${config.file ?? 'configuration'}: ${isRight ? 'right' : 'names what is not there'}\n\n${lines.join('\n')}`,
     );
     if (!isReachable) return EXIT_FAILED;
@@ -95,6 +109,24 @@ function problemText({ slug, message }: DefinitionProblem): string {
 
 function referenceText({ place, message, isPast }: UnknownReference): string {
   return `${isPast ? paint('middling', '!') : paint('bad', '✗')} ${plain(place)}: ${plain(message)}`;
+}
+
+/** Without its settings, which are secrets. */
+function channelRow({ id, kind, pages, components, monitors }: Channel): Readonly<Record<string, unknown>> {
+  return { id, kind, pages: pages ?? null, components: components ?? null, monitors: monitors ?? null };
+}
+
+function channelText({ id, kind, pages, components, monitors }: Channel): string {
+  const ties = [
+    ...(pages === undefined ? [] : [`pages ${pages.join(', ')}`]),
+    ...(components === undefined ? [] : [`components ${components.join(', ')}`]),
+    ...(monitors === undefined ? [] : [`monitors ${monitors.join(', ')}`]),
+  ];
+  return `${paint('good', '✓')} channel ${plain(id)} (${kind}): ${plain(ties.length === 0 ? 'every page' : ties.join('; '))}`;
+}
+
+function offText({ id, kind, reason }: ChannelOff): string {
+  return `${paint('middling', '!')} channel ${plain(id)}${kind === null ? '' : ` (${plain(kind)})`} is off: ${plain(reason)}`;
 }
 
 /** Minutes, or hours once there are many. */
