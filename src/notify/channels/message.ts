@@ -13,6 +13,8 @@ export interface Message {
   readonly text: string;
   /** What it affects, how badly, and when: a short sentence each. */
   readonly facts: readonly string[];
+  /** Of components, a hundred at most. */
+  readonly names: readonly string[];
   readonly page: string;
   /** Of the incident, else of its page; null: the site has no address. */
   readonly url: string | null;
@@ -23,7 +25,8 @@ export interface Message {
 /** Characters that turn the direction of what follows, also outside of the text that they are in. */
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
 /** So that a thousand components make no message of names only. */
-const NAMES_MAX = 10;
+const NAMES_SHOWN_MAX = 10;
+const NAMES_MAX = 100;
 
 /** Every text in it is clean: no control characters, no lone surrogates. It is still hostile where a program reads markup. */
 export function messageOf(notice: Notice): Message {
@@ -31,8 +34,8 @@ export function messageOf(notice: Notice): Message {
   const words = wordsOf(page.language);
   const format = formatIn(page.language, 'UTC');
   const names = components.map(lineOf).filter((name) => name !== '');
-  const shown = names.slice(0, NAMES_MAX);
-  const others = names.length > NAMES_MAX ? ['…'] : [];
+  const shown = names.slice(0, NAMES_SHOWN_MAX);
+  const others = names.length > NAMES_SHOWN_MAX ? ['…'] : [];
   const isMaintenance = notice.event.startsWith('maintenance_');
   const time = (label: string, at: typeof subject.startedAt): string => `${label}: ${format.timeWithZone(at).text}`;
   return {
@@ -44,9 +47,10 @@ export function messageOf(notice: Notice): Message {
       ...(isMaintenance ? [time(words.starts, subject.startedAt)] : []),
       ...(isMaintenance && subject.endsAt !== null ? [time(words.ends, subject.endsAt)] : []),
     ],
-    page: lineOf(page.title),
+    names: names.slice(0, NAMES_MAX),
+    page: lineOf(page.title) || page.slug,
     url: linkOf(subject.url ?? page.url),
-    linkText: lineOf(subject.title),
+    linkText: lineOf(subject.title) || page.slug,
   };
 }
 

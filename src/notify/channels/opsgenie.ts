@@ -34,7 +34,7 @@ export const opsgenie: ChannelKind<'opsgenie'> = {
         message: shorten(message.headline, MESSAGE_MAX),
         alias,
         description: shorten(plainTextOf(message), DESCRIPTION_MAX),
-        entity: shorten(notice.components.length === 1 ? (notice.components[0] ?? '') : message.page, ENTITY_MAX),
+        entity: shorten(message.names.length === 1 ? (message.names[0] ?? '') : message.page, ENTITY_MAX),
         priority: PRIORITIES[notice.subject.impact ?? 'major'],
       },
       headers,

@@ -13,13 +13,12 @@ const SUMMARY_MAX = 1_024;
 const KEY_MAX = 255;
 /** Well below the 512 kB of an event. */
 const TEXT_MAX = 10_000;
-const NAMES_MAX = 100;
 
 export const pagerduty: ChannelKind<'pagerduty'> = {
   kind: 'pagerduty',
   request: ({ integration_key: key, region }, notice) => {
     if (!isIncident(notice)) return null;
-    const { headline, text, facts, page, url, linkText } = messageOf(notice);
+    const { headline, text, facts, names, page, url, linkText } = messageOf(notice);
     const isOver = notice.event === 'incident_resolved';
     const event = {
       routing_key: key.reveal(),
@@ -37,7 +36,7 @@ export const pagerduty: ChannelKind<'pagerduty'> = {
         severity: SEVERITIES[notice.subject.impact ?? 'major'],
         timestamp: toIso(notice.subject.startedAt),
         group: notice.page.slug,
-        custom_details: { update: shorten(text, TEXT_MAX), facts, components: notice.components.slice(0, NAMES_MAX) },
+        custom_details: { update: shorten(text, TEXT_MAX), facts, components: names },
       },
     });
   },

@@ -6,7 +6,12 @@ import { SECOND_MS, toIso } from '../../model/time.ts';
 import type { Notice } from '../notice.ts';
 import { type ChannelKind, postJson } from './channel.ts';
 import { messageOf } from './message.ts';
+import { shorten } from './shorten.ts';
 import { noticeKey } from './subject-key.ts';
+
+/** Receivers take no endless bodies; whoever wants all of a long text reads it at its address. */
+const TEXT_MAX = 10_000;
+const NAME_MAX = 500;
 
 export const webhook: ChannelKind<'webhook'> = {
   kind: 'webhook',
@@ -33,19 +38,21 @@ export const webhook: ChannelKind<'webhook'> = {
 
 /** `type` with dots between its words, the instant, and what there is to say. */
 function bodyOf(notice: Notice): Readonly<Record<string, unknown>> {
-  const { page, subject, components } = notice;
+  const { page, subject } = notice;
+  const message = messageOf(notice);
   return {
     type: notice.event.replace('_', '.'),
     timestamp: toIso(notice.at),
     data: {
-      page,
+      page: { ...page, title: shorten(message.page, NAME_MAX) },
       subject: {
         ...subject,
+        title: shorten(message.linkText, NAME_MAX),
         startedAt: toIso(subject.startedAt),
         endsAt: subject.endsAt === null ? null : toIso(subject.endsAt),
       },
-      components,
-      text: messageOf(notice).text,
+      components: message.names.map((name) => shorten(name, NAME_MAX)),
+      text: shorten(message.text, TEXT_MAX),
     },
   };
 }
