@@ -67,7 +67,8 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
       const request = kind.request(channel.settings as never, spoken, deps.now());
       if (request === null) return DELIVERED;
       const sending = { request, allowed: channel.allow_private_hosts, agents, limits, now: deps.now };
-      return withoutSecrets(await send(sending, kind), secretsIn(channel.settings));
+      const secrets = [...secretsIn(channel.settings), ...placesIn(request.url)];
+      return withoutSecrets(await send(sending, kind), secrets);
     },
     close: async () => {
       await Promise.all([agents.publicOnly.destroy(), agents.anywhere.destroy()]);
@@ -223,6 +224,13 @@ function networkWords(error: unknown): string {
 function secretsIn(value: unknown): readonly string[] {
   if (value instanceof Secret) return [value.reveal()];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
+}
+
+/** Path and query of an address, longest first: whoever knows them may post there, and error pages like to name them. */
+function placesIn(address: string): readonly string[] {
+  const url = URL.parse(address);
+  if (url === null) return [];
+  return [`${url.pathname}${url.search}`, url.pathname, url.search].filter((part) => part.length > 1);
 }
 
 /** What others answer may repeat what they were sent. */
