@@ -83,6 +83,7 @@ describe('configurations in documents', () => {
     'exports',
     'pages',
     'output',
+    'notifications',
     'intake',
     'access',
     'operators',
@@ -95,6 +96,14 @@ describe('configurations in documents', () => {
       .replaceAll('"…"', '"someone@example.com"')
       .replaceAll('https://…', 'https://upstream.example.com');
 
+  /** What a variable of that name would hold, as far as its form is checked. */
+  function heldBy(name: string): string {
+    if (name.endsWith('_WEBHOOK_URL')) return 'https://hooks.example.com/value';
+    if (name === 'SIGNING_SECRET') return `whsec_${Buffer.alloc(32).toString('base64')}`;
+    if (name === 'TELEGRAM_BOT_TOKEN') return '123456:value-value-value';
+    return name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value';
+  }
+
   function faultsOf(text: string): readonly string[] {
     const value = parse(complete(text)) as unknown;
     const isList = Array.isArray(value);
@@ -104,10 +113,7 @@ describe('configurations in documents', () => {
     const lists = isList ? value.map((upstream) => ({ upstreams: [upstream] })) : [value as Record<string, unknown>];
     return lists.flatMap((part) => {
       const config = stringify({ site: { url: 'https://status.example.com' }, ...part });
-      const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [
-        name,
-        name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value',
-      ]);
+      const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [name, heldBy(name)]);
       try {
         parseConfig({ text: config, file: null, folder: ROOT }, CONNECTORS, Object.fromEntries(names));
         return [];

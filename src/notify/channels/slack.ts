@@ -37,6 +37,6 @@ function plain(text: string, max: number): Readonly<Record<string, unknown>> {
 }
 
 /** `<!channel>` and links begin with a control character. */
-export function escapeControl(text: string): string {
+function escapeControl(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,14 +1,14 @@
-import { type ChannelOff, createChannels } from '../../app/channels.ts';
-import { now } from '../../app/compose.ts';
-import { didYouMean } from '../../config/nearest.ts';
-import type { Channel, ChannelKindName } from '../../config/notifications.ts';
-import type { EpochMs } from '../../model/time.ts';
-import type { Delivery } from '../../notify/channels/channel.ts';
-import { createDeliverer } from '../../notify/deliver.ts';
-import type { Notice, NoticeEvent } from '../../notify/notice.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
-import { paint, plain } from '../terminal/paint.ts';
-import { openQuietly, print, requireConfig } from './common.ts';
+import { type ChannelOff, createChannels } from '../../../app/channels.ts';
+import { now } from '../../../app/compose.ts';
+import { didYouMean } from '../../../config/nearest.ts';
+import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
+import type { EpochMs } from '../../../model/time.ts';
+import type { Delivery } from '../../../notify/channels/channel.ts';
+import { createDeliverer } from '../../../notify/deliver.ts';
+import type { Notice, NoticeEvent } from '../../../notify/notice.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
+import { paint, plain } from '../../terminal/paint.ts';
+import { openQuietly, print, requireConfig } from '../common.ts';
 
 export interface NotifyTestOptions {
   readonly config?: string;
