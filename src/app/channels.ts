@@ -40,9 +40,9 @@ type Deps = Pick<Pharos, 'config' | 'upstreams' | 'http' | 'store'>;
 const ASK_AGAIN_MS = 10 * MINUTE_MS;
 
 /** @param deps read anew each time, since another configuration may be in force */
-export function createChannels(deps: Deps): Channels {
+export function createChannels(deps: Deps, clock: () => EpochMs = now): Channels {
   let config: Config | null = null;
-  let askedAt = 0;
+  let askAgainAt = 0;
   let known: Promise<KnownChannels> = Promise.resolve({ channels: [], off: [] });
   const resources = new Map<string, readonly ChannelResource[]>();
   const find = async (at: EpochMs): Promise<KnownChannels> => {
@@ -62,12 +62,15 @@ export function createChannels(deps: Deps): Channels {
   };
   return {
     known: () => {
-      const at = now();
-      if (config === deps.config && at - askedAt < ASK_AGAIN_MS) return known;
+      const at = clock();
+      if (config === deps.config && at < askAgainAt) return known;
       if (config !== deps.config) resources.clear();
       config = deps.config;
-      askedAt = at;
-      known = find(at);
+      askAgainAt = at + ASK_AGAIN_MS;
+      known = find(at).then((found) => {
+        if (found.off.some(({ kind }) => kind === null)) askAgainAt = at + MINUTE_MS;
+        return found;
+      });
       return known;
     },
   };

@@ -3,6 +3,7 @@
  * block that upstreams (and Terraform) keep for it, so that what is read there and what is written here is one shape.
  */
 
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { HOST_NAME } from '../model/scalars.ts';
 import { HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
@@ -117,7 +118,7 @@ const ties = {
     .describe('Monitors whose components it is told of, as <upstream id>/<external id>.'),
   language: LocaleSchema.optional().describe('Language of its messages. Default: that of the page.'),
   allow_private_hosts: z
-    .array(z.string().refine(isHost, 'expected a host name or an IP address'))
+    .array(z.string().refine(isHost, 'expected a host name or an IP address').toLowerCase())
     .default([])
     .describe('Hosts that requests may go to although their address is private, or without TLS.'),
 };
@@ -175,6 +176,30 @@ export const NotificationSchema: z.ZodType<NotificationEntry> = z.looseObject({}
   return parsed;
 });
 
+/** What entries name that the rest of the file does not have, by their place below `notifications`. */
+export function notificationFaults(
+  entries: readonly (NotificationEntry | undefined)[],
+  upstreams: ReadonlySet<string>,
+  hasMailServer: boolean,
+): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
+  return entries.flatMap((entry, index) => {
+    if (entry === undefined) return [];
+    const named = [
+      ...(entry.monitors ?? []).map((monitor) => ['monitors', monitor.split('/')[0] ?? ''] as const),
+      ...(isChannel(entry) ? [] : [['from', entry.from] as const]),
+    ];
+    const unknown = named
+      .filter(([, id]) => !upstreams.has(id))
+      .map(([key, id]) => ({
+        path: [index, key],
+        message: `there is no upstream ${id}.${didYouMean(id, upstreams)}`,
+      }));
+    if (!isChannel(entry) || entry.kind !== 'email' || hasMailServer) return unknown;
+    const message = 'a channel of kind email needs access.smtp and access.from: the mail server it is sent through';
+    return [...unknown, { path: [index, 'kind'], message }];
+  });
+}
+
 /** The settings of a kind by its name; null: there is no such kind. */
 export function settingsOf(kind: string): (typeof CHANNEL_SETTINGS)[ChannelKindName] | null {
   return Object.hasOwn(CHANNEL_SETTINGS, kind) ? CHANNEL_SETTINGS[kind as ChannelKindName] : null;
@@ -188,7 +213,7 @@ export function openAddresses(
   return ADDRESS_SETTINGS.flatMap((name) => {
     const value = settings[name];
     const url = URL.parse(value instanceof Secret ? value.reveal() : String(value ?? ''));
-    if (url === null || url.protocol === 'https:' || allowed.includes(url.hostname)) return [];
+    if (url === null || url.protocol === 'https:' || allowed.includes(hostOf(url))) return [];
     return [[name, `expected an https address; to send without TLS, add its host to allow_private_hosts`] as const];
   });
 }
@@ -199,7 +224,12 @@ function failed(error: z.ZodError, input: unknown, context: z.core.ParsePayload<
 }
 
 function isHost(text: string): boolean {
-  return HOST_NAME.test(text) || URL.canParse(`http://${text}/`);
+  return HOST_NAME.test(text) || isIP(text) !== 0;
+}
+
+/** The host of an address as it stands in `allow_private_hosts`: IPv6 without brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function isSigningSecret(text: string): boolean {

@@ -23,7 +23,7 @@ import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { IntakeSchema } from './intake.ts';
 import { didYouMean } from './nearest.ts';
-import { isChannel, NotificationSchema } from './notifications.ts';
+import { NotificationSchema, notificationFaults } from './notifications.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
@@ -411,22 +411,8 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
             message: `the id ${id} is used twice`,
           }),
       );
-      for (const [index, entry] of config.notifications.entries()) {
-        if (entry === undefined) continue;
-        const named = [
-          ...(entry.monitors ?? []).map((monitor) => ['monitors', monitor.split('/')[0] ?? ''] as const),
-          ...(isChannel(entry) ? [] : [['from', entry.from] as const]),
-        ];
-        for (const [key, upstream] of named.filter(([, id]) => !ids.has(id))) {
-          const message = `there is no upstream ${upstream}.${didYouMean(upstream, ids)}`;
-          context.addIssue({ code: 'custom', path: ['notifications', index, key], message });
-        }
-        if (isChannel(entry) && entry.kind === 'email' && config.access.smtp === undefined) {
-          const message =
-            'a channel of kind email needs access.smtp and access.from: the mail server it is sent through';
-          context.addIssue({ code: 'custom', path: ['notifications', index, 'kind'], message });
-        }
-      }
+      for (const { path, message } of notificationFaults(config.notifications, ids, config.access.smtp !== undefined))
+        context.addIssue({ code: 'custom', path: ['notifications', ...path], message });
       for (const [page, { components, from }] of config.pages.entries()) {
         const base = from?.split('/')[0];
         if (base !== undefined && !ids.has(base)) {

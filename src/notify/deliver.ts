@@ -4,7 +4,7 @@
  */
 
 import { Agent, type Dispatcher } from 'undici';
-import type { Channel } from '../config/notifications.ts';
+import { type Channel, hostOf } from '../config/notifications.ts';
 import { Secret } from '../config/secret.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
 import { isPrivateHost, lookupPublic } from '../sync/http/public-only.ts';
@@ -110,7 +110,7 @@ async function send(
 ): Promise<Delivery> {
   const url = URL.parse(request.url);
   if (url === null) return { outcome: 'rejected', reason: 'the address cannot be read' };
-  const isAllowed = allowed.includes(url.hostname.replace(/^\[|\]$/g, ''));
+  const isAllowed = allowed.includes(hostOf(url));
   if (!isAllowed && url.protocol !== 'https:')
     return later('the address is not https; change it, or add its host to allow_private_hosts');
   // A number is connected to without being looked up.

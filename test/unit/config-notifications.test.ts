@@ -114,6 +114,8 @@ describe('notifications', () => {
       'notifications[0].server_url: expected an https address; to send without TLS, add its host to allow_private_hosts',
     ]);
     expect(faultsOf({ ...open, allow_private_hosts: ['ntfy.lan'] })).toEqual([]);
+    expect(faultsOf({ ...open, allow_private_hosts: ['NTFY.lan'] })).toEqual([]);
+    expect(faultsOf({ ...open, server_url: 'http://[::1]:80', allow_private_hosts: ['::1'] })).toEqual([]);
     expect(faultsOf({ ...open, allow_private_hosts: ['other.lan'] })).toHaveLength(1);
     expect(faultsOf({ ...open, allow_private_hosts: ['a b'] })[0]).toContain('expected a host name or an IP address');
   });
