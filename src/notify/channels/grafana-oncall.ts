@@ -1,7 +1,7 @@
 /** Grafana OnCall: a Formatted Webhook, whose alerts are grouped by their id and end with the state `ok`. */
 
 import { type ChannelKind, postJson } from './channel.ts';
-import { isIncident, messageOf } from './message.ts';
+import { alertOf, messageOf } from './message.ts';
 import { shorten } from './shorten.ts';
 import { subjectKey } from './subject-key.ts';
 
@@ -13,12 +13,13 @@ const KEY_MAX = 255;
 export const grafanaOncall: ChannelKind<'grafana_oncall'> = {
   kind: 'grafana_oncall',
   request: ({ webhook_url: webhook }, notice) => {
-    if (!isIncident(notice)) return null;
+    const alert = alertOf(notice);
+    if (alert === null) return null;
     const { headline, text, facts, url } = messageOf(notice);
     return postJson(webhook.reveal(), {
       alert_uid: subjectKey(notice, KEY_MAX),
       title: shorten(headline, TITLE_MAX, asText),
-      state: notice.event === 'incident_resolved' ? 'ok' : 'alerting',
+      state: alert === 'over' ? 'ok' : 'alerting',
       message: shorten([text, facts.join('\n')].filter((part) => part !== '').join('\n\n'), TEXT_MAX, asText),
       ...(url === null ? {} : { link_to_upstream_details: url }),
     });

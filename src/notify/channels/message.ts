@@ -61,9 +61,13 @@ export function plainTextOf({ headline, text, facts, page, url }: Message): stri
     .join('\n\n');
 }
 
-/** Whether somebody on call has to know: planned work wakes nobody. */
-export function isIncident({ event }: Notice): boolean {
-  return event.startsWith('incident_');
+/**
+ * What becomes of the alert of an incident: it is open, or over. Null: nobody on call is concerned, since the work is planned,
+ * or since something is added to an incident that has ended, such as its post-mortem.
+ */
+export function alertOf({ event, subject }: Notice): 'open' | 'over' | null {
+  if (event === 'incident_resolved') return 'over';
+  return event.startsWith('incident_') && subject.endsAt === null ? 'open' : null;
 }
 
 function lineOf(text: string): string {

@@ -1,7 +1,7 @@
 /** Opsgenie, Alert API: an incident creates an alert by its alias, updates become notes of it, and its end closes it. */
 
 import { type ChannelKind, postJson } from './channel.ts';
-import { isIncident, messageOf, plainTextOf } from './message.ts';
+import { alertOf, messageOf, plainTextOf } from './message.ts';
 import { shorten } from './shorten.ts';
 import { subjectKey } from './subject-key.ts';
 
@@ -18,14 +18,15 @@ const SOURCE_MAX = 100;
 export const opsgenie: ChannelKind<'opsgenie'> = {
   kind: 'opsgenie',
   request: ({ api_key: key, region }, notice) => {
-    if (!isIncident(notice)) return null;
+    const alert = alertOf(notice);
+    if (alert === null) return null;
     const message = messageOf(notice);
     const alerts = `https://${HOSTS[region]}/v2/alerts`;
     const alias = subjectKey(notice, ALIAS_MAX);
     const headers = { authorization: `GenieKey ${key.reveal()}` };
     const source = shorten(`Pharos: ${message.page}`, SOURCE_MAX);
     const common = { source, note: shorten(plainTextOf(message), NOTE_MAX) };
-    if (notice.event === 'incident_resolved')
+    if (alert === 'over')
       return postJson(`${alerts}/${encodeURIComponent(alias)}/close?identifierType=alias`, common, headers);
     return postJson(
       alerts,

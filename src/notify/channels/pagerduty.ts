@@ -2,7 +2,7 @@
 
 import { toIso } from '../../model/time.ts';
 import { type ChannelKind, jsonIn, postJson } from './channel.ts';
-import { isIncident, messageOf } from './message.ts';
+import { alertOf, messageOf } from './message.ts';
 import { shorten } from './shorten.ts';
 import { subjectKey } from './subject-key.ts';
 
@@ -17,15 +17,15 @@ const TEXT_MAX = 10_000;
 export const pagerduty: ChannelKind<'pagerduty'> = {
   kind: 'pagerduty',
   request: ({ integration_key: key, region }, notice) => {
-    if (!isIncident(notice)) return null;
+    const alert = alertOf(notice);
+    if (alert === null) return null;
     const { headline, text, facts, names, page, url, linkText } = messageOf(notice);
-    const isOver = notice.event === 'incident_resolved';
     const event = {
       routing_key: key.reveal(),
-      event_action: isOver ? 'resolve' : 'trigger',
+      event_action: alert === 'over' ? 'resolve' : 'trigger',
       dedup_key: subjectKey(notice, KEY_MAX),
     };
-    if (isOver) return postJson(`https://${HOSTS[region]}/v2/enqueue`, event);
+    if (alert === 'over') return postJson(`https://${HOSTS[region]}/v2/enqueue`, event);
     return postJson(`https://${HOSTS[region]}/v2/enqueue`, {
       ...event,
       client: 'Pharos',

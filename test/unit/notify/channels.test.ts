@@ -142,6 +142,12 @@ describe('on call', () => {
       expect(requestOf(kind, noticeOf({ event }))).toBe(null);
   });
 
+  it.each(ON_CALL)('%s opens no alert again for what is added to an incident that has ended', (name) => {
+    const subject = { ...noticeOf().subject, status: 'postmortem', endsAt: AT };
+    expect(requestOf(name as HttpKindName, noticeOf({ event: 'incident_updated', subject }))).toBe(null);
+    expect(requestOf(name as HttpKindName, noticeOf({ event: 'incident_resolved', subject }))).not.toBe(null);
+  });
+
   it('an incident that is over is resolved, closed, ok', () => {
     const over = noticeOf({ event: 'incident_resolved' });
     expect(JSON.parse(bodyOf('pagerduty', over))).toMatchObject({ event_action: 'resolve' });
@@ -196,6 +202,17 @@ describe('a webhook', () => {
     for (const secret of [SIGNING_SECRET, second]) expect(signatureFaults(seen, secret, AT)).toEqual([]);
     expect(signatureFaults({ ...seen, body: `${seen.body} ` }, second, AT)).toEqual(['webhook-signature']);
     expect(signatureFaults(seen, `whsec_${Buffer.alloc(24, 8).toString('base64')}`, AT)).not.toEqual([]);
+  });
+
+  it('is verified here as the example is that Standard Webhooks publishes', () => {
+    const headers = {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    };
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const seen = { method: 'POST', path: '/', headers, body: '{"test": 2432232314}' };
+    expect(signatureFaults(seen, secret, 1_614_265_330_000)).toEqual([]);
   });
 
   it('has the same id and body at every attempt, and a time of its own', () => {
