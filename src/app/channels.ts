@@ -32,6 +32,11 @@ export interface KnownChannels {
 export interface Channels {
   /** Asks upstreams again after a while; one that fails meanwhile changes nothing. Never throws for an upstream's sake. */
   readonly known: () => Promise<KnownChannels>;
+  /**
+   * What is known without waiting: those of the configuration in force, and those of upstreams as they were last found. Where
+   * it is time to ask again, that begins.
+   */
+  readonly latest: () => readonly Channel[];
 }
 
 type Deps = Pick<Pharos, 'config' | 'upstreams' | 'http' | 'store'>;
@@ -60,18 +65,25 @@ export function createChannels(deps: Deps, clock: () => EpochMs = now): Channels
     );
     return { channels: found.flatMap(({ channels }) => channels), off: found.flatMap(({ off }) => off) };
   };
+  const refresh = (): Promise<KnownChannels> => {
+    const at = clock();
+    if (config === deps.config && at < askAgainAt) return known;
+    if (config !== deps.config) resources.clear();
+    config = deps.config;
+    askAgainAt = at + ASK_AGAIN_MS;
+    known = find(at).then((found) => {
+      if (found.off.some(({ kind }) => kind === null)) askAgainAt = at + MINUTE_MS;
+      return found;
+    });
+    return known;
+  };
   return {
-    known: () => {
-      const at = clock();
-      if (config === deps.config && at < askAgainAt) return known;
-      if (config !== deps.config) resources.clear();
-      config = deps.config;
-      askAgainAt = at + ASK_AGAIN_MS;
-      known = find(at).then((found) => {
-        if (found.off.some(({ kind }) => kind === null)) askAgainAt = at + MINUTE_MS;
-        return found;
-      });
-      return known;
+    known: refresh,
+    latest: () => {
+      void refresh();
+      return deps.config.notifications.flatMap((entry) =>
+        isChannel(entry) ? [entry] : takeOver(entry, resources.get(entry.from) ?? [], deps.config).channels,
+      );
     },
   };
 }

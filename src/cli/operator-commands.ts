@@ -2,7 +2,7 @@
 
 import { Argument, type Command } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
-import type { NotifyTestOptions } from './commands/notify/try-channel.ts';
+import type { NotifyTestOptions } from './commands/notices/try-channel.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
 import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
@@ -67,7 +67,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExamples:\n  pharos notify test ops\n  pharos notify test ops --json')
     .action(async (channel: string, options: NotifyTestOptions) =>
-      done(await (await import('./commands/notify/try-channel.ts')).notifyTest(channel, options)),
+      done(await (await import('./commands/notices/try-channel.ts')).notifyTest(channel, options)),
     );
   program
     .command('audit')

@@ -107,15 +107,15 @@ const ADDRESS_SETTINGS = ['webhook_url', 'endpoint', 'gateway', 'server_url'] as
 const ties = {
   pages: z.array(SlugSchema).min(1).optional().describe('Slugs of the pages it is told of. Default: all.'),
   components: z
-    .array(IdSchema)
+    .array(z.string().regex(/^[a-z0-9-]+\/[^/]+$/i, 'expected <page slug>/<component id>'))
     .min(1)
     .optional()
-    .describe('Ids of the components it is told of. Default: all of those pages.'),
+    .describe('Components it is told of, as <page slug>/<component id>. Default: all of its pages.'),
   monitors: z
     .array(z.string().regex(/^[^/]+\/.+$/, 'expected <upstream id>/<external id>'))
     .min(1)
     .optional()
-    .describe('Monitors whose components it is told of, as <upstream id>/<external id>.'),
+    .describe('Monitors whose components it is told of too, as <upstream id>/<external id>.'),
   language: LocaleSchema.optional().describe('Language of its messages. Default: that of the page.'),
   allow_private_hosts: z
     .array(z.string().refine(isHost, 'expected a host name or an IP address').toLowerCase())

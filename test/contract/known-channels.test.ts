@@ -75,6 +75,7 @@ function pharosWith(entries: unknown) {
   const channels = createChannels(pharos, () => at);
   return {
     later: (ms: number) => (at = toEpochMs(at + ms)),
+    latest: () => channels.latest().map(({ id }) => id),
     replace: (next: unknown) => Object.assign(pharos, { config: configOf(next) }),
     known: async () => {
       const { channels: found, off } = await channels.known();
@@ -106,6 +107,21 @@ it('an upstream is asked again after ten minutes, and what it said holds while i
   status = 200;
   pharos.later(11 * MINUTE_MS);
   expect((await pharos.known()).channels[0]?.[2]).toBe('https://hooks.example.net/2');
+});
+
+it('what is known without waiting is what is configured, and what was found last', async () => {
+  const own = { id: 'hook', kind: 'webhook', endpoint: 'https://hook.example.net', secrets: ['${SIGNING}'] };
+  const pharos = pharosWith([{ id: 'all', from: 'iac' }, own]);
+  expect(pharos.latest()).toEqual(['hook']);
+  await pharos.known();
+  expect(pharos.latest()).toEqual(['all/31', 'hook']);
+  status = 404;
+  pharos.later(11 * MINUTE_MS);
+  expect(pharos.latest()).toEqual(['all/31', 'hook']);
+  await pharos.known();
+  expect(pharos.latest()).toEqual(['all/31', 'hook']);
+  pharos.replace([own]);
+  expect(pharos.latest()).toEqual(['hook']);
 });
 
 it('where it never answered, its entry is off and says why, and the others go on', async () => {

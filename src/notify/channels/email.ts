@@ -11,10 +11,10 @@ export interface ChannelMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same for the same notice and recipient, without angle brackets. */
+  /** The same for the same notice and recipient, with its angle brackets. */
   readonly messageId: string;
-  /** What the mails of one incident have in common, so that programs show them as a thread; without angle brackets. */
-  readonly references: string;
+  /** What the mails of one incident have in common, so that programs show them as a thread; with angle brackets. */
+  readonly references: readonly string[];
 }
 
 /** Sends one mail; throws when it could not be handed over. */
@@ -27,12 +27,13 @@ const TEXT_MAX = 20_000;
 export function mailsOf({ email }: ChannelSettings<'email'>, notice: Notice): readonly ChannelMail[] {
   const message = messageOf(notice);
   const host = URL.parse(notice.page.url ?? '')?.hostname || 'pharos.invalid';
-  const idOf = (...parts: readonly string[]): string => `${hash('sha256', JSON.stringify(parts)).slice(0, 40)}@${host}`;
+  const idOf = (...parts: readonly string[]): string =>
+    `<${hash('sha256', JSON.stringify(parts)).slice(0, 40)}@${host}>`;
   return email.map((to) => ({
     to,
     subject: shorten(`[${message.page}] ${message.headline}`, SUBJECT_MAX),
     text: shorten(plainTextOf(message), TEXT_MAX),
     messageId: idOf(notice.id, to),
-    references: idOf(notice.subject.id),
+    references: [idOf(notice.subject.id)],
   }));
 }

@@ -18,7 +18,8 @@ export function throughGateway<K extends GatewayKind>(kind: K, max: number): Cha
     kind,
     request: (settings: ChannelSettings<GatewayKind>, notice: Notice): OutgoingRequest => {
       const { headline, text, url } = messageOf(notice);
-      const link = url === null ? '' : `\n${url}`;
+      // Half of it is for words at least.
+      const link = url === null || url.length > max / 2 ? '' : `\n${url}`;
       const words = shorten(text === '' ? headline : `${headline}\n${text}`, max - link.length);
       const headers = Object.entries(settings.gateway_headers).map(([name, value]) => [
         name.toLowerCase(),

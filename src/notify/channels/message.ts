@@ -1,5 +1,6 @@
 /** What a notice says, in words of its language: the same for all channels, each of which dresses it in its own form. */
 
+import { LINK_LENGTH_MAX } from '../../model/scalars.ts';
 import { formatIn } from '../../views/text/format.ts';
 import { cleanLine, cleanText } from '../../views/text/plain-text.ts';
 import { fill, wordsOf } from '../../views/words/index.ts';
@@ -80,9 +81,13 @@ function blockOf(text: string): string {
     .trim();
 }
 
-/** Our own addresses only, written so that no program takes a part of one for markup. */
+/** Our own addresses only, none longer than any program takes, written so that no program takes a part of one for markup. */
 function linkOf(url: string | null): string | null {
   const parsed = url === null ? null : URL.parse(url);
   if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return null;
-  return parsed.href.replace(/[|'()*[\]<>\\^`{}]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  const href = parsed.href.replace(
+    /[|'()*[\]<>\\^`{}]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return href.length > LINK_LENGTH_MAX ? null : href;
 }

@@ -7,6 +7,8 @@ import { shorten } from './shorten.ts';
 /** Documented limits: of a header, of the text of a section or an element. */
 const HEADER_MAX = 150;
 const TEXT_MAX = 3_000;
+/** Of the text of a link. */
+const NAME_MAX = 256;
 /** Of the text in notifications, which Slack cuts at 4,000. */
 const FALLBACK_MAX = 1_000;
 
@@ -15,7 +17,8 @@ export const slack: ChannelKind<'slack'> = {
   request: ({ webhook_url: webhook }, notice) => {
     const message = messageOf(notice);
     const { headline, text, facts, page, url } = message;
-    const link = url === null ? escapeControl(page) : `<${url}|${shorten(page, 256, escapeControl)}>`;
+    const name = shorten(page, NAME_MAX, escapeControl);
+    const link = url === null ? name : `<${url}|${name}>`;
     return postJson(webhook.reveal(), {
       text: shorten(`${headline}${text === '' ? '' : `\n${text}`}`, FALLBACK_MAX, escapeControl),
       blocks: [

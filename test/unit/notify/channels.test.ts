@@ -75,7 +75,11 @@ describe.each(KINDS)('%s', (kind) => {
   it('cuts long texts to its limits, all of them at once', () => {
     for (const text of HUGE) {
       const components = Array.from({ length: 500 }, () => text.slice(0, 300));
-      expect(faultsOf(kind, { ...noticeSaying(text), components })).toEqual([]);
+      const { subject } = noticeSaying(text);
+      for (const length of [100, 200, 1_900, 60_000]) {
+        const url = `https://status.example.com/acme/${'x'.repeat(length)}`;
+        expect(faultsOf(kind, { ...noticeSaying(text), components, subject: { ...subject, url } })).toEqual([]);
+      }
     }
   });
 
@@ -172,9 +176,9 @@ describe('email', () => {
     const second = mailsOf(settings as never, noticeOf({ id: 'n-2', event: 'incident_updated' }));
     expect(first.map(({ to }) => to)).toEqual(['ops@example.com', 'desk@example.com']);
     expect(new Set([...first, ...second].map(({ messageId }) => messageId)).size).toBe(4);
-    expect(new Set([...first, ...second].map(({ references }) => references)).size).toBe(1);
+    expect(new Set([...first, ...second].map(({ references }) => references.join())).size).toBe(1);
     expect(mailsOf(settings as never, noticeOf())).toEqual(first);
-    expect(first[0]?.messageId).toMatch(/^[0-9a-f]{40}@status\.example\.com$/);
+    expect(first[0]?.messageId).toMatch(/^<[0-9a-f]{40}@status\.example\.com>$/);
   });
 
   it('has one line as its subject, without names of components', () => {
