@@ -12,8 +12,8 @@ import {
 import { messageOf } from '../errors.ts';
 import { type EpochMs, MINUTE_MS } from '../model/time.ts';
 import type { ChannelResource } from '../sync/connector.ts';
-import { now, type Pharos } from './compose.ts';
-import { NOTHING_REMEMBERED, runnerFor } from './probe.ts';
+import type { Upstream } from '../sync/upstream.ts';
+import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from './single-runner.ts';
 
 /** A channel that is named and cannot be sent to. */
 export interface ChannelOff {
@@ -39,20 +39,24 @@ export interface Channels {
   readonly latest: () => readonly Channel[];
 }
 
-type Deps = Pick<Pharos, 'config' | 'upstreams' | 'http' | 'store'>;
+export interface ChannelsDeps extends SingleRunnerDeps {
+  /** The one in force; another may take its place. */
+  readonly config: () => Config;
+  readonly upstreams: () => readonly Upstream[];
+}
 
 /** Channels change when somebody sets them up. */
 const ASK_AGAIN_MS = 10 * MINUTE_MS;
 
-/** @param deps read anew each time, since another configuration may be in force */
-export function createChannels(deps: Deps, clock: () => EpochMs = now): Channels {
+export function createChannels(deps: ChannelsDeps): Channels {
   let config: Config | null = null;
   let askAgainAt = 0;
   let known: Promise<KnownChannels> = Promise.resolve({ channels: [], off: [] });
   const resources = new Map<string, readonly ChannelResource[]>();
   const find = async (at: EpochMs): Promise<KnownChannels> => {
+    const current = deps.config();
     const found = await Promise.all(
-      deps.config.notifications.map(async (entry): Promise<KnownChannels> => {
+      current.notifications.map(async (entry): Promise<KnownChannels> => {
         if (isChannel(entry)) return { channels: [entry], off: [] };
         try {
           resources.set(entry.from, await askUpstream(deps, entry.from, at));
@@ -60,16 +64,17 @@ export function createChannels(deps: Deps, clock: () => EpochMs = now): Channels
           if (!resources.has(entry.from))
             return { channels: [], off: [{ id: entry.id, kind: null, reason: messageOf(error) }] };
         }
-        return takeOver(entry, resources.get(entry.from) ?? [], deps.config);
+        return takeOver(entry, resources.get(entry.from) ?? [], current);
       }),
     );
     return { channels: found.flatMap(({ channels }) => channels), off: found.flatMap(({ off }) => off) };
   };
   const refresh = (): Promise<KnownChannels> => {
-    const at = clock();
-    if (config === deps.config && at < askAgainAt) return known;
-    if (config !== deps.config) resources.clear();
-    config = deps.config;
+    const at = deps.now();
+    const current = deps.config();
+    if (config === current && at < askAgainAt) return known;
+    if (config !== current) resources.clear();
+    config = current;
     askAgainAt = at + ASK_AGAIN_MS;
     known = find(at).then((found) => {
       if (found.off.some(({ kind }) => kind === null)) askAgainAt = at + MINUTE_MS;
@@ -81,20 +86,21 @@ export function createChannels(deps: Deps, clock: () => EpochMs = now): Channels
     known: refresh,
     latest: () => {
       void refresh();
-      return deps.config.notifications.flatMap((entry) =>
-        isChannel(entry) ? [entry] : takeOver(entry, resources.get(entry.from) ?? [], deps.config).channels,
+      const current = deps.config();
+      return current.notifications.flatMap((entry) =>
+        isChannel(entry) ? [entry] : takeOver(entry, resources.get(entry.from) ?? [], current).channels,
       );
     },
   };
 }
 
-async function askUpstream(deps: Deps, id: string, at: EpochMs): Promise<readonly ChannelResource[]> {
-  const upstream = deps.upstreams.find((candidate) => candidate.id === id);
+async function askUpstream(deps: ChannelsDeps, id: string, at: EpochMs): Promise<readonly ChannelResource[]> {
+  const upstream = deps.upstreams().find((candidate) => candidate.id === id);
   if (upstream?.channels === undefined)
     throw new Error(
       `the upstream ${id} does not tell where its notification channels lead; take a terraform or an uptime-service upstream`,
     );
-  return runnerFor(deps, upstream).run(upstream.channels({ upstreamId: id, now: at, memory: NOTHING_REMEMBERED }));
+  return singleRunner(deps, upstream).run(upstream.channels({ upstreamId: id, now: at, memory: NOTHING_REMEMBERED }));
 }
 
 function takeOver(source: ChannelSource, resources: readonly ChannelResource[], config: Config): KnownChannels {

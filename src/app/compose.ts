@@ -34,6 +34,7 @@ import type { UpstreamReport } from '../sync/pass/report.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login/login.ts';
 import { loginMail } from '../views/login/login-mail.ts';
+import { type Channels, createChannels } from './channels.ts';
 import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
@@ -69,6 +70,8 @@ export interface Pharos {
   /** Whether sign-in mails are printed instead of sent. */
   readonly printsMail: boolean;
   readonly sendMail: SendMail;
+  /** Notification channels, those taken from upstreams too. */
+  readonly channels: Channels;
   /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
   readonly draw: Renderer['render'];
   /**
@@ -136,6 +139,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     mailerOf: (config) => mailerOf(config, options),
     showsDrafts: options.showsDrafts ?? false,
   });
+  const channels = createChannels({ config: live.config, upstreams: live.upstreams, http, store, now, sleep });
   const ownRenderer = once(loadRenderer);
   const draw: Renderer['render'] = async (kind, view) => {
     const renderer = site.publisher ?? (await ownRenderer());
@@ -280,6 +284,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     },
     printsMail: options.printsMail,
     sendMail: live.sendMail,
+    channels,
     store,
     folders,
     key,

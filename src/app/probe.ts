@@ -2,14 +2,12 @@
 
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
-import type { PullMemory } from '../sync/connector.ts';
-import { createRunner, type Runner } from '../sync/pass/runner.ts';
 import { fastestSchedule, hasRoom, type PassSize } from '../sync/quota/fastest.ts';
-import { createQuota } from '../sync/quota/quota.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { now, type Pharos, sleep } from './compose.ts';
 import type { ProbedPages } from './page-problems.ts';
+import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
 export interface ProbeRow {
   readonly upstream: string;
@@ -25,14 +23,6 @@ export interface ProbeRow {
   readonly clockSkewMs: number | null;
 }
 
-/** As if it had been asked for nothing yet, and needed nothing of the past. */
-export const NOTHING_REMEMBERED: PullMemory = {
-  detailFetchedAt: new Map(),
-  openIncidents: new Set(),
-  incidentsReadAt: new Map(),
-  isBackfilled: true,
-};
-
 /**
  * Never throws for the upstream's sake: what is wrong with it is in the row.
  *
@@ -45,7 +35,7 @@ export async function probeUpstream(
 ): Promise<ProbeRow> {
   // A probe asks less than a pass; how much a pass asks is known from the last one.
   const { listCalls: known } = await readControl(store.database, upstream.id);
-  const runner = runnerFor({ http, store }, upstream);
+  const runner = singleRunner({ http, store, now, sleep }, upstream);
   const base = { upstream: upstream.id, kind: upstream.kind };
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED }));
@@ -78,15 +68,6 @@ export async function probeUpstream(
       clockSkewMs: runner.tally().clockSkewMs,
     };
   }
-}
-
-/** Asks an upstream outside of a pass, within its quota. */
-export function runnerFor({ http, store }: Pick<Pharos, 'http' | 'store'>, upstream: Upstream): Runner {
-  const { id: upstreamId, limits, intervalMs } = upstream;
-  return createRunner(
-    { upstreamId, limits, intervalMs, listCalls: 1, isHalfOpen: true },
-    { http, quota: createQuota(store.database, Math.random), now, random: Math.random, sleep, stored: store.database },
-  );
 }
 
 function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): string[] {

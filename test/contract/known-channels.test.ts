@@ -69,14 +69,21 @@ function pharosWith(entries: unknown) {
     config.upstreams.map(({ id, kind, options, limits }) =>
       bindUpstream(connectorOf(kind), { id, options, limits, intervalMs: MINUTE_MS }),
     );
-  const pharos = { config: configOf(entries), upstreams: [] as Upstream[], http, store: createStore(database.open()) };
-  pharos.upstreams = bind(pharos.config);
+  let config = configOf(entries);
+  const upstreams = bind(config);
   let at = AT;
-  const channels = createChannels(pharos, () => at);
+  const channels = createChannels({
+    config: () => config,
+    upstreams: () => upstreams,
+    http,
+    store: createStore(database.open()),
+    now: () => at,
+    sleep: async () => undefined,
+  });
   return {
     later: (ms: number) => (at = toEpochMs(at + ms)),
     latest: () => channels.latest().map(({ id }) => id),
-    replace: (next: unknown) => Object.assign(pharos, { config: configOf(next) }),
+    replace: (next: unknown) => (config = configOf(next)),
     known: async () => {
       const { channels: found, off } = await channels.known();
       return {

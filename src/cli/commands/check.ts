@@ -1,4 +1,4 @@
-import { type ChannelOff, createChannels } from '../../app/channels.ts';
+import type { ChannelOff } from '../../app/channels.ts';
 import { now } from '../../app/compose.ts';
 import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
@@ -44,7 +44,7 @@ export async function check(options: CheckOptions): Promise<number> {
     const problems = await pageProblems(pharos, probed);
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
     const references = await findUnknownReferences(pharos, answering);
-    const { channels, off } = await createChannels(pharos).known();
+    const { channels, off } = await pharos.channels.known();
     const isReachable = [...rows, ...targets].every((row) => row.isOk);
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();

@@ -1,4 +1,4 @@
-import { type ChannelOff, createChannels } from '../../../app/channels.ts';
+import type { ChannelOff } from '../../../app/channels.ts';
 import { now } from '../../../app/compose.ts';
 import { didYouMean } from '../../../config/nearest.ts';
 import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
@@ -22,7 +22,7 @@ const ON_CALL: ReadonlySet<ChannelKindName> = new Set(['pagerduty', 'opsgenie', 
 export async function notifyTest(id: string, options: NotifyTestOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
-  const { channels, off } = await createChannels(pharos).known();
+  const { channels, off } = await pharos.channels.known();
   const channel = channels.find((candidate) => candidate.id === id);
   if (channel === undefined) return refuse(id, channels, { off, isJson: options.json === true });
   const deliverer = createDeliverer({ sendMail: pharos.sendMail, now });
