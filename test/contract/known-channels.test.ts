@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { createChannels } from '../../src/app/channels.ts';
+import { createChannels } from '../../src/app/notify/channels.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';

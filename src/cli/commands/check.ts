@@ -1,5 +1,5 @@
-import type { ChannelOff } from '../../app/channels.ts';
 import { now } from '../../app/compose.ts';
+import type { ChannelOff } from '../../app/notify/channels.ts';
 import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences } from '../../app/references.ts';

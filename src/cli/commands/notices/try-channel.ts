@@ -1,5 +1,5 @@
-import type { ChannelOff } from '../../../app/channels.ts';
 import { now } from '../../../app/compose.ts';
+import type { ChannelOff } from '../../../app/notify/channels.ts';
 import { didYouMean } from '../../../config/nearest.ts';
 import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
 import type { EpochMs } from '../../../model/time.ts';

@@ -1,6 +1,6 @@
 /** The channels that there are: those of the configuration, and those that it takes from upstreams. */
 
-import type { Config } from '../config/load.ts';
+import type { Config } from '../../config/load.ts';
 import {
   type Channel,
   type ChannelSource,
@@ -8,12 +8,12 @@ import {
   isChannel,
   openAddresses,
   settingsOf,
-} from '../config/notifications.ts';
-import { messageOf } from '../errors.ts';
-import { type EpochMs, MINUTE_MS } from '../model/time.ts';
-import type { ChannelResource } from '../sync/connector.ts';
-import type { Upstream } from '../sync/upstream.ts';
-import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from './single-runner.ts';
+} from '../../config/notifications.ts';
+import { messageOf } from '../../errors.ts';
+import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import type { ChannelResource } from '../../sync/connector.ts';
+import type { Upstream } from '../../sync/upstream.ts';
+import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from '../single-runner.ts';
 
 /** A channel that is named and cannot be sent to. */
 export interface ChannelOff {
