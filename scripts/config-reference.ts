@@ -56,7 +56,7 @@ export function referenceSections(): readonly {
   readonly rows: readonly ReferenceRow[];
 }[] {
   const schema = configJsonSchema(CONNECTORS) as Node;
-  const { upstreams, ...others } = schema.properties ?? {};
+  const { upstreams, notifications, ...others } = schema.properties ?? {};
   const plain = Object.entries(others).filter(([, node]) => node.properties === undefined && node.items === undefined);
   const nested = Object.entries(others).filter(([, node]) => node.properties !== undefined || node.items !== undefined);
   const isRequired = (key: string): boolean => schema.required?.includes(key) === true;
@@ -77,6 +77,7 @@ export function referenceSections(): readonly {
         note: node.description ?? '',
         rows: node.items === undefined ? rowsBelow(key, node) : rowsBelow(`${key}[]`, node.items),
       })),
+    ...channelSections(notifications),
   ];
 }
 
@@ -104,6 +105,36 @@ function upstreamSections(upstreams: Node | undefined) {
         rows: rowsBelow('upstreams[]', only(node, false)),
       };
     }),
+  ];
+}
+
+/** What all channels have in common, then what each kind adds, then what stands beside `from`. */
+function channelSections(notifications: Node | undefined) {
+  const entries = notifications?.items?.anyOf ?? [];
+  const kindOf = ({ properties }: Node): unknown => properties?.['kind']?.const;
+  const [first] = entries;
+  const common = Object.entries(first?.properties ?? {}).filter(([key]) =>
+    entries.every(({ properties }) => properties !== undefined && Object.hasOwn(properties, key)),
+  );
+  const shared = new Set([...common.map(([key]) => key), 'kind']);
+  const ownRows = (node: Node): ReferenceRow[] =>
+    rowsBelow('notifications[]', {
+      ...node,
+      properties: Object.fromEntries(Object.entries(node.properties ?? {}).filter(([key]) => !shared.has(key))),
+    });
+  return [
+    {
+      title: '`notifications`',
+      note: notifications?.description ?? '',
+      rows:
+        first === undefined ? [] : rowsBelow('notifications[]', { ...first, properties: Object.fromEntries(common) }),
+    },
+    ...entries.map((node) => ({
+      title:
+        kindOf(node) === undefined ? '`notifications`, with `from`' : `\`notifications\`, kind \`${kindOf(node)}\``,
+      note: '',
+      rows: ownRows(node),
+    })),
   ];
 }
 

@@ -12,6 +12,7 @@ import { createPrintingMailer, createSmtpMailer } from '../mail/mailer.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { proxySettings } from '../network/proxy.ts';
+import { createDeliverer } from '../notify/deliver.ts';
 import { once } from '../once.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
@@ -39,7 +40,8 @@ import { loginMail } from '../views/login/login-mail.ts';
 import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
-import { createNotices, type Notices } from './notices.ts';
+import { type Channels, createChannels } from './notify/channels.ts';
+import { createNotices, type Notices } from './notify/notices.ts';
 import { openStore, type StorePlace, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { ownComponents } from './own-components.ts';
@@ -74,6 +76,9 @@ export interface Pharos {
   readonly events: OpsEvents;
   /** Whether sign-in mails are printed instead of sent. */
   readonly printsMail: boolean;
+  readonly sendMail: SendMail;
+  /** Notification channels, those taken from upstreams too. */
+  readonly channels: Channels;
   /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
   readonly draw: Renderer['render'];
   /**
@@ -157,6 +162,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     mailerOf: (config) => mailerOf(config, options),
     showsDrafts: options.showsDrafts ?? false,
   });
+  const deliverer = createDeliverer({ sendMail: live.sendMail, now, proxy });
+  const channels = createChannels({ config: live.config, upstreams: live.upstreams, http, store, now, sleep });
   const ownRenderer = once(() => loadRenderer(ownComponents(first)));
   const draw: Renderer['render'] = async (kind, view) => {
     const renderer = site.publisher ?? (await ownRenderer());
@@ -182,7 +189,12 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     config: live.config,
     access,
     page: (slug) => keeper.page(slug),
-    channels: () => [],
+    knowChannels: async () => void (await channels.known()),
+    channels: () =>
+      channels.latest().map((channel) => ({
+        ...channel,
+        deliver: (notice) => deliverer.deliver(channel, notice),
+      })),
     printsMail: options.printsMail,
     render: (view) => draw('subscribe', view),
     onResult: metrics.noticesSettled,
@@ -318,6 +330,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       return site.publisher;
     },
     printsMail: options.printsMail,
+    sendMail: live.sendMail,
+    channels,
     store,
     folders,
     key,
@@ -353,6 +367,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await engine.idle();
       await site.publisher?.close();
       await notices.close();
+      await deliverer.close();
       await access.close();
       await audit.close();
       await http.close();

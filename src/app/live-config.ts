@@ -58,7 +58,7 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
         look: config.looks.site,
         publicFiles: config.publicFiles,
         subscriptions: config.subscriptions,
-        hasChannels: false,
+        hasChannels: config.notifications.length > 0,
       },
       looks: config.looks.pages,
       pages: config.pages,

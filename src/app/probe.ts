@@ -2,14 +2,13 @@
 
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
-import type { PullMemory } from '../sync/connector.ts';
-import { createRunner, type Runner, type RunnerDeps } from '../sync/pass/runner.ts';
+import type { RunnerDeps } from '../sync/pass/runner.ts';
 import { fastestSchedule, hasRoom, type PassSize } from '../sync/quota/fastest.ts';
-import { createQuota } from '../sync/quota/quota.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { now, type Pharos, sleep } from './compose.ts';
 import type { ProbedPages } from './page-problems.ts';
+import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
 export interface ProbeRow {
   readonly upstream: string;
@@ -24,14 +23,6 @@ export interface ProbeRow {
   /** How far its clock is ahead of ours, to a second; null: it does not tell. */
   readonly clockSkewMs: number | null;
 }
-
-/** As if it had been asked for nothing yet, and needed nothing of the past. */
-export const NOTHING_REMEMBERED: PullMemory = {
-  detailFetchedAt: new Map(),
-  openIncidents: new Set(),
-  incidentsReadAt: new Map(),
-  isBackfilled: true,
-};
 
 export interface ProbeHooks {
   /** Told of the status pages that it defines, where it does. */
@@ -49,7 +40,7 @@ export async function probeUpstream(
 ): Promise<ProbeRow> {
   // A probe asks less than a pass; how much a pass asks is known from the last one.
   const { listCalls: known } = await readControl(store.database, upstream.id);
-  const runner = runnerFor({ http, store }, upstream, onWait);
+  const runner = singleRunner({ http, store, now, sleep, ...(onWait === undefined ? {} : { onWait }) }, upstream);
   const base = { upstream: upstream.id, kind: upstream.kind };
   try {
     const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED }));
@@ -82,27 +73,6 @@ export async function probeUpstream(
       clockSkewMs: runner.tally().clockSkewMs,
     };
   }
-}
-
-/** Asks an upstream outside of a pass, within its quota. */
-export function runnerFor(
-  { http, store }: Pick<Pharos, 'http' | 'store'>,
-  upstream: Upstream,
-  onWait?: RunnerDeps['onWait'],
-): Runner {
-  const { id: upstreamId, limits, ca, intervalMs } = upstream;
-  return createRunner(
-    { upstreamId, limits, ca, intervalMs, listCalls: 1, isHalfOpen: true },
-    {
-      http,
-      quota: createQuota(store.database, Math.random),
-      now,
-      random: Math.random,
-      sleep,
-      stored: store.database,
-      ...(onWait === undefined ? {} : { onWait }),
-    },
-  );
 }
 
 function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): string[] {

@@ -8,8 +8,8 @@ import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { listsOnly } from '../sync/pass/lists-only.ts';
 import type { Upstream } from '../sync/upstream.ts';
-import { now, type Pharos } from './compose.ts';
-import { NOTHING_REMEMBERED, runnerFor } from './probe.ts';
+import { now, type Pharos, sleep } from './compose.ts';
+import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
 /**
  * Looks at what the store remembers of each upstream. Files are read as they are now, and an upstream that was never heard
@@ -80,12 +80,12 @@ function knows(learned: Learned | undefined, part: SnapshotPart): learned is Lea
 }
 
 /** Null: it cannot be read, which its own row tells. */
-async function lookAt(pharos: Pharos, upstream: Upstream): Promise<Learned | null> {
+async function lookAt({ http, store }: Pharos, upstream: Upstream): Promise<Learned | null> {
   try {
     // Pages are not asked for before monitors are known.
     const wanted: readonly Priority[] = upstream.definesPages ? ['list', 'incident'] : ['list'];
     const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
-    return await runnerFor(pharos, upstream).run(listsOnly(upstream.pull(context), wanted));
+    return await singleRunner({ http, store, now, sleep }, upstream).run(listsOnly(upstream.pull(context), wanted));
   } catch {
     return null;
   }

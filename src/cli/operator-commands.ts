@@ -3,6 +3,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
 import type { SubscriberAddOptions, SubscriberOptions } from './commands/notices/subscribers.ts';
+import type { NotifyTestOptions } from './commands/notices/try-channel.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
 import { NAME_SOURCES, type NameSource } from './completion-values.ts';
@@ -60,6 +61,18 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos preview\n  pharos preview --config next.yaml --port 4400')
     .action(run(async () => (await import('./commands/preview.ts')).preview));
+  program
+    .command('notify')
+    .description('notification channels')
+    .command('test')
+    .description('send a test message to a channel and say what became of it')
+    .argument('<channel>', 'id of the channel; pharos check lists them')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExamples:\n  pharos notify test ops\n  pharos notify test ops --json')
+    .action(async (channel: string, options: NotifyTestOptions) =>
+      done(await (await import('./commands/notices/try-channel.ts')).notifyTest(channel, options)),
+    );
   program
     .command('audit')
     .description('show who triggered what and when; sign-ins are totals')

@@ -8,7 +8,7 @@ const REFERENCE = /\$\{([^}]*)\}/g;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Keys whose values are secrets: they may not stand in the file in clear. */
 const SECRET_KEY =
-  /^(password|apiKey|token|tokens|secret|secrets|secretAccessKey|accessKeyId|sessionToken|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
+  /^(password|apiKey|api_key|integration_key|token|bot_token|tokens|secret|secrets|webhook_url|secretAccessKey|accessKeyId|sessionToken|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
 
 /** Addresses that carry a password. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['store.url']);

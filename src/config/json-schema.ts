@@ -1,6 +1,7 @@
 /** The JSON Schema of pharos.yaml, for editors. */
 
 import { z } from 'zod';
+import { CHANNEL_KINDS, CHANNEL_SETTINGS, ChannelHeadSchema, ChannelSourceSchema } from './notifications.ts';
 import { type ConnectorOptions, createConfigSchema, HookSchema, LimitsSchema } from './schema.ts';
 
 const OPTIONS = { target: 'draft-7', io: 'input', unrepresentable: 'any' } as const;
@@ -9,6 +10,23 @@ const OPTIONS = { target: 'draft-7', io: 'input', unrepresentable: 'any' } as co
 function embedded(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, OPTIONS) as Record<string, unknown>;
   return rest;
+}
+
+/** An entry of `notifications` of one kind. */
+function channelSchema(kind: (typeof CHANNEL_KINDS)[number]): Record<string, unknown> {
+  const head = embedded(ChannelHeadSchema) as unknown as Part;
+  const own = embedded(CHANNEL_SETTINGS[kind]) as unknown as Part;
+  return {
+    type: 'object',
+    properties: { ...head.properties, kind: { const: kind }, ...own.properties },
+    required: ['id', 'kind', ...(own.required ?? [])],
+    additionalProperties: false,
+  };
+}
+
+interface Part {
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
 }
 
 /** What may be written in the file: an upstream is one of the kinds there are, each with its own options. */
@@ -40,6 +58,10 @@ export function configJsonSchema(connectors: readonly ConnectorOptions[]): unkno
     properties: {
       ...schema.properties,
       upstreams: { type: 'array', default: [], items: upstreams.length === 0 ? {} : { anyOf: upstreams } },
+      notifications: {
+        ...(schema.properties['notifications'] as object),
+        items: { anyOf: [...CHANNEL_KINDS.map(channelSchema), embedded(ChannelSourceSchema)] },
+      },
     },
   };
 }

@@ -27,6 +27,7 @@ import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { CaSchema } from './certificates.ts';
 import { IntakeSchema } from './intake.ts';
+import { NotificationSchema, notificationFaults } from './notifications.ts';
 import { OutputSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
@@ -422,6 +423,10 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         .boolean()
         .default(false)
         .describe('Whether visitors can subscribe to pages by email; needs access.smtp and access.from.'),
+      notifications: z
+        .array(NotificationSchema)
+        .default([])
+        .describe('Channels to notify of incidents and maintenance; docs/notifications.md has every kind.'),
       intake: z
         .array(IntakeSchema)
         .default([])
@@ -514,6 +519,18 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         });
       }
       const ids = new Set(config.upstreams.flatMap((upstream) => upstream?.id ?? []));
+      unique(
+        config.notifications,
+        (entry) => entry.id,
+        (index, id) =>
+          context.addIssue({
+            code: 'custom',
+            path: ['notifications', index, 'id'],
+            message: `the id ${id} is used twice`,
+          }),
+      );
+      for (const { path, message } of notificationFaults(config.notifications, ids, config.access.smtp !== undefined))
+        context.addIssue({ code: 'custom', path: ['notifications', ...path], message });
       for (const [page, { components, from }] of config.pages.entries()) {
         const base = from?.split('/')[0];
         if (base !== undefined && !ids.has(base)) {

@@ -8,7 +8,7 @@ import type { Notice } from './notice.ts';
 export interface ChannelScope {
   /** As configured; it names the channel in the outbox, in metrics and on the operators' page. */
   readonly id: string;
-  /** Slugs; absent, with nothing else named either: all pages. */
+  /** Slugs; absent: all pages. */
   readonly pages?: readonly string[] | undefined;
   /** `<page slug>/<component id>`. */
   readonly components?: readonly string[] | undefined;
@@ -22,14 +22,18 @@ export interface NoticeChannel extends ChannelScope {
   readonly deliver: (notice: Notice) => Promise<Delivery>;
 }
 
-/** Whether a channel is told of a notice: by its page, or by one of its components or monitors. */
+/**
+ * Whether a channel is told of a notice: it is of one of its pages, and about one of its components or monitors, where it
+ * names any.
+ */
 export function isTold(scope: ChannelScope, { notice, componentIds, monitors }: PageNotice): boolean {
   const { slug } = notice.page;
-  const named = [scope.pages, scope.components, scope.monitors].some((list) => list !== undefined);
+  const isOfPage = scope.pages === undefined || scope.pages.includes(slug);
+  const namesParts = scope.components !== undefined || scope.monitors !== undefined;
   return (
-    !named ||
-    scope.pages?.includes(slug) === true ||
-    componentIds.some((id) => scope.components?.includes(`${slug}/${id}`)) ||
-    monitors.some((id) => scope.monitors?.includes(id))
+    isOfPage &&
+    (!namesParts ||
+      componentIds.some((id) => scope.components?.includes(`${slug}/${id}`)) ||
+      monitors.some((id) => scope.monitors?.includes(id)))
   );
 }

@@ -9,7 +9,7 @@
 
 import type { z } from 'zod';
 import type { StatusError } from '../errors.ts';
-import type { Incident, Learned } from '../model/observation.ts';
+import type { Incident, Learned, NotificationChannel } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
@@ -132,6 +132,15 @@ export interface Probe {
   readonly learned?: Pick<Learned, 'monitors' | 'pages'>;
 }
 
+/**
+ * A notification channel with where it leads. Its settings are keys and addresses: they are held by whoever sends, and are
+ * never stored, shown or logged.
+ */
+export interface ChannelResource extends NotificationChannel {
+  /** The block of its kind, in the names of the resource (`webhook_url`); null: it cannot be known here. */
+  readonly settings: Readonly<Record<string, unknown>> | null;
+}
+
 export interface Limits {
   readonly perMinute: number | null;
   readonly perHour: number | null;
@@ -189,4 +198,6 @@ export interface Connector<Options> extends Introduction {
   readonly previewOptions?: Readonly<Record<string, unknown>>;
   readonly pull: (options: Options, context: PullContext) => Pull<Learned>;
   readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
+  /** Its notification channels with their settings, where it tells of them. Absent: it never does. */
+  readonly channels?: (options: Options, context: PullContext) => Pull<readonly ChannelResource[]>;
 }

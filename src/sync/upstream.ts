@@ -2,7 +2,7 @@
 
 import { scryptSync } from 'node:crypto';
 import type { Learned } from '../model/observation.ts';
-import type { Connector, Limits, Probe, Pull, PullContext } from './connector.ts';
+import type { ChannelResource, Connector, Limits, Probe, Pull, PullContext } from './connector.ts';
 import { type BackfillMemory, createBackfillMemory } from './pass/backfill.ts';
 
 export interface Upstream {
@@ -19,6 +19,8 @@ export interface Upstream {
   readonly intervalMs: number;
   readonly pull: (context: PullContext) => Pull<Learned>;
   readonly probe: (context: PullContext) => Pull<Probe>;
+  /** Absent: it does not tell where its notification channels lead. */
+  readonly channels?: (context: PullContext) => Pull<readonly ChannelResource[]>;
   /** Answers about the past while they wait for more of them. */
   readonly backfill: BackfillMemory;
   /** Changes when the options do; tells nothing of the secrets in them. */
@@ -38,12 +40,13 @@ export interface UpstreamSettings {
 
 /** Binds a connector to options that its own schema has parsed. */
 export function bindUpstream(
-  connector: Pick<Connector<never>, 'kind' | 'limits' | 'definesPages' | 'vendorPage' | 'pull' | 'probe'>,
+  connector: Pick<Connector<never>, 'kind' | 'limits' | 'definesPages' | 'vendorPage' | 'pull' | 'probe' | 'channels'>,
   settings: UpstreamSettings,
 ): Upstream {
   const { id, options, intervalMs } = settings;
   // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
   const parsed = options as never;
+  const { channels } = connector;
   let fingerprint: string | null = null;
   return {
     id,
@@ -55,6 +58,7 @@ export function bindUpstream(
     intervalMs,
     pull: (context) => connector.pull(parsed, context),
     probe: (context) => connector.probe(parsed, context),
+    ...(channels === undefined ? {} : { channels: (context: PullContext) => channels(parsed, context) }),
     backfill: createBackfillMemory(),
     fingerprint: () => {
       // Slow on purpose: the fingerprint is stored, and a weak password must not be guessed from it.

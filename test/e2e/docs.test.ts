@@ -95,6 +95,7 @@ describe('configurations in documents', () => {
     'exports',
     'pages',
     'output',
+    'notifications',
     'intake',
     'access',
     'operators',
@@ -110,6 +111,15 @@ describe('configurations in documents', () => {
       .replaceAll('https://…', 'https://upstream.example.com')
       .replaceAll(/\bca: \$\{file:[^}]+\}/g, 'ca: ${CA}');
 
+  /** What a variable of that name would hold, as far as its form is checked. */
+  function heldBy(name: string): string {
+    if (name.endsWith('_WEBHOOK_URL')) return 'https://hooks.example.com/value';
+    if (name === 'SIGNING_SECRET') return `whsec_${Buffer.alloc(32).toString('base64')}`;
+    if (name === 'TELEGRAM_BOT_TOKEN') return '123456:value-value-value';
+    if (name === 'CA') return certificate;
+    return name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value';
+  }
+
   function faultsOf(text: string): readonly string[] {
     const value = parse(complete(text)) as unknown;
     const isList = Array.isArray(value);
@@ -119,10 +129,7 @@ describe('configurations in documents', () => {
     const lists = isList ? value.map((upstream) => ({ upstreams: [upstream] })) : [value as Record<string, unknown>];
     return lists.flatMap((part) => {
       const config = stringify({ site: { url: 'https://status.example.com' }, ...part });
-      const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [
-        name,
-        name === 'CA' ? certificate : name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value',
-      ]);
+      const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [name, heldBy(name)]);
       try {
         parseConfig({ text: config, file: null, folder: ROOT }, CONNECTORS, Object.fromEntries(names));
         return [];

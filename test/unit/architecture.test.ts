@@ -34,7 +34,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['model', 'errors'],
   mail: ['model'],
   access: ['model', 'errors', 'store', 'mail'],
-  notify: ['model', 'errors', 'store', 'mail', 'access', 'views'],
+  notify: [
+    'model',
+    'errors',
+    'config',
+    'network',
+    'store',
+    'mail',
+    'access',
+    'views',
+    'sync/http/public-only',
+    'sync/http/retry-after',
+  ],
   exports: ['model', 'schema', 'errors', 'store', 'sync/connector'],
   publish: [
     'model',
@@ -75,6 +86,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
     'network/dispatcher.ts',
     // This machine's own server.
     'cli/commands/server-client.ts',
+    'notify/deliver.ts',
   ],
   aws4fetch: ['publish/targets/s3-client.ts'],
   croner: ['sync/schedule/schedule.ts'],

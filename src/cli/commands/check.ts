@@ -1,10 +1,12 @@
 import { now } from '../../app/compose.ts';
+import type { ChannelOff } from '../../app/notify/channels.ts';
 import { ownComponents } from '../../app/own-components.ts';
 import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences } from '../../app/references.ts';
 import { counted } from '../../app/run/outcome.ts';
 import { configuredTargets } from '../../app/targets.ts';
+import type { Channel } from '../../config/notifications.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
@@ -63,6 +65,7 @@ export async function check(options: CheckOptions): Promise<number> {
     const problems = await pageProblems(pharos, probed);
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
     const references = await findUnknownReferences(pharos, isOffline ? 'files' : answering);
+    const { channels, off } = await pharos.channels.known();
     const isReachable = [...rows, ...targets].every((row) => row.isOk);
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();
@@ -71,10 +74,21 @@ export async function check(options: CheckOptions): Promise<number> {
       ...targets.map(targetText),
       ...problems.map(problemText),
       ...references.map(referenceText),
+      ...channels.map(channelText),
+      ...off.map(offText),
     ];
     print(
       options.json === true,
-      { ok: isReachable && isRight, config: config.file, upstreams: rows, targets, problems, references },
+      {
+        ok: isReachable && isRight,
+        config: config.file,
+        upstreams: rows,
+        targets,
+        problems,
+        references,
+        channels: channels.map(channelRow),
+        channelsOff: off,
+      },
       `${config.file ?? 'The configuration'} ${isRight ? 'is valid' : 'refers to something that does not exist'}\n\n${lines.join('\n')}`,
     );
     if (!isReachable) return EXIT_FAILED;
@@ -118,6 +132,24 @@ function problemText({ slug, message }: DefinitionProblem): string {
 
 function referenceText({ place, message, isPast }: UnknownReference): string {
   return `${isPast ? paint('middling', '!') : paint('bad', '✗')} ${plain(place)}: ${plain(message)}`;
+}
+
+/** Without its settings, which are secrets. */
+function channelRow({ id, kind, pages, components, monitors }: Channel): Readonly<Record<string, unknown>> {
+  return { id, kind, pages: pages ?? null, components: components ?? null, monitors: monitors ?? null };
+}
+
+function channelText({ id, kind, pages, components, monitors }: Channel): string {
+  const ties = [
+    ...(pages === undefined ? [] : [`pages ${pages.join(', ')}`]),
+    ...(components === undefined ? [] : [`components ${components.join(', ')}`]),
+    ...(monitors === undefined ? [] : [`monitors ${monitors.join(', ')}`]),
+  ];
+  return `${paint('good', '✓')} channel ${plain(id)} (${kind}): ${plain(ties.length === 0 ? 'every page' : ties.join('; '))}`;
+}
+
+function offText({ id, kind, reason }: ChannelOff): string {
+  return `${paint('middling', '!')} channel ${plain(id)}${kind === null ? '' : ` (${plain(kind)})`} is off: ${plain(reason)}`;
 }
 
 /** Minutes, or hours once there are many. */

@@ -1,6 +1,6 @@
-import { compose } from '../../app/compose.ts';
+import { compose, now, sleep } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
-import { runnerFor } from '../../app/probe.ts';
+import { singleRunner } from '../../app/single-runner.ts';
 import type { Options } from '../../sync/connectors/uptime-service/calls.ts';
 import { revokeKey } from '../../sync/connectors/uptime-service/revoke.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
@@ -26,8 +26,9 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
   try {
     const upstream = pharos.upstreams.find((candidate) => candidate.id === entry.id);
     if (upstream === undefined) throw new UsageError(`There is no upstream ${entry.id}.`);
+    const runner = singleRunner({ http: pharos.http, store: pharos.store, now, sleep }, upstream);
     // The configuration parsed these by this kind's own schema.
-    process.stdout.write(`${await runnerFor(pharos, upstream).run(revokeKey(entry.options as Options, keyId))}\n`);
+    process.stdout.write(`${await runner.run(revokeKey(entry.options as Options, keyId))}\n`);
     return EXIT_DONE;
   } finally {
     await pharos.close();

@@ -1,7 +1,7 @@
 import { compose } from '../../app/compose.ts';
-import { listen } from '../../app/listen.ts';
 import { createLog } from '../../app/log.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
+import { listen } from '../../app/serving/listen.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';

@@ -1,8 +1,8 @@
 /** How a server ends: visitors first, within a bound whatever hangs. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Door } from '../../app/listen.ts';
 import type { Log } from '../../app/log.ts';
+import type { Door } from '../../app/serving/listen.ts';
 import { EXIT_FAILED } from './exit.ts';
 
 /** Half a minute is what supervisors give a process; killed at any point, nothing is lost. */

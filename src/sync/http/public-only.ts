@@ -19,13 +19,18 @@ for (const [network, prefix] of [
   ['240.0.0.0', 4],
 ] as const)
   PRIVATE.addSubnet(network, prefix, 'ipv4');
-// The last two carry IPv4 addresses inside.
+// The first and the last four carry IPv4 addresses inside. Those that are mapped (::ffff:0:0/96) are looked up as IPv4.
 for (const [network, prefix] of [
-  ['::', 127],
+  ['::', 96],
   ['fc00::', 7],
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
+  ['100::', 64],
+  ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['2001::', 32],
   ['2002::', 16],
 ] as const)
   PRIVATE.addSubnet(network, prefix, 'ipv6');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAccessLog } from '../../../src/app/access-log.ts';
+import { createAccessLog } from '../../../src/app/serving/access-log.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 
 const REQUEST = {

@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import {
   ask,
+  type ChannelResource,
   type Connector,
   NO_LIMITS,
   type Probe,
@@ -22,6 +23,7 @@ import {
 } from '../../connector.ts';
 import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
+import { channelResources } from './channels.ts';
 import type { Document } from './document.ts';
 import type { Origin } from './facts.ts';
 import type { ModuleFiles } from './hcl.ts';
@@ -101,6 +103,10 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
   };
 }
 
+function* channels(options: Options, context: PullContext): Pull<readonly ChannelResource[]> {
+  return channelResources(yield* readDocument(options), originOf(options, context));
+}
+
 export const terraform: Connector<Options> = {
   ...INTRODUCTION,
   definesPages: true,
@@ -112,4 +118,5 @@ export const terraform: Connector<Options> = {
   fileOption: 'path',
   pull,
   probe,
+  channels,
 };

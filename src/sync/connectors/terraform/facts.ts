@@ -1,7 +1,7 @@
 /** What every projection of a document is handed. */
 
-import type { Resource } from './document.ts';
-import type { Identities } from './identity.ts';
+import type { Document, Resource } from './document.ts';
+import { type Identities, identify } from './identity.ts';
 
 export interface Origin {
   readonly upstreamId: string;
@@ -16,4 +16,13 @@ export interface ProjectFacts {
   readonly resources: readonly Resource[];
   readonly identities: Identities;
   readonly origin: Origin;
+}
+
+/** What of a document is ours. */
+export function factsOf(document: Document, origin: Origin): ProjectFacts {
+  const resources = document.resources
+    .filter(({ type }) => type.startsWith(origin.brand))
+    .map((resource) => ({ ...resource, type: resource.type.slice(origin.brand.length) }))
+    .toSorted((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0));
+  return { resources, identities: identify(resources), origin };
 }

@@ -12,9 +12,10 @@ import type { State } from '../../../model/state.ts';
 import { uniqueById, uniqueMonitors } from '../items.ts';
 import { lookUp, MONITOR_WORDS } from '../page-words.ts';
 import { FlagSchema, stateFromWord } from '../wire.ts';
+import { projectChannels } from './channels.ts';
 import type { Document, Resource } from './document.ts';
-import type { Origin, ProjectFacts } from './facts.ts';
-import { identify, textOf } from './identity.ts';
+import { factsOf, type Origin, type ProjectFacts } from './facts.ts';
+import { textOf } from './identity.ts';
 import { projectPages } from './project-pages.ts';
 import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
 
@@ -28,12 +29,8 @@ export interface Projected {
 
 /** Everything in a document, sorted by id; what is left out is told by its address. Never throws; no sensitive value comes out. */
 export function projectDocument(document: Document, origin: Origin): Projected {
-  const ours = document.resources
-    .filter(({ type }) => type.startsWith(origin.brand))
-    .map((resource) => ({ ...resource, type: resource.type.slice(origin.brand.length) }))
-    .toSorted((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0));
-  const identities = identify(ours);
-  const facts = { resources: ours, identities, origin };
+  const facts = factsOf(document, origin);
+  const ours = facts.resources;
   const monitors = uniqueMonitors(origin.monitorUpstream === null ? projectMonitors(facts) : []);
   const pages = projectPages(facts);
   const channels = uniqueById(projectChannels(facts));
@@ -162,23 +159,4 @@ function projectMonitor(resource: Resource, id: string, { upstreamId }: Origin):
     isPublic: FlagSchema.safeParse(values['public']).data === true,
     createdAt: null,
   };
-}
-
-/** Channels by name, kind and what triggers them; where they lead to is a secret and stays out. */
-function projectChannels({ resources, identities, origin }: ProjectFacts): NotificationChannel[] {
-  const { upstreamId, monitorUpstream } = origin;
-  return resources
-    .filter(({ type }) => type === 'notification')
-    .map((resource): NotificationChannel => {
-      const { values, hidden, name } = resource;
-      const listed = values['monitor_ids'];
-      const ids = Array.isArray(listed) ? listed.flatMap((id) => identities.referenced(id) ?? []) : [];
-      const monitors = ids.toSorted().map((id) => toMonitorId(monitorUpstream ?? upstreamId, id));
-      return {
-        id: `${upstreamId}/${identities.idOf(resource)}`,
-        name: textOf(values['name']) ?? name,
-        kind: textOf(values['provider_type']) ?? 'unknown',
-        monitors: hidden.has('monitor_ids') ? null : monitors,
-      };
-    });
 }

@@ -133,7 +133,7 @@ const DnsMonitorSchema = z.looseObject({
 });
 
 /** A block is a list of one in states, and may be an object. */
-const blockOf = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
+export const blockOf = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
 const isBlock = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
 
 const NotificationSchema = z

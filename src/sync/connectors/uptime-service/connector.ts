@@ -16,7 +16,7 @@ import { idIn, losesOpen, note } from '../items.ts';
 import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
 import { whyPartial } from '../paging.ts';
 import { type Options, OptionsSchema, restQuestion, restUrlOf } from './calls.ts';
-import { readChannels } from './channels.ts';
+import { channelSettings, readChannels } from './channels.ts';
 import { INTRODUCTION } from './init.ts';
 import { readMonitors, readSummaries } from './monitors.ts';
 import { type Found, idsThere, NOTHING_FOUND, openThere, readPagesAndReports } from './pages.ts';
@@ -119,4 +119,5 @@ export const uptimeService: Connector<Options> = {
   },
   pull,
   probe,
+  channels: channelSettings,
 };

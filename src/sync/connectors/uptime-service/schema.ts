@@ -220,6 +220,12 @@ export const ChannelSchema = z.object({
   monitorIds: z.array(IdSchema).nullish(),
 });
 export const ChannelAnswerSchema = z.object({ notification: ChannelSchema });
+/** With where it leads, for whoever sends there: `{ slack: { webhookUrl } }`. */
+export const ChannelSettingsAnswerSchema = z.object({
+  notification: ChannelSchema.extend({
+    data: z.record(z.string(), z.record(z.string(), z.unknown())).nullish().catch(null),
+  }),
+});
 
 /** REST `/v1/incident`: the failed checks that the service itself recorded. */
 export const OutagesAnswerSchema = z.array(z.unknown());

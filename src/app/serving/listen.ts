@@ -1,19 +1,19 @@
 /** Opens the front door over a composed Pharos. */
 
 import type { AddressInfo } from 'node:net';
-import { messageOf, StatusError } from '../errors.ts';
-import { createFrontDoor } from '../server/front-door.ts';
-import { createHookHandler } from '../server/hooks/hooks.ts';
-import { createOwnRoutes } from '../server/own-routes.ts';
-import { createBadgeService } from '../server/visitors/badge-service.ts';
-import { createReleaseReader } from '../server/visitors/release-reader.ts';
+import { messageOf, StatusError } from '../../errors.ts';
+import { createFrontDoor } from '../../server/front-door.ts';
+import { createHookHandler } from '../../server/hooks/hooks.ts';
+import { createOwnRoutes } from '../../server/own-routes.ts';
+import { createBadgeService } from '../../server/visitors/badge-service.ts';
+import { createReleaseReader } from '../../server/visitors/release-reader.ts';
+import { now, type Pharos } from '../compose.ts';
+import type { Log } from '../log.ts';
+import { createGaugeReader } from '../operators/gauges.ts';
+import { createOperators } from '../operators/operators.ts';
+import { createWritingRoutes } from '../operators/writing.ts';
 import { createAccessLog } from './access-log.ts';
-import { now, type Pharos } from './compose.ts';
 import { followStore } from './follow-store.ts';
-import type { Log } from './log.ts';
-import { createGaugeReader } from './operators/gauges.ts';
-import { createOperators } from './operators/operators.ts';
-import { createWritingRoutes } from './operators/writing.ts';
 import { type ReadinessFacts, staleness, unreadiness } from './readiness.ts';
 
 export interface Door {

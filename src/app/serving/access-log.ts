@@ -4,8 +4,8 @@
  */
 
 import { pino } from 'pino';
-import type { Config } from '../config/load.ts';
-import type { AnsweredRequest } from '../server/front-door.ts';
+import type { Config } from '../../config/load.ts';
+import type { AnsweredRequest } from '../../server/front-door.ts';
 
 export type AccessLogFormat = Config['server']['accessLog'];
 

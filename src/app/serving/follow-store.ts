@@ -1,8 +1,8 @@
 /** Keeps who may see what as the store says, whoever wrote there: this process or another. */
 
-import { isStatusError, messageOf } from '../errors.ts';
-import { now, type Pharos } from './compose.ts';
-import type { Log } from './log.ts';
+import { isStatusError, messageOf } from '../../errors.ts';
+import { now, type Pharos } from '../compose.ts';
+import type { Log } from '../log.ts';
 
 /** A page that goes behind a gate is behind it this soon; a look without news takes three small reads. */
 const LOOK_EVERY_MS = 250;

@@ -1,29 +1,34 @@
 /** Telling those who want to know: records what pages have to tell, takes subscriptions, and sends what is owed. */
 
-import type { Access } from '../access/access.ts';
-import { createAttempts } from '../access/attempts/attempts.ts';
-import { systemRandom } from '../access/digest.ts';
-import type { Config } from '../config/load.ts';
-import type { Secret } from '../config/secret.ts';
-import { messageOf } from '../errors.ts';
-import type { SendMail } from '../mail/mail.ts';
-import { createPrintingMailer, createSmtpPool, type MailPool } from '../mail/mailer.ts';
-import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import { createAddressSeal } from '../notify/address-seal.ts';
-import type { RenderSubscribe } from '../notify/documents.ts';
-import { handToSubscriber } from '../notify/email-handover.ts';
-import { newSubscriberId } from '../notify/links.ts';
-import { noticesOf } from '../notify/outbox.ts';
-import type { NoticeChannel } from '../notify/recipients.ts';
-import { recordNews } from '../notify/record.ts';
-import { decideRequests } from '../notify/requests.ts';
-import { createSender, type Handover, type NoticeResult } from '../notify/sender.ts';
-import { erasePending, type SubscribablePage } from '../notify/subscribers.ts';
-import { createSubscriptions, type Subscriptions } from '../notify/subscriptions.ts';
-import type { ResolvedPage } from '../publish/definitions/definitions.ts';
-import type { PublishControl } from '../publish/publish-control.ts';
-import type { Database } from '../store/database.ts';
-import type { Log } from './log.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Access } from '../../access/access.ts';
+import { createAttempts } from '../../access/attempts/attempts.ts';
+import { systemRandom } from '../../access/digest.ts';
+import type { Config } from '../../config/load.ts';
+import type { Secret } from '../../config/secret.ts';
+import { messageOf } from '../../errors.ts';
+import type { SendMail } from '../../mail/mail.ts';
+import { createPrintingMailer, createSmtpPool, type MailPool } from '../../mail/mailer.ts';
+import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import { createAddressSeal } from '../../notify/address-seal.ts';
+import type { RenderSubscribe } from '../../notify/documents.ts';
+import { handToSubscriber } from '../../notify/email-handover.ts';
+import { newSubscriberId } from '../../notify/links.ts';
+import { noticesOf } from '../../notify/outbox.ts';
+import type { NoticeChannel } from '../../notify/recipients.ts';
+import { recordNews } from '../../notify/record.ts';
+import { decideRequests } from '../../notify/requests.ts';
+import { createSender, type Handover, type NoticeResult } from '../../notify/sender.ts';
+import { erasePending, type SubscribablePage } from '../../notify/subscribers.ts';
+import { createSubscriptions, type Subscriptions } from '../../notify/subscriptions.ts';
+import { once } from '../../once.ts';
+import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
+import type { PublishControl } from '../../publish/publish-control.ts';
+import type { Database } from '../../store/database.ts';
+import type { Log } from '../log.ts';
+
+/** Longer than an upstream takes that answers. */
+const CHANNELS_WAIT_MS = 10 * SECOND_MS;
 
 export interface NoticesDeps {
   readonly database: Database;
@@ -35,6 +40,8 @@ export interface NoticesDeps {
   /** As defined by now; null: there is none. */
   readonly page: (slug: string) => ResolvedPage | null;
   readonly channels: () => readonly NoticeChannel[];
+  /** Resolves once those of upstreams are known, or cannot be. */
+  readonly knowChannels: () => Promise<void>;
   readonly printsMail: boolean;
   readonly render: RenderSubscribe;
   readonly onResult: (channel: string, result: NoticeResult, count: number) => void;
@@ -64,6 +71,12 @@ export function createNotices(deps: NoticesDeps): Notices {
   const mails = createMails(deps);
   /** Whether the log of changes may still hold what was erased; after a start nobody knows. */
   let isLogStale = true;
+  /** What is queued before the channels of upstreams are known would not reach them; an upstream that hangs keeps nobody. */
+  const channelsKnown = once(() =>
+    Promise.race([deps.knowChannels(), wait(CHANNELS_WAIT_MS, undefined, { ref: false })]).catch((error: unknown) =>
+      log.error({ where: 'notices' }, messageOf(error)),
+    ),
+  );
 
   function pageOf(slug: string): (SubscribablePage & { readonly timezone: string }) | null {
     const page = deps.page(slug);
@@ -77,6 +90,7 @@ export function createNotices(deps: NoticesDeps): Notices {
   }
 
   async function prepare(): Promise<void> {
+    await channelsKnown();
     const at = now();
     await decideRequests({ database, seal, newId: () => newSubscriberId(random), now: at });
     const [old] = await database.all(`SELECT id FROM subscriber WHERE state = 'pending' AND asked_at <= ? LIMIT 1`, [

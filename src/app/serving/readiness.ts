@@ -3,9 +3,9 @@
  * database that hangs holds up no balancer.
  */
 
-import type { EpochMs } from '../model/time.ts';
-import { type SiteState, sourceFreshness } from '../publish/definitions/site-state.ts';
-import { currentNumber, type ReleaseFolders } from '../publish/releases/folders.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { type SiteState, sourceFreshness } from '../../publish/definitions/site-state.ts';
+import { currentNumber, type ReleaseFolders } from '../../publish/releases/folders.ts';
 
 export interface ReadinessFacts {
   readonly folders: ReleaseFolders;

@@ -1,0 +1,166 @@
+/** The channels that there are: those of the configuration, and those that it takes from upstreams. */
+
+import type { Config } from '../../config/load.ts';
+import {
+  type Channel,
+  type ChannelSource,
+  type ChannelTies,
+  isChannel,
+  openAddresses,
+  settingsOf,
+} from '../../config/notifications.ts';
+import { messageOf } from '../../errors.ts';
+import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import type { ChannelResource } from '../../sync/connector.ts';
+import type { Upstream } from '../../sync/upstream.ts';
+import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from '../single-runner.ts';
+
+/** A channel that is named and cannot be sent to. */
+export interface ChannelOff {
+  readonly id: string;
+  /** Null: it is not known which channels there are. */
+  readonly kind: string | null;
+  /** What is missing, and the remedy. */
+  readonly reason: string;
+}
+
+export interface KnownChannels {
+  readonly channels: readonly Channel[];
+  readonly off: readonly ChannelOff[];
+}
+
+export interface Channels {
+  /** Asks upstreams again after a while; one that fails meanwhile changes nothing. Never throws for an upstream's sake. */
+  readonly known: () => Promise<KnownChannels>;
+  /**
+   * What is known without waiting: those of the configuration in force, and those of upstreams as they were last found. Where
+   * it is time to ask again, that begins.
+   */
+  readonly latest: () => readonly Channel[];
+}
+
+export interface ChannelsDeps extends SingleRunnerDeps {
+  /** The one in force; another may take its place. */
+  readonly config: () => Config;
+  readonly upstreams: () => readonly Upstream[];
+}
+
+/** Channels change when somebody sets them up. */
+const ASK_AGAIN_MS = 10 * MINUTE_MS;
+
+export function createChannels(deps: ChannelsDeps): Channels {
+  let config: Config | null = null;
+  let askAgainAt = 0;
+  let known: Promise<KnownChannels> = Promise.resolve({ channels: [], off: [] });
+  const resources = new Map<string, readonly ChannelResource[]>();
+  const find = async (at: EpochMs): Promise<KnownChannels> => {
+    const current = deps.config();
+    const found = await Promise.all(
+      current.notifications.map(async (entry): Promise<KnownChannels> => {
+        if (isChannel(entry)) return { channels: [entry], off: [] };
+        try {
+          resources.set(entry.from, await askUpstream(deps, entry.from, at));
+        } catch (error) {
+          if (!resources.has(entry.from))
+            return { channels: [], off: [{ id: entry.id, kind: null, reason: messageOf(error) }] };
+        }
+        return takeOver(entry, resources.get(entry.from) ?? [], current);
+      }),
+    );
+    return { channels: found.flatMap(({ channels }) => channels), off: found.flatMap(({ off }) => off) };
+  };
+  const refresh = (): Promise<KnownChannels> => {
+    const at = deps.now();
+    const current = deps.config();
+    if (config === current && at < askAgainAt) return known;
+    if (config !== current) resources.clear();
+    config = current;
+    askAgainAt = at + ASK_AGAIN_MS;
+    known = find(at).then((found) => {
+      if (found.off.some(({ kind }) => kind === null)) askAgainAt = at + MINUTE_MS;
+      return found;
+    });
+    return known;
+  };
+  return {
+    known: refresh,
+    latest: () => {
+      void refresh();
+      const current = deps.config();
+      return current.notifications.flatMap((entry) =>
+        isChannel(entry) ? [entry] : takeOver(entry, resources.get(entry.from) ?? [], current).channels,
+      );
+    },
+  };
+}
+
+async function askUpstream(deps: ChannelsDeps, id: string, at: EpochMs): Promise<readonly ChannelResource[]> {
+  const upstream = deps.upstreams().find((candidate) => candidate.id === id);
+  if (upstream?.channels === undefined)
+    throw new Error(
+      `the upstream ${id} does not tell where its notification channels lead; take a terraform or an uptime-service upstream`,
+    );
+  return singleRunner(deps, upstream).run(upstream.channels({ upstreamId: id, now: at, memory: NOTHING_REMEMBERED }));
+}
+
+function takeOver(source: ChannelSource, resources: readonly ChannelResource[], config: Config): KnownChannels {
+  const taken = resources.map((resource): Channel | ChannelOff => {
+    const id = `${source.id}${resource.id.slice(resource.id.indexOf('/'))}`;
+    const off = (reason: string): ChannelOff => ({ id, kind: resource.kind, reason });
+    const schema = settingsOf(resource.kind);
+    if (schema === null) return off(`Pharos has no channels of kind ${resource.kind}`);
+    if (resource.settings === null)
+      return off('its settings cannot be seen there: give a state or variables that have them, or configure it here');
+    if (resource.monitors === null) return off('which monitors trigger it cannot be seen there');
+    const monitors = resource.monitors.filter((monitor) => source.monitors?.includes(monitor) ?? true);
+    if (monitors.length === 0) return off('no monitor triggers it');
+    if (resource.kind === 'email' && config.access.smtp === undefined)
+      return off('it needs access.smtp and access.from: the mail server it is sent through');
+    const parsed = schema.safeParse(inputOf(source, resource.settings, Object.keys(schema.shape)));
+    if (!parsed.success) return off(parsed.error.issues.map(faultText).join('; '));
+    const open = openAddresses(parsed.data, source.allow_private_hosts);
+    if (open.length > 0) return off(open.map(([name, message]) => `${name}: ${message}`).join('; '));
+    return { ...tiesOf(source), id, monitors, kind: resource.kind, settings: parsed.data } as Channel;
+  });
+  return {
+    channels: taken.filter((channel) => 'settings' in channel),
+    off: taken.filter((channel) => 'reason' in channel),
+  };
+}
+
+function tiesOf({ id, pages, components, monitors, language, allow_private_hosts }: ChannelSource): ChannelTies {
+  return { id, pages, components, monitors, language, allow_private_hosts };
+}
+
+/** What a kind is configured with: what its upstream tells, else what stands beside `from`. */
+function inputOf(
+  source: ChannelSource,
+  told: NonNullable<ChannelResource['settings']>,
+  names: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const beside: Readonly<Record<string, unknown>> = {
+    bot_token: source.bot_token?.reveal(),
+    gateway: source.gateway,
+    gateway_headers: Object.fromEntries(
+      Object.entries(source.gateway_headers).map(([name, value]) => [name, value.reveal()]),
+    ),
+    secrets: source.secrets?.map((secret) => secret.reveal()),
+  };
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = told[name] === '' ? undefined : (told[name] ?? beside[name]);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+const MISSING: Readonly<Record<string, string>> = {
+  bot_token: 'its bot is not known there: give bot_token beside from',
+  gateway: 'it needs a gateway: give gateway beside from',
+  secrets: 'there is nothing to sign its requests with: give secrets beside from',
+};
+
+function faultText({ path, message }: { readonly path: readonly PropertyKey[]; readonly message: string }): string {
+  const name = String(path[0] ?? '');
+  return MISSING[name] ?? `${path.map(String).join('.')}: ${message}`;
+}

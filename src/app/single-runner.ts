@@ -1,0 +1,41 @@
+/** Asks an upstream outside of a pass: within its quota, and without what a pass remembers. */
+
+import type { EpochMs } from '../model/time.ts';
+import type { Store } from '../store/store.ts';
+import type { PullMemory } from '../sync/connector.ts';
+import type { Http } from '../sync/http/http.ts';
+import { createRunner, type Runner, type RunnerDeps } from '../sync/pass/runner.ts';
+import { createQuota } from '../sync/quota/quota.ts';
+import type { Upstream } from '../sync/upstream.ts';
+
+/** As if it had been asked for nothing yet, and needed nothing of the past. */
+export const NOTHING_REMEMBERED: PullMemory = {
+  detailFetchedAt: new Map(),
+  openIncidents: new Set(),
+  incidentsReadAt: new Map(),
+  isBackfilled: true,
+};
+
+export interface SingleRunnerDeps {
+  readonly http: Http;
+  readonly store: Store;
+  readonly now: () => EpochMs;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly onWait?: RunnerDeps['onWait'];
+}
+
+export function singleRunner({ http, store, now, sleep, onWait }: SingleRunnerDeps, upstream: Upstream): Runner {
+  const { id: upstreamId, limits, ca, intervalMs } = upstream;
+  return createRunner(
+    { upstreamId, limits, ca, intervalMs, listCalls: 1, isHalfOpen: true },
+    {
+      http,
+      quota: createQuota(store.database, Math.random),
+      now,
+      random: Math.random,
+      sleep,
+      stored: store.database,
+      ...(onWait === undefined ? {} : { onWait }),
+    },
+  );
+}

@@ -1,0 +1,99 @@
+import { now } from '../../../app/compose.ts';
+import type { ChannelOff } from '../../../app/notify/channels.ts';
+import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
+import type { EpochMs } from '../../../model/time.ts';
+import { proxySettings } from '../../../network/proxy.ts';
+import type { Delivery } from '../../../notify/channels/channel.ts';
+import { createDeliverer } from '../../../notify/deliver.ts';
+import type { Notice, NoticeEvent } from '../../../notify/notice.ts';
+import { didYouMean } from '../../../schema/nearest.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
+import { paint, plain } from '../../terminal/paint.ts';
+import { openQuietly, print, requireConfig } from '../common.ts';
+
+export interface NotifyTestOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Kinds that open an alert, which is to be closed again. */
+const ON_CALL: ReadonlySet<ChannelKindName> = new Set(['pagerduty', 'opsgenie', 'grafana_oncall']);
+
+/** Sends a test notice to one channel and says what became of it. */
+export async function notifyTest(id: string, options: NotifyTestOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  await using pharos = await openQuietly(config);
+  const { channels, off } = await pharos.channels.known();
+  const channel = channels.find((candidate) => candidate.id === id);
+  if (channel === undefined) return refuse(id, channels, { off, isJson: options.json === true });
+  const deliverer = createDeliverer({ sendMail: pharos.sendMail, now, proxy: proxySettings(process.env) });
+  try {
+    const events: readonly NoticeEvent[] = ON_CALL.has(channel.kind)
+      ? ['incident_opened', 'incident_resolved']
+      : ['incident_opened'];
+    const at = now();
+    let delivery: Delivery = { outcome: 'delivered' };
+    for (const event of events) {
+      delivery = await deliverer.deliver(channel, testNotice(event, { channel, url: config.site.url, at }));
+      if (delivery.outcome !== 'delivered') break;
+    }
+    const isDone = delivery.outcome === 'delivered';
+    const text = isDone
+      ? `${paint('good', '✓')} ${id}: the ${channel.kind} channel accepted a test message.`
+      : `${paint('bad', '✗')} ${id}: the ${channel.kind} channel did not accept a test message: ${plain(reasonOf(delivery))}`;
+    print(options.json === true, { ok: isDone, channel: id, kind: channel.kind, ...delivery }, text);
+    return isDone ? EXIT_DONE : EXIT_FAILED;
+  } finally {
+    await deliverer.close();
+  }
+}
+
+function reasonOf(delivery: Delivery): string {
+  return delivery.outcome === 'delivered' ? '' : delivery.reason;
+}
+
+function refuse(
+  id: string,
+  channels: readonly Channel[],
+  { off, isJson }: { readonly off: readonly ChannelOff[]; readonly isJson: boolean },
+): number {
+  const known = off.find((candidate) => candidate.id === id);
+  if (known === undefined) {
+    const ids = [...channels, ...off].map((channel) => channel.id);
+    const list =
+      ids.length === 0 ? 'No channel is configured: see docs/notifications.md.' : `Channels: ${ids.join(', ')}.`;
+    throw new UsageError(`There is no channel ${id}.${didYouMean(id, ids)} ${list}`);
+  }
+  print(
+    isJson,
+    { ok: false, channel: id, kind: known.kind, outcome: 'off', reason: known.reason },
+    `${paint('bad', '✗')} ${id} is off: ${plain(known.reason)}`,
+  );
+  return EXIT_FAILED;
+}
+
+/** Says that it is a test, in English, whatever the language of the page: whoever runs the command reads this. */
+function testNotice(
+  event: NoticeEvent,
+  { channel, url, at }: { readonly channel: Channel; readonly url: string; readonly at: EpochMs },
+): Notice {
+  const slug = channel.pages?.[0] ?? 'test';
+  const isOver = event === 'incident_resolved';
+  return {
+    id: `test-${channel.id}-${at}-${event}`,
+    event,
+    page: { slug, title: 'Pharos', url, language: channel.language ?? 'en' },
+    subject: {
+      id: `test-${channel.id}-${at}`,
+      title: 'Test message',
+      url,
+      impact: 'none',
+      status: isOver ? 'resolved' : 'investigating',
+      startedAt: at,
+      endsAt: isOver ? at : null,
+    },
+    components: [],
+    text: `This is a test of the notification channel ${channel.id}. Nothing is wrong.`,
+    at,
+  };
+}

@@ -1,0 +1,239 @@
+/**
+ * Notification channels: who is told of incidents and maintenance, and how. The settings of a kind have the names of the
+ * block that upstreams (and Terraform) keep for it, so that what is read there and what is written here is one shape.
+ */
+
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { HOST_NAME } from '../model/scalars.ts';
+import { didYouMean } from '../schema/nearest.ts';
+import { HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
+import { Secret, SecretSchema } from './secret.ts';
+
+/** An address that whoever knows it may post to. */
+const WebhookUrlSchema = HttpUrlSchema.transform((url) => new Secret(url));
+const PhoneNumberSchema = z
+  .string()
+  .regex(/^\+[1-9]\d{6,14}$/, 'expected a number in international format, such as +4930123456');
+const MailboxSchema = z.email('expected an email address');
+const HeaderNameSchema = z.string().regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name');
+const HeaderValueSchema = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .regex(/^[\t\x20-\x7e]*$/, 'expected printable ASCII on one line')
+  .transform((value) => new Secret(value));
+/** As keys and values; Terraform lists them as `{ key, value }`. */
+const HeadersSchema = z
+  .union([
+    z.record(HeaderNameSchema, HeaderValueSchema),
+    z
+      .array(z.strictObject({ key: HeaderNameSchema, value: HeaderValueSchema }))
+      .transform((list) => Object.fromEntries(list.map(({ key, value }) => [key, value]))),
+  ])
+  .default({});
+const SigningSecretsSchema = z
+  .array(
+    SecretSchema.refine(
+      (secret) => isSigningSecret(secret.reveal()),
+      'expected whsec_ and 24 to 64 bytes in base64: echo "whsec_$(openssl rand -base64 32)"',
+    ),
+  )
+  .min(1)
+  .max(2);
+
+const gateway = {
+  phone_number: PhoneNumberSchema.describe('In international format: +4930123456.'),
+  gateway: HttpUrlSchema.describe('Address of your gateway; it takes { to, text, id } as JSON and sends the message.'),
+  gateway_headers: HeadersSchema.describe('Headers of requests to the gateway, such as Authorization.'),
+};
+const chatWebhook = (what: string) => z.strictObject({ webhook_url: WebhookUrlSchema.describe(what) });
+
+/** What each kind needs besides `id`, `kind` and what it is tied to. */
+export const CHANNEL_SETTINGS = {
+  discord: chatWebhook('Address of the webhook: channel settings, Integrations, Webhooks.'),
+  email: z.strictObject({
+    email: z
+      .union([MailboxSchema.transform((one) => [one]), z.array(MailboxSchema).min(1).max(20)])
+      .describe('One recipient, or several. Sent through access.smtp.'),
+  }),
+  slack: chatWebhook('Address of the incoming webhook.'),
+  pagerduty: z.strictObject({
+    integration_key: SecretSchema.describe('Integration key of an Events API v2 integration.'),
+    region: z.enum(['us', 'eu']).default('us').describe('Service region of the account.'),
+  }),
+  opsgenie: z.strictObject({
+    api_key: SecretSchema.describe('Key of an API integration.'),
+    region: z.enum(['us', 'eu']).default('us').describe('Region of the account.'),
+  }),
+  webhook: z.strictObject({
+    endpoint: HttpUrlSchema.describe('Address that takes the JSON.'),
+    headers: HeadersSchema.describe('Headers sent with each request.'),
+    secrets: SigningSecretsSchema.describe('Secrets that requests are signed with; two while one is being replaced.'),
+  }),
+  telegram: z.strictObject({
+    chat_id: z
+      .union([z.number(), z.string()])
+      .transform(String)
+      .refine((id) => /^(-?\d{1,20}|@\w{4,64})$/.test(id), 'expected a chat id such as -1001234567890, or @channel')
+      .describe('Chat, group or @channel that the bot is a member of.'),
+    bot_token: SecretSchema.refine(
+      (token) => /^\d{3,20}:[\w-]{10,100}$/.test(token.reveal()),
+      'expected the token that @BotFather gave you, such as 123456:ABC-DEF',
+    ).describe('Token of your bot.'),
+  }),
+  sms: z.strictObject(gateway),
+  whatsapp: z.strictObject(gateway),
+  google_chat: chatWebhook('Address of the webhook of a space.'),
+  grafana_oncall: chatWebhook('Address of a Formatted Webhook integration.'),
+  ntfy: z.strictObject({
+    topic: z
+      .string()
+      .regex(/^[-\w]{1,64}$/, 'expected letters, digits, - and _, at most 64')
+      .describe('Name of the topic. Whoever knows it can read it.'),
+    server_url: HttpUrlSchema.default('https://ntfy.sh').describe('Address of the server.'),
+    token: SecretSchema.optional().describe('Access token of the server.'),
+  }),
+  ms_teams: chatWebhook('Address of a workflow “When a Teams webhook request is received”.'),
+} as const;
+
+export type ChannelKindName = keyof typeof CHANNEL_SETTINGS;
+export type ChannelSettings<K extends ChannelKindName> = z.output<(typeof CHANNEL_SETTINGS)[K]>;
+export const CHANNEL_KINDS = Object.keys(CHANNEL_SETTINGS) as readonly ChannelKindName[];
+
+/** Settings that are addresses which requests go to. */
+const ADDRESS_SETTINGS = ['webhook_url', 'endpoint', 'gateway', 'server_url'] as const;
+
+const ties = {
+  pages: z.array(SlugSchema).min(1).optional().describe('Slugs of the pages it is told of. Default: all.'),
+  components: z
+    .array(z.string().regex(/^[a-z0-9-]+\/[^/]+$/i, 'expected <page slug>/<component id>'))
+    .min(1)
+    .optional()
+    .describe('Components it is told of, as <page slug>/<component id>. Default: all of its pages.'),
+  monitors: z
+    .array(z.string().regex(/^[^/]+\/.+$/, 'expected <upstream id>/<external id>'))
+    .min(1)
+    .optional()
+    .describe('Monitors whose components it is told of too, as <upstream id>/<external id>.'),
+  language: LocaleSchema.optional().describe('Language of its messages. Default: that of the page.'),
+  allow_private_hosts: z
+    .array(z.string().refine(isHost, 'expected a host name or an IP address').toLowerCase())
+    .default([])
+    .describe('Hosts that requests may go to although their address is private, or without TLS.'),
+};
+const head = { id: IdSchema.describe('Names it in messages, metrics and `pharos notify test`.'), ...ties };
+
+/** Of every entry, whatever its kind. */
+export const ChannelHeadSchema = z.strictObject(head);
+
+/** All channels that an upstream tells of. */
+export const ChannelSourceSchema = z.strictObject({
+  ...head,
+  from: IdSchema.describe('Upstream whose notification resources are taken as channels.'),
+  bot_token: CHANNEL_SETTINGS.telegram.shape.bot_token.optional().describe('For its Telegram channels.'),
+  gateway: gateway.gateway.optional().describe('For its SMS and WhatsApp channels.'),
+  gateway_headers: gateway.gateway_headers,
+  secrets: SigningSecretsSchema.optional().describe('For its webhooks: without them they are off.'),
+});
+export type ChannelSource = z.output<typeof ChannelSourceSchema>;
+
+/** What a channel is told of; absent: everything. */
+export type ChannelTies = z.output<z.ZodObject<typeof head>>;
+
+/** One channel, whatever its kind; `id` is unique among all. */
+export type Channel = {
+  readonly [K in ChannelKindName]: ChannelTies & { readonly kind: K; readonly settings: ChannelSettings<K> };
+}[ChannelKindName];
+
+export type NotificationEntry = Channel | ChannelSource;
+
+export function isChannel(entry: NotificationEntry): entry is Channel {
+  return 'kind' in entry;
+}
+
+/** An entry of `notifications`: `kind` with its settings, or `from`. */
+export const NotificationSchema: z.ZodType<NotificationEntry> = z.looseObject({}).transform((input, context) => {
+  const { kind } = input;
+  if ('from' in input && kind === undefined) {
+    const source = ChannelSourceSchema.safeParse(input);
+    return source.success ? source.data : failed(source.error, input, context);
+  }
+  const settings = typeof kind === 'string' ? settingsOf(kind) : null;
+  if (settings === null) {
+    const guess = typeof kind === 'string' ? didYouMean(kind, CHANNEL_KINDS) : '';
+    const found = kind === undefined ? 'expected a kind, or from' : `unknown kind ${JSON.stringify(kind)}`;
+    const message = `${found}. Kinds are ${CHANNEL_KINDS.join(', ')}.${guess}`;
+    context.addIssue({ code: 'custom', path: ['kind'], message });
+    return z.NEVER;
+  }
+  const channel = z.strictObject({ ...head, kind: z.string(), ...settings.shape }).safeParse(input);
+  if (!channel.success) return failed(channel.error, input, context);
+  const { id, pages, components, monitors, language, allow_private_hosts, kind: _, ...own } = channel.data;
+  const parsed = { id, pages, components, monitors, language, allow_private_hosts, kind, settings: own } as Channel;
+  for (const [path, message] of openAddresses(own, allow_private_hosts))
+    context.addIssue({ code: 'custom', path: [path], message });
+  return parsed;
+});
+
+/** What entries name that the rest of the file does not have, by their place below `notifications`. */
+export function notificationFaults(
+  entries: readonly (NotificationEntry | undefined)[],
+  upstreams: ReadonlySet<string>,
+  hasMailServer: boolean,
+): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
+  return entries.flatMap((entry, index) => {
+    if (entry === undefined) return [];
+    const named = [
+      ...(entry.monitors ?? []).map((monitor) => ['monitors', monitor.split('/')[0] ?? ''] as const),
+      ...(isChannel(entry) ? [] : [['from', entry.from] as const]),
+    ];
+    const unknown = named
+      .filter(([, id]) => !upstreams.has(id))
+      .map(([key, id]) => ({
+        path: [index, key],
+        message: `there is no upstream ${id}.${didYouMean(id, upstreams)}`,
+      }));
+    if (!isChannel(entry) || entry.kind !== 'email' || hasMailServer) return unknown;
+    const message = 'a channel of kind email needs access.smtp and access.from: the mail server it is sent through';
+    return [...unknown, { path: [index, 'kind'], message }];
+  });
+}
+
+/** The settings of a kind by its name; null: there is no such kind. */
+export function settingsOf(kind: string): (typeof CHANNEL_SETTINGS)[ChannelKindName] | null {
+  return Object.hasOwn(CHANNEL_SETTINGS, kind) ? CHANNEL_SETTINGS[kind as ChannelKindName] : null;
+}
+
+/** Addresses that are not https, by the setting, with the remedy. */
+export function openAddresses(
+  settings: Readonly<Record<string, unknown>>,
+  allowed: readonly string[],
+): readonly (readonly [string, string])[] {
+  return ADDRESS_SETTINGS.flatMap((name) => {
+    const value = settings[name];
+    const url = URL.parse(value instanceof Secret ? value.reveal() : String(value ?? ''));
+    if (url === null || url.protocol === 'https:' || allowed.includes(hostOf(url))) return [];
+    return [[name, `expected an https address; to send without TLS, add its host to allow_private_hosts`] as const];
+  });
+}
+
+function failed(error: z.ZodError, input: unknown, context: z.core.ParsePayload<unknown>): never {
+  for (const issue of error.issues) context.issues.push({ ...issue, input } as (typeof context.issues)[number]);
+  return z.NEVER;
+}
+
+function isHost(text: string): boolean {
+  return HOST_NAME.test(text) || isIP(text) !== 0;
+}
+
+/** The host of an address as it stands in `allow_private_hosts`: IPv6 without brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function isSigningSecret(text: string): boolean {
+  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  const bytes = Buffer.from(encoded, 'base64').length;
+  return bytes >= 24 && bytes <= 64;
+}

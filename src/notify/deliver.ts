@@ -1,0 +1,244 @@
+/**
+ * Hands one notice to one channel, once: the address is checked where it leads to, the time and the answer are bounded, and
+ * what comes back is told apart into taken, to be tried again, and refused for good. Trying again is for the caller.
+ */
+
+import { type Channel, hostOf } from '../config/notifications.ts';
+import { Secret } from '../config/secret.ts';
+import { type EpochMs, SECOND_MS } from '../model/time.ts';
+import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
+import { type ProxySettings, proxyText } from '../network/proxy.ts';
+import { isPrivateHost, leadsToPrivate, lookupPublic } from '../sync/http/public-only.ts';
+import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../sync/http/retry-after.ts';
+import { cleanLine } from '../views/text/plain-text.ts';
+import type { Answer, ChannelKind, Delivery, OutgoingRequest } from './channels/channel.ts';
+import { jsonIn } from './channels/channel.ts';
+import { mailsOf, type SendChannelMail } from './channels/email.ts';
+import { HTTP_KINDS } from './channels/index.ts';
+import type { Notice } from './notice.ts';
+
+export interface DeliverLimits {
+  readonly connectMs: number;
+  /** One request from its first byte to the last of the answer. */
+  readonly totalMs: number;
+  /** Of an answer; what is longer is cut. */
+  readonly answerBytesMax: number;
+}
+
+const LIMITS: DeliverLimits = { connectMs: 5 * SECOND_MS, totalMs: 15 * SECOND_MS, answerBytesMax: 16 * 1024 };
+
+export interface DeliverDeps {
+  readonly sendMail: SendChannelMail;
+  readonly now: () => EpochMs;
+  readonly limits?: Partial<DeliverLimits>;
+  /** Certificates (PEM) trusted instead of the system's. */
+  readonly ca?: string;
+  /** Default: none. */
+  readonly proxy?: ProxySettings;
+}
+
+export interface Deliverer {
+  /** Never throws for the other side's sake. Reasons name neither addresses nor secrets. */
+  readonly deliver: (channel: Channel, notice: Notice) => Promise<Delivery>;
+  /** Ends connections; what is under way fails. */
+  readonly close: () => Promise<void>;
+}
+
+const DELIVERED: Delivery = { outcome: 'delivered' };
+/** The key may be replaced, the time may come: the same request can be taken later. */
+const LATER_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
+const EXCERPT_MAX = 200;
+const CONNECTIONS_MAX = 4;
+
+export function createDeliverer(deps: DeliverDeps): Deliverer {
+  const limits = { ...LIMITS, ...deps.limits };
+  const { ca, proxy } = deps;
+  const { connectMs, totalMs } = limits;
+  const common = { connectMs, headersMs: totalMs, idleMs: totalMs, connectionsMax: CONNECTIONS_MAX, ca, proxy };
+  const agents = {
+    publicOnly: createDispatcher({ ...common, lookup: lookupPublic }),
+    anywhere: createDispatcher(common),
+  };
+  const isProxied = proxy !== undefined && proxyText(proxy) !== null;
+  return {
+    deliver: async (channel, notice) => {
+      const spoken = inLanguage(notice, channel.language);
+      if (channel.kind === 'email') return sendMails(mailsOf(channel.settings, spoken), deps.sendMail);
+      const kind = HTTP_KINDS[channel.kind] as ChannelKind<typeof channel.kind>;
+      const request = kind.request(channel.settings as never, spoken, deps.now());
+      if (request === null) return DELIVERED;
+      const sending = { request, allowed: channel.allow_private_hosts, agents, isProxied, limits, now: deps.now };
+      const secrets = [...secretsIn(channel.settings), ...placesIn(request.url)];
+      return withoutSecrets(await send(sending, kind), secrets);
+    },
+    close: async () => {
+      await Promise.all([agents.publicOnly.destroy(), agents.anywhere.destroy()]);
+    },
+  };
+}
+
+function inLanguage(notice: Notice, language: string | undefined): Notice {
+  return language === undefined ? notice : { ...notice, page: { ...notice.page, language } };
+}
+
+async function sendMails(mails: ReturnType<typeof mailsOf>, sendMail: SendChannelMail): Promise<Delivery> {
+  for (const mail of mails) {
+    try {
+      await sendMail(mail);
+    } catch (error) {
+      // What a mail server says likes to repeat the recipient.
+      const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
+      const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
+      const isRefused = typeof responseCode === 'number' && responseCode >= 550 && responseCode <= 554;
+      const reason = `the mail was not taken (${facts.join(', ') || 'no reason given'}); check access.smtp and the recipient`;
+      return isRefused ? { outcome: 'rejected', reason } : later(reason);
+    }
+  }
+  return DELIVERED;
+}
+
+interface Sending {
+  readonly request: OutgoingRequest;
+  readonly allowed: readonly string[];
+  readonly agents: { readonly publicOnly: Dispatcher; readonly anywhere: Dispatcher };
+  /** A proxy may be between, which looks names up by itself. */
+  readonly isProxied: boolean;
+  readonly limits: DeliverLimits;
+  readonly now: () => EpochMs;
+}
+
+async function send(
+  { request, allowed, agents, isProxied, limits, now }: Sending,
+  kind: { readonly kind: string; readonly isTaken: (answer: Answer) => boolean },
+): Promise<Delivery> {
+  const url = URL.parse(request.url);
+  if (url === null) return { outcome: 'rejected', reason: 'the address cannot be read' };
+  const isAllowed = allowed.includes(hostOf(url));
+  if (!isAllowed && url.protocol !== 'https:')
+    return later('the address is not https; change it, or add its host to allow_private_hosts');
+  // A number is connected to without being looked up.
+  if (!isAllowed && isPrivateHost(url)) return later(PRIVATE_WORDS);
+  const signal = AbortSignal.timeout(limits.totalMs);
+  try {
+    if (!isAllowed && isProxied && (await leadsToPrivate(url))) return later(PRIVATE_WORDS);
+    const response = await (isAllowed ? agents.anywhere : agents.publicOnly).request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: request.method,
+      headers: { accept: '*/*', 'user-agent': 'Pharos', ...request.headers },
+      body: request.body,
+      signal,
+    });
+    const { body, isWhole } = await readBody(response.body, limits.answerBytesMax);
+    const answer = { status: response.statusCode, body };
+    return outcomeOf(answer, {
+      isTaken: kind.isTaken,
+      isWhole,
+      kind: kind.kind,
+      afterMs: waitOf(response, answer, now()),
+    });
+  } catch (error) {
+    return later(signal.aborted ? `no answer within ${limits.totalMs / SECOND_MS} s` : networkWords(error));
+  }
+}
+
+interface Judging {
+  readonly isTaken: (answer: Answer) => boolean;
+  readonly isWhole: boolean;
+  readonly kind: string;
+  readonly afterMs: number | null;
+}
+
+function outcomeOf(answer: Answer, { isTaken, isWhole, kind, afterMs }: Judging): Delivery {
+  const { status } = answer;
+  const excerpt = cleanLine(answer.body).slice(0, EXCERPT_MAX);
+  const said = `status ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
+  if (status >= 200 && status < 300) {
+    if (isTaken(answer)) return DELIVERED;
+    if (!isWhole) return later(`the answer broke off after ${said}`);
+    return { outcome: 'rejected', reason: `this is not how ${kind} answers; check the address (${said})` };
+  }
+  if (status >= 500 || LATER_STATUSES.has(status)) return { outcome: 'postponed', reason: said, afterMs };
+  if (status >= 300 && status < 400)
+    return { outcome: 'rejected', reason: `status ${status}: redirects are not followed; enter the new address` };
+  return { outcome: 'rejected', reason: said };
+}
+
+/** When it said that it takes more: in the header, else where Discord and Telegram have it in the body, in seconds. */
+function waitOf({ headers }: Dispatcher.ResponseData, answer: Answer, now: EpochMs): number | null {
+  const theirNow = parseHttpDate(typeof headers['date'] === 'string' ? headers['date'] : '', now);
+  const at = parseRetryAfter(headers['retry-after'], { now, theirNow });
+  if (at !== null) return at - now;
+  const json = jsonIn(answer);
+  const parameters = json?.['parameters'] as { readonly retry_after?: unknown } | null | undefined;
+  const seconds = json?.['retry_after'] ?? parameters?.retry_after;
+  return typeof seconds === 'number' && seconds > 0
+    ? Math.min(Math.ceil(seconds * SECOND_MS), RETRY_AFTER_MAX_MS)
+    : null;
+}
+
+/** As much of a body as is wanted. What breaks off in the middle is told, since the status is known by then. */
+async function readBody(
+  stream: Dispatcher.ResponseData['body'],
+  bytesMax: number,
+): Promise<{ readonly body: string; readonly isWhole: boolean }> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isWhole = true;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      // Leaving the loop gives the connection up.
+      if (length >= bytesMax) break;
+    }
+  } catch {
+    isWhole = false;
+  }
+  return { body: Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8'), isWhole };
+}
+
+function later(reason: string): Delivery {
+  return { outcome: 'postponed', reason, afterMs: null };
+}
+
+const PRIVATE_WORDS =
+  'the address leads into a network that is not public; to send there, add its host to allow_private_hosts';
+const NETWORK_WORDS: Readonly<Record<string, string>> = {
+  EPRIVATE: PRIVATE_WORDS,
+  ENOTFOUND: 'there is no host of this name; check the address',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ECONNREFUSED: 'nothing listens there; check host and port',
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+};
+
+/** Never the message of an error: it may quote what was sent. */
+function networkWords(error: unknown): string {
+  const code = String((error as { readonly code?: unknown }).code ?? '');
+  const words = NETWORK_WORDS[code];
+  if (words !== undefined) return words;
+  return /^(CERT_|ERR_TLS_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)
+    ? `its certificate is not accepted (${code})`
+    : `it cannot be reached (${code || 'no reason given'})`;
+}
+
+/** Every secret of the settings, however deep. */
+function secretsIn(value: unknown): readonly string[] {
+  if (value instanceof Secret) return [value.reveal()];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
+}
+
+/** Path and query of an address, longest first: whoever knows them may post there, and error pages like to name them. */
+function placesIn(address: string): readonly string[] {
+  const url = URL.parse(address);
+  if (url === null) return [];
+  return [`${url.pathname}${url.search}`, url.pathname, url.search].filter((part) => part.length > 1);
+}
+
+/** What others answer may repeat what they were sent. */
+function withoutSecrets(delivery: Delivery, secrets: readonly string[]): Delivery {
+  if (delivery.outcome === 'delivered') return delivery;
+  return { ...delivery, reason: secrets.reduce((text, secret) => text.replaceAll(secret, '***'), delivery.reason) };
+}
