@@ -6,6 +6,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { HOST_NAME } from '../model/scalars.ts';
+import { issueWords } from '../schema/issue-words.ts';
 import { didYouMean } from '../schema/nearest.ts';
 import { HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
 import { Secret, SecretSchema } from './secret.ts';
@@ -156,18 +157,20 @@ export function isChannel(entry: NotificationEntry): entry is Channel {
 export const NotificationSchema: z.ZodType<NotificationEntry> = z.looseObject({}).transform((input, context) => {
   const { kind } = input;
   if ('from' in input && kind === undefined) {
-    const source = ChannelSourceSchema.safeParse(input);
+    const source = ChannelSourceSchema.safeParse(input, { error: issueWords() });
     return source.success ? source.data : failed(source.error, input, context);
   }
   const settings = typeof kind === 'string' ? settingsOf(kind) : null;
   if (settings === null) {
     const guess = typeof kind === 'string' ? didYouMean(kind, CHANNEL_KINDS) : '';
-    const found = kind === undefined ? 'expected a kind, or from' : `unknown kind ${JSON.stringify(kind)}`;
-    const message = `${found}. Kinds are ${CHANNEL_KINDS.join(', ')}.${guess}`;
+    const found = kind === undefined ? 'expected a kind, or from.' : `unknown kind.${guess}`;
+    const message = `${found} Expected one of ${CHANNEL_KINDS.join(', ')}`;
     context.addIssue({ code: 'custom', path: ['kind'], message });
     return z.NEVER;
   }
-  const channel = z.strictObject({ ...head, kind: z.string(), ...settings.shape }).safeParse(input);
+  const channel = z
+    .strictObject({ ...head, kind: z.string(), ...settings.shape })
+    .safeParse(input, { error: issueWords() });
   if (!channel.success) return failed(channel.error, input, context);
   const { id, pages, components, monitors, language, allow_private_hosts, kind: _, ...own } = channel.data;
   const parsed = { id, pages, components, monitors, language, allow_private_hosts, kind, settings: own } as Channel;

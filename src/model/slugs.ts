@@ -54,6 +54,7 @@ const PAGE_FILES = [
   'logo.svg',
   'maintenance.ics',
   'og.png',
+  'site.webmanifest',
 ] as const;
 
 const ROOT_FILES: ReadonlySet<string> = new Set([...PAGE_FILES, ...SITE_FILES, '_headers', '_redirects']);

@@ -86,10 +86,12 @@ const CLIENT_GONE = 499;
 function tellAnswered(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): void {
   const { socket, headers, method = 'GET', url = '/' } = request;
   const [startedAt, writtenBefore] = [performance.now(), socket.bytesWritten];
+  // Looked up now: by the end the request may have lost its socket.
+  const client = clientAddress(options, request);
   response.once('close', () =>
     options.onAnswered?.({
       at: options.now(),
-      clientAddress: clientAddress(options, request),
+      clientAddress: client,
       method,
       host: headers.host ?? '',
       path: url.split('?', 1)[0] ?? '',

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -53,6 +56,22 @@ describe('a node behind a balancer', () => {
     expect(written).toMatch(
       /^127\.0\.0\.1 - - \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET \/no-such-page HTTP\/1\.1" \d{3} \d+$/m,
     );
+  });
+
+  it('goes on although clients go away before they are answered, and in the middle of it', async () => {
+    const { hostname, port } = new URL(pharos.url);
+    const request = `GET /acme/ HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`;
+    for (const rest of ['', 'NONSENSE\r\n\r\n', `${request}${request}`])
+      for (const pauseMs of [0, 1, 5]) {
+        const socket = connect(Number(port), hostname).on('error', () => undefined);
+        await once(socket, 'connect');
+        socket.write(request + rest);
+        await wait(pauseMs);
+        socket.destroy();
+      }
+    await wait(50);
+    expect(await statusOf('/-/health')).toBe(200);
+    expect(pharos.stdout()).toContain(' 499 ');
   });
 
   it('is not ready from SIGTERM on, serves on for as long as it was told to, then ends', async () => {

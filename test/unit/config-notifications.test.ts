@@ -72,13 +72,13 @@ describe('notifications', () => {
     }
     expect(faultsOf({ ...entry, colour: 'red' })).toEqual(['notifications[0]: unknown key colour']);
     for (const name of Object.keys(entry).filter((one) => Object.hasOwn(SECRETS, one)))
-      expect(faultsOf({ ...entry, [name]: SECRETS[name] })[0]).toContain('a secret may not stand in the file');
+      expect(faultsOf({ ...entry, [name]: SECRETS[name] })[0]).toContain('secrets must not be in this file');
   });
 
   it('say which kinds there are, and which was meant', () => {
-    const kinds = `Kinds are ${CHANNEL_KINDS.join(', ')}.`;
+    const kinds = `Expected one of ${CHANNEL_KINDS.join(', ')}`;
     expect(faultsOf({ id: 'a', kind: 'slak' })).toEqual([
-      `notifications[0].kind: unknown kind "slak". ${kinds} Did you mean slack?`,
+      `notifications[0].kind: unknown kind "slak". Did you mean slack? ${kinds}`,
     ]);
     expect(faultsOf({ id: 'a' })).toEqual([`notifications[0].kind: expected a kind, or from. ${kinds}`]);
     expect(faultsOf({ id: 'a', kind: 'toString' })[0]).toContain('unknown kind "toString"');
@@ -112,7 +112,7 @@ describe('notifications', () => {
   it('need https, but for hosts that are named', () => {
     const open = { ...entryOf('ntfy'), server_url: 'http://ntfy.lan:8080' };
     expect(faultsOf(open)).toEqual([
-      'notifications[0].server_url: expected an https address; to send without TLS, add its host to allow_private_hosts',
+      'notifications[0].server_url: expected an https address; to send without TLS, add its host to allow_private_hosts; got "http://ntfy.lan:8080"',
     ]);
     expect(faultsOf({ ...open, allow_private_hosts: ['ntfy.lan'] })).toEqual([]);
     expect(faultsOf({ ...open, allow_private_hosts: ['NTFY.lan'] })).toEqual([]);
