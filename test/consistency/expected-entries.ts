@@ -34,8 +34,12 @@ export function automaticStories(
     asOf,
   );
   const tickOf = (at: number): number => times.findIndex((time) => time >= at);
-  const seenAt = (line: Line, at: number) =>
-    seenWord(stateAt({ ...line.history, maintenances: [], declared: [], watched: [] }, at));
+  const seenAt = (line: Line, at: number) => {
+    const seen = seenWord(stateAt({ ...line.history, maintenances: [], declared: [], watched: [] }, at));
+    // An upstream that records the end of an outage says that it is well again, if nobody says anything else.
+    const isRecovery = line.history.outages.some(({ to }) => to === at && to <= asOf);
+    return seen === 'silent' && isRecovery ? 'up' : seen;
+  };
   const oracle: OracleWorld = {
     ticks: times.length - 1,
     seen: lines.map((line) => times.map((at) => (line.component.monitor === null ? 'silent' : seenAt(line, at)))),

@@ -8,7 +8,8 @@ import { timelineOf } from '../timeline.ts';
 
 /**
  * One time that a component was down: from the first instant at which it was seen down outside its maintenance windows,
- * until it was seen well again. Silence and maintenance end nothing, since neither says that it works.
+ * until it was seen well again, or its upstream recorded that the outage was over and nobody has seen it since. Silence and
+ * maintenance end nothing by themselves, since neither says that it works.
  */
 export interface Fall {
   readonly from: EpochMs;
@@ -32,12 +33,15 @@ export function fallsOf({ observed, outages, maintenances }: Sightings, asOf: Ep
   // An instant longer, so that what begins at `asOf` is in it.
   const line = timelineOf({ observed, reported: [], outages, maintenances: [] }, { from, to: toEpochMs(asOf + 1) });
   const windows = disjointIntervals(maintenances, 'maintenance');
+  // One that goes on reaches past `asOf`.
+  const recoveries = new Set(outages.map(({ to }) => to).filter((to) => to <= asOf));
   const falls: Fall[] = [];
   let down: Interval[] = [];
   for (const piece of line) {
     if (DOWN.has(piece.state)) down.push(...outside(piece, windows));
     const [first] = down;
-    if (!WELL.has(piece.state) || first === undefined) continue;
+    const isOver = WELL.has(piece.state) || (!DOWN.has(piece.state) && recoveries.has(piece.from));
+    if (!isOver || first === undefined) continue;
     falls.push({ from: first.from, to: piece.from, down });
     down = [];
   }

@@ -54,7 +54,16 @@ describe('a fall', () => {
 
   it('is what an upstream recorded too, also where sampling missed it', () => {
     expect(falls({ observed: observed([UP, 0, 120]), outages: [interval(20, 24)] })).toEqual([[20, 24, '20–24']]);
-    expect(falls({ outages: [interval(20, 24), interval(22, 30)] })).toEqual([[20, null, '20–30']]);
+    expect(falls({ outages: [interval(20, 24), interval(22, 121)] })).toEqual([[20, null, '20–120']]);
+  });
+
+  it('ends with the outage that an upstream recorded as over, where nobody has looked since', () => {
+    expect(falls({ outages: [interval(20, 24), interval(22, 30)] })).toEqual([[20, 30, '20–30']]);
+    expect(falls({ observed: observed([UP, 60, 120]), outages: [interval(20, 24)] })).toEqual([[20, 24, '20–24']]);
+    // It was seen down still.
+    expect(falls({ observed: observed([DOWN, 22, 26]), outages: [interval(20, 24)] })).toEqual([
+      [20, null, '20–24', '24–26'],
+    ]);
   });
 
   it('does not begin inside a maintenance window, and begins when that ends', () => {
@@ -324,7 +333,9 @@ function derive(world: OracleWorld, ticks: number): Entries {
   const components = world.seen.map((states, index): FallenComponent => {
     const runs = runsOf(states.slice(0, ticks + 1));
     const isGap = ({ value, from }: (typeof runs)[number]): boolean => value === 'silent' && tickOf(from) % 2 === 0;
-    const isRecorded = ({ value, from }: (typeof runs)[number]): boolean => value === 'down' && tickOf(from) % 3 === 0;
+    // Before silence the end of a record would be a recovery, which the model has no word for.
+    const isRecorded = ({ value, from, to }: (typeof runs)[number]): boolean =>
+      value === 'down' && tickOf(from) % 3 === 0 && !runs.some((next) => next.from === to && next.value === 'silent');
     const windows = runsOf((world.inMaintenance[index] ?? []).slice(0, ticks + 1)).filter(({ value }) => value);
     const sightings: Sightings = {
       observed: runs
