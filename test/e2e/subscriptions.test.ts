@@ -269,6 +269,29 @@ describe('pages behind a gate', () => {
     await settled();
     expect(site.sink.to('desk@other.example')).toHaveLength(0);
   });
+
+  it('tell nobody any more whose domain is taken off the list, nor of a page that is taken back', async () => {
+    await site.stop();
+    await site.restart((text) => text.replace('corp.example', 'third.example'));
+    const before = site.sink.to('desk@corp.example').length;
+    await declare(site.url(), 'team', { name: 'Desk moved', component_ids: ['desk'], body: 'x' });
+    await settled();
+    expect(site.sink.to('desk@corp.example')).toHaveLength(before);
+
+    await site.stop();
+    await site.restart();
+    await site.subscribe('acme', 'curtain@mail.example');
+    await site.stop();
+    await site.restart((text) => text.replace('- slug: acme\n', '- slug: acme\n    published: false\n'));
+    expect((await site.get('/acme/')).status).toBe(404);
+    await declare(site.url(), 'acme', { name: 'Behind the curtain', component_ids: ['api'], body: 'x' }).catch(
+      () => null,
+    );
+    await settled();
+    expect(site.sink.to('curtain@mail.example')).toHaveLength(1);
+    await site.stop();
+    await site.restart();
+  }, 60_000);
 });
 
 describe('what operators do', () => {
