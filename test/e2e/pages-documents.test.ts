@@ -122,10 +122,10 @@ describe('policies', () => {
     expect(csp.split("'sha256-").length).toBe(without.split("'sha256-").length + 1);
   });
 
-  it('forbid sending forms except for signing in and for operators', async () => {
+  it('forbid sending forms except for signing in, subscribing and for operators', async () => {
     for (const page of onePageOfEachKind()) {
       const { csp } = await render(renderer, page);
-      const hasForms = ['login', 'ops', 'ops-sign-in', 'ops-write'].includes(page.kind);
+      const hasForms = ['login', 'ops', 'ops-sign-in', 'ops-write', 'subscribe'].includes(page.kind);
       expect(csp).toContain(hasForms ? "form-action 'self'" : "form-action 'none'");
     }
   });
@@ -136,7 +136,7 @@ describe('links', () => {
     const model = outage();
     const pages = pagesOf(model);
     const machine =
-      /^(?:feed\.(?:atom|rss|json)|maintenance\.ics|site\.webmanifest|api\/|.*\/(?:feed\.\w+|maintenance\.ics|report\.(?:csv|json))|(?:.*\/)?badges\/.*\.svg|history\/|reports\/)/;
+      /^(?:feed\.(?:atom|rss|json)|maintenance\.ics|site\.webmanifest|api\/|.*\/(?:feed\.\w+|maintenance\.ics|report\.(?:csv|json))|(?:.*\/)?badges\/.*\.svg|history\/|reports\/|subscribe\/$)/;
     const known = new Set(pages.map(({ path }) => path));
     for (const page of pages) {
       const { html } = await render(renderer, page);
@@ -156,10 +156,11 @@ describe('links', () => {
       if (page.kind === 'not-found') continue;
       const { html } = await render(renderer, page);
       const absolute = [...html.matchAll(/<a [^>]*href="(\/[^"]*|https:\/\/status\.acme\.example[^"]*)"/g)];
+      // A copy on a static host takes no subscriptions: whoever asks for one is led to the server that does.
       expect(
         absolute.map((match) => match[1]),
         page.path,
-      ).toEqual([]);
+      ).toEqual(page.kind === 'embed' ? [] : ['https://status.acme.example/acme/subscribe/']);
     }
   });
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../helpers/browser.ts';
 import { runPharos } from '../helpers/pharos.ts';
 import {
   declare,
@@ -61,6 +62,28 @@ describe('subscribing to a page', () => {
     expect(site.sink.to('one@mail.example')).toHaveLength(2);
     expect(site.sink.to('never@mail.example')).toHaveLength(1);
   });
+
+  it.each([true, false])(
+    'is done in a browser, whose policy lets the forms be sent, with script: %s',
+    async (javaScriptEnabled) => {
+      const browser = await launchBrowser();
+      const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
+      const email = `browser-${javaScriptEnabled}@mail.example`;
+      await page.goto(`${site.url()}/acme/subscribe/`);
+      await page.getByLabel('Email').fill(email);
+      await page.getByLabel('Website').check();
+      await page.getByRole('main').getByRole('button').click();
+      await page.waitForURL('**/acme/subscribe/sent/');
+      const { pathname, search } = new URL(linkIn(await site.mailTo(email), 'confirm'));
+      await page.goto(site.url() + pathname + search);
+      await page.getByRole('main').getByRole('button').click();
+      await page.getByRole('main').getByRole('link').click();
+      await page.waitForURL('**/acme/subscribe/manage/**');
+      expect(await page.getByLabel('Website').isChecked()).toBe(true);
+      expect(await page.getByLabel('API').isChecked()).toBe(false);
+      await browser.close();
+    },
+  );
 
   it('answers new, known, unsubscribed and refused addresses with the same bytes, status and headers', async () => {
     await site.subscribe('acme', 'known@mail.example');

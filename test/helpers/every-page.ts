@@ -23,6 +23,7 @@ import { notFoundView, siteNotFoundView } from '../../src/views/page/not-found.t
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { reportIndexView, reportView } from '../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../src/views/site/index-of-pages.ts';
+import { type SubscribeStep, subscribeView } from '../../src/views/subscribe/subscribe.ts';
 import { opsFacts } from './ops-facts.ts';
 import { withMonths } from './page-model.ts';
 import * as scenes from './page-scenes.ts';
@@ -34,6 +35,9 @@ export type PageUnderTest = {
 
 /** What the gallery is handed of badges, of which the test page has two. */
 export const GALLERY = { kinds: ['status', 'uptime-90d'], partKinds: PART_KINDS, styles: BADGE_STYLES };
+
+/** Those of the pages of a subscription that differ in their forms. */
+const SUBSCRIBE_STEPS: readonly SubscribeStep[] = ['ask', 'confirm', 'manage', 'expired'];
 
 const first = <T>(list: readonly T[]): T => {
   const [one] = list;
@@ -98,6 +102,28 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
           to: '',
           username: 'acme',
           token: '',
+        }),
+      }),
+    ),
+    ...SUBSCRIBE_STEPS.map(
+      (step): PageUnderTest => ({
+        path: `subscribe/${step === 'ask' ? '' : `${step}/`}`,
+        kind: 'subscribe',
+        view: subscribeView({
+          locale,
+          step,
+          fault: step === 'ask' ? 'invalid' : null,
+          minutes: 10,
+          title: model.definition.title,
+          base: '../',
+          token: step === 'ask' ? '' : 'x',
+          components: model.components.map(({ definition: { id }, name }, index) => ({
+            id,
+            name,
+            isChosen: index === 0,
+          })),
+          state: 'paused',
+          isSaved: true,
         }),
       }),
     ),

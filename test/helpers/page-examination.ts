@@ -146,9 +146,11 @@ export async function ringsOf(page: Page): Promise<Ring[]> {
         .flatMap((element) => {
           element.focus();
           if (document.activeElement !== element) return [];
-          const { outlineColor, outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
+          // An input that is not seen shows its focus on the label around it.
+          const seen = getComputedStyle(element).opacity === '0' ? (element.closest('label') ?? element) : element;
+          const { outlineColor, outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(seen);
           const isInside = Number.parseFloat(outlineOffset) < 0;
-          const grounds = groundsFrom(isInside ? element : element.parentElement);
+          const grounds = groundsFrom(isInside ? seen : seen.parentElement);
           const isRing = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
           // Of what is wider than its scroll box or the window, the middle of what is in sight.
           const [box] = element.getClientRects();

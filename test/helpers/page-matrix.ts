@@ -72,9 +72,10 @@ function ofModel(prefix: string, model: PageModel, late = 0): Drawable[] {
     .filter(({ page }) => prefix === '' || !OPERATORS.includes(page.kind));
 }
 
-/** Of the two kinds of which there are several: which. */
+/** Of the kinds of which there are several: which. */
 function nth({ kind, path }: PageUnderTest): string {
-  return kind === 'login' || path === 'site-404/' ? `-${path.slice(0, -1)}` : '';
+  const isOneOfSeveral = kind === 'login' || kind === 'subscribe' || path === 'site-404/';
+  return isOneOfSeveral ? `-${path.slice(0, -1).replace('/', '-')}` : '';
 }
 
 function statusPage(model: PageModel): PageUnderTest {

@@ -17,7 +17,7 @@ export interface BuiltContents {
 }
 
 /** Kinds that send something to us: a password, an address, an operator's order. */
-const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-sign-in', 'ops-write']);
+const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-sign-in', 'ops-write', 'subscribe']);
 /** Kinds that show another of our pages inside. */
 const KINDS_WITH_FRAMES: ReadonlySet<ViewKind> = new Set(['ops-write']);
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../../src/model/index.ts';
 import { socialImage } from '../../../src/publish/files/social-image.ts';
 import { socialView } from '../../../src/views/badges/social.ts';
+import { wordsOf } from '../../../src/views/words/index.ts';
 import { ago, componentModel, pageModel } from '../../helpers/page-model.ts';
 import { calm, longNames, outage, rightToLeft } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage } from './hostile.ts';
@@ -24,7 +25,11 @@ describe('what the social image shows', () => {
   });
 
   it('is written in the page’s language, with names in its script', () => {
-    expect(socialView(rightToLeft())).toMatchObject({ locale: 'ar', sentence: 'بعض الخدمات متوقفة', title: 'أكمي' });
+    expect(socialView(rightToLeft())).toMatchObject({
+      locale: 'ar',
+      sentence: wordsOf('ar').bannerPartialOutage,
+      title: 'أكمي',
+    });
     const titled = (title: string, locale: string) =>
       socialView(pageModel({ definition: { title }, settings: { locale } }));
     expect(titled('決済サービス', 'ja')).toMatchObject({ locale: 'ja', title: '決済サービス' });
