@@ -193,12 +193,18 @@ describe('a visitor with a browser', () => {
     expect([await sees(SLUG.password), await sees(SLUG.public)]).toEqual([false, false]);
     for (const path of ['index.html', 'feed.atom', 'api/v2/summary.json', 'history/', 'badges/status.svg'])
       expect((await site.ask(`/${SLUG.public}/${path}`)).body, path).not.toContain(CANARY.public);
-    expect((await site.ask('/sitemap.xml')).status).toBe(200);
     const gone = await eventually(
       async () => (await site.ask('/')).body + (await site.ask('/sitemap.xml')).body,
       (text) => !text.includes(SLUG.public),
     );
     expect(gone).not.toContain(CANARY.public);
+    // The site's own files are published again; with no public page left, they have no sitemap.
+    const robots = await eventually(
+      () => site.ask('/robots.txt'),
+      ({ status }) => status === 200,
+    );
+    expect(robots.body).not.toContain('Sitemap:');
+    expect((await site.ask('/sitemap.xml')).status).toBe(404);
     const again = await site.ask(`/${SLUG.public}/login/`, formOf({ password: SECRETS.VAULT_PASSWORD }));
     expect(again.status).toBe(303);
   });
