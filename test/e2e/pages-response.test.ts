@@ -77,7 +77,7 @@ describe('response times of a component', () => {
     const page = await open(path, { viewport: { width, height: 800 } });
     for (const label of await page.locator('.periods label').all()) {
       await label.click();
-      const [chart, ticks] = await page.locator('.periods input:checked ~ div').evaluate((panel) => {
+      const [chart, ticks] = await page.locator('.periods label:has(input:checked) + *').evaluate((panel) => {
         const box = (element: Element) => element.getBoundingClientRect();
         const items = [...panel.querySelectorAll('.ticks li')];
         return [box(panel.querySelector('svg') as Element), items.map((item) => box(item).left)] as const;
@@ -85,11 +85,11 @@ describe('response times of a component', () => {
       const steps = ticks.length - 1;
       const places = ticks.map((_, index) => chart.left + (chart.width * index) / steps);
       if (path === 'rtl/') places.reverse();
-      const drawn = page.locator('.periods input:checked ~ div svg');
+      const drawn = page.locator('.periods label:has(input:checked) + * svg');
       expect(await drawn.evaluate((svg) => getComputedStyle(svg).scale)).toBe(path === 'rtl/' ? '-1 1' : 'none');
       for (const [index, place] of places.entries()) expect(Math.abs((ticks[index] ?? 0) - place)).toBeLessThan(1.5);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      const labels = await page.locator('.periods input:checked ~ div .ticks time').evaluateAll((all) =>
+      const labels = await page.locator('.periods label:has(input:checked) + * .ticks time').evaluateAll((all) =>
         all
           .filter((one) => getComputedStyle(one).visibility === 'visible')
           .map((one) => one.getBoundingClientRect())

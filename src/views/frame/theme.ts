@@ -82,7 +82,7 @@ function accentOn({ paper, raised }: PresetLook, accent: string): Colour {
 
 /** Where the accent is seen: a line at the top in the colour itself; links, chosen controls and charts where it can be read. */
 const ACCENT_RULES =
-  'header.header{border-block-start:.25rem solid var(--brand)}.body p a,.foot a{color:var(--accent)}.body a:hover{color:var(--accent)}.periods label:has(:checked){color:var(--paper);background:var(--accent);border-color:var(--accent)}';
+  'header.header{border-block-start:.25rem solid var(--brand)}.body p a,.foot a{color:var(--accent)}.body a:hover{color:var(--accent)}.periods label:has(input:checked){color:var(--paper);background:var(--accent);border-color:var(--accent)}';
 
 /** The header is dark in the dark theme and, whatever the theme, on a page in a major outage; in print it is white. */
 const LOGO_RULES =
