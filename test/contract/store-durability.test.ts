@@ -17,7 +17,7 @@ const CACHE = join(import.meta.dirname, '../../dist/compile-cache');
 const MIGRATIONS = join(import.meta.dirname, '../../src/store/migrations');
 const T0 = Date.UTC(2026, 0, 1);
 const RACES = Math.max(1, Math.round(30 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
-const KILLS = Math.max(1, Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
+const KILLS = Math.max(1, Math.round(80 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
 
 /** Kills a process that commits passes after `afterMs` of its first commit; the passes that it said were committed. */
 async function runAndKill(file: string, first: number, afterMs: number): Promise<number[]> {

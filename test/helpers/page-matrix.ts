@@ -106,7 +106,7 @@ export interface Cell {
 }
 
 /** Modes in which by default every other kind is tried. */
-const RARER: readonly Mode[] = ['no-script', 'zoom', 'forced-colours', 'print'];
+const RARER: readonly Mode[] = MODES.filter((mode) => mode !== 'light');
 
 /**
  * Which cells are tried: all of them (`isWhole`), or each kind once, with ordinary or with hostile content and at one width:
