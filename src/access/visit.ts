@@ -8,7 +8,8 @@ import { readCookie, setCookie } from './cookies.ts';
 import type { RandomBytes } from './digest.ts';
 import type { MailQueue } from './email/mail-queue.ts';
 import type { Gates } from './gate/gates.ts';
-import { GATE_HEADERS, type LoginDocuments, type LoginShape } from './login/login-documents.ts';
+import { GATE_HEADERS } from './login/document-answer.ts';
+import type { LoginDocuments, LoginShape } from './login/login-documents.ts';
 import { returnToOf, safeBase } from './login/return-to.ts';
 import type { PresentedSession, Sessions } from './sessions/sessions.ts';
 

@@ -6,7 +6,7 @@
 import type { GateRequest, GateResponse } from '../access/access.ts';
 import type { Attempts } from '../access/attempts/attempts.ts';
 import { newToken, type RandomBytes, type Revealing } from '../access/digest.ts';
-import { GATE_HEADERS } from '../access/login/login-documents.ts';
+import { GATE_HEADERS } from '../access/login/document-answer.ts';
 import { safeBase } from '../access/login/return-to.ts';
 import { isSameOrigin, isSameOriginOrOpaque } from '../access/same-origin.ts';
 import { mailboxOf, parseEmailAddress } from '../mail/email-address.ts';

@@ -1,9 +1,9 @@
 /** Documents of the gates as answers. Each is drawn once and filled in, so that answering takes the same time always. */
 
 import type { LoginPrompt } from '../../model/login.ts';
-import { escapeMarkup } from '../../model/markup.ts';
 import type { GateResponse } from '../access.ts';
 import type { GateKinds } from '../gate/gates.ts';
+import { documentAnswer } from './document-answer.ts';
 import type { LoginHtml, RenderLogin } from './login-prompt.ts';
 import { plainLogin } from './plain-login.ts';
 
@@ -14,7 +14,6 @@ const PLACES = {
   username: 'place-of-username',
   token: 'place-of-token',
 } as const;
-const ANY_PLACE = new RegExp(Object.values(PLACES).join('|'), 'g');
 
 export type LoginPlaces = Pick<LoginPrompt, 'base' | 'to'> & Partial<Pick<LoginPrompt, 'token'>>;
 export type LoginShape = Pick<LoginPrompt, 'step'> & Partial<Pick<LoginPrompt, 'fault' | 'minutes'>>;
@@ -29,12 +28,6 @@ export interface LoginAnswerInit extends LoginShape, LoginPlaces {
 export interface LoginDocuments {
   readonly answer: (init: LoginAnswerInit) => Promise<GateResponse>;
 }
-
-/** Headers of every answer of the gates. */
-export const GATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
-  'cache-control': 'private, no-store',
-  vary: 'Cookie',
-});
 
 export function createLoginDocuments(
   render: RenderLogin,
@@ -62,29 +55,14 @@ export function createLoginDocuments(
 
   return {
     answer: async ({ status, kinds, step, fault = null, minutes = 10, base, to, token = '', ...init }) => {
-      const { html, csp } = await templateOf({ step, fault, minutes }, kinds);
       const values: Readonly<Record<string, string>> = {
         [PLACES.base]: base,
         [PLACES.to]: to,
         [PLACES.username]: usernameOf(base),
         [PLACES.token]: token,
       };
-      return {
-        status,
-        headers: {
-          ...GATE_HEADERS,
-          'content-type': 'text/html; charset=utf-8',
-          // A document cannot say itself who may frame it.
-          'content-security-policy': `${csp.replace(/;?\s*frame-ancestors[^;]*/, '')};frame-ancestors 'none'`,
-          'cross-origin-resource-policy': 'same-origin',
-          // A form of a page without a referrer posts `Origin: null`; only the page with a token in its address hides it.
-          'referrer-policy': step === 'confirm' ? 'no-referrer' : 'same-origin',
-          'x-robots-tag': 'noindex',
-          ...(init.retryAfterSeconds === undefined ? {} : { 'retry-after': String(init.retryAfterSeconds) }),
-          ...(init.cookies === undefined ? {} : { 'set-cookie': init.cookies }),
-        },
-        body: html.replace(ANY_PLACE, (place) => escapeMarkup(values[place] ?? '')),
-      };
+      const document = await templateOf({ step, fault, minutes }, kinds);
+      return documentAnswer(document, { ...init, status, values, hasSecretAddress: step === 'confirm' });
     },
   };
 }
