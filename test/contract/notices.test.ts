@@ -21,6 +21,7 @@ import {
   type TestDatabase,
   type TestDatabases,
 } from '../helpers/databases.ts';
+import { subscribablePage } from '../helpers/subscribable-page.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 10, 22, 9));
 const KEY = { reveal: () => 'a key of addresses of subscribers, of tests' };
@@ -121,19 +122,7 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
               if (fault !== null) throw fault;
               mails.push(mail);
             },
-            pageOf: (slug) => ({
-              page: {
-                slug,
-                title: 'Acme',
-                locale: 'en',
-                url: 'https://status.example/acme/',
-                access: 'public',
-                password: null,
-                emailDomains: [],
-              },
-              gated: { slug, gate: { kind: 'public' } },
-              timezone: 'UTC',
-            }),
+            pageOf: subscribablePage,
           },
           job,
         ),

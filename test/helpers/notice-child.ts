@@ -8,6 +8,7 @@ import { handToSubscriber } from '../../src/notify/email-handover.ts';
 import { deliveryCounts } from '../../src/notify/outbox.ts';
 import { createSender } from '../../src/notify/sender.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { subscribablePage } from './subscribable-page.ts';
 
 const [file = '', smtp = ''] = process.argv.slice(2);
 const now = () => toEpochMs(Date.now());
@@ -26,19 +27,7 @@ const sender = createSender({
         seal,
         now,
         send: pool.send,
-        pageOf: (slug) => ({
-          page: {
-            slug,
-            title: 'Acme',
-            locale: 'en',
-            url: 'https://status.example/acme/',
-            access: 'public',
-            password: null,
-            emailDomains: [],
-          },
-          gated: { slug, gate: { kind: 'public' } },
-          timezone: 'UTC',
-        }),
+        pageOf: subscribablePage,
       },
       job,
     ),
