@@ -29,6 +29,7 @@ import { heldRelease } from './releases/hold.ts';
 import { closeGated } from './releases/modes.ts';
 import type { Fence } from './releases/publish-lease.ts';
 import { withdraw } from './releases/switch.ts';
+import { withoutVariants } from './releases/variants.ts';
 import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
 export type { WorkerPool } from './page/page-publisher.ts';
@@ -276,10 +277,11 @@ async function publishOne(
     memory.pending.delete(slug);
     memory.pages.set(slug, { summary, dueAt });
     tell(parts, slug, published.news);
+    const served = manifest ?? previous;
+    if (served !== null && withoutVariants(served).length > 0) background.addVariants(slug);
     if (published.hasWaiting) background.addDeferred(task);
-    if (manifest !== null) background.addVariants(manifest, previous);
     return pageReport(slug, manifest === null ? 'unchanged' : 'published', {
-      release: (manifest ?? previous)?.number ?? null,
+      release: served?.number ?? null,
       filesDrawn,
       filesTotal,
       durationMs: performance.now() - started,
@@ -333,7 +335,9 @@ async function withdrawOthers({ options, memory }: Parts, { state, fence }: Publ
 async function publishSite(parts: Parts, { state, fence }: PublishRun): Promise<PageReport | null> {
   const knownSummary = (slug: string) => parts.memory.pages.get(slug)?.summary ?? null;
   try {
-    return await parts.site.publish(state, fence, knownSummary);
+    const report = await parts.site.publish(state, fence, knownSummary);
+    if (report !== null) parts.background.addVariants(SITE_SLUG);
+    return report;
   } catch (error) {
     return pageReport(SITE_SLUG, 'failed', { message: messageOf(error) });
   }

@@ -112,13 +112,15 @@ function digestNow(path: string): string | null {
 }
 
 function buildAt(folder: string, { digests, ofAll, pages }: RecordedSources): CompiledPages {
+  const versions = new Map<string, string>();
   return {
     entry: join(folder, ENTRY),
-    versionOf: (page) => {
-      const own = pages[page];
-      if (own === undefined) throw new TypeError(`There is no page ${page} in ${folder}`);
-      return versionOfDigests([...ofAll, ...own].map((path) => digests[path] ?? ''));
-    },
+    versionOf: (page) =>
+      versions.getOrInsertComputed(page, () => {
+        const own = pages[page];
+        if (own === undefined) throw new TypeError(`There is no page ${page} in ${folder}`);
+        return versionOfDigests([...ofAll, ...own].map((path) => digests[path] ?? ''));
+      }),
   };
 }
 

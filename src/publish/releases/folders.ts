@@ -45,8 +45,8 @@ export function poolFolder(folders: ReleaseFolders, slug: string): string {
   return join(folders.releases, slug, 'folders');
 }
 
-/** What a better variant is called beside the releases of a page until it takes the place of the quick one. */
-export const NEXT_VARIANT = 'variant.next';
+/** In the folder of a release: variants until they are put beside its files. */
+export const NEXT_FOLDER = 'next';
 
 /** What the link of a page says: which release is served, and on which side of the gate. */
 export interface ServedRelease {
