@@ -33,6 +33,8 @@ export interface BackgroundDeps {
   /** When something last happened, on the clock of `performance.now()`. */
   readonly newsAt: () => number;
   readonly workers: WorkerPool | null;
+  /** Told which release of a page is served by now; null: files of it could not be drawn. */
+  readonly onRelease: (slug: string, number: number | null) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -41,6 +43,8 @@ export interface BackgroundWork {
   readonly addDeferred: (task: PlannedTask) => void;
   /** The release of a page that is being served has files without variants. */
   readonly addVariants: (slug: string) => void;
+  /** Pages of which something waits. */
+  readonly waiting: () => ReadonlySet<string>;
   /** Resolves when no file waits any more. */
   readonly settled: () => Promise<void>;
   /** Resolves when nothing goes on; what waits is dropped. */
@@ -94,14 +98,23 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     for (const [slug, task] of deferred) {
       if (closing.signal.aborted) break;
       deferred.delete(slug);
-      if (heldRelease(deps.folders, slug) !== null) continue;
+      if (heldRelease(deps.folders, slug) !== null) {
+        deps.onRelease(slug, null);
+        continue;
+      }
       const served = currentNumber(deps.folders, slug);
       try {
         const { manifest } = await deps.pages.publish({ ...task, priority: 'deferred' }, deps.withFence, workers);
-        if (manifest !== null) addVariants(slug);
+        if (manifest !== null) {
+          deps.onRelease(slug, manifest.number);
+          addVariants(slug);
+        }
       } catch (error) {
         // News came first and has its own files waiting: nothing is lost and nothing failed.
-        if (currentNumber(deps.folders, slug) === served) deps.onError(error);
+        if (currentNumber(deps.folders, slug) === served) {
+          deps.onRelease(slug, null);
+          deps.onError(error);
+        }
       }
       await deps.idle();
     }
@@ -110,13 +123,17 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
 
   async function makeVariants(): Promise<void> {
     for (const slug of unmade) {
+      if (closing.signal.aborted) break;
       unmade.delete(slug);
       const number = currentNumber(deps.folders, slug);
       const manifest = number === null ? null : deps.pages.manifests.get(slug, number);
       if (manifest === null) continue;
       const paths = withoutVariants(manifest);
       const named = await makeQuick(manifest, paths);
-      if (named === null) continue;
+      if (named === null) {
+        if (closing.signal.aborted) unmade.add(slug);
+        continue;
+      }
       deps.pages.manifests.put(named);
       const larger = paths.filter((path) => (named.files[path]?.bytes ?? 0) >= VARIANTS_BYTES_MIN);
       quick.set(slug, { slug, number: named.number, paths: larger });
@@ -166,6 +183,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
       deferred.set(task.page.definition.slug, task);
       drawing(drawDeferred).catch(deps.onError);
     },
+    waiting: () => new Set([...deferred.keys(), ...unmade]),
     // What is drawn in the background has variants to make in its turn.
     settled: async () => {
       do await drawing(() => undefined);

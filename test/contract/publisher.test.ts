@@ -320,9 +320,14 @@ describe('the same store and instant', () => {
     const trees = [];
     for (let round = 0; round < 2; round += 1) {
       const { site } = await published({ home: 'acme' });
-      trees.push([...DEFAULT, '_site'].map((slug) => servedTree(site.folders.publicSite, slug)));
+      trees.push(
+        [...DEFAULT, '_site'].map((slug) =>
+          // Variants follow, and get smaller: what they unpack to is what is compared here.
+          Object.entries(servedTree(site.folders.publicSite, slug)).filter(([path]) => !/\.(br|gz|zst)$/.test(path)),
+        ),
+      );
     }
-    expect(Object.keys(trees[0]?.[0] ?? {}).length).toBeGreaterThan(30);
+    expect(trees[0]?.[0]?.length).toBeGreaterThan(30);
     expect(trees[1]).toEqual(trees[0]);
   });
 

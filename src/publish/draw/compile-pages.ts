@@ -29,6 +29,8 @@ export interface CompiledPages {
   readonly entry: string;
   /** The version of one of Astro's pages: a hash of what it was made from. */
   readonly versionOf: (page: string) => string;
+  /** Of all of them together. */
+  readonly version: string;
 }
 
 /**
@@ -115,6 +117,7 @@ function buildAt(folder: string, { digests, ofAll, pages }: RecordedSources): Co
   const versions = new Map<string, string>();
   return {
     entry: join(folder, ENTRY),
+    version: versionOfDigests(Object.values(digests)),
     versionOf: (page) =>
       versions.getOrInsertComputed(page, () => {
         const own = pages[page];

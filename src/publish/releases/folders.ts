@@ -16,6 +16,8 @@ export interface ReleaseFolders {
   readonly releases: string;
   readonly publicSite: string;
   readonly privateSite: string;
+  /** A file: what the last process published. */
+  readonly published: string;
 }
 
 /** The release that holds the site's own files. */
@@ -27,6 +29,7 @@ export function releaseFolders(data: string): ReleaseFolders {
     releases: join(data, 'releases'),
     publicSite: join(data, 'site', 'public'),
     privateSite: join(data, 'site', 'private'),
+    published: join(data, 'published.json'),
   };
 }
 

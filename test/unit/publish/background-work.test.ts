@@ -22,6 +22,7 @@ it('draws what is added while threads end that drew what was added before', asyn
     withFence: () => Promise.reject(new Error('nothing is switched')),
     idle: () => Promise.resolve(),
     newsAt: () => 0,
+    onRelease: () => undefined,
     workers: {
       size: 1,
       prepare: () => Promise.reject(new Error('nothing is prepared')),
