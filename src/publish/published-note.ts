@@ -40,7 +40,7 @@ export type PublishedNote = z.output<typeof NoteSchema>;
 export type NotedPage = PublishedNote['pages'][string];
 
 /** The note of the process before; null: there is none that can be read. */
-export function readPublishedNote({ published }: ReleaseFolders): PublishedNote | null {
+function readPublishedNote({ published }: ReleaseFolders): PublishedNote | null {
   try {
     return NoteSchema.parse(JSON.parse(readFileSync(published, 'utf8')));
   } catch {
