@@ -19,6 +19,7 @@ import type { SiteState, SiteStateInputs } from '../publish/definitions/site-sta
 import { compileRenderer, loadRenderer } from '../publish/draw/load-renderer.ts';
 import type { Renderer } from '../publish/draw/renderer.ts';
 import { createPublishControl } from '../publish/publish-control.ts';
+import { notedRevision } from '../publish/published-note.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
 import type { TargetOptions } from '../publish/targets/create-target.ts';
@@ -206,14 +207,16 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     onError: (error) => log.error(messageOf(error)),
   });
   const beginSite = async (): Promise<Site> => {
-    const memory = createSiteMemory(store);
-    if (!options.isPublishing) return { memory, publisher: null };
+    if (!options.isPublishing) return { memory: createSiteMemory(store), publisher: null };
+    const since = await notedRevision(store, folders);
+    const memory = createSiteMemory(store, since);
     // Here and not in its thread, where what does not compile could be told less well.
     await compileRenderer(ownComponents(first));
     const publisher = await startPublisher({
       store: place,
       folders,
       components: ownComponents(first),
+      since,
       control: createPublishControl({
         database,
         folders,

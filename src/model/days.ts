@@ -1,5 +1,7 @@
 /** A time line cut into calendar days: how long each state lasted, and the one colour a day gets. */
 
+import { LRUCache } from 'lru-cache';
+import { firstEndingAfter } from './overlap.ts';
 import { PROVENANCES, type Provenance, type TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
 import { type Day, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_MS } from './time.ts';
@@ -54,11 +56,35 @@ export function dayCells(timeline: readonly TimelineSpan[], days: readonly Day[]
   const known = made.get(timeline);
   const { byDay } = known !== undefined && isAlike(known.options, options) ? known : { byDay: new Map<Day, DayCell>() };
   if (known?.byDay !== byDay) made.set(timeline, { options, byDay });
-  return days.map((day) => byDay.getOrInsertComputed(day, () => dayCell(timeline, day, options)));
+  return days.map((day) =>
+    byDay.getOrInsertComputed(day, () => steadyCell(timeline, day, options) ?? dayCell(timeline, day, options)),
+  );
 }
 
 function isAlike(a: DayOptions, b: DayOptions): boolean {
   return a.now === b.now && a.zone === b.zone && a.blipFloorMs === b.blipFloorMs;
+}
+
+/** Days in one state from end to end, by zone and day; most days of most components are, and such a day is the same for all. */
+const steadyDays = new LRUCache<string, { readonly interval: Interval; readonly cells: Map<string, DayCell> }>({
+  max: 4_096,
+});
+
+/** The cell of a day that is over and lies in one span; null: it is another. */
+function steadyCell(timeline: readonly TimelineSpan[], day: Day, options: DayOptions): DayCell | null {
+  const key = `${day} ${options.zone}`;
+  let known = steadyDays.get(key);
+  if (known === undefined) {
+    known = { interval: intervalOfDay(day, options.zone), cells: new Map() };
+    steadyDays.set(key, known);
+  }
+  const { interval, cells } = known;
+  if (interval.to > options.now) return null;
+  const span = timeline[firstEndingAfter(timeline, interval.from)];
+  if (span === undefined || span.from > interval.from || span.to < interval.to) return null;
+  return cells.getOrInsertComputed(`${span.state} ${span.provenance} ${span.counted ?? ''}`, () =>
+    dayCell(timeline, day, options),
+  );
 }
 
 function dayCell(

@@ -1,14 +1,14 @@
 /**
- * What follows a publish when there is time: the files that the news left as they were and pictures, which take a tenth
- * of a second each, in releases of their own; and variants compressed as far as they go, in place of the quick ones.
+ * What follows a publish: compressed variants, quick ones at once and as small as they get when there is time, beside the
+ * files of the release being served; the files that the news left as they were and pictures, which take a tenth of a second
+ * each, in releases of their own.
  */
 
 import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import { compressBest } from './draw/compress.ts';
+import { compressBest, compressQuick } from './draw/compress.ts';
 import {
   type PagePublisher,
   type PlannedTask,
@@ -16,12 +16,12 @@ import {
   type WithFence,
   type WorkerPool,
 } from './page/page-publisher.ts';
-import { suffixOf } from './releases/compressions.ts';
+import { suffixOf, type Variant } from './releases/compressions.ts';
 import type { Disk } from './releases/disk.ts';
-import { currentNumber, NEXT_VARIANT, type ReleaseFolders } from './releases/folders.ts';
+import { currentNumber, type ReleaseFolders } from './releases/folders.ts';
 import { heldRelease } from './releases/hold.ts';
 import { filePlaces, type Manifest } from './releases/manifest.ts';
-import { modesOf } from './releases/modes.ts';
+import { withoutVariants, writeVariants } from './releases/variants.ts';
 
 export interface BackgroundDeps {
   readonly disk: Disk;
@@ -33,14 +33,18 @@ export interface BackgroundDeps {
   /** When something last happened, on the clock of `performance.now()`. */
   readonly newsAt: () => number;
   readonly workers: WorkerPool | null;
+  /** Told which release of a page is served by now; null: files of it could not be drawn. */
+  readonly onRelease: (slug: string, number: number | null) => void;
   readonly onError: (error: unknown) => void;
 }
 
 export interface BackgroundWork {
   /** Files of a page wait to be drawn. */
   readonly addDeferred: (task: PlannedTask) => void;
-  /** What a release has that the one before had not was compressed quickly. */
-  readonly addVariants: (manifest: Manifest, previous: Manifest | null) => void;
+  /** The release of a page that is being served has files without variants. */
+  readonly addVariants: (slug: string) => void;
+  /** Pages of which something waits. */
+  readonly waiting: () => ReadonlySet<string>;
   /** Resolves when no file waits any more. */
   readonly settled: () => Promise<void>;
   /** Resolves when nothing goes on; what waits is dropped. */
@@ -49,19 +53,30 @@ export interface BackgroundWork {
 
 /** Of the time, so that a site of thousands of pages does not keep a core busy with a few percent of bytes. */
 const VARIANTS_SHARE = 0.1;
-/** Releases whose variants wait; beyond that the oldest stay as they are. */
+/** Releases whose smallest variants wait; beyond that the oldest keep the quick ones. */
 const VARIANTS_MAX = 2_000;
+/** More than a change draws: a page was published as a whole, and its files are compressed more quickly. */
+const CHANGED_FILES_MAX = 32;
 /** After news, more may follow: the last percent of bytes can wait until nothing has happened for this long. */
 const CALM_MS = 2_000;
+/** What visitors see first stays within the first packets, however much there is to do. */
+const FIRST_VIEW = 'index.html';
 /** In smaller files there is nothing to gain. */
 const VARIANTS_BYTES_MIN = 4_096;
 
+interface QuickVariants {
+  readonly slug: string;
+  readonly number: number;
+  readonly paths: readonly string[];
+}
+
 export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const deferred = new Map<string, PlannedTask>();
-  const variants = new LRUCache<string, readonly [manifest: Manifest, paths: readonly string[]]>({ max: VARIANTS_MAX });
+  const unmade = new Set<string>();
+  const quick = new LRUCache<string, QuickVariants>({ max: VARIANTS_MAX });
   const closing = new AbortController();
   const drawing = pLimit(1);
-  const compressing = pLimit(1);
+  const improving = pLimit(1);
 
   /** Ends early, and without a fault, when everything ends. */
   const pause = (ms: number): Promise<void> =>
@@ -83,25 +98,73 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     for (const [slug, task] of deferred) {
       if (closing.signal.aborted) break;
       deferred.delete(slug);
-      if (heldRelease(deps.folders, slug) !== null) continue;
+      if (heldRelease(deps.folders, slug) !== null) {
+        deps.onRelease(slug, null);
+        continue;
+      }
       const served = currentNumber(deps.folders, slug);
       try {
-        await deps.pages.publish({ ...task, priority: 'deferred' }, deps.withFence, workers);
+        const { manifest } = await deps.pages.publish({ ...task, priority: 'deferred' }, deps.withFence, workers);
+        if (manifest !== null) {
+          deps.onRelease(slug, manifest.number);
+          addVariants(slug);
+        }
       } catch (error) {
         // News came first and has its own files waiting: nothing is lost and nothing failed.
-        if (currentNumber(deps.folders, slug) === served) deps.onError(error);
+        if (currentNumber(deps.folders, slug) === served) {
+          deps.onRelease(slug, null);
+          deps.onError(error);
+        }
       }
       await deps.idle();
     }
     await workers?.terminate();
   }
 
-  async function compressBest(): Promise<void> {
-    for (let oldest = variants.pop(); oldest !== undefined; oldest = variants.pop()) {
-      const [manifest, paths] = oldest;
+  async function makeVariants(): Promise<void> {
+    for (const slug of unmade) {
+      if (closing.signal.aborted) break;
+      unmade.delete(slug);
+      const number = currentNumber(deps.folders, slug);
+      const manifest = number === null ? null : deps.pages.manifests.get(slug, number);
+      if (manifest === null) continue;
+      const paths = withoutVariants(manifest);
+      const named = await makeQuick(manifest, paths);
+      if (named === null) {
+        if (closing.signal.aborted) unmade.add(slug);
+        continue;
+      }
+      deps.pages.manifests.put(named);
+      const larger = paths.filter((path) => (named.files[path]?.bytes ?? 0) >= VARIANTS_BYTES_MIN);
+      quick.set(slug, { slug, number: named.number, paths: larger });
+      improving(improveAll).catch(deps.onError);
+    }
+  }
+
+  /** The manifest by now; null: another release is served by now, or everything ends. */
+  async function makeQuick(manifest: Manifest, paths: readonly string[]): Promise<Manifest | null> {
+    const isOfMany = paths.length > CHANGED_FILES_MAX;
+    const placeOf = filePlaces(deps.folders, manifest);
+    const made = new Map<string, readonly Variant[]>();
+    for (const path of paths) {
+      await deps.idle();
+      if (closing.signal.aborted || currentNumber(deps.folders, manifest.slug) !== manifest.number) return null;
+      const body = readIfThere(placeOf(path));
+      if (body === null) return null;
+      const { contentType = '' } = manifest.files[path] ?? {};
+      made.set(path, await compressQuick(contentType, body, { isOfMany: isOfMany && path !== FIRST_VIEW }));
+    }
+    return writeVariants(deps, manifest, made);
+  }
+
+  async function improveAll(): Promise<void> {
+    for (let oldest = quick.pop(); oldest !== undefined; oldest = quick.pop()) {
+      const { slug, number, paths } = oldest;
       for (const path of paths) {
-        if (closing.signal.aborted || currentNumber(deps.folders, manifest.slug) !== manifest.number) break;
         await calm();
+        if (closing.signal.aborted || currentNumber(deps.folders, slug) !== number) break;
+        const manifest = deps.pages.manifests.get(slug, number);
+        if (manifest === null) break;
         const started = performance.now();
         await improveVariants(deps, manifest, path).catch(deps.onError);
         await pause((performance.now() - started) * (1 / VARIANTS_SHARE - 1));
@@ -109,50 +172,50 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     }
   }
 
+  function addVariants(slug: string): void {
+    unmade.add(slug);
+    drawing(makeVariants).catch(deps.onError);
+  }
+
   return {
+    addVariants,
     addDeferred: (task) => {
       deferred.set(task.page.definition.slug, task);
       drawing(drawDeferred).catch(deps.onError);
     },
-    addVariants: (manifest, previous) => {
-      const paths = Object.entries(manifest.files)
-        .filter(
-          ([path, record]) =>
-            record.bytes >= VARIANTS_BYTES_MIN &&
-            record.variants.length > 0 &&
-            previous?.files[path]?.sha256 !== record.sha256,
-        )
-        .map(([path]) => path);
-      variants.set(manifest.slug, [manifest, paths]);
-      compressing(compressBest).catch(deps.onError);
+    waiting: () => new Set([...deferred.keys(), ...unmade]),
+    // What is drawn in the background has variants to make in its turn.
+    settled: async () => {
+      do await drawing(() => undefined);
+      while (drawing.activeCount + drawing.pendingCount > 0);
     },
-    settled: () => drawing(() => undefined),
     close: async () => {
       closing.abort();
       await drawing(() => undefined);
-      await compressing(() => undefined);
+      await improving(() => undefined);
     },
   };
 }
 
 /** Puts smaller variants of a file in place of those that are there; what they unpack to is the same. */
-async function improveVariants({ disk, folders }: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
+async function improveVariants(deps: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
   const record = manifest.files[path];
-  if (record === undefined) return;
-  const file = filePlaces(folders, manifest)(path);
+  const place = filePlaces(deps.folders, manifest)(path);
+  const body = readIfThere(place);
+  if (record === undefined || body === null) return;
+  const best = await compressBest(record.contentType, body);
+  const sizeOf = ({ encoding }: Variant): number =>
+    statSync(place + suffixOf(encoding), { throwIfNoEntry: false })?.size ?? Infinity;
+  if (best.some((variant) => variant.bytes.length < sizeOf(variant)))
+    await writeVariants(deps, manifest, new Map([[path, best]]));
+}
+
+/** Null: the release was replaced and cleared away meanwhile. */
+function readIfThere(file: string): Buffer | null {
   try {
-    for (const { encoding, bytes } of await compressBest(record.contentType, readFileSync(file))) {
-      const variant = file + suffixOf(encoding);
-      if (!record.variants.includes(encoding) || bytes.length >= statSync(variant).size) continue;
-      const next = join(folders.releases, manifest.slug, NEXT_VARIANT);
-      disk.remove(next);
-      const batch = disk.batch();
-      batch.write(next, bytes, modesOf(manifest.access === 'public').file);
-      await batch.flush();
-      disk.rename(next, variant);
-    }
+    return readFileSync(file);
   } catch (error) {
-    // The release was replaced and cleared away meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return null;
   }
 }

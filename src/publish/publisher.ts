@@ -21,14 +21,16 @@ import {
 import type { PageSummary } from './page/page-release.ts';
 import type { PublishControl } from './publish-control.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
+import { type Noting, notedPages, noteKeys, writePublishedNote } from './published-note.ts';
 import { removeOrphans } from './releases/clean.ts';
 import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
-import { namesIn, publishedSlugs, SITE_SLUG } from './releases/folders.ts';
+import { currentNumber, namesIn, publishedSlugs, SITE_SLUG } from './releases/folders.ts';
 import { heldRelease } from './releases/hold.ts';
 import { closeGated } from './releases/modes.ts';
 import type { Fence } from './releases/publish-lease.ts';
 import { withdraw } from './releases/switch.ts';
+import { withoutVariants } from './releases/variants.ts';
 import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
 
 export type { WorkerPool } from './page/page-publisher.ts';
@@ -43,11 +45,16 @@ export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | keyof
   readonly takeTouched: () => ReadonlySet<string>;
   /** Prepares pages on other threads; default: everything in this one. */
   readonly workers?: WorkerPool;
+  /** Default: every process looks at all pages once. */
+  readonly noting?: Noting;
   /** Told after each page of a run how many of those with news are done. */
   readonly onPage?: (done: number, total: number) => void;
   /** What goes wrong in the background. */
   readonly onError: (error: unknown) => void;
 }
+
+/** What publishes pages, as far as it is no kind of file; this module is part of the version of a note. */
+export const PUBLISHER_MODULE = import.meta.url;
 
 export interface Publisher {
   /**
@@ -66,6 +73,9 @@ export interface Publisher {
 /** A run without news costs next to nothing, and this is most of it. */
 const LINKS_EVERY_MS = 10_000;
 
+/** How often what is published is noted while the process runs; one that is killed loses no more. */
+const NOTE_EVERY_MS = 5 * 60_000;
+
 /** What one run works with. */
 interface PublishRun {
   readonly state: SiteState;
@@ -74,8 +84,15 @@ interface PublishRun {
   readonly onPage: () => void;
 }
 
+interface KnownPage {
+  readonly summary: PageSummary;
+  readonly dueAt: number;
+  /** The one being served; null: some of its files could not be drawn. */
+  readonly release: number | null;
+}
+
 interface PublishedState {
-  readonly pages: Map<string, { readonly summary: PageSummary; readonly dueAt: number }>;
+  readonly pages: Map<string, KnownPage>;
   /** Fingerprint of what was told last, by page. */
   readonly told: Map<string, string>;
   /** What is being told at this moment. */
@@ -89,6 +106,10 @@ interface PublishedState {
   isFirstRun: boolean;
   /** When links were last looked at, on the clock of `performance.now()`. */
   linksSeenAt: number;
+  /** Of the last run; null: there was none. */
+  state: SiteState | null;
+  /** When what is published was last noted, on the clock of `performance.now()`. */
+  notedAt: number;
 }
 
 interface Parts {
@@ -131,6 +152,8 @@ export function createPublisher(init: PublisherOptions): Publisher {
     withdrawnFor: null,
     isFirstRun: true,
     linksSeenAt: performance.now(),
+    state: null,
+    notedAt: performance.now(),
   };
   const parts: Parts = {
     options,
@@ -143,6 +166,10 @@ export function createPublisher(init: PublisherOptions): Publisher {
       withFence: exclusively,
       idle,
       newsAt: () => memory.newsAt,
+      onRelease: (slug, number) => {
+        const known = memory.pages.get(slug);
+        if (known !== undefined) memory.pages.set(slug, { ...known, release: number });
+      },
       workers: options.workers ?? null,
     }),
   };
@@ -151,6 +178,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
       const started = performance.now();
       const isSiteLost = forgetLost(parts);
       const tasks = tasksFor(parts, state, slug);
+      memory.state = state;
       const { problems } = state.resolved;
       const isIdle = !isSiteLost && tasks.length === 0 && parts.memory.withdrawnFor === state.resolved;
       const reports = isIdle
@@ -158,6 +186,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
         : await exclusively((fence) =>
             publishAll(parts, { state, fence, onPage: counter(options.onPage, tasks.length) }, tasks),
           ).catch((error: unknown) => tasks.map(({ page }) => failed(parts, page.definition.slug, error)));
+      if (performance.now() - memory.notedAt > NOTE_EVERY_MS) noteSoon(parts);
       return { pages: reports, problems, durationMs: performance.now() - started };
     },
     publishSite: async (state) => {
@@ -173,6 +202,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
       await parts.background.close();
       await idle();
       await Promise.all(memory.telling);
+      await note(parts).catch(options.onError);
       await options.workers?.terminate();
     },
   };
@@ -190,6 +220,38 @@ function forgetLost({ options: { folders }, memory }: Parts): boolean {
   return !links.has(SITE_SLUG);
 }
 
+/** Notes what is published once nothing waits any more. */
+function noteSoon(parts: Parts): void {
+  parts.memory.notedAt = performance.now();
+  parts.background
+    .settled()
+    .then(() => note(parts))
+    .catch(parts.options.onError);
+}
+
+/** Pages of which something waits, or could not be published or told, are left to the first look of the next process. */
+async function note({ options, memory, background }: Parts): Promise<void> {
+  const { noting, folders, store } = options;
+  const { state, telling, pending } = memory;
+  if (noting === undefined || state === null || telling.size > 0) return;
+  const waiting = background.waiting();
+  const keyOf = noteKeys(state);
+  const pages = state.resolved.pages.flatMap((page) => {
+    const { slug } = page.definition;
+    const known = memory.pages.get(slug);
+    if (known === undefined || known.release === null || pending.has(slug) || waiting.has(slug)) return [];
+    if (currentNumber(folders, slug) !== known.release) return [];
+    return [[slug, { ...known, release: known.release, key: keyOf(page) }] as const];
+  });
+  await writePublishedNote(options, {
+    format: 1,
+    version: noting.version,
+    store: await store.firstPublishedAt(),
+    revision: state.revision,
+    pages: Object.fromEntries(pages),
+  });
+}
+
 function counter(onPage: PublisherOptions['onPage'], total: number): () => void {
   let done = 0;
   onPage?.(done, total);
@@ -202,6 +264,8 @@ function counter(onPage: PublisherOptions['onPage'], total: number): () => void 
 /** News first, then what was never looked at, then what is due. */
 function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | undefined): PlannedTask[] {
   for (const touched of options.takeTouched()) memory.pending.add(touched);
+  if (memory.isFirstRun && options.noting !== undefined)
+    for (const [page, noted] of notedPages(options.folders, state, options.noting)) memory.pages.set(page, noted);
   if (memory.pending.size > 0) memory.newsAt = performance.now();
   const { now, announcements, sources } = state;
   const rankOf = (page: string): number | null => {
@@ -274,12 +338,13 @@ async function publishOne(
     const published = await parts.pages.publish({ ...task, isBulk: workers !== null }, (use) => use(fence), workers);
     const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
     memory.pending.delete(slug);
-    memory.pages.set(slug, { summary, dueAt });
+    const served = manifest ?? previous;
+    memory.pages.set(slug, { summary, dueAt, release: served?.number ?? null });
     tell(parts, slug, published.news);
+    if (served !== null && withoutVariants(served).length > 0) background.addVariants(slug);
     if (published.hasWaiting) background.addDeferred(task);
-    if (manifest !== null) background.addVariants(manifest, previous);
     return pageReport(slug, manifest === null ? 'unchanged' : 'published', {
-      release: (manifest ?? previous)?.number ?? null,
+      release: served?.number ?? null,
       filesDrawn,
       filesTotal,
       durationMs: performance.now() - started,
@@ -333,7 +398,9 @@ async function withdrawOthers({ options, memory }: Parts, { state, fence }: Publ
 async function publishSite(parts: Parts, { state, fence }: PublishRun): Promise<PageReport | null> {
   const knownSummary = (slug: string) => parts.memory.pages.get(slug)?.summary ?? null;
   try {
-    return await parts.site.publish(state, fence, knownSummary);
+    const report = await parts.site.publish(state, fence, knownSummary);
+    if (report !== null) parts.background.addVariants(SITE_SLUG);
+    return report;
   } catch (error) {
     return pageReport(SITE_SLUG, 'failed', { message: messageOf(error) });
   }

@@ -5,7 +5,7 @@ import type { EpochMs } from '../model/time.ts';
 import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
 import { type Database, type Row, readIn } from './database.ts';
-import { readEntries, readFirstSeen } from './identities.ts';
+import { readEntries, readFirstPublished, readFirstSeen } from './identities.ts';
 import { readPasts } from './pasts.ts';
 import { forgetSubjects, readChanges } from './revisions.ts';
 import {
@@ -115,6 +115,7 @@ export function createStore(database: Database): Store {
     firstSeenAt: (about) => readFirstSeen(database, about),
     entries: (page) => readEntries(database, page),
     changesSince: (revision) => readChanges(database, revision),
+    firstPublishedAt: () => readFirstPublished(database),
     recordRun: (run) =>
       database.transaction(async (tx) => {
         await tx.run('INSERT INTO run (id, started_at, ended_at, trigger_name, report) VALUES (?, ?, ?, ?, ?)', [

@@ -12,6 +12,13 @@ export async function readFirstSeen(reader: Reader, about: readonly Subject[]): 
   return new Map(rows.map((row) => [String(row['subject']) as Subject, Number(row['at']) as EpochMs]));
 }
 
+/** @see Store.firstPublishedAt */
+export async function readFirstPublished(reader: Reader): Promise<EpochMs | null> {
+  const [row] = await reader.all('SELECT MIN(at) AS at FROM first_seen');
+  const at = row?.['at'] ?? null;
+  return at === null ? null : (Number(at) as EpochMs);
+}
+
 /** @see Store.entries */
 export async function readEntries(reader: Reader, page: string): Promise<readonly StoredEntry[]> {
   const rows = await reader.all(

@@ -126,6 +126,8 @@ export interface Store {
   readonly monitorsById: (ids: readonly MonitorId[]) => Promise<ReadonlyMap<MonitorId, MonitorObservation>>;
   /** What changed after `revision`; 0: ever. Costs as much as what changed. */
   readonly changesSince: (revision: number) => Promise<Changes>;
+  /** When something was first published from this store, which tells it from another; null: nothing was. */
+  readonly firstPublishedAt: () => Promise<EpochMs | null>;
   readonly commitPass: (commit: PassCommit) => Promise<CommitResult>;
   /** Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed. */
   readonly holdVanished: (upstreamId: string, hash: string | null) => Promise<void>;

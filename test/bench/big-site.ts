@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { drawingWith } from '../../src/app/workers/drawing.ts';
+import { drawingWith, programVersion } from '../../src/app/workers/drawing.ts';
 import { createWorkerPool } from '../../src/app/workers/worker-pool.ts';
 import {
   type Incident,
@@ -21,6 +21,7 @@ import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
+import { notedRevision } from '../../src/publish/published-note.ts';
 import { createPublisher, type Publisher, type PublisherOptions } from '../../src/publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { createStore } from '../../src/store/create-store.ts';
@@ -53,7 +54,7 @@ export interface BigSite {
   readonly look: () => Promise<SiteState>;
   readonly clock: { now: EpochMs };
   /** The publisher of the next process on the same data: it remembers nothing. The first one is to be closed before. */
-  readonly reopen: (overrides?: Partial<PublisherOptions>) => Pick<BigSite, 'publisher' | 'look'>;
+  readonly reopen: (overrides?: Partial<PublisherOptions>) => Promise<Pick<BigSite, 'publisher' | 'look'>>;
   /** Commits what an upstream would answer when the first monitor of a page is in another state. */
   readonly change: (page: number, state: State) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -82,7 +83,8 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     definesPages: new Set<string>(),
     intervalMs: new Map(Array.from({ length: upstreams }, (_, index) => [`u${index}`, MINUTE_MS])),
   };
-  const drawing = drawingWith(await loadRenderer());
+  const renderer = await loadRenderer();
+  const drawing = drawingWith(renderer);
   const control = createPublishControl({
     database: store.database,
     folders,
@@ -91,9 +93,11 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     mayServe: async () => true,
   });
   const publishers: Publisher[] = [];
-  const reopen: BigSite['reopen'] = (overrides) => {
-    const memory = createSiteMemory(store);
+  const reopen: BigSite['reopen'] = async (overrides) => {
+    const since = await notedRevision(store, folders);
+    const memory = createSiteMemory(store, since);
     const publisher = createPublisher({
+      noting: { version: programVersion(renderer), since },
       store,
       folders,
       ...drawing,
@@ -114,7 +118,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     folder,
     folders,
     store,
-    ...reopen(init.overrides),
+    ...(await reopen(init.overrides)),
     clock,
     reopen,
     change: async (page, state) => {

@@ -79,7 +79,7 @@ async function measure(task: PublishCase): Promise<PublishFigures> {
     const bytesOnDisk = freeBefore - freeBytes(site.folder);
     await site.publisher.close();
     const marks = createMarks();
-    const next = site.reopen({ ...overrides, ...marks.watching(await filesOfCase(task)) });
+    const next = await site.reopen({ ...overrides, ...marks.watching(await filesOfCase(task)) });
     const unchangedSeconds = await publishAll(site, next, 'unchanged');
     await next.publisher.settled();
     const changes: Change[] = [];

@@ -48,8 +48,7 @@ vi.mock('../../src/access/gate/password-hash.ts', async () => {
 // Most of the time of a step; what variants unpack to is compared where they are served.
 vi.mock('../../src/publish/draw/compress.ts', async (original) => ({
   ...(await original<object>()),
-  compressNow: () => [],
-  compressFast: async () => [],
+  compressQuick: async () => [],
   compressBest: async () => [],
 }));
 

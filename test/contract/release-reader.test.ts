@@ -8,7 +8,14 @@ import { switchTo, withdraw } from '../../src/publish/releases/switch.ts';
 import { type ReleaseInput, writeRelease } from '../../src/publish/releases/write.ts';
 import { fileAnswer } from '../../src/server/visitors/file-answer.ts';
 import { createReleaseReader, DamagedFileError } from '../../src/server/visitors/release-reader.ts';
-import { inputOf, releaseNumbersFrom, type TestFolders, testFolders, wholeFiles } from '../helpers/release-inputs.ts';
+import {
+  addVariants,
+  inputOf,
+  releaseNumbersFrom,
+  type TestFolders,
+  testFolders,
+  wholeFiles,
+} from '../helpers/release-inputs.ts';
 
 describe('the reader of releases', () => {
   let folders: TestFolders;
@@ -24,7 +31,7 @@ describe('the reader of releases', () => {
     const place = { disk: DISK, folders, nextNumber };
     const manifest = await writeRelease(place, inputOf(wholeFiles(name), over), currentManifest(folders, 'acme'));
     await switchTo(place, { slug: 'acme', number: manifest.number, isPublic: manifest.access === 'public' });
-    return manifest;
+    return addVariants(place, manifest);
   }
   interface PublishInit {
     readonly nextNumber?: ReturnType<typeof releaseNumbersFrom>;

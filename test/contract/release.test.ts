@@ -23,6 +23,7 @@ import {
   writeRelease,
 } from '../../src/publish/releases/write.ts';
 import {
+  addVariants,
   drawn,
   failingDisk,
   htmlOf,
@@ -60,7 +61,7 @@ describe('releases', () => {
   const served = (path: string): string => readFileSync(join(folders.publicSite, 'acme', path), 'utf8');
 
   it('are read also as an older Pharos wrote them, with its word for the variants', async () => {
-    const manifest = await publish(wholeFiles('one'));
+    const manifest = await addVariants(place(), await publish(wholeFiles('one')));
     const file = join(folders.releases, 'acme', String(manifest.number), 'manifest.json');
     const files = Object.entries(manifest.files).map(([path, { variants, ...record }]) => [
       path,
@@ -72,7 +73,10 @@ describe('releases', () => {
   });
 
   it('are served by following one link, each file with variants that unpack to it', async () => {
-    const manifest = await publish(wholeFiles('one'));
+    const written = await publish(wholeFiles('one'));
+    expect(written.files['index.html']?.variants).toBeNull();
+    const manifest = await addVariants(place(), written);
+    expect(currentManifest(folders, 'acme')).toEqual(manifest);
     expect(readlinkSync(join(folders.publicSite, 'acme'))).toBe('../../releases/acme/1/files');
     for (const [path, record] of Object.entries(manifest.files)) {
       const body = served(path);
@@ -82,7 +86,7 @@ describe('releases', () => {
         gzip: () => gunzipSync(readFileSync(join(folders.publicSite, 'acme', `${path}.gz`))),
         zstd: () => zstdDecompressSync(readFileSync(join(folders.publicSite, 'acme', `${path}.zst`))),
       };
-      for (const encoding of record.variants)
+      for (const encoding of record.variants ?? [])
         expect([path, unpacked[encoding]().toString('utf8')]).toEqual([path, body]);
     }
     expect(manifest.files['index.html']?.variants).toEqual(['br', 'zstd', 'gzip']);

@@ -3,9 +3,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { compressNow, type Variant } from '../../src/publish/draw/compress.ts';
+import { compressQuick } from '../../src/publish/draw/compress.ts';
+import type { Variant } from '../../src/publish/releases/compressions.ts';
 import type { Disk } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
+import { filePlaces, type Manifest } from '../../src/publish/releases/manifest.ts';
+import { withoutVariants, writeVariants } from '../../src/publish/releases/variants.ts';
 import type { DrawnFile, ReleaseFile, ReleaseInput } from '../../src/publish/releases/write.ts';
 
 export interface TestFolders extends ReleaseFolders {
@@ -46,9 +49,23 @@ export function htmlOf(name: string, bytes = 0): string {
 
 export function drawn(path: string, body: string | Uint8Array, key = 'k'): ReleaseFile {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const contentType = contentTypeOf(path);
-  const variants: readonly Variant[] = compressNow(contentType, bytes, { isOfMany: false });
-  return { path, drawn: { key, contentType, csp: null, body: bytes, variants } satisfies DrawnFile };
+  return { path, drawn: { key, contentType: contentTypeOf(path), csp: null, body: bytes } satisfies DrawnFile };
+}
+
+/** Makes the variants of a release, as the background of a publisher does once it is served. */
+export async function addVariants(
+  place: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  manifest: Manifest,
+): Promise<Manifest> {
+  const placeOf = filePlaces(place.folders, manifest);
+  const made = new Map<string, readonly Variant[]>();
+  for (const path of withoutVariants(manifest)) {
+    const { contentType = '' } = manifest.files[path] ?? {};
+    made.set(path, await compressQuick(contentType, readFileSync(placeOf(path)), { isOfMany: false }));
+  }
+  const named = await writeVariants(place, manifest, made);
+  if (named === null) throw new Error(`release ${manifest.number} of ${manifest.slug} has gone meanwhile`);
+  return named;
 }
 
 export function kept(path: string): ReleaseFile {

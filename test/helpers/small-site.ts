@@ -150,7 +150,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
       }
     },
     publisher: (over = {}) => {
-      const memory = createSiteMemory(store);
+      const memory = createSiteMemory(store, over.noting?.since ?? null);
       const publisher = createPublisher({
         store,
         folders,

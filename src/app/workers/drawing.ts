@@ -7,7 +7,7 @@ import { badgeData, pageBadges } from '../../publish/files/badge-data.ts';
 import type { VersionOf } from '../../publish/files/file-entry.ts';
 import { pageFiles } from '../../publish/files/files.ts';
 import { fingerprintOf } from '../../publish/fingerprint.ts';
-import type { PublisherOptions } from '../../publish/publisher.ts';
+import { PUBLISHER_MODULE, type PublisherOptions } from '../../publish/publisher.ts';
 import { siteFilesOf } from '../../publish/site/site-files.ts';
 
 /** Everything that draws files is imported here, so that it is read while it is what was loaded. */
@@ -15,6 +15,12 @@ const modules = once(() => readModules(import.meta.url));
 
 /** What draws files that are no pages of Astro's. */
 export const moduleVersion: VersionOf = ({ module }) => modules().versionOf(module);
+
+/** The program, as far as it makes pages: as long as it stays, so do pages that nothing happened to. */
+export function programVersion(renderer: Renderer): string {
+  const publisher = readModules(PUBLISHER_MODULE).versionOf(PUBLISHER_MODULE);
+  return fingerprintOf([publisher, modules().versionOf(import.meta.url), renderer.version]);
+}
 
 /** Which files a page and the site have, how they are drawn, and what badges are drawn from. */
 export function drawingWith(

@@ -20,6 +20,8 @@ export interface PublisherThreadData {
   readonly folders: ReleaseFolders;
   /** Of an operator; null: none. */
   readonly components: OwnComponents | null;
+  /** Revision up to which the process before noted what it published; null: it did not. */
+  readonly since: number | null;
 }
 
 /** What the thread answers. */
@@ -63,9 +65,9 @@ export interface PublisherClient extends Publisher {
  * @throws PUBLISH_FAILED when it cannot draw
  */
 export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
-  const { store, folders, components, control, takeTouched, onPage, onError } = options;
+  const { store, folders, components, since, control, takeTouched, onPage, onError } = options;
   const worker = new Worker(new URL(`./publisher-thread${extname(import.meta.url)}`, import.meta.url), {
-    workerData: { store, folders, components } satisfies PublisherThreadData,
+    workerData: { store, folders, components, since } satisfies PublisherThreadData,
   });
   const host = createControlHost(control);
   const rpc = createRpc<PublisherHandlers>(worker, {

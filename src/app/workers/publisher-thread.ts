@@ -6,7 +6,7 @@ import { loadRenderer } from '../../publish/draw/load-renderer.ts';
 import { createPublisher } from '../../publish/publisher.ts';
 import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
-import { drawingWith } from './drawing.ts';
+import { drawingWith, programVersion } from './drawing.ts';
 import type { PublisherHandlers, PublisherHost, PublisherThreadData } from './publisher-client.ts';
 import { createRemoteControl } from './remote-control.ts';
 import { createRpc } from './rpc.ts';
@@ -14,7 +14,7 @@ import { createStateReceiver } from './state-transfer.ts';
 import { createWorkerPool } from './worker-pool.ts';
 
 if (parentPort === null) throw new Error('this module is the beginning of a thread');
-const { store, folders, components } = workerData as PublisherThreadData;
+const { store, folders, components, since } = workerData as PublisherThreadData;
 const receive = createStateReceiver();
 const touched = new Set<string>();
 
@@ -43,7 +43,9 @@ const renderer = loadRenderer(components);
 const control = createRemoteControl(host);
 
 async function start() {
+  const noting = { version: programVersion(await renderer), since };
   return createPublisher({
+    noting,
     store: reader,
     folders,
     ...drawingWith(await renderer),

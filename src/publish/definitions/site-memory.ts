@@ -35,9 +35,13 @@ interface KnownSite {
   readonly pageKeys: ReadonlyMap<string, string>;
 }
 
-/** Makes a memory that knows nothing yet. */
-export function createSiteMemory(store: Store): SiteMemory {
-  let revision = 0;
+/**
+ * Makes a memory that knows nothing yet.
+ *
+ * @param since  revision up to which what happened to pages is published; default: nothing is
+ */
+export function createSiteMemory(store: Store, since: number | null = null): SiteMemory {
+  let revision = since ?? 0;
   let known: KnownSite | null = null;
   /** Kept until definitions are made from it, also over a look that fails. */
   let hasOtherMonitors = false;
@@ -63,14 +67,18 @@ export function createSiteMemory(store: Store): SiteMemory {
       sourceFreshness(id, { times: times.get(id), intervalMs, now }),
     );
     for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
-    for (const slug of redefined(before, current)) touched.add(slug);
-    for (const source of sources)
-      if (hasTurned(source))
+    const turned = sources.filter(hasTurned);
+    // At a first look these are no news to whoever noted what was published.
+    if (before !== null || since === null) {
+      for (const slug of redefined(before, current)) touched.add(slug);
+      for (const source of turned)
         for (const slug of await pagesDependingOn(source.upstreamId, current.index)) touched.add(slug);
+    }
     known = current;
     hasOtherMonitors = false;
     revision = changes.revision;
-    return { now, site: inputs.site, resolved: current.resolved, announcements: current.announcements, sources };
+    const { resolved, announcements: told } = current;
+    return { now, revision, site: inputs.site, resolved, announcements: told, sources };
   }
 
   /** Notes whether a monitor came, went, or changed in what definitions look at. */

@@ -22,6 +22,8 @@ export interface SiteStateInputs {
 
 export interface SiteState {
   readonly now: EpochMs;
+  /** Of the store, when it was looked at. */
+  readonly revision: number;
   readonly site: DefinitionInputs['site'];
   /** The same object as long as no definition changed. */
   readonly resolved: ResolvedSite;

@@ -29,6 +29,8 @@ export interface CompiledPages {
   readonly entry: string;
   /** The version of one of Astro's pages: a hash of what it was made from. */
   readonly versionOf: (page: string) => string;
+  /** Of all of them together. */
+  readonly version: string;
 }
 
 /**
@@ -112,13 +114,16 @@ function digestNow(path: string): string | null {
 }
 
 function buildAt(folder: string, { digests, ofAll, pages }: RecordedSources): CompiledPages {
+  const versions = new Map<string, string>();
   return {
     entry: join(folder, ENTRY),
-    versionOf: (page) => {
-      const own = pages[page];
-      if (own === undefined) throw new TypeError(`There is no page ${page} in ${folder}`);
-      return versionOfDigests([...ofAll, ...own].map((path) => digests[path] ?? ''));
-    },
+    version: versionOfDigests(Object.values(digests)),
+    versionOf: (page) =>
+      versions.getOrInsertComputed(page, () => {
+        const own = pages[page];
+        if (own === undefined) throw new TypeError(`There is no page ${page} in ${folder}`);
+        return versionOfDigests([...ofAll, ...own].map((path) => digests[path] ?? ''));
+      }),
   };
 }
 

@@ -13,56 +13,40 @@ import {
   zstdCompress,
   zstdCompressSync,
 } from 'node:zlib';
-import pLimit from 'p-limit';
-import { COMPRESSIONS, type Compression } from '../releases/compressions.ts';
+import { COMPRESSIONS, type Compression, isWorthCompressing, type Variant } from '../releases/compressions.ts';
 
-export interface Variant {
-  readonly encoding: Compression;
-  readonly bytes: Uint8Array;
-}
-
-/** Below one packet there is nothing to gain. */
-const BYTES_MIN = 1_024;
-const TEXT =
-  /^(text\/|image\/svg\+xml|application\/(json|feed\+json|atom\+xml|rss\+xml|xml|javascript|schema\+json|manifest\+json))/;
 /** Handing a smaller body to another thread, and what it brings back, costs this one as much as compressing it. */
 const OWN_THREAD_BYTES_MAX = 40 * 1_024;
 
-/** Whether variants of such a file pay. */
-export function isWorthCompressing(contentType: string, bytes: number): boolean {
-  return bytes >= BYTES_MIN && TEXT.test(contentType);
-}
-
-/** Levels that keep a change within its time budget: about two milliseconds of one core for a page of 50 components. */
-const FAST = { br: 5, gzip: 6, zstd: 3 } as const;
+/** About two milliseconds of one core for a page of 50 components. */
+const QUICK = { br: 5, gzip: 6, zstd: 3 } as const;
 /** Half the cost, for hundreds of files at once; a tenth larger until there is time for the best. */
 const BULK = { br: 3, gzip: 1, zstd: 1 } as const;
 /** As small as it gets, at a hundred times the cost. */
 const BEST = { br: 11, gzip: 9, zstd: 19 } as const;
 type Levels = Readonly<Record<Compression, number>>;
 
-/** Variants at the level of a change; those that are no smaller than the body are left out. */
-export function compressFast(contentType: string, body: Uint8Array): Promise<readonly Variant[]> {
-  if (body.length <= OWN_THREAD_BYTES_MAX) return Promise.resolve(compressAt(contentType, body, FAST));
-  return compressBeside(contentType, body);
-}
-
-/** Variants without other threads, for a process that has work on all cores, and for one of many files. */
-export function compressNow(
+/** Variants as soon as can be; those that are no smaller than the body are left out. */
+export async function compressQuick(
   contentType: string,
   body: Uint8Array,
   { isOfMany }: { readonly isOfMany: boolean },
-): readonly Variant[] {
-  return compressAt(contentType, body, isOfMany ? BULK : FAST);
+): Promise<readonly Variant[]> {
+  if (!isWorthCompressing(contentType, body.length)) return [];
+  const levels = isOfMany ? BULK : QUICK;
+  const isOwn = body.length <= OWN_THREAD_BYTES_MAX;
+  return isOwn ? compressHere(body, levels) : compressBeside(body, levels);
 }
 
-function compressAt(contentType: string, body: Uint8Array, levels: Levels): readonly Variant[] {
-  if (!isWorthCompressing(contentType, body.length)) return [];
-  const variants = COMPRESSIONS.map((encoding) => ({
-    encoding,
-    bytes: COMPRESSORS[encoding].now(body, levels[encoding]),
-  }));
-  return smaller(body, variants);
+function compressHere(body: Uint8Array, levels: Levels): readonly Variant[] {
+  return smaller(
+    body,
+    COMPRESSIONS.map((encoding) => ({ encoding, bytes: COMPRESSORS[encoding].now(body, levels[encoding]) })),
+  );
+}
+
+async function compressBeside(body: Uint8Array, levels: Levels): Promise<readonly Variant[]> {
+  return smaller(body, await Promise.all(COMPRESSIONS.map((encoding) => besideThis(body, encoding, levels))));
 }
 
 /** Variants as small as they get: up to a second for a page, one after the other, so that one other thread is busy at most. */
@@ -70,15 +54,6 @@ export async function compressBest(contentType: string, body: Uint8Array): Promi
   if (!isWorthCompressing(contentType, body.length)) return [];
   const variants: Variant[] = [];
   for (const encoding of COMPRESSIONS) variants.push(await besideThis(body, encoding, BEST));
-  return smaller(body, variants);
-}
-
-/** Bodies being compressed at once: a compressor takes its megabytes when it is made, not when a thread is free for it. */
-const fewAtOnce = pLimit(4);
-
-async function compressBeside(contentType: string, body: Uint8Array): Promise<readonly Variant[]> {
-  if (!isWorthCompressing(contentType, body.length)) return [];
-  const variants = await fewAtOnce(() => Promise.all(COMPRESSIONS.map((encoding) => besideThis(body, encoding, FAST))));
   return smaller(body, variants);
 }
 

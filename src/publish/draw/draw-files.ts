@@ -5,7 +5,6 @@ import { type FileEntry, keyOf, PRIORITIES, type Priority, type VersionOf } from
 import type { Drawn, PageRenderer } from '../files/file-kind.ts';
 import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import type { ReleaseFile } from '../releases/write.ts';
-import { compressFast, compressNow, type Variant } from './compress.ts';
 
 /** Draws, and tells what draws a kind of file. */
 export type VersionedRenderer = PageRenderer & { readonly versionOf: VersionOf };
@@ -26,21 +25,16 @@ export interface DrawnFiles {
   readonly hasWaiting: boolean;
 }
 
-/** More than a change draws: a page is published as a whole, and its files are compressed more quickly. */
-const CHANGED_FILES_MAX = 32;
-/** What visitors see first stays within the first packets, however much there is to do. */
-const FIRST_VIEW = 'status-page';
-
 /**
  * Keys are compared first, so that what is made from the same things is not drawn. What is drawn and comes out as it was is
- * neither compressed nor written: of it only the key is new.
+ * not written: of it only the key is new.
  */
 export async function drawFiles(
   entries: readonly FileEntry[],
   previous: Manifest | null,
   options: DrawOptions,
 ): Promise<DrawnFiles> {
-  const making: DrawnEntry[] = [];
+  const files: ReleaseFile[] = [];
   let hasWaiting = false;
   let filesDrawn = 0;
   for (const entry of entries) {
@@ -50,24 +44,20 @@ export async function drawFiles(
     if (isForLater(entry, isThere, options)) {
       // Whether figures over long periods changed is dear to tell; whoever draws them finds out.
       hasWaiting ||= !isThere || entry.priority === 'deferred' || keyOfEntry() !== last.key;
-      if (isThere) making.push({ entry, key: last.key, drawing: null });
+      if (isThere) files.push({ path: entry.path, key: last.key, drawn: null });
       continue;
     }
     const isKept = isThere && !options.priorities.includes(entry.priority);
     const key = isKept ? last.key : keyOfEntry();
     const drawn = key === last?.key ? null : toBytes(await entry.draw(options.renderer));
-    if (drawn === null || isAsBefore(drawn, entry, last)) making.push({ entry, key, drawing: null });
-    // Variants are made in other threads while the next file is drawn in this one.
+    const { path } = entry;
+    if (drawn === null || isAsBefore(drawn, entry, last)) files.push({ path, key, drawn: null });
     else {
       filesDrawn += 1;
-      const how = {
-        isBulk: options.isBulk,
-        isOfMany: filesDrawn > CHANGED_FILES_MAX && entry.kind.name !== FIRST_VIEW,
-      };
-      making.push({ entry, key, drawing: { ...drawn, variants: compressed(entry, drawn.body, how) } });
+      files.push({ path, drawn: { ...drawn, key, contentType: entry.kind.contentType } });
     }
   }
-  return { files: await Promise.all(making.map(toFile)), filesDrawn, hasWaiting };
+  return { files, filesDrawn, hasWaiting };
 }
 
 /** Whether a file is left to a run that draws what this one does not. What is only deferred is drawn where it is missing. */
@@ -95,26 +85,4 @@ function isAsBefore({ body, csp, location }: DrawnBytes, { kind }: FileEntry, la
     last.contentType === kind.contentType &&
     last.sha256 === hash('sha256', body, 'hex')
   );
-}
-
-interface DrawnEntry {
-  readonly entry: FileEntry;
-  readonly key: string;
-  readonly drawing: (DrawnBytes & { readonly variants: Promise<readonly Variant[]> | readonly Variant[] }) | null;
-}
-
-function compressed(
-  { kind: { contentType } }: FileEntry,
-  body: Uint8Array,
-  { isBulk, isOfMany }: { readonly isBulk: boolean; readonly isOfMany: boolean },
-): Promise<readonly Variant[]> | readonly Variant[] {
-  const variants = isBulk || isOfMany ? compressNow(contentType, body, { isOfMany }) : compressFast(contentType, body);
-  // Waited for at the end; a failure is reported there.
-  if (variants instanceof Promise) variants.catch(() => undefined);
-  return variants;
-}
-
-async function toFile({ entry: { path, kind }, key, drawing }: DrawnEntry): Promise<ReleaseFile> {
-  if (drawing === null) return { path, key, drawn: null };
-  return { path, drawn: { ...drawing, key, contentType: kind.contentType, variants: await drawing.variants } };
 }

@@ -25,7 +25,10 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
   const built = (await import(pathToFileURL(pages.entry).href)) as Built;
   return createRenderer(
     built,
-    (kind) => fingerprintOf([drawing, pages.versionOf(kind)]),
+    {
+      versionOf: (kind) => fingerprintOf([drawing, pages.versionOf(kind)]),
+      version: fingerprintOf([drawing, pages.version]),
+    },
     own === null ? undefined : (error) => ownPlaceOf(error, own.folder),
   );
 }

@@ -20,6 +20,8 @@ export interface Rendered {
 export interface Renderer {
   /** Two renderers with one version of a kind draw the same bytes from the same view. */
   readonly versionOf: (kind: ViewKind) => string;
+  /** Of all kinds together. */
+  readonly version: string;
   /** @throws PUBLISH_FAILED when the view cannot be drawn */
   readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind]) => Promise<Rendered>;
 }
@@ -37,12 +39,12 @@ export const RENDERER_MODULE = import.meta.url;
 /** @param placeOf  where in an operator's own components an error comes from, as a text; null: it does not */
 export function createRenderer(
   built: Built,
-  versionOf: Renderer['versionOf'],
+  versions: Pick<Renderer, 'versionOf' | 'version'>,
   placeOf: (error: unknown) => string | null = () => null,
 ): Renderer {
   const policies = policiesOf(built);
   return {
-    versionOf,
+    ...versions,
     render: async (kind, view) => {
       const page = await drawn(built, { kind, view } as Handed, placeOf);
       const { themeCss } = view.shell;

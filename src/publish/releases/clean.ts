@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Disk } from './disk.ts';
 import {
   currentNumber,
-  NEXT_VARIANT,
+  NEXT_FOLDER,
   namesIn,
   poolFolder,
   publishedSlugs,
@@ -76,12 +76,13 @@ export function removeOrphans({ disk, folders }: Place): void {
     for (const name of namesIn(site)) if (name.startsWith('.') && name.endsWith('.next')) disk.remove(join(site, name));
   for (const slug of publishedSlugs(folders)) {
     const current = currentNumber(folders, slug);
-    disk.remove(join(folders.releases, slug, NEXT_VARIANT));
     if (current === null) disk.remove(join(folders.releases, slug));
-    else
+    else {
+      disk.remove(join(releaseFolder(folders, slug, current), NEXT_FOLDER));
       for (const number of releaseNumbers(folders, slug))
         if (number !== current && !hasManifest(folders, slug, number))
           disk.remove(releaseFolder(folders, slug, number));
+    }
   }
 }
 

@@ -16,6 +16,8 @@ export interface ReleaseFolders {
   readonly releases: string;
   readonly publicSite: string;
   readonly privateSite: string;
+  /** A file: what the last process published. */
+  readonly published: string;
 }
 
 /** The release that holds the site's own files. */
@@ -27,6 +29,7 @@ export function releaseFolders(data: string): ReleaseFolders {
     releases: join(data, 'releases'),
     publicSite: join(data, 'site', 'public'),
     privateSite: join(data, 'site', 'private'),
+    published: join(data, 'published.json'),
   };
 }
 
@@ -45,8 +48,8 @@ export function poolFolder(folders: ReleaseFolders, slug: string): string {
   return join(folders.releases, slug, 'folders');
 }
 
-/** What a better variant is called beside the releases of a page until it takes the place of the quick one. */
-export const NEXT_VARIANT = 'variant.next';
+/** In the folder of a release: variants until they are put beside its files. */
+export const NEXT_FOLDER = 'next';
 
 /** What the link of a page says: which release is served, and on which side of the gate. */
 export interface ServedRelease {

@@ -20,7 +20,8 @@ const FileRecordSchema = z.preprocess(
     csp: z.string().nullable(),
     /** Where it leads, below the page; absent: it is not a redirect. */
     location: z.string().optional(),
-    variants: z.array(z.enum(COMPRESSIONS)),
+    /** The smaller variants that lie beside it; null: they are not made yet. */
+    variants: z.array(z.enum(COMPRESSIONS)).nullable(),
   }),
 );
 export type FileRecord = z.output<typeof FileRecordSchema>;
@@ -47,6 +48,8 @@ const ManifestSchema = z.object({
 export type Manifest = z.output<typeof ManifestSchema>;
 export type ReleaseAccess = Manifest['access'];
 
+export const MANIFEST_FILE = 'manifest.json';
+
 /** A manifest and the digest of its bytes: two releases of one digest have the same files. */
 export interface IdentifiedManifest {
   readonly manifest: Manifest;
@@ -56,7 +59,7 @@ export interface IdentifiedManifest {
 /** A release's manifest with its identity; null when it is missing or damaged. */
 export function identifyManifest(folders: ReleaseFolders, slug: string, number: number): IdentifiedManifest | null {
   try {
-    const bytes = readFileSync(join(releaseFolder(folders, slug, number), 'manifest.json'));
+    const bytes = readFileSync(join(releaseFolder(folders, slug, number), MANIFEST_FILE));
     return { manifest: ManifestSchema.parse(JSON.parse(bytes.toString('utf8'))), digest: hash('sha256', bytes, 'hex') };
   } catch {
     return null;

@@ -69,7 +69,7 @@ export function setModes({ disk, folders }: Place, manifest: Manifest): void {
     disk.setMode(folder, modes.folder);
   const placeOf = filePlaces(folders, manifest);
   for (const [path, { variants }] of Object.entries(manifest.files))
-    for (const suffix of ['', ...variants.map(suffixOf)]) disk.setMode(placeOf(path) + suffix, modes.file);
+    for (const suffix of ['', ...(variants ?? []).map(suffixOf)]) disk.setMode(placeOf(path) + suffix, modes.file);
 }
 
 /** Takes away what versions before this one, another umask or a restored copy left open. */

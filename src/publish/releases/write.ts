@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { faultOfBody } from './check-body.ts';
-import type { Compression } from './compressions.ts';
-import { suffixOf } from './compressions.ts';
+import { isWorthCompressing, suffixOf } from './compressions.ts';
 import type { Batch, Disk } from './disk.ts';
 import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
 import { type FileRecord, filePlaces, type Manifest, type ReleaseAccess } from './manifest.ts';
@@ -28,7 +27,6 @@ export interface DrawnFile {
   readonly csp: string | null;
   readonly location?: string;
   readonly body: Uint8Array;
-  readonly variants: readonly { readonly encoding: Compression; readonly bytes: Uint8Array }[];
 }
 
 export interface ReleaseInput {
@@ -218,12 +216,11 @@ function parentOf(path: string): string {
 function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRecord {
   if (file.drawn === null) return linkFile(writing, file, target);
   const { path, drawn } = file;
-  const { key, contentType, csp, location, body, variants } = drawn;
+  const { key, contentType, csp, location, body } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);
   const { batch, modes } = writing;
   batch.write(target, body, modes.file);
-  for (const { encoding, bytes } of variants) batch.write(target + suffixOf(encoding), bytes, modes.file);
   return {
     key,
     sha256: sha256Of(body),
@@ -231,7 +228,8 @@ function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRec
     contentType,
     csp,
     ...(location === undefined ? {} : { location }),
-    variants: variants.map(({ encoding }) => encoding),
+    // Made once the release is served: news does not wait for what only saves bytes.
+    variants: isWorthCompressing(contentType, body.length) ? null : [],
   };
 }
 
@@ -261,7 +259,8 @@ function linkFile({ disk, previous, lastPlaceOf }: Writing, file: KeptFile, targ
   const { path } = file;
   const record = keptRecord(previous, file);
   try {
-    for (const suffix of ['', ...record.variants.map(suffixOf)]) disk.link(lastPlaceOf(path) + suffix, target + suffix);
+    for (const suffix of ['', ...(record.variants ?? []).map(suffixOf)])
+      disk.link(lastPlaceOf(path) + suffix, target + suffix);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new DamagedReleaseError(path, error);
     throw error;
@@ -281,7 +280,7 @@ function verify({ folders, input, number }: Writing, manifest: Manifest): void {
   if (!Object.hasOwn(manifest.files, 'index.html')) throw new Error('the release has no index.html');
   const kept = new Set(input.files.filter(({ drawn }) => drawn === null).map(({ path }) => path));
   for (const [path, record] of Object.entries(manifest.files)) {
-    const file = join(root, path);
+    const file = `${root}/${path}`;
     if (kept.has(path)) {
       if (fileSize(file) !== record.bytes) throw new DamagedReleaseError(path, null);
     } else if (sha256Of(readFileSync(file)) !== record.sha256) {

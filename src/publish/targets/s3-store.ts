@@ -3,7 +3,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
-import { isWorthCompressing } from '../draw/compress.ts';
+import { isWorthCompressing } from '../releases/compressions.ts';
 import { createS3Client, type S3Deps, type S3Options } from './s3-client.ts';
 import { busyError } from './s3-faults.ts';
 import type { StaticFile } from './static-file.ts';

@@ -67,12 +67,15 @@ function letterOf({ state, hadBlip }: DayCell): string {
   return hadBlip ? letter.toUpperCase() : letter;
 }
 
+const NOTHING: DayDetail = { text: '', incidents: [] };
+
 /** How long the day was in each state but the usual one, worst first, and its incidents. */
 function dayDetail(
   { words, format }: ViewContext<PageFrame>,
   cell: DayCell,
   incidents: readonly IncidentHead[],
 ): DayDetail {
+  if (incidents.length === 0 && cell.msByState[cell.state] === cell.elapsedMs) return NOTHING;
   const { from, to } = cell.interval;
   const elapsed = from + Math.max(1, cell.elapsedMs);
   const states = STATES_BY_IMPACT.filter((state) => cell.msByState[state] > 0);

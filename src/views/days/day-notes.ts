@@ -28,8 +28,9 @@ export interface DayRun extends DayDetail {
 
 /** @param letters  one a day, oldest first, as many as `details` */
 export function dayRuns(letters: string, details: readonly DayDetail[]): DayRun[] {
-  const runs: DayRun[] = [];
-  for (const [index, { text, incidents }] of details.entries()) {
+  const runs: (DayRun & { to: number })[] = [];
+  for (let index = 0; index < details.length; index += 1) {
+    const { text, incidents } = details[index] as DayDetail;
     const letter = letters[index] ?? 'u';
     const last = runs.at(-1);
     const isLike =
@@ -37,7 +38,7 @@ export function dayRuns(letters: string, details: readonly DayDetail[]): DayRun[
       last.text === text &&
       last.incidents.length === incidents.length &&
       last.incidents.every((one, at) => one.slug === incidents[at]?.slug);
-    if (isLike) runs[runs.length - 1] = { ...last, to: index };
+    if (isLike) last.to = index;
     else runs.push({ from: index, to: index, letter, text, incidents });
   }
   return runs;

@@ -16,11 +16,13 @@ it('draws what is added while threads end that drew what was added before', asyn
     pages: {
       publish: async ({ page }: PlannedTask) => {
         drawn.push(page.definition.slug);
+        return { manifest: null };
       },
     } as unknown as PagePublisher,
     withFence: () => Promise.reject(new Error('nothing is switched')),
     idle: () => Promise.resolve(),
     newsAt: () => 0,
+    onRelease: () => undefined,
     workers: {
       size: 1,
       prepare: () => Promise.reject(new Error('nothing is prepared')),

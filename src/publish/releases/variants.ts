@@ -1,0 +1,77 @@
+/**
+ * Compressed variants of a release, made once it is served: they save bytes, and news does not wait for them. Until then a
+ * file is served as it is.
+ */
+
+import { dirname, join } from 'node:path';
+import { suffixOf, type Variant } from './compressions.ts';
+import type { Disk } from './disk.ts';
+import { NEXT_FOLDER, type ReleaseFolders, releaseFolder } from './folders.ts';
+import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest } from './manifest.ts';
+import { modesOf } from './modes.ts';
+
+/** Paths of a release whose variants are not made yet. */
+export function withoutVariants({ files }: Manifest): string[] {
+  return Object.entries(files).flatMap(([path, { variants }]) => (variants === null ? [path] : []));
+}
+
+/**
+ * Puts variants beside the files of a release, in place of those that are there, and then names them in its manifest:
+ * what it names is on disk.
+ *
+ * @param made by path; none in a list: the file is served as it is
+ * @returns the manifest by now; null when somebody else is at it, or the release was cleared away meanwhile
+ */
+export async function writeVariants(
+  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  manifest: Manifest,
+  made: ReadonlyMap<string, readonly Variant[]>,
+): Promise<Manifest | null> {
+  const home = releaseFolder(folders, manifest.slug, manifest.number);
+  const next = join(home, NEXT_FOLDER);
+  try {
+    disk.claimFolder(next);
+  } catch {
+    return null;
+  }
+  try {
+    const modes = modesOf(manifest.access === 'public');
+    const placeOf = filePlaces(folders, manifest);
+    const places = [...made].flatMap(([path, variants]) =>
+      variants.map(({ encoding, bytes }) => ({ place: placeOf(path) + suffixOf(encoding), bytes })),
+    );
+    const staged = disk.batch();
+    for (const [index, { bytes }] of places.entries()) staged.write(join(next, String(index)), bytes, modes.file);
+    await staged.flush();
+    for (const [index, { place }] of places.entries()) disk.rename(join(next, String(index)), place);
+    const records = recordsWith(manifest, made);
+    if (records === null) return manifest;
+    const named = { ...manifest, files: { ...manifest.files, ...records } };
+    const naming = disk.batch();
+    for (const { place } of places) naming.touch(dirname(place));
+    naming.write(join(next, MANIFEST_FILE), Buffer.from(JSON.stringify(named)));
+    await naming.flush();
+    disk.rename(join(next, MANIFEST_FILE), join(home, MANIFEST_FILE));
+    return named;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  } finally {
+    disk.remove(next);
+  }
+}
+
+/** Null: they are all named as they are. */
+function recordsWith(
+  { files }: Manifest,
+  made: ReadonlyMap<string, readonly Variant[]>,
+): Readonly<Record<string, FileRecord>> | null {
+  const changed = [...made].flatMap(([path, variants]) => {
+    const record = files[path];
+    const encodings = variants.map(({ encoding }) => encoding);
+    return record === undefined || record.variants?.join() === encodings.join()
+      ? []
+      : [[path, { ...record, variants: encodings }] as const];
+  });
+  return changed.length === 0 ? null : Object.fromEntries(changed);
+}
