@@ -17,7 +17,7 @@ import {
 } from './answers.ts';
 import { changedPost, newPost } from './change-post.ts';
 import { idWords } from './post-id.ts';
-import { faultAt, issuesOf, Refusal, unprocessable } from './refusal.ts';
+import { checked, faultAt, Refusal } from './refusal.ts';
 import {
   ComponentChangeSchema,
   declaredState,
@@ -172,13 +172,6 @@ export const OPERATIONS: readonly Operation[] = [
     run: overrideComponent,
   },
 ];
-
-/** Checks a body by its schema. @throws Refusal 422 with every path */
-function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
-  return parsed.data;
-}
 
 async function createIncident(call: Call): Promise<unknown> {
   const { incident } = checked(NewIncidentSchema, call.body);

@@ -95,7 +95,7 @@ pages: [{ slug: a, theme: drak, incidents: { after: 3 } }, { slug: b, title: "" 
         /^upstreams\[0\]\.kind: unknown kind "server-montor"\. Did you mean server-monitor\? Expected one of server-monitor, .* \(line 4\)$/,
       ),
       'upstreams[1]: unknown key aut. Did you mean auth? (line 5)',
-      'upstreams[2].apiKey: missing; expected a text (line 6)',
+      'upstreams[2].apiKey: missing; expected a string (line 6)',
       'pages[0].theme: expected one of system, light, dark; got "drak". Did you mean dark? (line 7)',
       'pages[0].incidents.after: expected a length of time such as 90s, 3m or 1h, or off; got 3 (line 7)',
       'pages[1].title: expected at least 1 character; got "" (line 7)',

@@ -11,6 +11,7 @@ import {
 } from '../../config/notifications.ts';
 import { messageOf } from '../../errors.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import { check, type Fault, faultText } from '../../schema/issue-words.ts';
 import type { ChannelResource } from '../../sync/connector.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from '../single-runner.ts';
@@ -116,8 +117,8 @@ function takeOver(source: ChannelSource, resources: readonly ChannelResource[], 
     if (monitors.length === 0) return off('no monitor triggers it');
     if (resource.kind === 'email' && config.access.smtp === undefined)
       return off('it needs access.smtp and access.from: the mail server it is sent through');
-    const parsed = schema.safeParse(inputOf(source, resource.settings, Object.keys(schema.shape)));
-    if (!parsed.success) return off(parsed.error.issues.map(faultText).join('; '));
+    const parsed = check(schema, inputOf(source, resource.settings, Object.keys(schema.shape)));
+    if (!parsed.success) return off(parsed.faults.map(settingFault).join('; '));
     const open = openAddresses(parsed.data, source.allow_private_hosts);
     if (open.length > 0) return off(open.map(([name, message]) => `${name}: ${message}`).join('; '));
     return { ...tiesOf(source), id, monitors, kind: resource.kind, settings: parsed.data } as Channel;
@@ -160,7 +161,6 @@ const MISSING: Readonly<Record<string, string>> = {
   secrets: 'there is nothing to sign its requests with: give secrets beside from',
 };
 
-function faultText({ path, message }: { readonly path: readonly PropertyKey[]; readonly message: string }): string {
-  const name = String(path[0] ?? '');
-  return MISSING[name] ?? `${path.map(String).join('.')}: ${message}`;
+function settingFault(fault: Fault): string {
+  return MISSING[fault.path.split('.')[0] ?? ''] ?? faultText(fault);
 }

@@ -2,6 +2,7 @@
 
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { dropped, type ImportNote } from '../site.ts';
 import type { SourceFile } from '../source.ts';
 
@@ -40,15 +41,9 @@ export function readConfig(files: readonly SourceFile[], notes: ImportNote[]): C
     );
     return empty;
   }
-  const parsed = ConfigSchema.safeParse(yamlOf(file.text));
+  const parsed = check(ConfigSchema, yamlOf(file.text));
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  notes.push(
-    dropped(
-      file.path,
-      `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}; components are those that issues name`,
-    ),
-  );
+  notes.push(dropped(file.path, `${faultText(parsed.faults[0])}; only components named by issues are imported`));
   return empty;
 }
 

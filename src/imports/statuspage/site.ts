@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { INCIDENT_IMPACTS, INCIDENT_STATUSES, isOverStatus } from '../../model/observation.ts';
 import { MAINTENANCE_STATUSES } from '../../model/page.ts';
 import { later, toIso } from '../../model/time.ts';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { IdSchema } from '../../sync/connectors/wire.ts';
 import { createIds, quoted, titleOf } from '../names.ts';
 import {
@@ -20,7 +21,7 @@ import {
   type ImportNote,
 } from '../site.ts';
 import { type Component, ComponentSchema, DocumentSchema, type Event, EventSchema } from './schema.ts';
-import { faultOf, readUpdates, wordText } from './updates.ts';
+import { readUpdates, wordText } from './updates.ts';
 
 /** A document as it was read, and what to call it. */
 export interface NamedDocument {
@@ -37,9 +38,9 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
   const layout = layoutOf(components, notes);
   const events = new Map<string, Event>();
   for (const { place, item } of lists.flatMap((list) => list.events)) {
-    const parsed = EventSchema.safeParse(item);
+    const parsed = check(EventSchema, item);
     if (!parsed.success) {
-      notes.push(dropped(`${place}${idText(item)}`, faultOf(parsed.error)));
+      notes.push(dropped(`${place}${idText(item)}`, faultText(parsed.faults[0])));
       continue;
     }
     const known = events.get(parsed.data.id);

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { EpochMs } from '../../model/time.ts';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { InstantSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import { dropped, type ImportNote } from '../site.ts';
 
@@ -90,14 +91,11 @@ function inOrder(comments: readonly Comment[]): Comment[] {
 
 function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: string, notes: ImportNote[]): T[] {
   return items.flatMap((item, index) => {
-    const parsed = schema.safeParse(item);
+    const parsed = check(schema, item);
     if (parsed.success) return [parsed.data];
-    const [fault] = parsed.error.issues;
     const { number } = (item ?? {}) as { number?: unknown };
     const name = typeof number === 'number' ? number : `at place ${index + 1} of the list`;
-    notes.push(
-      dropped(`${what} ${name}`, `${fault?.path.map(String).join('.') ?? ''}: ${fault?.message ?? 'unreadable'}`),
-    );
+    notes.push(dropped(`${what} ${name}`, faultText(parsed.faults[0])));
     return [];
   });
 }

@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { later, toIso } from '../../model/time.ts';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { IMPACTS } from '../../sync/connectors/uptime-kuma/posts.ts';
 import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
 import { FlagSchema, IdSchema, parseInstant } from '../../sync/connectors/wire.ts';
@@ -104,9 +105,9 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
 }
 
 function incidentOf(row: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
-  const parsed = RowSchema.safeParse(row);
+  const parsed = check(RowSchema, row);
   if (!parsed.success) {
-    notes.push(dropped(`incident ${idOf(row, index)}`, faultOf(parsed.error)));
+    notes.push(dropped(`incident ${idOf(row, index)}`, faultText(parsed.faults[0])));
     return [];
   }
   const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = parsed.data;
@@ -146,9 +147,9 @@ function maintenanceOf(
   { page, zone, now, shown }: ImportContext & { readonly shown: ReadonlySet<string> },
   notes: ImportNote[],
 ): ImportedPost[] {
-  const parsed = MaintenanceSchema.safeParse(row);
+  const parsed = check(MaintenanceSchema, row);
   if (!parsed.success) {
-    notes.push(dropped(`maintenance ${idOf(row, index)}`, faultOf(parsed.error)));
+    notes.push(dropped(`maintenance ${idOf(row, index)}`, faultText(parsed.faults[0])));
     return [];
   }
   const maintenance = parsed.data;
@@ -178,11 +179,6 @@ function maintenanceOf(
 
 function idOf(row: unknown, index: number): string {
   return IdSchema.safeParse((row as { id?: unknown } | null)?.id).data ?? `at place ${index + 1}`;
-}
-
-function faultOf(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`;
 }
 
 /** Numbers, unless somebody else answers. */

@@ -196,7 +196,7 @@ describe('field rules of the tables', () => {
     expect(problem).toEqual({
       kind: 'dropped',
       place: 'module.eu.svc_status_page.it["x"].password',
-      message: 'Invalid input: expected string, received object',
+      message: 'expected a string',
     });
   });
 });

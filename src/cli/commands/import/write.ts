@@ -7,6 +7,7 @@ import { now } from '../../../app/compose.ts';
 import { importFiles } from '../../../imports/files.ts';
 import { quoted, slugOf } from '../../../imports/names.ts';
 import type { ImportContext, ImportedSite, ImportNote } from '../../../imports/site.ts';
+import { check } from '../../../schema/issue-words.ts';
 import { IdSchema, SlugSchema, TimezoneSchema } from '../../../schema/scalars.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { print } from '../common.ts';
@@ -32,9 +33,9 @@ export function contextOf({ page, timezone, upstream }: ImportOptions): ImportCo
 }
 
 function checked<T>(option: string, schema: z.ZodType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value);
+  const parsed = check(schema, value);
   if (parsed.success) return parsed.data;
-  throw new UsageError(`${option} ${quoted(value)}: ${parsed.error.issues[0]?.message}.`);
+  throw new UsageError(`${option} ${quoted(value)}: ${parsed.faults[0].message}.`);
 }
 
 interface Written {

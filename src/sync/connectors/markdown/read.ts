@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml';
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../model/observation.ts';
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../../../model/page.ts';
 import type { EpochMs } from '../../../model/time.ts';
+import { checkOwn } from '../../../schema/issue-words.ts';
 import { parseInstant } from '../wire.ts';
 import { type Post, type PostFile, PostSchema } from './schema.ts';
 
@@ -51,14 +52,9 @@ export function readPost(file: PostFile, zone: string): ReadPost | readonly Post
     return [{ field: '', message: 'does not begin with front matter between two lines of ---', type: null }];
   const matter = parseMatter(fence[1] ?? '');
   if ('fault' in matter) return [{ field: '', message: matter.fault, type: null }];
-  const parsed = PostSchema.safeParse(matter.value);
+  const parsed = checkOwn(PostSchema, matter.value);
   const type = typeOf(matter.value);
-  if (!parsed.success)
-    return parsed.error.issues.map((issue) => ({
-      field: issue.path.map(String).join('.'),
-      message: issue.message,
-      type,
-    }));
+  if (!parsed.success) return parsed.faults.map(({ path, message }) => ({ field: path, message, type }));
   const body = readBody(text.slice(fence[0].length), parsed.data, zone);
   return 'fault' in body
     ? [{ field: 'body', message: body.fault, type }]

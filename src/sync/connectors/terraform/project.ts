@@ -9,6 +9,7 @@ import {
   toMonitorId,
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
+import { issueWords, leafIssues } from '../../../schema/issue-words.ts';
 import { uniqueById, uniqueMonitors } from '../items.ts';
 import { lookUp, MONITOR_WORDS } from '../page-words.ts';
 import { FlagSchema, stateFromWord } from '../wire.ts';
@@ -87,7 +88,7 @@ export function checkResource(resource: Resource): Problem[] {
   const schema = lookUp(rules, resource.type);
   if (schema === undefined)
     return [{ kind: 'note', place: resource.address, message: 'left out: a type that Pharos does not know' }];
-  const issues = schema.safeParse(resource.values).error?.issues ?? [];
+  const issues = schema.safeParse(resource.values, { error: issueWords() }).error?.issues.flatMap(leafIssues) ?? [];
   const broken = issues
     .filter(({ path }) => !resource.hidden.has(String(path[0])))
     .map((issue): Problem => {
@@ -96,7 +97,7 @@ export function checkResource(resource: Resource): Problem[] {
       return {
         kind: isWordIssue(issue, resource.values) ? 'word' : GATE_FIELDS.has(field) ? 'gate' : 'dropped',
         place: [resource.address, ...issue.path].map(String).join('.'),
-        message: isMissing && issue.code !== 'custom' ? 'required, and it is missing' : issue.message,
+        message: isMissing && issue.code !== 'custom' ? 'required, but missing' : issue.message,
       };
     });
   return [...broken, ...checkConditions(resource)];

@@ -1,6 +1,7 @@
 /** What the bytes of a question are: a state, the output of `terraform show -json`, or sources. */
 
 import { z } from 'zod';
+import { issueWords } from '../../../schema/issue-words.ts';
 import type { Document } from './document.ts';
 import { ShownSchema } from './plan.ts';
 import { StateSchema } from './state.ts';
@@ -17,7 +18,7 @@ export const JsonDocumentSchema: z.ZodType<Document> = z
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     }
-    const parsed = ('format_version' in value ? ShownSchema : StateSchema).safeParse(value);
+    const parsed = ('format_version' in value ? ShownSchema : StateSchema).safeParse(value, { error: issueWords() });
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues) context.issues.push({ ...issue, input: value } as never);
     return z.NEVER;
