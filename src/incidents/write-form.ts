@@ -73,7 +73,7 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
   if (own === null) {
     const { incident } = checked(NewIncidentSchema, { incident: asked });
     if (kind === 'maintenance' && asked.scheduled_for === undefined)
-      throw faultAt('scheduled_for', 'a maintenance needs its beginning');
+      throw faultAt('scheduled_for', 'a maintenance needs a start');
     return newPost(incident, { writing, now });
   }
   const { incident } = checked(IncidentChangeSchema, { incident: asked });
@@ -116,7 +116,7 @@ function announcementOf(form: URLSearchParams, { writing, now }: FormContext): W
     body: form.get('body') ?? '',
     level: form.get('level') ?? 'info',
   });
-  if (until !== undefined && until <= toIso(now)) throw faultAt('until', 'is not in the future');
+  if (until !== undefined && until <= toIso(now)) throw faultAt('until', 'must be in the future');
   return {
     post: {
       type: 'announcement',
@@ -136,7 +136,8 @@ function overrideOf(form: URLSearchParams, { writing, now }: FormContext): Writt
   const component = componentRef(writing, form.get('component') ?? '', 'component');
   const { component: change } = checked(ComponentChangeSchema, { component: { status: form.get('status') ?? '' } });
   const state = declaredState(change.status);
-  if (state === 'operational') throw faultAt('status', 'an override says what is wrong; take it back instead');
+  if (state === 'operational')
+    throw faultAt('status', 'an override needs a state other than operational; remove it instead');
   const name = writing.model.components.find(({ definition }) => component.endsWith(`/${definition.id}`))?.name;
   return {
     post: {

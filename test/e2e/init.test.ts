@@ -112,7 +112,7 @@ describe('questions', () => {
       [['--url', 'status.example.com'], '--url status.example.com'],
       [['--kind', 'server-monitr'], 'Did you mean server-monitor?'],
       [['--deploy', 'compos'], 'Did you mean compose?'],
-      [['--posts', '../elsewhere'], 'Name a folder'],
+      [['--posts', '../elsewhere'], 'Give the name of a folder'],
       [['--kind', 'server-monitor', '--set', 'baseUrl=nowhere', '--set', 'apiKey=EDGE_KEY'], 'baseUrl='],
       [['--kind', 'uptime-service', '--set', 'preset=openstaus'], 'Did you mean openstatus?'],
     ] as const) {

@@ -36,7 +36,7 @@ export function readConfig(files: readonly SourceFile[], notes: ImportNote[]): C
     notes.push(
       dropped(
         others[0] ?? 'config.yml',
-        'only YAML is read (config.yml, hugo.yaml), so groups and descriptions are missing and components are those that issues name. Write it as YAML and import again with --update',
+        'only YAML is supported (config.yml, hugo.yaml), so groups and descriptions are missing and only components named by issues are imported. Convert it to YAML and import again with --update',
       ),
     );
     return empty;

@@ -40,7 +40,8 @@ export function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | s
   const { start, duration, every } = parsed.data;
   const timezone = parsed.data.timezone ?? 'UTC';
   const lasts = lengthOf(duration);
-  if (lasts === null) return `duration: expected a length such as 1h30m, not ${JSON.stringify(duration.slice(0, 40))}`;
+  if (lasts === null)
+    return `duration: expected a duration such as 1h30m, got ${JSON.stringify(duration.slice(0, 40))}`;
   const year = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).year;
   const first = Temporal.PlainDateTime.from(`${year}-01-01T${start}`).toZonedDateTime(timezone);
   const from = toEpochMs(first.epochMilliseconds);

@@ -49,20 +49,20 @@ export function readUpdates(
   const updates = (event.incident_updates ?? []).flatMap((item): PostUpdate[] => {
     const parsed = check(UpdateSchema, item);
     if (!parsed.success) {
-      lose(`an update cannot be read: ${faultText(parsed.faults[0])}`);
+      lose(`an update is unreadable: ${faultText(parsed.faults[0])}`);
       return [];
     }
     const { status, body, created_at: createdAt, display_at: displayAt, affected_components: affected } = parsed.data;
     const at = displayAt ?? createdAt;
     const known = words.find((word) => word === status) ?? null;
-    if (known === null) tell(`an update has the unknown status ${wordText(status)}; it stands without one`);
+    if (known === null) tell(`an update has the unknown status ${wordText(status)}; it was imported without a status`);
     const components: Record<string, Declared> = {};
     for (const { code, new_status: word } of affected ?? []) {
       codes.add(code);
       const id = ids.get(code);
       const state = typeof word === 'string' && Object.hasOwn(STATES, word) ? STATES[word] : undefined;
       if (state === undefined)
-        tell(`an update puts a component into the unknown state ${wordText(word)}; it says nothing of it here`);
+        tell(`an update sets a component to the unknown state ${wordText(word)}; that state was left out`);
       else if (id !== undefined) components[`${page}/${id}`] = state;
     }
     if (Object.keys(components).length > 0) states.push({ at, components });

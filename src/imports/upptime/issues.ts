@@ -69,7 +69,7 @@ export function issuesFromApi(items: readonly unknown[], comments: readonly unkn
 
 /** Issues as the command line of GitHub writes them to a file. */
 export function issuesFromFile(value: unknown): UpptimeIssues {
-  if (!Array.isArray(value)) return { issues: [], notes: [dropped('issues', 'the file is no list of issues')] };
+  if (!Array.isArray(value)) return { issues: [], notes: [dropped('issues', 'the file is not a list of issues')] };
   const notes: ImportNote[] = [];
   const issues = readAll(GhIssueSchema, value, 'issue', notes).map(
     ({ number, title, body, labels, createdAt, closedAt, comments }): Issue => ({
@@ -94,7 +94,7 @@ function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: strin
     const parsed = check(schema, item);
     if (parsed.success) return [parsed.data];
     const { number } = (item ?? {}) as { number?: unknown };
-    const name = typeof number === 'number' ? number : `at place ${index + 1} of the list`;
+    const name = typeof number === 'number' ? number : `number ${index + 1} in the list`;
     notes.push(dropped(`${what} ${name}`, faultText(parsed.faults[0])));
     return [];
   });

@@ -60,7 +60,7 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
         notes.push(
           dropped(
             `monitor ${quoted(name)} in ${quoted(group)}`,
-            'it stands in another group too, and a component stands in one',
+            'it is in another group too; in Pharos a component has one group',
           ),
         );
       else shown.set(id, { id, name, groupId });
@@ -72,7 +72,7 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   notes.push(
     dropped(
       'beats',
-      'the past of monitors before today is what the upstream still shows of it; incidents tell of the time before',
+      'for the time before today, Pharos has the heartbeats that the upstream still shows, and the imported incidents',
     ),
   );
   return {
@@ -98,7 +98,7 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
       page.url === null
         ? [
             ...notes,
-            changed('upstreams[0].url', 'the database does not say where Uptime Kuma is; put its address there'),
+            changed('upstreams[0].url', 'the database doesn’t contain the address of Uptime Kuma; enter it there'),
           ]
         : notes,
   };
@@ -113,15 +113,13 @@ function incidentOf(row: unknown, index: number, { page }: ImportContext, notes:
   const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = parsed.data;
   const place = `incident ${id}`;
   const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
-  if (impact === undefined) notes.push(changed(place, `its style ${quoted(style)} is not known; taken as minor`));
+  if (impact === undefined) notes.push(changed(place, `its style ${quoted(style)} is unknown; minor is used instead`));
   const isOver = active === false || pin === false;
   const changedAt = parseInstant(lastUpdatedDate ?? '', 'UTC');
   const endedAt = isOver ? later(createdDate, changedAt ?? createdDate) : null;
   // What was taken off the page without being resolved has no time at which that was.
   if (isOver && (active !== false || changedAt === null))
-    notes.push(
-      changed(place, `it is over and does not say since when; taken as over since ${toIso(endedAt ?? createdDate)}`),
-    );
+    notes.push(changed(place, `it is over, but its end is unknown; it ends at ${toIso(endedAt ?? createdDate)}`));
   return [
     {
       name: `kuma-incident-${id}`,
@@ -156,7 +154,7 @@ function maintenanceOf(
   const { id, title, description, active, monitors } = maintenance;
   const place = `maintenance ${id}, ${quoted(title)}`;
   if (active === false) {
-    notes.push(dropped(place, 'it is switched off there'));
+    notes.push(dropped(place, 'it is switched off at the source'));
     return [];
   }
   const windows = windowsOf(maintenance, { zone, now });

@@ -62,7 +62,7 @@ const DONE: Readonly<Record<string, string>> = {
   removed: 'Deleted.',
 };
 const TOLD =
-  'Feeds, calendars, JSON and badges tell it at once. Pharos itself sends no notifications, so nobody is mailed or called.';
+  'Feeds, calendars, JSON and badges change at once. Subscribers and notification channels are notified if the page has any.';
 
 /** What a form is about. */
 interface Subject {

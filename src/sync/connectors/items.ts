@@ -145,7 +145,7 @@ export function uniqueById<T extends { readonly id: string }>(
     problems.push({
       kind: texts.length === 1 ? 'note' : 'dropped',
       place: id,
-      message: `the id comes ${variants.length} times`,
+      message: `the id occurs ${variants.length} times`,
     });
     return texts.length === 1 ? first : settle(first);
   });

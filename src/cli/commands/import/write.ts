@@ -85,7 +85,7 @@ function told(written: readonly Written[]): string[] {
     .map(({ file, outcome }) => {
       const path = relative(process.cwd(), file);
       return outcome === 'kept'
-        ? `= ${path} is there with another text and stays; --update writes it anew`
+        ? `= ${path} exists with different text and was kept; --update overwrites it`
         : `+ ${path}`;
     });
 }
@@ -105,10 +105,10 @@ function summary(posts: readonly Written[], page: Written): string[] {
     `${count('new')} new`,
     `${count('unchanged')} unchanged`,
     ...(count('updated') === 0 ? [] : [`${count('updated')} updated`]),
-    ...(count('kept') === 0 ? [] : [`${count('kept')} left as they are`]),
+    ...(count('kept') === 0 ? [] : [`${count('kept')} left unchanged`]),
   ];
   return [
     `${posts.length} posts: ${counts.join(', ')}.`,
-    `Next: copy what ${basename(page.file)} has into pharos.yaml, then run \`pharos check\`.`,
+    `Next: copy the contents of ${basename(page.file)} into pharos.yaml, then run \`pharos check\`.`,
   ];
 }

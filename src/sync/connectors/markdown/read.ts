@@ -49,7 +49,7 @@ export function readPost(file: PostFile, zone: string): ReadPost | readonly Post
   const text = file.text.replace(/^\uFEFF/, '');
   const fence = FENCE.exec(text);
   if (fence === null)
-    return [{ field: '', message: 'does not begin with front matter between two lines of ---', type: null }];
+    return [{ field: '', message: 'doesn’t start with front matter between two lines of ---', type: null }];
   const matter = parseMatter(fence[1] ?? '');
   if ('fault' in matter) return [{ field: '', message: matter.fault, type: null }];
   const parsed = checkOwn(PostSchema, matter.value);
@@ -64,11 +64,11 @@ export function readPost(file: PostFile, zone: string): ReadPost | readonly Post
 function parseMatter(yaml: string): { value: unknown } | { fault: string } {
   const document = parseDocument(yaml, { uniqueKeys: true });
   const [error] = document.errors;
-  if (error !== undefined) return { fault: `front matter is not YAML: ${error.message.split('\n')[0]}` };
+  if (error !== undefined) return { fault: `front matter is not valid YAML: ${error.message.split('\n')[0]}` };
   try {
     return { value: document.toJS({ maxAliasCount: ALIASES_MAX }) };
   } catch {
-    return { fault: 'front matter is not YAML: too many aliases' };
+    return { fault: 'front matter is not valid YAML: too many aliases' };
   }
 }
 

@@ -61,9 +61,9 @@ function foreignResources({ resources }: Document, oursTotal: number, { brand }:
 
 /** Resources that are known, and of which nothing can be seen on a page. */
 const NOT_SHOWN: Readonly<Record<string, string>> = {
-  private_location: 'left out: where checks run from is not shown',
-  private_locations: 'left out: where checks run from is not shown',
-  monitors: 'left out: a list to look things up in',
+  private_location: 'left out: check locations are not shown',
+  private_locations: 'left out: check locations are not shown',
+  monitors: 'left out: a list for lookups',
 };
 
 function notShown({ address, type }: Resource): Problem[] {
@@ -78,7 +78,7 @@ function writtenTwice(resources: readonly Resource[]): Problem[] {
     .map(([address, same]) => ({
       kind: 'note',
       place: address,
-      message: `written ${same.length} times; one is shown`,
+      message: `defined ${same.length} times; one is shown`,
     }));
 }
 
@@ -86,8 +86,7 @@ function writtenTwice(resources: readonly Resource[]): Problem[] {
 export function checkResource(resource: Resource): Problem[] {
   const rules: Readonly<Record<string, z.ZodType>> = resource.mode === 'data' ? LOOKUP_RULES : RESOURCE_RULES;
   const schema = lookUp(rules, resource.type);
-  if (schema === undefined)
-    return [{ kind: 'note', place: resource.address, message: 'left out: a type that Pharos does not know' }];
+  if (schema === undefined) return [{ kind: 'note', place: resource.address, message: 'left out: unknown type' }];
   const issues = schema.safeParse(resource.values, { error: issueWords() }).error?.issues.flatMap(leafIssues) ?? [];
   const broken = issues
     .filter(({ path }) => !resource.hidden.has(String(path[0])))
@@ -123,7 +122,7 @@ function checkConditions({ mode, type, address, values, hidden }: Resource): Pro
   }).map(({ kind, field, when, word }) => ({
     kind,
     place: `${address}.${field}`,
-    message: `required when ${when} is ${word}`,
+    message: `required if ${when} is ${word}`,
   }));
 }
 

@@ -8,12 +8,12 @@ import { StateSchema } from './state.ts';
 
 /** A state as a back end keeps it, or what `terraform show -json` prints, told apart by what they begin with. */
 export const JsonDocumentSchema: z.ZodType<Document> = z
-  .record(z.string(), z.unknown(), { error: 'not an object; give a state or the output of terraform show -json' })
+  .record(z.string(), z.unknown(), { error: 'not a JSON object; use a state or the output of terraform show -json' })
   .transform((value, context): Document => {
     if (!('format_version' in value) && value['version'] !== 4) {
       const message =
         'version' in value
-          ? 'a state of before Terraform 0.12; run terraform 0.12 or later on it once'
+          ? 'a state from before Terraform 0.12; upgrade it by running terraform 0.12 or later once'
           : 'neither a state of version 4 nor the output of terraform show -json';
       context.addIssue({ code: 'custom', message });
       return z.NEVER;

@@ -1,7 +1,7 @@
 import type { Introduction } from '../../connector.ts';
 
 export const INTRODUCTION: Introduction = {
-  title: 'uptime service with RPC, or openstatus itself (preset: openstatus)',
+  title: 'openstatus (preset: openstatus), or another uptime service with an RPC API',
   example: {
     id: 'svc',
     kind: 'uptime-service',
@@ -13,7 +13,11 @@ export const INTRODUCTION: Introduction = {
   questions: [
     { key: 'preset', words: 'Which API does it have? (openstatus, document)', suggestion: 'openstatus' },
     { key: 'rpcUrl', words: 'Address of its RPC API, such as https://api.openstatus.dev/rpc' },
-    { key: 'restUrl', words: 'Address of its REST API (empty: with openstatus, /v1 at the same host; otherwise none)', suggestion: '' },
+    {
+      key: 'restUrl',
+      words: 'Address of its REST API (empty: with openstatus, /v1 at the same host; otherwise none)',
+      suggestion: '',
+    },
     { key: 'apiKey', words: 'Environment variable with a read-only key' },
   ],
 };
