@@ -18,7 +18,7 @@ export function references(): Readonly<Record<string, string>> {
     'docs/pharos.schema.json': `${JSON.stringify(configJsonSchema(CONNECTORS), null, 2)}\n`,
     'docs/badges.md': withTable(
       'docs/badges.md',
-      ['kind', 'says'],
+      ['kind', 'shows'],
       BADGE_KINDS.map((kind) => [`\`${kind}\``, meaningOf(kind)]),
     ),
     'README.md': withTable(

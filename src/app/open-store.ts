@@ -40,7 +40,7 @@ export interface OpenStoreOptions {
 export async function openStore(place: StorePlace, options: OpenStoreOptions): Promise<Database> {
   const { log, now, isLasting, onOlder, folder } = options;
   const noteCopy = (copy: string): void => {
-    log.info({ copy }, 'A copy of the database was made before its upgrade; docs/upgrade.md says how to go back.');
+    log.info({ copy }, 'Copied the database before its upgrade. See docs/upgrade.md for how to go back.');
     options.onCopy?.(copy);
   };
   if ('file' in place) {

@@ -79,7 +79,7 @@ function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): str
   if (hasRoom(limits, { ...size, intervalMs })) return [];
   const isTooOften = intervalMs < intervalMinMs(limits, size.listCallsPerPass);
   const fault = isTooOften
-    ? 'its schedule asks more often than its rate limit allows, so passes are skipped'
+    ? 'its schedule is faster than its rate limit allows, so some syncs are skipped'
     : 'at this schedule the lists use up the rate limit, so details and history arrive late or never';
   const fastest = fastestSchedule(limits, size);
   const remedy =

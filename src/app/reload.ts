@@ -50,9 +50,9 @@ export function createReload(options: ReloadOptions): Reload {
       const issues = isStatusError(error) ? error.issues : [];
       for (const { path, message } of issues) log.error({ path }, message);
       if (issues.length === 0) log.error(messageOf(error));
-      log.error('Configuration not reloaded; the old one stays in force.');
+      log.error('Configuration not reloaded; the old one stays active.');
       note(
-        `refused: ${issues.length === 0 ? messageOf(error) : issues.map(({ path }) => path || '(document)').join(', ')}`,
+        `rejected: ${issues.length === 0 ? messageOf(error) : issues.map(({ path }) => path || '(document)').join(', ')}`,
       );
     }
   }

@@ -19,7 +19,7 @@ export function secretKeyIn(data: string): Secret {
   if (/^[A-Za-z0-9_-]{43}$/.test(key)) return new Secret(key);
   throw new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `${path} is not a valid key. Remove it and a new one is created; sign-in attempts are then counted from zero.`,
+    message: `${path} is not a valid key. Delete it and Pharos creates a new one; counts of sign-in attempts then start at zero.`,
   });
 }
 

@@ -44,39 +44,44 @@ const KINDS = {
   status: {
     label: '{name}',
     content: statusContent,
-    meaning: 'the state, in a word and a colour',
+    meaning: 'the state, as a word and a colour',
     isForParts: true,
   },
   'uptime-24h': { label: 'uptime 24h', content: uptimeContent('24h'), meaning: 'uptime of the last 24 hours' },
-  'uptime-7d': { label: 'uptime 7d', content: uptimeContent('7d'), meaning: '… 7 days' },
-  'uptime-30d': { label: 'uptime 30d', content: uptimeContent('30d'), meaning: '… 30 days' },
-  'uptime-90d': { label: 'uptime 90d', content: uptimeContent('90d'), meaning: '… 90 days', isForParts: true },
-  'uptime-1y': { label: 'uptime 1y', content: uptimeContent('365d'), meaning: '… 365 days' },
+  'uptime-7d': { label: 'uptime 7d', content: uptimeContent('7d'), meaning: 'uptime of the last 7 days' },
+  'uptime-30d': { label: 'uptime 30d', content: uptimeContent('30d'), meaning: 'uptime of the last 30 days' },
+  'uptime-90d': {
+    label: 'uptime 90d',
+    content: uptimeContent('90d'),
+    meaning: 'uptime of the last 90 days',
+    isForParts: true,
+  },
+  'uptime-1y': { label: 'uptime 1y', content: uptimeContent('365d'), meaning: 'uptime of the last 365 days' },
   'response-time': {
     label: 'response time',
     content: responseTimeContent('averageMs'),
-    meaning: 'average response time of the last 24 hours; without samples, the average that the upstream gives',
+    meaning: 'average response time of the last 24 hours; without measurements, the average reported by the upstream',
   },
   'response-time-p95': {
     label: 'response time p95',
     content: responseTimeContent('p95Ms'),
-    meaning: 'the 95th percentile of the same',
+    meaning: '95th percentile of the response time in the last 24 hours',
   },
-  incidents: { label: 'incidents', content: openIncidentsContent, meaning: 'how many are open' },
+  incidents: { label: 'incidents', content: openIncidentsContent, meaning: 'number of open incidents' },
   'incidents-30d': {
     label: 'incidents 30d',
     content: recentIncidentsContent,
-    meaning: 'how many began in the last 30 days',
+    meaning: 'number of incidents that began in the last 30 days',
   },
   'days-since-incident': {
     label: 'since last incident',
     content: daysSinceIncidentContent,
-    meaning: 'whole days since the last one ended',
+    meaning: 'whole days since the last incident ended',
   },
   maintenance: {
     label: 'maintenance',
     content: maintenanceContent,
-    meaning: 'when the next one begins, or that one is on',
+    meaning: 'when the next maintenance begins, or that one is in progress',
   },
   'history-90d': {
     label: '90 days',
@@ -84,7 +89,7 @@ const KINDS = {
       ...uptimeContent('90d')(subject, context),
       days: subject.days.map((day) => (day.coverageRatio > 0 ? day.state : 'unknown')),
     }),
-    meaning: 'a bar for each of 90 days, and their uptime',
+    meaning: 'a bar for each of the last 90 days, and their uptime',
     style: 'bars',
   },
   'response-spark': {
@@ -99,7 +104,7 @@ const KINDS = {
   dot: {
     label: '{name}',
     content: statusContent,
-    meaning: 'the state as its coloured shape with a sign',
+    meaning: 'the state as a coloured shape with a symbol',
     style: 'dot',
   },
   card: {

@@ -9,7 +9,7 @@ import { type BadgeOptions, BadgeOptionsSchema, mergeBadgeOptions } from './opti
 export const NamedBadgeSchema = BadgeOptionsSchema.extend({
   name: z
     .string()
-    .refine(isBadgeName, 'expected at most 64 small letters, digits and -, not ending in -light or -dark'),
+    .refine(isBadgeName, 'expected at most 64 lower-case letters, digits and -, not ending in -light or -dark'),
   kind: z.enum(BADGE_KINDS),
 });
 export type NamedBadge = z.output<typeof NamedBadgeSchema>;

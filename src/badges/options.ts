@@ -16,9 +16,9 @@ const ColourSchema = z
 
 /** Three steps between four colours, from the best on. */
 const StepsSchema = z.strictObject({
-  good: z.number().describe('Up to here (or from here, for uptime and days): green.'),
+  good: z.number().describe('Limit of green: at most, or for uptime and days at least.'),
   fair: z.number().describe('The same for amber.'),
-  poor: z.number().describe('The same for orange; beyond it: red.'),
+  poor: z.number().describe('The same for orange; anything worse is red.'),
 });
 
 const LogoSchema = z
@@ -28,13 +28,13 @@ const LogoSchema = z
       if (path !== null) return path;
       context.addIssue({
         code: 'custom',
-        message: 'expected SVG path data (the d of a path), at most 8,192 characters',
+        message: 'expected SVG path data (the d attribute of a path), at most 8,192 characters',
       });
       return z.NEVER;
     }),
-    size: z.number().positive().max(10_000).default(24).describe('Side of the square that the path is drawn in.'),
+    size: z.number().positive().max(10_000).default(24).describe('Size of the square that contains the path.'),
   })
-  .describe('A drawing of one colour, given as path data; it takes the colour of the text beside it.');
+  .describe('Single-colour logo as path data; it has the colour of the text next to it.');
 
 const WordsSchema = z
   .strictObject({
@@ -45,15 +45,15 @@ const WordsSchema = z
     maintenance: TextSchema,
     paused: TextSchema,
     unknown: TextSchema,
-    stale: TextSchema.describe('Instead of any claim about the present when the data is too old.'),
-    open: TextSchema.describe('Of incidents; {n} is their number.'),
+    stale: TextSchema.describe('Shown instead of the current value if the data is too old.'),
+    open: TextSchema.describe('Open incidents; {n} is their number.'),
     noneOpen: TextSchema,
-    ongoing: TextSchema.describe('Days since the last incident, while there is one.'),
-    noneRecorded: TextSchema.describe('Days since the last incident, when there was none.'),
-    days: TextSchema.describe('{n} is the number of days, other than one.'),
+    ongoing: TextSchema.describe('Days since the last incident, during an incident.'),
+    noneRecorded: TextSchema.describe('Days since the last incident, if there was none.'),
+    days: TextSchema.describe('Several days; {n} is their number.'),
     oneDay: TextSchema,
-    nonePlanned: TextSchema.describe('No maintenance is announced.'),
-    inProgress: TextSchema.describe('Maintenance is on.'),
+    nonePlanned: TextSchema.describe('No maintenance is planned.'),
+    inProgress: TextSchema.describe('Maintenance is in progress.'),
   })
   .partial();
 
@@ -72,19 +72,19 @@ const ColoursSchema = z
 
 const fields = {
   label: TextSchema.optional().describe('Left side; {name} is the name of the page, group or component.'),
-  style: z.enum(BADGE_STYLES).optional().describe('Default: flat, or what suits the kind.'),
-  scheme: z.enum(BADGE_SCHEMES).optional().describe('Of .svg files; the -light and -dark ones are what they say.'),
-  labelColor: ColourSchema.optional().describe('Of the left side.'),
-  decimals: z.int().min(0).max(4).optional().describe('Digits after the point of uptime. Default: 2.'),
-  locale: LocaleSchema.optional().describe('How numbers and dates are written. Default: en.'),
+  style: z.enum(BADGE_STYLES).optional().describe('Default: flat, or the style of the kind.'),
+  scheme: z.enum(BADGE_SCHEMES).optional().describe('Colour scheme of .svg and .png files.'),
+  labelColor: ColourSchema.optional().describe('Background of the left side.'),
+  decimals: z.int().min(0).max(4).optional().describe('Decimal places of uptime. Default: 2.'),
+  locale: LocaleSchema.optional().describe('Format of numbers and dates. Default: en.'),
 };
 
 /** How every badge of a page is drawn. */
 export const BadgeOptionsSchema = z.strictObject({
   ...fields,
   logo: LogoSchema.optional(),
-  words: WordsSchema.optional().describe('Instead of the English ones.'),
-  colors: ColoursSchema.optional().describe('Instead of the usual ones, per state.'),
+  words: WordsSchema.optional().describe('Replaces the default words.'),
+  colors: ColoursSchema.optional().describe('Replaces the default colours, per state.'),
   thresholds: z
     .strictObject({
       uptime: StepsSchema.describe('Ratios. Default: 0.999, 0.99, 0.95.'),

@@ -20,15 +20,15 @@ const IMPORTS: readonly ImportCommand[] = [
   {
     name: 'statuspage',
     place: '<place...>',
-    placeWords: 'address of the page, or JSON files of its API',
-    description: 'a Statuspage, or any page that speaks its API',
+    placeWords: 'address of the page, or JSON files from its API',
+    description: 'a Statuspage, or any page with its API',
     examples: ['https://status.vendor.example --page acme', 'summary.json incidents.json --page acme'],
     run: async (places, options) => (await load()).importStatuspage(places, options),
   },
   {
     name: 'cstate',
     place: '<folder>',
-    placeWords: 'folder of the site, where its config.yml is',
+    placeWords: 'folder of the site, which contains config.yml',
     description: 'a cState site',
     examples: ['./status --page acme --timezone Europe/Berlin'],
     run: async ([folder = ''], options) => (await load()).importCstate(folder, options),
@@ -36,20 +36,19 @@ const IMPORTS: readonly ImportCommand[] = [
   {
     name: 'upptime',
     place: '<folder>',
-    placeWords: 'folder of the repository, where its .upptimerc.yml is',
-    description: 'an Upptime repository and its issues at GitHub',
+    placeWords: 'folder of the repository, which contains .upptimerc.yml',
+    description: 'an Upptime repository and its GitHub issues',
     examples: ['./upptime --page acme', './upptime --issues issues.json'],
-    extend: (command) =>
-      command.option('--issues <file>', 'issues as `gh issue list --json` writes them (default: GitHub is asked)'),
+    extend: (command) => command.option('--issues <file>', 'issues from `gh issue list --json` (default: from GitHub)'),
     run: async ([folder = ''], options) => (await load()).importUpptime(folder, options),
   },
   {
     name: 'uptime-kuma',
     place: '<place>',
-    placeWords: 'kuma.db of its data folder, or the address of a status page',
+    placeWords: 'kuma.db from its data folder, or the address of a status page',
     description: 'a status page of Uptime Kuma',
     examples: ['./data/kuma.db --status-page default --page acme', 'https://kuma.example.com/status/default'],
-    extend: (command) => command.option('--status-page <slug>', 'which of its status pages (default: the only one)'),
+    extend: (command) => command.option('--status-page <slug>', 'the status page to import (default: the only one)'),
     run: async ([place = ''], options) => (await load()).importUptimeKuma(place, options),
   },
   {
@@ -64,7 +63,9 @@ const IMPORTS: readonly ImportCommand[] = [
 
 /** Adds them to the program; `done` takes the exit status of the one that was called. */
 export function addImportCommands(program: Command, done: (status: number) => void): void {
-  const all = program.command('import').description('take over incidents, maintenance and components of another page');
+  const all = program
+    .command('import')
+    .description('import incidents, maintenance and components from another status page');
   for (const {
     name,
     place,
@@ -79,12 +80,12 @@ export function addImportCommands(program: Command, done: (status: number) => vo
         .command(name)
         .description(description)
         .argument(place, placeWords)
-        .option('--page <slug>', 'slug that the page has here', 'status')
-        .option('-o, --out <folder>', 'folder of posts; what is there stays', 'posts')
-        .option('--upstream <id>', 'id of the markdown upstream that reads that folder', 'posts')
-        .option('--timezone <zone>', 'zone of times that say none', 'UTC'),
+        .option('--page <slug>', 'slug of the page in Pharos', 'status')
+        .option('-o, --out <folder>', 'folder for the posts; existing files are kept', 'posts')
+        .option('--upstream <id>', 'id of the markdown upstream that reads the folder', 'posts')
+        .option('--timezone <zone>', 'time zone of times without an offset', 'UTC'),
     )
-      .option('--update', 'write anew what is there with another text')
+      .option('--update', 'overwrite posts that exist with different text')
       .option(...JSON_FLAG)
       .addHelpText('after', `\nExamples:\n${examples.map((words) => `  pharos import ${name} ${words}`).join('\n')}`)
       .action(async (places: string | string[], options: ImportOptions) => done(await run([places].flat(), options)));

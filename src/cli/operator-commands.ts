@@ -65,7 +65,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .command('notify')
     .description('notification channels')
     .command('test')
-    .description('send a test message to a channel and say what became of it')
+    .description('send a test message to a channel and report the result')
     .argument('<channel>', 'id of the channel; pharos check lists them')
     .option(...CONFIG)
     .option(...JSON_FLAG)
@@ -87,7 +87,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .description('serve an earlier release of a page until its next publish')
     .argument('<page>', 'slug of the page')
     .argument('[release]', 'release number (default: the previous one)', toCount)
-    .option('--hold', 'stay on it whatever changes')
+    .option('--hold', 'stay on it until --release')
     .addOption(new Option('--release', 'end a hold').conflicts('hold'))
     .option(...CONFIG)
     .option(...JSON_FLAG)
@@ -134,7 +134,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
 /** The database itself. */
 function addStoreCommands(program: Command, done: (status: number) => void): void {
   const run = caller(done);
-  const store = program.command('store').description('the database: upgrade it, move it');
+  const store = program.command('store').description('upgrade or move the database');
   store
     .command('migrate')
     .description('upgrade the database to the version of this Pharos, after making a copy of it')
@@ -144,8 +144,8 @@ function addStoreCommands(program: Command, done: (status: number) => void): voi
     .action(run(async () => (await import('./commands/store/store.ts')).storeMigrate));
   store
     .command('copy')
-    .description('copy everything into the empty database of another configuration, and verify the counts')
-    .requiredOption('--to <file>', 'configuration that names the database to copy into')
+    .description('copy everything into the empty database of another configuration and verify the counts')
+    .requiredOption('--to <file>', 'configuration with the database to copy into')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos store copy --to postgres.yaml')
@@ -194,10 +194,10 @@ function addSubscriberCommands(program: Command, done: (status: number) => void)
   const run = caller(done);
   const load = () => import('./commands/notices/subscribers.ts');
   const PAGE = ['--page <slug>', 'only of this page'] as const;
-  const subscribers = program.command('subscribers').description('who is told by email of incidents and maintenance');
+  const subscribers = program.command('subscribers').description('manage email subscribers');
   subscribers
     .command('list')
-    .description('every subscriber with the page, the state and the components')
+    .description('list subscribers with page, state and components')
     .option(...PAGE)
     .option(...CONFIG)
     .option(...JSON_FLAG)
@@ -205,11 +205,11 @@ function addSubscriberCommands(program: Command, done: (status: number) => void)
     .action(run(async () => (await load()).subscribersList));
   subscribers
     .command('add')
-    .description('add an address; it is sent a link to confirm')
+    .description('add an address and send it a confirmation link')
     .argument('<address>', 'email address')
     .requiredOption('--page <slug>', 'the page')
-    .option('--component <id>', 'only what is about this component; may be repeated', collect)
-    .option('--confirmed', 'its owner agreed already: send no link, begin at once')
+    .option('--component <id>', 'only updates about this component; repeatable', collect)
+    .option('--confirmed', 'skip the confirmation link, because the owner has already agreed')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos subscribers add ops@example.com --page acme --component api')
@@ -218,7 +218,7 @@ function addSubscriberCommands(program: Command, done: (status: number) => void)
     );
   subscribers
     .command('remove')
-    .description('erase an address, from every page unless one is named')
+    .description('delete an address, from all pages unless --page is set')
     .argument('<address>', 'email address')
     .option(...PAGE)
     .option(...CONFIG)
@@ -229,17 +229,17 @@ function addSubscriberCommands(program: Command, done: (status: number) => void)
     );
   subscribers
     .command('export')
-    .description('write the list as CSV on standard output')
+    .description('print the list as CSV')
     .option(...PAGE)
     .option(...CONFIG)
     .addHelpText('after', '\nExample:\n  pharos subscribers export --page acme > subscribers.csv')
     .action(run(async () => (await load()).subscribersExport));
   subscribers
     .command('import')
-    .description('add the addresses of a CSV file, as Statuspage and Instatus export it')
+    .description('add addresses from a CSV file, such as an export of Statuspage or Instatus')
     .argument('<file>', 'the file; - for standard input')
     .requiredOption('--page <slug>', 'the page')
-    .option('--confirmed', 'their owners agreed already: send no links, begin at once')
+    .option('--confirmed', 'skip the confirmation links, because the owners have already agreed')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos subscribers import statuspage.csv --page acme')

@@ -3,7 +3,7 @@
 import { type Document, isPair, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { type ConfigIssue, StatusError } from '../errors.ts';
-import { receivedText } from '../schema/issue-words.ts';
+import { faultMessage, valueAt } from '../schema/issue-words.ts';
 import { excerptOf } from './excerpt.ts';
 
 export const EMPTY = 'the file is empty. Start with `pharos init`, or copy pharos.example.yaml';
@@ -40,23 +40,6 @@ function hideValues(text: string): string {
   );
 }
 
-/** Zod's own, where a schema says nothing. */
-const UNION_MESSAGE = 'Invalid input';
-
-/** Of a value that fits none of several shapes, the faults that it has as the shape that it is nearest to. */
-export function leaves(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
-  // One with a sentence of its own says it better.
-  if (issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== UNION_MESSAGE) return [issue];
-  const nearest = issue.errors.toSorted((one, other) => distance(one) - distance(other))[0] ?? [];
-  return nearest.flatMap((inner) => leaves({ ...inner, path: [...issue.path, ...inner.path] }));
-}
-
-/** A fault inside is nearer than one of the whole; among wholes, what has a sentence of its own. */
-function distance(issues: readonly z.core.$ZodIssue[]): number {
-  const isWhole = issues.some(({ path, code }) => path.length === 0 && code !== 'invalid_format' && code !== 'custom');
-  return (isWhole ? 1_000 : 0) + issues.length;
-}
-
 /** The same for a person: with its path as text, and what stands in the file instead of what was expected. */
 export function toConfigIssue(
   issue: z.core.$ZodIssue,
@@ -64,22 +47,9 @@ export function toConfigIssue(
   secretPaths: ReadonlySet<string>,
 ): ConfigIssue & { readonly key?: string } {
   const path = pathText(issue.path);
-  if (issue.code === 'unrecognized_keys') return { path, message: trimmed(issue.message), key: issue.keys[0] ?? '' };
-  const found = valueAt(raw, issue.path);
-  const isTold = found !== undefined && !secretPaths.has(path) && /^(expected|unknown)/.test(issue.message);
-  return { path, message: isTold ? withReceived(issue.message, receivedText(found)) : trimmed(issue.message) };
-}
-
-/** `expected one of a, b. Did you mean a?` → `expected one of a, b; got "c". Did you mean a?` */
-function withReceived(message: string, received: string): string {
-  const unknown = /^unknown (\w+)\./.exec(message);
-  if (unknown !== null) return trimmed(message.replace(unknown[0], `unknown ${unknown[1]} ${received}.`));
-  const [expected, suggestion] = message.split(/\.(?= Did you mean|$)/, 2);
-  return trimmed(`${expected}; got ${received}.${suggestion ?? ''}`);
-}
-
-function trimmed(message: string): string {
-  return message.replace(/\.$/, '');
+  if (issue.code === 'unrecognized_keys')
+    return { path, message: faultMessage(issue, undefined), key: issue.keys[0] ?? '' };
+  return { path, message: faultMessage(issue, secretPaths.has(path) ? undefined : valueAt(raw, issue.path)) };
 }
 
 function pathText(path: readonly PropertyKey[]): string {
@@ -88,10 +58,6 @@ function pathText(path: readonly PropertyKey[]): string {
       typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
     '',
   );
-}
-
-function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part], raw);
 }
 
 type Range = readonly [start: number, end: number, ...rest: readonly number[]];

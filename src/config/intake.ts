@@ -97,7 +97,7 @@ export const IntakeSchema = z
     id: IdSchema.describe('Part of the URL: /-/intake/<id>.'),
     page: SlugSchema.describe('Page for its incidents.'),
     preset: z.enum(NAMES).optional().describe('Sender with a known payload.'),
-    mapping: MappingSchema.optional().describe('Where to find fields in the payload of other senders.'),
+    mapping: MappingSchema.optional().describe('Where to find fields in payloads from other senders.'),
     header: z
       .string()
       .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
@@ -117,7 +117,7 @@ export const IntakeSchema = z
   })
   .refine(({ preset, mapping }) => (preset === undefined) !== (mapping === undefined), {
     path: ['preset'],
-    error: `name one of ${NAMES.join(', ')}, or give a mapping`,
+    error: `set preset to one of ${NAMES.join(', ')}, or give a mapping`,
   })
   .transform(({ preset, mapping, signature, ...intake }) => {
     const known: Preset | undefined = preset === undefined ? undefined : INTAKE_PRESETS[preset];

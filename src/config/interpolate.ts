@@ -42,7 +42,7 @@ export function interpolate(
       try {
         return readFileSync(isAbsolute(name) ? name : join(folder, name), 'utf8').trimEnd();
       } catch (error) {
-        issues.push({ path, message: `cannot read the file of \${${reference}}: ${messageOf(error)}` });
+        issues.push({ path, message: `can’t read the file of \${${reference}}: ${messageOf(error)}` });
         return '';
       }
     }
@@ -68,7 +68,7 @@ export function interpolate(
         issues.push({
           path,
           message:
-            'secrets must not be in this file. Write ${NAME} and set that environment variable, or use ${file:/path}',
+            'secrets must not be in this file. Use ${NAME} and set that environment variable, or use ${file:/path}',
         });
       }
       return value.replace(REFERENCE, (_, reference: string) => {

@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type ConfigIssue, messageOf, StatusError } from '../errors.ts';
-import { issueWords } from '../schema/issue-words.ts';
-import { EMPTY, leaves, parseFile, toConfigIssue, withoutSecrets, withPlace } from './faults.ts';
+import { issueWords, leafIssues } from '../schema/issue-words.ts';
+import { EMPTY, parseFile, toConfigIssue, withoutSecrets, withPlace } from './faults.ts';
 import { interpolate } from './interpolate.ts';
 import { type Looks, readLooks } from './look.ts';
 import { type PublicFile, readPublicFiles } from './public-files.ts';
@@ -60,7 +60,7 @@ export function parseConfig(
   if (!result.success || issues.length > 0) {
     const unresolved = new Set(issues.map((issue) => issue.path));
     const faults = (result.error?.issues ?? [])
-      .flatMap(leaves)
+      .flatMap(leafIssues)
       .map((issue) => toConfigIssue(issue, raw, secretPaths))
       .filter((issue) => !unresolved.has(issue.path));
     const masked = withoutSecrets(document, secretPaths);

@@ -19,7 +19,7 @@ export function pictureSize(bytes: Buffer): LogoPicture | string {
   const loads = /<script|<foreignobject|<image[^>]*href\s*=\s*["'](?!data:)|url\(\s*["']?(?!#|data:)|@import/i.exec(
     text,
   )?.[0];
-  if (loads !== undefined) return `it is an SVG with ${loads.slice(0, 40)}, which a picture may not load or run`;
+  if (loads !== undefined) return `it is an SVG with ${loads.slice(0, 40)}; images can’t load or run anything`;
   const [, , , boxWidth, boxHeight] =
     /viewBox\s*=\s*["']\s*([\d.+-]+)[\s,]+([\d.+-]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/i.exec(tag) ?? [];
   if (boxWidth !== undefined) return sized('svg', Number(boxWidth), Number(boxHeight));
@@ -28,6 +28,6 @@ export function pictureSize(bytes: Buffer): LogoPicture | string {
 }
 
 function sized(type: LogoPicture['type'], width: number, height: number): LogoPicture | string {
-  if (!(width > 0 && height > 0)) return 'its size cannot be told; an SVG has a viewBox';
+  if (!(width > 0 && height > 0)) return 'its size is unknown; add a viewBox to the SVG';
   return { type, width, height };
 }

@@ -45,20 +45,20 @@ const SigningSecretsSchema = z
 
 const gateway = {
   phone_number: PhoneNumberSchema.describe('In international format: +4930123456.'),
-  gateway: HttpUrlSchema.describe('Address of your gateway; it takes { to, text, id } as JSON and sends the message.'),
+  gateway: HttpUrlSchema.describe('URL of your gateway, which accepts { to, text, id } as JSON and sends the message.'),
   gateway_headers: HeadersSchema.describe('Headers of requests to the gateway, such as Authorization.'),
 };
 const chatWebhook = (what: string) => z.strictObject({ webhook_url: WebhookUrlSchema.describe(what) });
 
 /** What each kind needs besides `id`, `kind` and what it is tied to. */
 export const CHANNEL_SETTINGS = {
-  discord: chatWebhook('Address of the webhook: channel settings, Integrations, Webhooks.'),
+  discord: chatWebhook('URL of the webhook: channel settings, Integrations, Webhooks.'),
   email: z.strictObject({
     email: z
       .union([MailboxSchema.transform((one) => [one]), z.array(MailboxSchema).min(1).max(20)])
       .describe('One recipient, or several. Sent through access.smtp.'),
   }),
-  slack: chatWebhook('Address of the incoming webhook.'),
+  slack: chatWebhook('URL of the incoming webhook.'),
   pagerduty: z.strictObject({
     integration_key: SecretSchema.describe('Integration key of an Events API v2 integration.'),
     region: z.enum(['us', 'eu']).default('us').describe('Service region of the account.'),
@@ -68,9 +68,9 @@ export const CHANNEL_SETTINGS = {
     region: z.enum(['us', 'eu']).default('us').describe('Region of the account.'),
   }),
   webhook: z.strictObject({
-    endpoint: HttpUrlSchema.describe('Address that takes the JSON.'),
+    endpoint: HttpUrlSchema.describe('URL that receives the JSON.'),
     headers: HeadersSchema.describe('Headers sent with each request.'),
-    secrets: SigningSecretsSchema.describe('Secrets that requests are signed with; two while one is being replaced.'),
+    secrets: SigningSecretsSchema.describe('Secrets that sign requests; two during rotation.'),
   }),
   telegram: z.strictObject({
     chat_id: z
@@ -85,17 +85,17 @@ export const CHANNEL_SETTINGS = {
   }),
   sms: z.strictObject(gateway),
   whatsapp: z.strictObject(gateway),
-  google_chat: chatWebhook('Address of the webhook of a space.'),
-  grafana_oncall: chatWebhook('Address of a Formatted Webhook integration.'),
+  google_chat: chatWebhook('URL of a space’s webhook.'),
+  grafana_oncall: chatWebhook('URL of a Formatted Webhook integration.'),
   ntfy: z.strictObject({
     topic: z
       .string()
-      .regex(/^[-\w]{1,64}$/, 'expected letters, digits, - and _, at most 64')
-      .describe('Name of the topic. Whoever knows it can read it.'),
+      .regex(/^[-\w]{1,64}$/, 'expected at most 64 letters, digits, - and _')
+      .describe('Name of the topic. Anyone who knows it can read it.'),
     server_url: HttpUrlSchema.default('https://ntfy.sh').describe('Address of the server.'),
     token: SecretSchema.optional().describe('Access token of the server.'),
   }),
-  ms_teams: chatWebhook('Address of a workflow “When a Teams webhook request is received”.'),
+  ms_teams: chatWebhook('URL of a workflow “When a Teams webhook request is received”.'),
 } as const;
 
 export type ChannelKindName = keyof typeof CHANNEL_SETTINGS;
@@ -106,24 +106,24 @@ export const CHANNEL_KINDS = Object.keys(CHANNEL_SETTINGS) as readonly ChannelKi
 const ADDRESS_SETTINGS = ['webhook_url', 'endpoint', 'gateway', 'server_url'] as const;
 
 const ties = {
-  pages: z.array(SlugSchema).min(1).optional().describe('Slugs of the pages it is told of. Default: all.'),
+  pages: z.array(SlugSchema).min(1).optional().describe('Slugs of its pages. Default: all.'),
   components: z
     .array(z.string().regex(/^[a-z0-9-]+\/[^/]+$/i, 'expected <page slug>/<component id>'))
     .min(1)
     .optional()
-    .describe('Components it is told of, as <page slug>/<component id>. Default: all of its pages.'),
+    .describe('Only these components, as <page slug>/<component id>. Default: all on its pages.'),
   monitors: z
     .array(z.string().regex(/^[^/]+\/.+$/, 'expected <upstream id>/<external id>'))
     .min(1)
     .optional()
-    .describe('Monitors whose components it is told of too, as <upstream id>/<external id>.'),
-  language: LocaleSchema.optional().describe('Language of its messages. Default: that of the page.'),
+    .describe('Also the components of these monitors, as <upstream id>/<external id>.'),
+  language: LocaleSchema.optional().describe('Language of its messages. Default: the page’s.'),
   allow_private_hosts: z
     .array(z.string().refine(isHost, 'expected a host name or an IP address').toLowerCase())
     .default([])
-    .describe('Hosts that requests may go to although their address is private, or without TLS.'),
+    .describe('Hosts that are allowed despite a private address or without TLS.'),
 };
-const head = { id: IdSchema.describe('Names it in messages, metrics and `pharos notify test`.'), ...ties };
+const head = { id: IdSchema.describe('Identifies it in messages, metrics and `pharos notify test`.'), ...ties };
 
 /** Of every entry, whatever its kind. */
 export const ChannelHeadSchema = z.strictObject(head);
@@ -131,11 +131,11 @@ export const ChannelHeadSchema = z.strictObject(head);
 /** All channels that an upstream tells of. */
 export const ChannelSourceSchema = z.strictObject({
   ...head,
-  from: IdSchema.describe('Upstream whose notification resources are taken as channels.'),
+  from: IdSchema.describe('Upstream whose notification channels to use.'),
   bot_token: CHANNEL_SETTINGS.telegram.shape.bot_token.optional().describe('For its Telegram channels.'),
   gateway: gateway.gateway.optional().describe('For its SMS and WhatsApp channels.'),
   gateway_headers: gateway.gateway_headers,
-  secrets: SigningSecretsSchema.optional().describe('For its webhooks: without them they are off.'),
+  secrets: SigningSecretsSchema.optional().describe('For its webhooks, which are off without them.'),
 });
 export type ChannelSource = z.output<typeof ChannelSourceSchema>;
 
@@ -198,7 +198,7 @@ export function notificationFaults(
         message: `there is no upstream ${id}.${didYouMean(id, upstreams)}`,
       }));
     if (!isChannel(entry) || entry.kind !== 'email' || hasMailServer) return unknown;
-    const message = 'a channel of kind email needs access.smtp and access.from: the mail server it is sent through';
+    const message = 'an email channel needs a mail server: set access.smtp and access.from';
     return [...unknown, { path: [index, 'kind'], message }];
   });
 }

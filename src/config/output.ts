@@ -14,26 +14,26 @@ const EndpointSchema = z
   .refine((text) => {
     const url = URL.parse(text);
     return url === null || url.protocol !== 'http:' || LOOPBACK.test(url.hostname);
-  }, 'expected https: only a server on this machine may be reached without')
+  }, 'expected https; plain http is allowed only on this machine')
   .refine((text) => {
     const url = URL.parse(text);
     return url === null || (url.username === '' && url.search === '' && url.hash === '');
-  }, 'expected an address without user, ? and #; keys have their own settings');
+  }, 'expected a URL without user, ? and #; keys have their own settings');
 
 const BucketSchema = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'expected the name of a bucket: 3 to 63 small letters, digits, . and -')
+  .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'expected a bucket name: 3 to 63 lower-case letters, digits, . and -')
   .refine((name) => !name.includes('..') && !/^[\d.]+$/.test(name), 'expected a name, not an address, without ..');
 
 const PrefixSchema = z
   .string()
   .max(512)
   .regex(/^[A-Za-z0-9._~/-]*$/, 'expected letters, digits, and . _ ~ - /')
+  .refine((text) => !text.startsWith('/') && !text.includes('//'), 'expected a path without a leading / and without //')
   .refine(
-    (text) => !text.startsWith('/') && !text.includes('//'),
-    'expected a path without / at the start and without //',
+    (text) => !text.split('/').some((part) => part === '.' || part === '..'),
+    'expected a prefix without "." or ".." segments',
   )
-  .refine((text) => !text.split('/').some((part) => part === '.' || part === '..'), 'a prefix has no . or .. in it')
   .transform((text) => (text === '' || text.endsWith('/') ? text : `${text}/`));
 
 const S3Schema = z

@@ -34,7 +34,7 @@ export function readPublicFiles({ site }: ConfigFile, folder: string, issues: Co
     return files.toSorted().flatMap((file) => {
       const path = relative(root, file).replaceAll('\\', '/');
       const isSaid = path === SECURITY_TXT && site.security !== undefined;
-      const fault = isSaid ? 'site.security makes this file; keep one of them' : faultOfPublic(path, file);
+      const fault = isSaid ? 'site.security creates this file too; remove one of them' : faultOfPublic(path, file);
       if (fault !== null) refuse(`${path}: ${fault}`);
       return fault === null ? [publicFile(path, file)] : [];
     });
@@ -47,16 +47,16 @@ export function readPublicFiles({ site }: ConfigFile, folder: string, issues: Co
 function faultOfPublic(path: string, file: string): string | null {
   const [first = '', ...rest] = path.split('/');
   const found = lstatSync(file);
-  if (!found.isFile()) return 'it is a link or no file; only plain files are served';
+  if (!found.isFile()) return 'it is a link or not a file; only regular files are served';
   if (found.size > PUBLIC_BYTES_MAX) return `it is larger than ${PUBLIC_BYTES_MAX / 1024 / 1024} MiB`;
   if (found.size === 0) return 'it is empty';
   if (!/^(?:\.well-known\/)?(?:[A-Za-z0-9_-][\w.-]*\/)*[A-Za-z0-9_-][\w.-]*$/.test(path))
-    return 'names have letters, digits, dots, dashes and underscores, and begin with no dot';
+    return 'file names can contain letters, digits, dots, dashes and underscores, and can’t start with a dot';
   if (rest.length > 0 && !PUBLIC_FOLDERS.has(first))
-    return 'a folder at the root may be a page; put it below assets/ (or .well-known/)';
-  if (rest.length === 0 && isOwnRootFile(first)) return 'Pharos has a file of that name there; choose another';
+    return 'a folder at the root could be a page; put it below assets/ (or .well-known/)';
+  if (rest.length === 0 && isOwnRootFile(first)) return 'Pharos uses this name itself; choose another one';
   if (first !== '.well-known' && PUBLIC_TYPES[extname(path).toLowerCase()] === undefined)
-    return `files of its type are not served; these are: ${Object.keys(PUBLIC_TYPES).join(' ')}`;
+    return `files of this type are not served. Allowed: ${Object.keys(PUBLIC_TYPES).join(' ')}`;
   return null;
 }
 

@@ -36,7 +36,7 @@ const ScheduleSchema = z
   .string()
   .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-const PATH_EXPECTED = 'expected an address below the page that begins with /, such as /issues/2024-api/';
+const PATH_EXPECTED = 'expected a path below the page that starts with /, such as /issues/2024-api/';
 const PathSchema = z.string().refine(isPagePath, PATH_EXPECTED);
 /** A length of time in milliseconds, or `off`. */
 const AfterSchema = z.union(
@@ -47,7 +47,7 @@ const AfterSchema = z.union(
       .regex(/^\d{1,4}\s*[smh]$/)
       .transform((text) => Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? 0)),
   ],
-  'expected a length of time such as 90s, 3m or 1h, or off',
+  'expected a duration such as 90s, 3m or 1h, or off',
 );
 export const LimitsSchema = z.strictObject({
   perMinute: z
@@ -75,13 +75,13 @@ const GroupSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether the group is open at first. A group with a problem always is. Default: open on pages of up to 60 components.',
+      'Whether the group starts expanded. A group with a problem always does. Default: expanded on pages with up to 60 components.',
     ),
   counts: z
     .boolean()
     .optional()
     .describe(
-      'Whether its problems count in the state of the page. Default: true for your own components, false for those of a vendor’s page.',
+      'Whether its problems affect the state of the page. Default: true for your own components, false for those on a vendor’s page.',
     ),
 });
 
@@ -89,18 +89,18 @@ const SecuritySchema = z.strictObject({
   contact: z
     .array(LinkSchema)
     .min(1)
-    .describe('Whom to tell of a weakness, the one preferred first: mailto: or https:// addresses.'),
+    .describe('Where to report vulnerabilities, in order of preference: mailto: or https:// addresses.'),
   expires: z
-    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'expected a date such as 2027-06-30, or an instant')
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'expected a date such as 2027-06-30, or a date and time')
     .transform((text) => new Date(text).toISOString())
-    .describe('From when on nobody should rely on it; less than a year ahead is usual.'),
-  policy: LinkSchema.optional().describe('Address of your rules for reports.'),
-  encryption: LinkSchema.optional().describe('Address of a key to encrypt reports with.'),
+    .describe('When the file expires; less than a year ahead is recommended.'),
+  policy: LinkSchema.optional().describe('URL of your disclosure policy.'),
+  encryption: LinkSchema.optional().describe('URL of a key for encrypting reports.'),
 });
 
 const ComponentSchema = z
   .strictObject({
-    id: IdSchema.optional().describe('Part of URLs. Default: made from the monitor or the name.'),
+    id: IdSchema.optional().describe('Part of URLs. Default: derived from the monitor or the name.'),
     type: z.enum(['monitor', 'static']).default('monitor').describe('static shows a component without a monitor.'),
     monitor: z
       .string()
@@ -131,22 +131,22 @@ const LOOK = {
   preset: z
     .enum(PRESETS)
     .optional()
-    .describe(
-      'A look to begin with: colours of paper and ink, fonts, corners. paper is the one that Pharos comes with.',
-    ),
+    .describe('Look to start from: background and text colours, fonts, corners. paper is the default look.'),
   accent_color: HexColourSchema.optional().describe(
-    'A line at the top, links, chosen controls, charts and the focus, #rrggbb; made darker or lighter where it could not be read.',
+    'Colour of a line at the top, links, selected controls, charts and focus rings, as #rrggbb; made darker or lighter where it would be hard to read.',
   ),
   logo: z
     .union([z.string().min(1), z.strictObject({ light: z.string().min(1), dark: z.string().min(1) })])
     .optional()
-    .describe('SVG or PNG in place of the icon and the title in the header; { light: …, dark: … } for two.'),
+    .describe(
+      'SVG or PNG that replaces the icon and the title in the header; { light: …, dark: … } for one per theme.',
+    ),
   stylesheet: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'A style sheet of your own behind that of the pages, up to 16 KiB; nothing in it may load from elsewhere.',
+      'Your own style sheet, added after the built-in one; up to 16 KiB, and it can’t load anything from other hosts.',
     ),
 };
 
@@ -223,7 +223,7 @@ const PageSchema = z
           name: z.string().min(1).max(60).describe('Name shown to operators.'),
           title: z.string().min(1).max(256).describe('Title of the incident or maintenance.'),
           body: z.string().max(10_000).default('').describe('First update, in Markdown.'),
-          kind: z.enum(['incident', 'maintenance']).default('incident').describe('Form it fills in.'),
+          kind: z.enum(['incident', 'maintenance']).default('incident').describe('Form that it fills in.'),
           components: z
             .record(z.string(), z.enum(['degraded_performance', 'partial_outage', 'major_outage', 'under_maintenance']))
             .default({})
@@ -242,7 +242,7 @@ const PageSchema = z
       .record(z.string(), PathSchema)
       .optional()
       .describe(
-        'Old addresses below the page and where each leads, such as /issues/2024-api/ to /incidents/posts-2024-api/ after an import. What the page has at such an address stays.',
+        'Redirects from old paths below the page, such as /issues/2024-api/ to /incidents/posts-2024-api/ after an import. Existing files of the page take precedence.',
       ),
   })
   .superRefine((page, context) => {
@@ -253,7 +253,7 @@ const PageSchema = z
     }
     for (const path of Object.keys(page.redirects ?? {})) {
       if (isPagePath(path) && !isOwnPath(path)) continue;
-      const message = isOwnPath(path) ? 'the server answers there itself' : PATH_EXPECTED;
+      const message = isOwnPath(path) ? 'the server uses this address itself' : PATH_EXPECTED;
       context.addIssue({ code: 'custom', path: ['redirects', path], message });
     }
     if (page.access_type === 'password' && page.password === undefined) {
@@ -371,7 +371,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           .describe('Slug of the page shown at /. Default: the only page, or an index of public pages.'),
         timezone: TimezoneSchema.default('UTC').describe('IANA time zone for days and times.'),
         locale: LocaleSchema.default('en').describe('Language tag: en, de, pt-BR …'),
-        security: SecuritySchema.optional().describe('Makes /.well-known/security.txt (RFC 9116). Default: none.'),
+        security: SecuritySchema.optional().describe('Publishes /.well-known/security.txt (RFC 9116). Default: none.'),
         ...LOOK,
         public: z
           .string()
@@ -403,7 +403,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
             .min(0)
             .max(300)
             .default(0)
-            .describe('How long to go on serving after SIGTERM while /-/ready answers 503; docs/operating.md.'),
+            .describe('How long to keep serving after SIGTERM while /-/ready answers 503; docs/operating.md.'),
         })
         .prefault({}),
       data: z.string().default('./data').describe('Data folder: the database and published files.'),
@@ -448,7 +448,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           key: SecretSchema.optional()
             .refine((key) => key === undefined || key.reveal().length >= 32, 'expected at least 32 characters')
             .describe(
-              'Key for hashing addresses when counting sign-in attempts and for encrypting addresses of subscribers: keep it. Set the same on all nodes. Default: generated in data/secret.key.',
+              'Key for hashing addresses when counting sign-in attempts and for encrypting subscribers’ addresses. Keep it safe, and use the same key on all nodes. Default: generated in data/secret.key.',
             ),
         })
         .prefault({}),
@@ -488,7 +488,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         context.addIssue({ code: 'custom', path: subscribed, message });
       }
       if (config.intake.length > 0 && config.operators.token === undefined) {
-        const message = 'an intake needs operators.token: without one nothing is written over HTTP';
+        const message = 'an intake needs operators.token, because nothing can be written over HTTP without it';
         context.addIssue({ code: 'custom', path: ['intake'], message });
       }
       unique(

@@ -102,7 +102,7 @@ async function sendBatch(
     if (status !== 202 || !accepted.success) {
       throw new StatusError({
         code: 'UPSTREAM_SHAPE',
-        message: `${options.id} answered ${status} in a shape that the document does not show`,
+        message: `${options.id} answered ${status} with an undocumented body`,
       });
     }
     const rejections = accepted.data.errors.filter((error) => error.index < batch.events.length);

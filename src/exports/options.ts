@@ -5,53 +5,53 @@ import { HttpUrlSchema, IdSchema, TimezoneSchema } from '../schema/scalars.ts';
 
 const InstantSchema = z
   .string()
-  .refine(isInstant, 'expected an instant with its zone, such as 2026-11-02T09:00:00+01:00')
+  .refine(isInstant, 'expected a time with a UTC offset, such as 2026-11-02T09:00:00+01:00')
   .transform((text) => Temporal.Instant.from(text).epochMilliseconds);
 const EmployeeSchema = z.int().positive();
 
 const ShiftSchema = z
   .strictObject({
-    employee: EmployeeSchema.describe('Number of the employee there.'),
-    from: InstantSchema.describe('When it begins, with its zone.'),
-    to: InstantSchema.describe('When it ends, with its zone.'),
+    employee: EmployeeSchema.describe('Employee number in that system.'),
+    from: InstantSchema.describe('Start time with UTC offset.'),
+    to: InstantSchema.describe('End time with UTC offset.'),
   })
-  .refine((shift) => shift.from < shift.to, { path: ['to'], error: 'a shift ends after it begins' });
+  .refine((shift) => shift.from < shift.to, { path: ['to'], error: 'a shift must end after it starts' });
 
 const RotationSchema = z.strictObject({
-  employees: z.array(EmployeeSchema).min(1).describe('Take turns in this order.'),
+  employees: z.array(EmployeeSchema).min(1).describe('People who take turns, in this order.'),
   startsAt: z
     .string()
     .refine(isLocalTime, 'expected a local date and time, such as 2026-01-05T09:00')
-    .describe('When the first turn began, in the time zone.'),
+    .describe('Start of the first turn, in the time zone.'),
   everyDays: z.int().min(1).max(366).default(7).describe('Length of a turn, in calendar days.'),
   timezone: TimezoneSchema.default('UTC').describe(
-    'In which turns change at the same time of day, also over clock changes.',
+    'Time zone of the handover; it stays at the same local time across daylight saving changes.',
   ),
 });
 
 /** Who is on call: shifts by name, and a rotation for the rest of the time. */
 export const RotaSchema = z
   .strictObject({
-    shifts: z.array(ShiftSchema).default([]).describe('Shifts by name; they come before the rotation.'),
-    rotation: RotationSchema.optional().describe('Who takes turns the rest of the time.'),
+    shifts: z.array(ShiftSchema).default([]).describe('Individual shifts; they take precedence over the rotation.'),
+    rotation: RotationSchema.optional().describe('Who is on call the rest of the time.'),
   })
   .refine((rota) => rota.shifts.length > 0 || rota.rotation !== undefined, {
-    error: 'a rota has shifts, a rotation, or both',
+    error: 'a rota needs shifts, a rotation, or both',
   });
 export type Rota = z.output<typeof RotaSchema>;
 
 export const PayrollOptionsSchema = z.strictObject({
-  id: IdSchema.describe('Names it in reports; part of the ids of its events.'),
+  id: IdSchema.describe('Identifies it in reports; part of its events’ ids.'),
   kind: z.literal('payroll-time-events').describe('On-call time as payroll time events.'),
   tenantBaseUrl: HttpUrlSchema.describe('Address of the tenant, without /api/v1.'),
   headers: z
     .record(z.string(), z.string())
     .default({})
-    .describe('Authentication; a secret comes from the environment.'),
-  eventType: z.enum(['overtime', 'timesheet']).default('overtime').describe('What the events are.'),
+    .describe('Headers for authentication; secrets come from the environment.'),
+  eventType: z.enum(['overtime', 'timesheet']).default('overtime').describe('Type of the events.'),
   payrollRunId: z.int().positive().optional().describe('Default: events wait for the next open run.'),
-  minMinutes: z.number().min(0).default(0).describe('Incidents shorter than this are nobody’s overtime.'),
-  batchSize: z.int().min(1).max(500).default(100).describe('Events in one request at most.'),
+  minMinutes: z.number().min(0).default(0).describe('Incidents shorter than this don’t count as overtime.'),
+  batchSize: z.int().min(1).max(500).default(100).describe('Maximum number of events in one request.'),
   rota: RotaSchema.describe('Who is on call; docs/exports.md.'),
 });
 /** One export of the configuration. */

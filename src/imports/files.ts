@@ -27,7 +27,7 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((post) => {
       if (names.has(post.name)) {
-        notes.push(dropped(post.name, 'two items have this id; the first is taken'));
+        notes.push(dropped(post.name, 'two items have this id; the first was imported'));
         return [];
       }
       names.add(post.name);
@@ -45,7 +45,10 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
   const open = posts.filter(({ post }) => isOpen(post)).map(({ name }) => name);
   if (open.length > 0)
     notes.push(
-      changed(open.join(', '), 'not over there by now; import again with --update once it is, or say so in the file'),
+      changed(
+        open.join(', '),
+        'still open at the source; import again with --update once it is over, or resolve it in the file',
+      ),
     );
   const fragment = fragmentOf({ ...site, posts: posts.map(({ post }) => post) }, redirects, options);
   return {
@@ -82,7 +85,7 @@ function redirectsOf(
   notes.push(
     ...all
       .filter((one) => !isKept(one))
-      .map(([from]) => dropped(from, 'no page has such an address here, so it leads nowhere')),
+      .map(([from]) => dropped(from, 'no page has this address in Pharos, so there is no redirect')),
   );
   return Object.fromEntries(all.filter(isKept));
 }

@@ -35,7 +35,7 @@ export function fragmentOf(
   const cut = (text: string | null, max: number, place: string): string | null => {
     const line = lineOf(text ?? '', max);
     if (line !== null && line.length < lineLength(text ?? ''))
-      notes.push(changed(place, `is cut to ${max} characters`));
+      notes.push(changed(place, `was cut to ${max} characters`));
     return line;
   };
   const posts = { id: upstreamId, kind: 'markdown', path: folder };
@@ -67,7 +67,7 @@ export function fragmentOf(
     upstreams: [...(upstream === null ? [] : [upstream]), posts],
     pages: [definition],
   };
-  const head = '# Written by pharos import. Copy what it has into pharos.yaml, lists beside those that are there.\n';
+  const head = '# Created by pharos import. Copy its entries into pharos.yaml, and add lists to those that exist.\n';
   return { config, notes, fragment: head + stringify(config, { lineWidth: 0 }) };
 }
 

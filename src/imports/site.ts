@@ -9,7 +9,7 @@ import type { PostSchema } from '../sync/connectors/markdown/schema.ts';
 export interface ImportContext {
   /** Slug that the page has here. */
   readonly page: string;
-  /** IANA zone of times that carry no offset. */
+  /** Time zone (IANA) of times without an offset. */
   readonly zone: string;
   readonly now: EpochMs;
 }

@@ -26,10 +26,7 @@ export const ComponentAnswerSchema = z.object({
   showcase: z.boolean(),
   only_show_if_degraded: z.boolean(),
   components: z.array(z.string()).optional(),
-  override: z
-    .string()
-    .nullish()
-    .describe('Ours: what an operator has put it into until it is taken back; null: nobody has.'),
+  override: z.string().nullish().describe('Pharos only: state set by an operator until removed; null: none.'),
 });
 
 const UpdateAnswerSchema = z.object({
@@ -65,11 +62,13 @@ export const IncidentAnswerSchema = z.object({
   components: z.array(ComponentAnswerSchema),
   reminder_intervals: z.null(),
   metadata: z.object({}),
-  published: z.boolean().describe('Ours: false while it is a draft.'),
+  published: z.boolean().describe('Pharos only: false while it is a draft.'),
   version: z
     .int()
     .nullable()
-    .describe('Ours: grows with every change; for If-Match. Null: it was not written here and cannot be changed here.'),
+    .describe(
+      'Pharos only: increases with every change, for If-Match. Null: it comes from elsewhere and can’t be changed here.',
+    ),
 });
 export type IncidentAnswer = z.output<typeof IncidentAnswerSchema>;
 export type ComponentAnswer = z.output<typeof ComponentAnswerSchema>;

@@ -31,7 +31,7 @@ export function newPost(request: NewIncidentRequest, context: ChangeContext): Wr
 
 function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContext): WrittenPost {
   if ((request.scheduled_repeat ?? null) !== null)
-    throw faultAt('incident.scheduled_repeat', 'only what has scheduled_for and scheduled_until repeats');
+    throw faultAt('incident.scheduled_repeat', 'scheduled_repeat needs scheduled_for and scheduled_until');
   const status = incidentStatus(request.status) ?? 'investigating';
   const { startedAt, endedAt } = isSet(request.backfilled, false)
     ? pastOf(request, now)
@@ -63,14 +63,14 @@ function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContex
 function pastOf(request: IncidentRequest, now: EpochMs): { startedAt: EpochMs; endedAt: EpochMs } {
   const { started_at: started, resolved_at: resolved, backfill_date: day, status } = request;
   if (status !== undefined && status !== 'resolved' && status !== 'postmortem')
-    throw faultAt('incident.status', 'an incident of the past is resolved or a postmortem');
+    throw faultAt('incident.status', 'a past incident must be resolved or postmortem');
   if (started === undefined && day === undefined)
-    throw faultAt('incident.backfill_date', 'an incident of the past needs its day, or started_at and resolved_at');
+    throw faultAt('incident.backfill_date', 'a past incident needs backfill_date, or started_at and resolved_at');
   const startedAt = instantIn(started ?? `${day}T00:00:00Z`);
   const endedAt = resolved === undefined ? startedAt : instantIn(resolved);
   if (startedAt > now)
     throw faultAt(started === undefined ? 'incident.backfill_date' : 'incident.started_at', 'is in the future');
-  if (endedAt < startedAt) throw faultAt('incident.resolved_at', 'is before it began');
+  if (endedAt < startedAt) throw faultAt('incident.resolved_at', 'is before the start');
   if (endedAt > now) throw faultAt('incident.resolved_at', 'is in the future');
   return { startedAt, endedAt };
 }
@@ -109,7 +109,7 @@ export function changedPost(document: WrittenPost, request: IncidentRequest, con
   const { post } = document;
   if (post.type === 'maintenance') return changedMaintenance({ ...document, post }, request, context);
   if (post.type === 'incident') return changedIncident({ ...document, post }, request, context);
-  throw new TypeError(`a post of type ${post.type} is changed otherwise`);
+  throw new TypeError(`a post of type ${post.type} can’t be changed this way`);
 }
 
 function changedIncident(
@@ -118,8 +118,7 @@ function changedIncident(
   { writing, now }: ChangeContext,
 ): WrittenPost {
   for (const field of ['scheduled_for', 'scheduled_until', 'scheduled_repeat'] as const)
-    if ((request[field] ?? null) !== null)
-      throw faultAt(`incident.${field}`, 'an incident does not become a maintenance');
+    if ((request[field] ?? null) !== null) throw faultAt(`incident.${field}`, 'an incident can’t become a maintenance');
   const status = incidentStatus(request.status);
   const { ids, declared } = namedComponents(request, writing, undefined, request.component_ids ?? null);
   const at = updateTime(updates, instantIn(post.started), now);
@@ -188,10 +187,10 @@ interface Window {
 function windowOf(request: IncidentRequest, post: MaintenancePost | null): Window {
   const starts = request.scheduled_for ?? post?.starts;
   const ends = request.scheduled_until ?? post?.ends;
-  if (starts === undefined) throw faultAt('incident.scheduled_for', 'a maintenance needs its beginning');
-  if (ends === undefined) throw faultAt('incident.scheduled_until', 'a maintenance needs its end');
+  if (starts === undefined) throw faultAt('incident.scheduled_for', 'a maintenance needs a start');
+  if (ends === undefined) throw faultAt('incident.scheduled_until', 'a maintenance needs an end');
   const window = { starts: instantIn(starts), ends: instantIn(ends) };
-  if (window.ends <= window.starts) throw faultAt('incident.scheduled_until', 'is not after scheduled_for');
+  if (window.ends <= window.starts) throw faultAt('incident.scheduled_until', 'must be after scheduled_for');
   return window;
 }
 
@@ -204,9 +203,12 @@ function movedBy(
   const isEarlyEnd = status === 'completed' && ends > now;
   const isEarlyStart = (status === 'in_progress' || status === 'verifying') && starts > now;
   if (post.repeat !== undefined && (isEarlyEnd || isEarlyStart))
-    throw faultAt('incident.status', 'a maintenance that repeats keeps to its windows; change them, or delete it');
+    throw faultAt('incident.status', 'a repeating maintenance follows its windows; change those, or delete it');
   if (isEarlyEnd && starts >= now)
-    throw faultAt('incident.status', 'it has not begun: DELETE it, or move it with scheduled_for and scheduled_until');
+    throw faultAt(
+      'incident.status',
+      'it has not started; DELETE it, or move it with scheduled_for and scheduled_until',
+    );
   if (isEarlyEnd) return { starts, ends: now };
   return isEarlyStart ? { starts: now, ends } : { starts, ends };
 }
@@ -214,7 +216,10 @@ function movedBy(
 function incidentStatus(status: IncidentRequest['status']) {
   if (status === undefined) return undefined;
   if (status === 'scheduled' || status === 'in_progress' || status === 'verifying' || status === 'completed')
-    throw faultAt('incident.status', 'an incident is investigating, identified, monitoring, resolved or postmortem');
+    throw faultAt(
+      'incident.status',
+      'expected investigating, identified, monitoring, resolved or postmortem for an incident',
+    );
   return status;
 }
 
@@ -224,7 +229,7 @@ function maintenanceStatus(status: IncidentRequest['status']): MaintenanceWord |
   if (status === undefined) return undefined;
   if (status === 'scheduled' || status === 'in_progress' || status === 'verifying' || status === 'completed')
     return status;
-  throw faultAt('incident.status', 'a maintenance is scheduled, in_progress, verifying or completed');
+  throw faultAt('incident.status', 'expected scheduled, in_progress, verifying or completed for a maintenance');
 }
 
 /** What is named by a request, and what of it is said to be in a state. */
@@ -242,7 +247,7 @@ function namedComponents(
     ]),
   );
   const stranger = only === null ? undefined : Object.keys(declared).find((id) => !ids.includes(id));
-  if (stranger !== undefined) throw faultAt('incident.components', 'names a component that component_ids leaves out');
+  if (stranger !== undefined) throw faultAt('incident.components', 'names a component that is not in component_ids');
   return { ids: [...new Set([...ids, ...Object.keys(declared)])], declared };
 }
 

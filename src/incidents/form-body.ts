@@ -53,5 +53,5 @@ function put(fields: Fields, name: string, value: string): void {
 }
 
 function twice(name: string): Refusal {
-  return new Refusal(400, `The form names ${name.slice(0, 60)} twice.`);
+  return new Refusal(400, `The form has ${name.slice(0, 60)} twice.`);
 }

@@ -4,8 +4,8 @@ import type { PageConfig } from '../config/schema.ts';
 import { INCIDENT_STATUSES } from '../model/observation.ts';
 import { MAINTENANCE_STATUSES } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
+import type { Fault } from '../schema/issue-words.ts';
 import type { FormField, OpenStory } from '../views/operators/ops-write.ts';
-import type { Issue } from './refusal.ts';
 import { statusOf } from './requests.ts';
 import { declaredBefore, type FormKind } from './write-form.ts';
 import { isPlan, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
@@ -41,7 +41,7 @@ export interface FormInit {
   readonly template: Template | null;
   /** What was sent and is shown again; null: nothing was sent. */
   readonly sent: URLSearchParams | null;
-  readonly faults: readonly Issue[];
+  readonly faults: readonly Fault[];
 }
 
 /** The fields of a form, with what was sent, what is stored, or what a template says. */

@@ -16,7 +16,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   409: 'It wasn’t created here, or this process only serves pages.',
   412: 'Someone else changed it in the meantime (If-Match).',
   413: 'The body is larger than 64 kB.',
-  422: 'The request is invalid; each issue has its path.',
+  422: 'The request is invalid; each issue has a path.',
   429: 'Too many requests; Retry-After says when.',
 };
 
@@ -34,7 +34,7 @@ export function openApiDocument(version: string, siteUrl: string): unknown {
       title: 'Pharos',
       version,
       description:
-        'Incidents, maintenances and component overrides, in the shape of the Statuspage manage API. Keys that are not listed are passed over.',
+        'Incidents, maintenance and component overrides, in the format of the Statuspage manage API. Keys that are not listed are ignored.',
     },
     servers: [{ url: `${siteUrl}/-/v1` }],
     security: [{ bearer: [] }, { oauth: [] }],

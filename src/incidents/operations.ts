@@ -17,7 +17,7 @@ import {
 } from './answers.ts';
 import { changedPost, newPost } from './change-post.ts';
 import { idWords } from './post-id.ts';
-import { faultAt, issuesOf, Refusal, unprocessable } from './refusal.ts';
+import { checked, faultAt, Refusal } from './refusal.ts';
 import {
   ComponentChangeSchema,
   declaredState,
@@ -83,10 +83,10 @@ export const OPERATIONS: readonly Operation[] = [
     answer: IncidentAnswerSchema,
     run: createIncident,
   },
-  list('unresolved', 'incidents/unresolved', 'Those that are not over'),
-  list('scheduled', 'incidents/scheduled', 'Maintenances that are planned or under way'),
-  list('upcoming', 'incidents/upcoming', 'Maintenances that have not begun'),
-  list('active_maintenance', 'incidents/active_maintenance', 'Maintenances under way'),
+  list('unresolved', 'incidents/unresolved', 'Unresolved incidents and maintenance'),
+  list('scheduled', 'incidents/scheduled', 'Planned and current maintenance'),
+  list('upcoming', 'incidents/upcoming', 'Maintenance that has not started'),
+  list('active_maintenance', 'incidents/active_maintenance', 'Current maintenance'),
   {
     id: 'getIncident',
     summary: 'One incident or maintenance',
@@ -105,7 +105,7 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     id: 'updateIncident',
-    summary: 'Post an update (status, body, components), or change what is said of it',
+    summary: 'Add an update (status, body, components), or edit it',
     methods: ['PATCH', 'PUT'],
     path: 'incidents/{incident}',
     scope: 'incidents',
@@ -116,7 +116,7 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     id: 'deleteIncident',
-    summary: 'Take it away for good',
+    summary: 'Delete it permanently',
     methods: ['DELETE'],
     path: 'incidents/{incident}',
     scope: 'incidents',
@@ -162,7 +162,7 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     id: 'updateComponent',
-    summary: 'Put a component into a state until operational takes that back',
+    summary: 'Override the state of a component until it is set to operational',
     methods: ['PATCH', 'PUT'],
     path: 'components/{component}',
     scope: 'components',
@@ -172,13 +172,6 @@ export const OPERATIONS: readonly Operation[] = [
     run: overrideComponent,
   },
 ];
-
-/** Checks a body by its schema. @throws Refusal 422 with every path */
-function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
-  return parsed.data;
-}
 
 async function createIncident(call: Call): Promise<unknown> {
   const { incident } = checked(NewIncidentSchema, call.body);
@@ -274,7 +267,7 @@ async function answerAfter(call: Call, id: string): Promise<unknown> {
 
 function answerFor(writing: WritingPage, own: WrittenStory): unknown {
   const story = storyOf(writing, own.row.id);
-  if (story === null) throw new Refusal(409, 'It was saved, but contains nothing the page can show.');
+  if (story === null) throw new Refusal(409, 'It was saved, but contains nothing that the page can show.');
   return incidentAnswer(writing, story, own);
 }
 

@@ -1,20 +1,14 @@
 /** Why something is not written, with the place of each fault. */
 
 import type { z } from 'zod';
-
-export interface Issue {
-  /** `incident.components.abc`; empty: the body itself. */
-  readonly path: string;
-  /** What was expected, and what to do. */
-  readonly message: string;
-}
+import { checkOwn, type Fault, faultText } from '../schema/issue-words.ts';
 
 /** Answered with its status; nothing was written. */
 export class Refusal extends Error {
   readonly status: number;
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Fault[];
 
-  constructor(status: number, message: string, issues: readonly Issue[] = []) {
+  constructor(status: number, message: string, issues: readonly Fault[] = []) {
     super(message);
     this.name = 'Refusal';
     this.status = status;
@@ -23,12 +17,8 @@ export class Refusal extends Error {
 }
 
 /** 422 over some places. */
-export function unprocessable(issues: readonly Issue[]): Refusal {
-  return new Refusal(
-    422,
-    issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '),
-    issues,
-  );
+export function unprocessable(issues: readonly Fault[]): Refusal {
+  return new Refusal(422, issues.map(faultText).join('; '), issues);
 }
 
 /** 422 over one place. */
@@ -36,7 +26,9 @@ export function faultAt(path: string, message: string): Refusal {
   return unprocessable([{ path, message }]);
 }
 
-/** What a schema found, by path. */
-export function issuesOf({ issues }: z.ZodError): readonly Issue[] {
-  return issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
+/** @throws Refusal 422 with every path that does not meet the schema */
+export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = checkOwn(schema, value);
+  if (!parsed.success) throw unprocessable(parsed.faults);
+  return parsed.data;
 }

@@ -55,7 +55,7 @@ const BodySchema = z
 const FlagSchema = z.union([z.boolean(), z.enum(['true', 'false', '1', '0'])]);
 const InstantSchema = z
   .string()
-  .refine((text) => parseInstant(text, 'UTC') !== null, 'expected an instant such as 2026-11-21T22:00:00Z');
+  .refine((text) => parseInstant(text, 'UTC') !== null, 'expected a date and time such as 2026-11-21T22:00:00Z');
 const ComponentStatusSchema = z.enum(Object.keys(COMPONENT_STATUSES) as [ComponentStatus, ...ComponentStatus[]]);
 const ComponentIdSchema = z.string().min(1).max(300);
 const STATUSES = [...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES] as const;
@@ -66,36 +66,40 @@ const IncidentFields = {
     .enum(STATUSES)
     .optional()
     .describe(
-      'Of an incident investigating, identified, monitoring, resolved or postmortem; of a maintenance the others.',
+      'For an incident investigating, identified, monitoring, resolved or postmortem; for maintenance the others.',
     ),
   body: BodySchema.optional(),
   impact_override: z
     .enum([...INCIDENT_IMPACTS, 'maintenance'])
     .nullish()
-    .describe('Default: by the worst state that is declared.'),
+    .describe('Default: from the worst declared state.'),
   component_ids: z
     .array(ComponentIdSchema)
     .max(COMPONENTS_MAX)
     .optional()
-    .describe('Components it is about, by their id in the page’s v2 JSON or in the configuration.'),
+    .describe('Affected components, by their id in the page’s v2 JSON or in the configuration.'),
   components: z
     .record(ComponentIdSchema, ComponentStatusSchema)
     .refine((all) => Object.keys(all).length <= COMPONENTS_MAX, `at most ${COMPONENTS_MAX} components`)
     .optional()
-    .describe('The state that each is declared to be in, from now until another is or it is over.'),
-  scheduled_for: InstantSchema.nullish().describe('Beginning of a maintenance; makes it one.'),
+    .describe('Declared state of each, from now until another is declared or the incident ends.'),
+  scheduled_for: InstantSchema.nullish().describe('Start of a maintenance; turns the incident into one.'),
   scheduled_until: InstantSchema.nullish().describe('End of a maintenance.'),
   scheduled_repeat: z
     .string()
     .regex(REPEAT_RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')
     .nullish()
-    .describe('Ours: rule of RFC 5545 by which the maintenance comes back.'),
-  backfilled: FlagSchema.optional().describe('True: it is of the past, and nobody is notified.'),
-  backfill_date: z.iso.date().optional().describe('The day of an incident of the past, where started_at is not given.'),
-  started_at: InstantSchema.optional().describe('Ours: when an incident of the past began.'),
-  resolved_at: InstantSchema.optional().describe('Ours: when an incident of the past was over.'),
-  deliver_notifications: FlagSchema.optional().describe('Whether subscribers are told of this update. Default: true.'),
-  published: FlagSchema.optional().describe('Ours: false keeps it a draft, which only a preview shows. Default: true.'),
+    .describe('Pharos only: recurrence rule (RFC 5545) of the maintenance.'),
+  backfilled: FlagSchema.optional().describe('True: a past incident; nobody is notified.'),
+  backfill_date: z.iso.date().optional().describe('Day of a past incident, if started_at is not set.'),
+  started_at: InstantSchema.optional().describe('Pharos only: start of a past incident.'),
+  resolved_at: InstantSchema.optional().describe('Pharos only: end of a past incident.'),
+  deliver_notifications: FlagSchema.optional().describe(
+    'Whether subscribers and channels are notified of this update. Default: true.',
+  ),
+  published: FlagSchema.optional().describe(
+    'Pharos only: false keeps it a draft, which only a preview shows. Default: true.',
+  ),
 };
 
 /** Of `POST incidents`. */
@@ -107,7 +111,7 @@ export const IncidentChangeSchema = z.looseObject({ incident: z.looseObject(Inci
 /** Of `PATCH components/<id>`. */
 export const ComponentChangeSchema = z.looseObject({
   component: z.looseObject({
-    status: ComponentStatusSchema.describe('Holds until operational takes it back.'),
+    status: ComponentStatusSchema.describe('Stays until it is set to operational.'),
   }),
 });
 

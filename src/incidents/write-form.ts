@@ -2,11 +2,12 @@
 
 import type { ANNOUNCEMENT_LEVELS } from '../model/observation.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
+import type { Fault } from '../schema/issue-words.ts';
 import type { IncidentPost } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 import { changedPost, newPost } from './change-post.ts';
-import { faultAt, type Issue, issuesOf, Refusal, unprocessable } from './refusal.ts';
+import { checked, faultAt, Refusal, unprocessable } from './refusal.ts';
 import {
   ComponentChangeSchema,
   declaredState,
@@ -40,7 +41,7 @@ export function postOfForm(kind: FormKind, form: URLSearchParams, context: FormC
 }
 
 /** Paths of the API as names of fields. */
-function toField({ path, message }: Issue): Issue {
+function toField({ path, message }: Fault): Fault {
   return { path: path.replace(/^(?:incident|component|announcement)\.?/, ''), message };
 }
 
@@ -70,15 +71,13 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
     published: form.get('published') !== 'false',
   };
   if (own === null) {
-    const parsed = NewIncidentSchema.safeParse({ incident: asked });
-    if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
+    const { incident } = checked(NewIncidentSchema, { incident: asked });
     if (kind === 'maintenance' && asked.scheduled_for === undefined)
-      throw faultAt('scheduled_for', 'a maintenance needs its beginning');
-    return newPost(parsed.data.incident, { writing, now });
+      throw faultAt('scheduled_for', 'a maintenance needs a start');
+    return newPost(incident, { writing, now });
   }
-  const parsed = IncidentChangeSchema.safeParse({ incident: asked });
-  if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
-  return changedPost(own.document, parsed.data.incident, { writing, now });
+  const { incident } = checked(IncidentChangeSchema, { incident: asked });
+  return changedPost(own.document, incident, { writing, now });
 }
 
 /** What an incident last declared of each component, in the words of the form. */
@@ -108,14 +107,16 @@ function instantText(form: URLSearchParams, name: string, { model }: WritingPage
 
 function announcementOf(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
   const until = instantText(form, 'until', writing);
-  const parsed = NewAnnouncementSchema.safeParse({
+  const {
+    name: title,
+    body,
+    level,
+  } = checked(NewAnnouncementSchema, {
     name: form.get('name') ?? '',
     body: form.get('body') ?? '',
     level: form.get('level') ?? 'info',
   });
-  if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
-  if (until !== undefined && until <= toIso(now)) throw faultAt('until', 'is not in the future');
-  const { name: title, body, level } = parsed.data;
+  if (until !== undefined && until <= toIso(now)) throw faultAt('until', 'must be in the future');
   return {
     post: {
       type: 'announcement',
@@ -133,10 +134,10 @@ function announcementOf(form: URLSearchParams, { writing, now }: FormContext): W
 
 function overrideOf(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
   const component = componentRef(writing, form.get('component') ?? '', 'component');
-  const parsed = ComponentChangeSchema.safeParse({ component: { status: form.get('status') ?? '' } });
-  if (!parsed.success) throw unprocessable(issuesOf(parsed.error));
-  const state = declaredState(parsed.data.component.status);
-  if (state === 'operational') throw faultAt('status', 'an override says what is wrong; take it back instead');
+  const { component: change } = checked(ComponentChangeSchema, { component: { status: form.get('status') ?? '' } });
+  const state = declaredState(change.status);
+  if (state === 'operational')
+    throw faultAt('status', 'an override needs a state other than operational; remove it instead');
   const name = writing.model.components.find(({ definition }) => component.endsWith(`/${definition.id}`))?.name;
   return {
     post: {

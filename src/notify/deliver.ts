@@ -90,7 +90,7 @@ async function sendMails(mails: ReturnType<typeof mailsOf>, sendMail: SendChanne
       const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
       const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
       const isRefused = typeof responseCode === 'number' && responseCode >= 550 && responseCode <= 554;
-      const reason = `the mail was not taken (${facts.join(', ') || 'no reason given'}); check access.smtp and the recipient`;
+      const reason = `the mail server rejected the message (${facts.join(', ') || 'no reason given'}); check access.smtp and the recipient`;
       return isRefused ? { outcome: 'rejected', reason } : later(reason);
     }
   }
@@ -112,7 +112,7 @@ async function send(
   kind: { readonly kind: string; readonly isTaken: (answer: Answer) => boolean },
 ): Promise<Delivery> {
   const url = URL.parse(request.url);
-  if (url === null) return { outcome: 'rejected', reason: 'the address cannot be read' };
+  if (url === null) return { outcome: 'rejected', reason: 'the address is invalid' };
   const isAllowed = allowed.includes(hostOf(url));
   if (!isAllowed && url.protocol !== 'https:')
     return later('the address is not https; change it, or add its host to allow_private_hosts');
@@ -202,15 +202,14 @@ function later(reason: string): Delivery {
   return { outcome: 'postponed', reason, afterMs: null };
 }
 
-const PRIVATE_WORDS =
-  'the address leads into a network that is not public; to send there, add its host to allow_private_hosts';
+const PRIVATE_WORDS = 'the address is not public; to send there, add its host to allow_private_hosts';
 const NETWORK_WORDS: Readonly<Record<string, string>> = {
   EPRIVATE: PRIVATE_WORDS,
-  ENOTFOUND: 'there is no host of this name; check the address',
-  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ENOTFOUND: 'the host does not exist; check the address',
+  EAI_AGAIN: 'the host name can’t be resolved right now',
   ECONNREFUSED: 'nothing listens there; check host and port',
-  ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
+  ECONNRESET: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
 };
 
@@ -220,8 +219,8 @@ function networkWords(error: unknown): string {
   const words = NETWORK_WORDS[code];
   if (words !== undefined) return words;
   return /^(CERT_|ERR_TLS_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)
-    ? `its certificate is not accepted (${code})`
-    : `it cannot be reached (${code || 'no reason given'})`;
+    ? `its certificate was rejected (${code})`
+    : `it is unreachable (${code || 'no reason given'})`;
 }
 
 /** Every secret of the settings, however deep. */

@@ -32,11 +32,14 @@ export async function handToSubscriber(deps: EmailDeps, job: Job): Promise<Hando
   if (subscriber === null || subscriber.state !== stateFor(job)) return { outcome: 'dropped' };
   const address = deps.seal.open(subscriber.address, subscriber.id);
   if (address === null)
-    return { outcome: 'rejected', reason: 'the address was encrypted with another key: set access.key as it was' };
+    return {
+      outcome: 'rejected',
+      reason: 'the address was encrypted with another key; restore the previous access.key',
+    };
   const page = deps.pageOf(subscriber.slug);
   if (page === null || !mayReceive(page, address, subscriber.gate)) {
     if (deps.now() - job.createdAt > WAITED_FOR_MS) return { outcome: 'dropped' };
-    return { outcome: 'postponed', reason: 'its subscriber may not see the page', afterMs: MINUTE_MS };
+    return { outcome: 'postponed', reason: 'the subscriber is not allowed to see the page', afterMs: MINUTE_MS };
   }
   const mail = await mailFor(deps, job, { subscriber, address, page });
   if (mail === null) return { outcome: 'dropped' };
@@ -90,7 +93,7 @@ const CLOSING = 421;
 function failureOf(error: unknown): Handover {
   const { code, responseCode, command } = error as Readonly<Record<string, unknown>>;
   const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
-  const reason = `the mail server did not take it (${facts.join(', ') || 'no reason given'})`;
+  const reason = `the mail server rejected it (${facts.join(', ') || 'no reason given'})`;
   if (typeof responseCode !== 'number' || responseCode === CLOSING || !OF_MESSAGE.has(command))
     return { outcome: 'unreachable', reason: `${reason}; check access.smtp` };
   return responseCode >= 500 ? { outcome: 'rejected', reason } : { outcome: 'postponed', reason, afterMs: null };

@@ -151,7 +151,7 @@ export function createSender(options: SenderOptions): Sender {
       const waitMs = Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MAX_MS);
       pauses.set(channel, { until: toEpochMs(now() + waitMs), failures });
       options.onError(
-        new Error(`Messages by ${channel} cannot be delivered: ${reason}. They wait and are tried again.`),
+        new Error(`Can’t deliver messages by ${channel}: ${reason}. They are queued and will be retried.`),
       );
     }
     options.onResult(channel, 'postponed', 1);

@@ -124,7 +124,7 @@ export function readSubscriberList(text: string): ReadList {
         components: -1,
       };
   if (columns.email === -1)
-    return { rows: [], problems: ['there is no column of addresses: name one "email" in the first line'] };
+    return { rows: [], problems: ['there is no column of addresses; name one "email" in the first line'] };
   const rows: ReadRow[] = [];
   const problems: string[] = [];
   for (const [index, record] of records.entries()) {

@@ -13,19 +13,17 @@ import {
 } from '../model/scalars.ts';
 import { isSlug } from '../model/slugs.ts';
 
-export const IdSchema = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected letters, digits, - and _, at most 64');
+export const IdSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected at most 64 letters, digits, - and _');
 export const SlugSchema = z
   .string()
-  .regex(SLUG, 'expected lower-case letters, digits and -, at most 256')
+  .regex(SLUG, 'expected at most 256 lower-case letters, digits and -')
   .refine((slug) => !SLUG.test(slug) || isSlug(slug), 'this name is reserved. Choose another slug');
 export const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 export const LinkSchema = z
   .string()
-  .regex(/^(https?:\/\/|mailto:)/, 'expected an address that begins with https://, http:// or mailto:')
+  .regex(/^(https?:\/\/|mailto:)/, 'expected an address that starts with https://, http:// or mailto:')
   .max(LINK_LENGTH_MAX)
-  .refine((text) => safeLink(text) !== null, 'expected a whole address, without a user name in it');
+  .refine((text) => safeLink(text) !== null, 'expected a complete address without a user name');
 export const HostSchema = z.string().regex(HOST_NAME, 'expected a host name');
 export const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin');
 export const LocaleSchema = z

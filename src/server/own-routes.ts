@@ -114,7 +114,7 @@ async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<
   try {
     const ended = await within(options.waitMs ?? WAIT_MS, report);
     if (ended !== null) return json(200, { run: id, report: ended });
-    return json(202, { run: id, message: 'The run is still under way. See /-/ops or the log for its result.' });
+    return json(202, { run: id, message: 'The run is still in progress. See /-/ops or the log for its result.' });
   } catch {
     // The engine has told the log, which lets no secret out.
     return json(503, { run: id, message: 'The run ended without a report. Search the log for its id.' });

@@ -1,4 +1,4 @@
-/** Who made Pharos do what, when, from where, and what came of it; sign-ins as sums. */
+/** Who made Pharos do what, when, from where, and the result; sign-ins as sums. */
 
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../model/time.ts';

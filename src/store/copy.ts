@@ -26,7 +26,7 @@ export function copyTables(from: Reader, to: Database, version: number): Promise
     const copied: CopiedTable[] = [];
     for (const shape of tableShapes(version)) {
       if ((await countOf(tx, shape)) > shape.rowsAtFirst)
-        throw failure(`${shape.name} has rows already; copy into a new database`);
+        throw failure(`${shape.name} already has rows; copy into a new database`);
       await tx.run(`DELETE FROM ${shape.name}`);
       const list = shape.columns.join(', ');
       const marks = shape.columns.map(() => '?').join(', ');
@@ -36,7 +36,7 @@ export function copyTables(from: Reader, to: Database, version: number): Promise
           rows.map((row) => shape.columns.map((column) => row[column] as SqlValue)),
         );
       const [before, after] = [await countOf(from, shape), await countOf(tx, shape)];
-      if (before !== after) throw failure(`${shape.name} has ${before} rows and ${after} were copied`);
+      if (before !== after) throw failure(`${shape.name} has ${before} rows, but ${after} were copied`);
       copied.push({ table: shape.name, rows: after });
     }
     return copied;

@@ -27,7 +27,7 @@ export function latestVersion(): number {
 export function outdated(current: number): StatusError {
   return new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `The database has version ${current}, and this Pharos needs version ${latestVersion()}. Nothing was changed. Run "pharos store migrate", or start the server: both make a copy first.`,
+    message: `The database has schema version ${current}; this Pharos needs version ${latestVersion()}. Nothing was changed. Run "pharos store migrate", or start the server: both make a copy first.`,
     context: { schema: current },
   });
 }

@@ -163,6 +163,6 @@ async function withdraw(
       subject: upstreamId,
       client: null,
       run: null,
-      outcome: `${table} ${JSON.stringify(id.slice(0, 120))} was taken back there and is shown no more`,
+      outcome: `${table} ${JSON.stringify(id.slice(0, 120))} was withdrawn by the upstream and is no longer shown`,
     });
 }

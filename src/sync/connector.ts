@@ -171,7 +171,7 @@ export interface Introduction {
 }
 
 /**
- * One kind of upstream. `docs/upstreams/<kind>.md` says what it is asked, what that costs and what its words mean.
+ * One kind of upstream. `docs/upstreams/<kind>.md` documents its requests, their cost and its states.
  *
  * `options` is what stands in the configuration beside `id` and `kind`; secrets in it are plain strings here and are
  * only ever put into `Question.headers` or a log-in body.

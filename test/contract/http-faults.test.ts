@@ -106,9 +106,9 @@ describe('an answer that does not come', () => {
   it('the deadline of one request may be shorter than usual, never longer', async () => {
     const server = await serve(() => undefined);
     const fault = await faultOf(ask(client({ totalMs: 60_000 }), server.origin, { totalMs: 100 }));
-    expect(fault.message).toContain('no complete answer within 0.1 s');
+    expect(fault.message).toContain('no complete response within 0.1 s');
     const longer = await faultOf(ask(client({ totalMs: 100 }), server.origin, { totalMs: 60_000 }));
-    expect(longer.message).toContain('no complete answer within 0.1 s');
+    expect(longer.message).toContain('no complete response within 0.1 s');
   });
 
   it('a caller that stops waiting stops the request', async () => {

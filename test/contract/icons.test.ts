@@ -73,7 +73,7 @@ describe.each(DATABASES)('icons of pages over %s', (kind) => {
     expect(asked.length).toBe(1);
     answers.set(OTHER.address, Buffer.from('no picture'));
     await keeper.refresh([OTHER], at(HOUR_MS));
-    expect(await kinds(keeper)).toEqual([[OTHER.address, 'it is no picture that can be taken: PNG, JPEG, GIF or SVG']]);
+    expect(await kinds(keeper)).toEqual([[OTHER.address, 'it is not a PNG, JPEG, GIF or SVG image']]);
     answers.set(OTHER.address, GIF);
     await keeper.refresh([OTHER], at(2 * HOUR_MS));
     expect(await kinds(keeper)).toEqual([[OTHER.address, 'picture']]);

@@ -293,7 +293,7 @@ describe('pharos import uptime-kuma', () => {
 
   it('says which page is meant, and what is no database of it', async () => {
     const database = databaseOf(TABLES);
-    expect((await run('uptime-kuma', database)).stderr).toContain('name one with --status-page: main, staff');
+    expect((await run('uptime-kuma', database)).stderr).toContain('choose one with --status-page: main, staff');
     expect((await run('uptime-kuma', database, '--status-page', 'x')).stderr).toContain('there is no status page "x"');
     expect((await run('uptime-kuma', databaseOf('CREATE TABLE a (b)', 'other.db'))).stderr).toContain(
       'other.db cannot be read as the database of Uptime Kuma: no such table: status_page',

@@ -187,7 +187,7 @@ describe('pharos import statuspage', () => {
     const file = join(cwd, out(), 'statuspage-i1.md');
     writeFileSync(file, `${readFileSync(file, 'utf8')}\nEdited.\n`);
     const kept = await run(server.url);
-    expect(kept.stdout).toContain('3 unchanged, 1 left as they are');
+    expect(kept.stdout).toContain('3 unchanged, 1 left unchanged');
     expect(readFileSync(file, 'utf8')).toContain('Edited.');
     expect((await run(server.url, '--update')).stdout).toContain('1 updated');
     expect(posts()).toEqual(before);
@@ -317,7 +317,7 @@ describe('pharos import statuspage', () => {
     ])();
     const { stdout } = await run(server.url);
     expect(stdout).toMatch(/✗ \/api\/v2\/incidents\.json bad1: created_at/);
-    expect(stdout).toMatch(/✗ incident i2: an update cannot be read: created_at/);
+    expect(stdout).toMatch(/✗ incident i2: an update is unreadable: created_at/);
     expect(stdout).toMatch(/~ incident i2: an update has the unknown status "odd"/);
     expect(stdout).toMatch(/✗ \/api\/v2\/incidents\.json: /);
     await server.stop();

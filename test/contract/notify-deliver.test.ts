@@ -289,8 +289,7 @@ describe('an address', () => {
         host,
         {
           outcome: 'postponed',
-          reason:
-            'the address leads into a network that is not public; to send there, add its host to allow_private_hosts',
+          reason: 'the address is not public; to send there, add its host to allow_private_hosts',
           afterMs: null,
         },
       ]);

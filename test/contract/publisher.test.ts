@@ -529,7 +529,7 @@ describe('a page that goes behind a gate', () => {
     for (const path of paths) expect(site.served('acme', path), path).not.toContain('CANARY');
   });
 
-  it('is unreachable on the public side even when it cannot be drawn', async () => {
+  it('is unreachable on the public side even when it can’t be rendered', async () => {
     const { site } = await published();
     site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
     later(site, SECOND_MS);

@@ -93,7 +93,7 @@ const NOT_ASKED = 'not asked';
 const FULL = ['up/1 operational', 'up/2 paused', 'up/3 operational', 'up/4 paused'];
 const ACME = ['acme-status', 'public', true, 3, 2];
 const ON_ACME = [['up/report-1'], ['up/maintenance-1', 'up/maintenance-2']];
-const MAY_WRITE = 'this key may write; a read-only key is enough';
+const MAY_WRITE = 'this key can write; a read-only key is enough';
 
 /** Each recorded exchange, and what is made of it. */
 const TABLE: Readonly<Record<string, typeof REFUSED | typeof NOT_ASKED | readonly [Makes, unknown]>> = {

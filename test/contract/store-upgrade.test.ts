@@ -130,7 +130,9 @@ describe('a database of an older version', () => {
     const { status, stdout } = await run('store migrate');
     const copy = `${file}.version-${OLDER}`;
     expect(status).toBe(0);
-    expect(stdout).toBe(`The database went from version ${OLDER} to ${LATEST}.\nA copy from before: ${copy}\n`);
+    expect(stdout).toBe(
+      `The database went from version ${OLDER} to ${LATEST}.\nCopy from before the upgrade: ${copy}\n`,
+    );
     expect([versionIn(file), rowsIn(file)]).toEqual([LATEST, ROWS]);
     expect([versionIn(copy), rowsIn(copy)]).toEqual([OLDER, ROWS]);
     expect(statSync(copy).mode & 0o777).toBe(0o600);

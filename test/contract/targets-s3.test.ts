@@ -376,7 +376,7 @@ describe('a bucket with faults', () => {
     ['is not there', { kind: 'answer', status: 404, code: 'NoSuchBucket' }, /no such bucket/],
     ['is elsewhere', { kind: 'answer', status: 301, code: 'PermanentRedirect' }, /output\.s3\.region/],
     ['says something strange', { kind: 'answer', status: 418, code: 'Teapot' }, /418 Teapot/],
-    ['never answers', { kind: 'slow', ms: 2_000 }, /no complete answer in time|no answer in time/],
+    ['never answers', { kind: 'slow', ms: 2_000 }, /no complete response in time|no response in time/],
     ['hangs up', { kind: 'cut' }, /connection was cut/],
     ['talks too much', { kind: 'huge-error' }, /larger than/],
   ])('that %s is reported in words, without keys, after a bounded number of tries', async (_name, fault, words) => {

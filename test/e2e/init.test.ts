@@ -112,8 +112,9 @@ describe('questions', () => {
       [['--url', 'status.example.com'], '--url status.example.com'],
       [['--kind', 'server-monitr'], 'Did you mean server-monitor?'],
       [['--deploy', 'compos'], 'Did you mean compose?'],
-      [['--posts', '../elsewhere'], 'Name a folder'],
+      [['--posts', '../elsewhere'], 'Give the name of a folder'],
       [['--kind', 'server-monitor', '--set', 'baseUrl=nowhere', '--set', 'apiKey=EDGE_KEY'], 'baseUrl='],
+      [['--kind', 'uptime-service', '--set', 'preset=openstaus'], 'Did you mean openstatus?'],
     ] as const) {
       const { status, stderr } = await run('init', '--yes', ...wrong);
       expect([status, stderr]).toEqual([2, expect.stringContaining(words)]);
@@ -130,6 +131,17 @@ describe('what is written', () => {
     expect((parse(read('pharos.yaml')) as { site: { home: string } }).site.home).toBe('status');
     const checked = await run('check', '--json');
     expect([checked.status, JSON.parse(checked.stdout)]).toEqual([0, expect.objectContaining({ ok: true })]);
+  });
+
+  it('has the preset that openstatus needs, which reads its pages', async () => {
+    const { upstreams } = parse(sandbox.configText()) as { upstreams: readonly Record<string, string>[] };
+    const { rpcUrl, restUrl } = upstreams.find(({ preset }) => preset === 'openstatus') ?? {};
+    const pairs = [`rpcUrl=${rpcUrl}`, `restUrl=${restUrl}`, 'apiKey=SVC_KEY'];
+    const made = await run('init', '--yes', '--kind', 'uptime-service', ...pairs.flatMap((pair) => ['--set', pair]));
+    expect([made.status, made.stderr], made.stdout).toEqual([0, '']);
+    const config = parse(read('pharos.yaml')) as { site: object; upstreams: readonly object[] };
+    expect(config.upstreams).toEqual([expect.objectContaining({ preset: 'openstatus', rpcUrl })]);
+    expect(config.site).toHaveProperty('home');
   });
 
   it('has the first public page of an upstream at the root where the upstream defines pages', async () => {

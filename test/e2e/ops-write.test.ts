@@ -60,7 +60,7 @@ describe('the form of operators', () => {
     await page.getByLabel('API').selectOption('Major outage');
     await press('Preview');
     await said('API: operational → major outage');
-    await said('Pharos itself sends no notifications');
+    await said('notified if the page has any');
     const preview = page.frameLocator('iframe');
     await preview.getByText('Errors at the API').first().waitFor();
     expect(await shown()).not.toContain('Errors at the API');
@@ -106,7 +106,7 @@ describe('the form of operators', () => {
     await page.getByLabel('Repeats').selectOption('Every week');
     await page.getByLabel('Website').selectOption('Under maintenance');
     await press('Send');
-    await said('is not after scheduled_for');
+    await said('must be after scheduled_for');
     expect(await page.getByLabel('Starts').inputValue()).toBe('2030-07-01T22:00');
     await page.getByLabel('Ends').fill('2030-07-01T23:30');
     await press('Send');

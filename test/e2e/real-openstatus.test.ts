@@ -7,7 +7,7 @@ import { eventually, type RunningPharos, startPharos, temporaryFolder } from '..
 import { type Replay, replayKey, startReplay } from '../helpers/replay.ts';
 
 const LEFT_OUT =
-  'pages.1: left out: languages besides its default (en); accent_color, css_variables and locale of pharos.yaml say how a page looks';
+  'pages.1: left out: languages other than its default (en); use accent_color, css_variables and locale in pharos.yaml';
 
 /** By the recordings of test/fixtures/openstatus, up to the step in which `check` was run there too. */
 describe('what is left out of a real openstatus', () => {
@@ -38,7 +38,7 @@ describe('what is left out of a real openstatus', () => {
     const { status, stdout } = await runHere(['check'], { cwd: folder.path, env });
     expect(stdout).toContain('7 status pages; 13 notification channels (1 discord, 1 email, 1 google_chat');
     expect(stdout.split('\n').filter((line) => line.startsWith('! '))).toEqual([
-      '! os: pages.2: left out: languages besides its default (en); accent_color, css_variables and locale of pharos.yaml say how a page looks',
+      '! os: pages.2: left out: languages other than its default (en); use accent_color, css_variables and locale in pharos.yaml',
       `! os: ${LEFT_OUT}`,
       '! page manual: its language there is tr, for which there are no words here, so it is drawn in en',
       expect.stringMatching(/^! page staff: Only the upstream knows its password\. The page stays private/),

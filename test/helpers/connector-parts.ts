@@ -92,7 +92,7 @@ function missingInDocument(connector: AnyConnector): string[] {
   const { kind } = connector;
   const path = `${DOCUMENTS_FOLDER}/${kind}.md`;
   if (!existsSync(join(ROOT, path)))
-    return [`${path} is missing: what ${kind} is asked, what that costs, what its words mean, its oddities.`];
+    return [`${path} is missing: describe a configuration, the options, the requests, the states and known quirks.`];
   const text = readFileSync(join(ROOT, path), 'utf8');
   const hasEntry = codeBlocks({ path, text }).some((block) => block.text.includes(`kind: ${kind}`));
   return [

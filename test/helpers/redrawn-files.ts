@@ -1,6 +1,6 @@
 /**
  * Publishes every file of one page and of the site with the sources of the tree that it lies in, on top of what it printed
- * the last time, and prints what came of it as JSON. Arguments: a file with what it printed; none: nothing was published.
+ * the last time, and prints result as JSON. Arguments: a file with what it printed; none: nothing was published.
  * To be run as a process of its own, in a copy of the tree.
  */
 

@@ -132,7 +132,7 @@ describe('notifications', () => {
 
   it('by email need a mail server', () => {
     expect(faultsOf(entryOf('email'), { access: {} })).toEqual([
-      'notifications[0].kind: a channel of kind email needs access.smtp and access.from: the mail server it is sent through',
+      'notifications[0].kind: an email channel needs a mail server: set access.smtp and access.from',
     ]);
   });
 
@@ -140,7 +140,7 @@ describe('notifications', () => {
     ['sms', { phone_number: '030 123456' }, 'phone_number: expected a number in international format'],
     ['email', { email: 'nobody' }, 'email: '],
     ['telegram', { chat_id: 'my group' }, 'chat_id: expected a chat id'],
-    ['ntfy', { topic: '../x' }, 'topic: expected letters'],
+    ['ntfy', { topic: '../x' }, 'topic: expected at most 64 letters'],
     ['webhook', { headers: { 'X-A': 'a\r\nX-B: b' } }, 'headers'],
     ['webhook', { headers: { 'X A': 'a' } }, 'headers'],
     ['pagerduty', { region: 'mars' }, 'region: '],

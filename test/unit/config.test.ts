@@ -53,7 +53,7 @@ describe('the configuration', () => {
 
   it('refuses a secret in clear and names the way to give it', () => {
     expect(faultsOf(`${SITE}operators: { token: hunter2hunter2 }\n`)).toEqual([
-      'operators.token: secrets must not be in this file. Write ${NAME} and set that environment variable, or use ${file:/path} (line 2)',
+      'operators.token: secrets must not be in this file. Use ${NAME} and set that environment variable, or use ${file:/path} (line 2)',
     ]);
   });
 
@@ -95,9 +95,9 @@ pages: [{ slug: a, theme: drak, incidents: { after: 3 } }, { slug: b, title: "" 
         /^upstreams\[0\]\.kind: unknown kind "server-montor"\. Did you mean server-monitor\? Expected one of server-monitor, .* \(line 4\)$/,
       ),
       'upstreams[1]: unknown key aut. Did you mean auth? (line 5)',
-      'upstreams[2].apiKey: missing; expected a text (line 6)',
+      'upstreams[2].apiKey: missing; expected a string (line 6)',
       'pages[0].theme: expected one of system, light, dark; got "drak". Did you mean dark? (line 7)',
-      'pages[0].incidents.after: expected a length of time such as 90s, 3m or 1h, or off; got 3 (line 7)',
+      'pages[0].incidents.after: expected a duration such as 90s, 3m or 1h, or off; got 3 (line 7)',
       'pages[1].title: expected at least 1 character; got "" (line 7)',
     ]);
   });
@@ -266,13 +266,13 @@ describe('output', () => {
   it.each([
     [{ endpoint: 'http://minio.example.com' }, 'output.s3.endpoint: expected https'],
     [{ endpoint: 'ftp://x' }, 'output.s3.endpoint: expected an http(s) address'],
-    [{ endpoint: 'https://user:pw@s3.example.com' }, 'output.s3.endpoint: expected an address without user'],
-    [{ endpoint: 'https://s3.example.com/?x=1' }, 'output.s3.endpoint: expected an address without user'],
-    [{ bucket: 'Pages_1' }, 'output.s3.bucket: expected the name of a bucket'],
+    [{ endpoint: 'https://user:pw@s3.example.com' }, 'output.s3.endpoint: expected a URL without user'],
+    [{ endpoint: 'https://s3.example.com/?x=1' }, 'output.s3.endpoint: expected a URL without user'],
+    [{ bucket: 'Pages_1' }, 'output.s3.bucket: expected a bucket name'],
     [{ bucket: '192.168.0.1' }, 'output.s3.bucket: expected a name'],
     [{ bucket: 'a..b' }, 'output.s3.bucket: expected a name'],
-    [{ prefix: '../up' }, 'output.s3.prefix: a prefix has no . or ..'],
-    [{ prefix: '/root' }, 'output.s3.prefix: expected a path without /'],
+    [{ prefix: '../up' }, 'output.s3.prefix: expected a prefix without'],
+    [{ prefix: '/root' }, 'output.s3.prefix: expected a path without a leading /'],
     [{ prefix: 'a b' }, 'output.s3.prefix: expected letters'],
     [{ region: 'EU WEST' }, 'output.s3.region: expected a region'],
     [{ addressing: 'virtual-host', bucket: 'a.b' }, 'output.s3.addressing: certificates do not cover'],

@@ -11,6 +11,7 @@ import {
 } from '../../config/notifications.ts';
 import { messageOf } from '../../errors.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import { check, type Fault, faultText } from '../../schema/issue-words.ts';
 import type { ChannelResource } from '../../sync/connector.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from '../single-runner.ts';
@@ -98,7 +99,7 @@ async function askUpstream(deps: ChannelsDeps, id: string, at: EpochMs): Promise
   const upstream = deps.upstreams().find((candidate) => candidate.id === id);
   if (upstream?.channels === undefined)
     throw new Error(
-      `the upstream ${id} does not tell where its notification channels lead; take a terraform or an uptime-service upstream`,
+      `the upstream ${id} has no readable notification channels; use a terraform or uptime-service upstream`,
     );
   return singleRunner(deps, upstream).run(upstream.channels({ upstreamId: id, now: at, memory: NOTHING_REMEMBERED }));
 }
@@ -110,14 +111,16 @@ function takeOver(source: ChannelSource, resources: readonly ChannelResource[], 
     const schema = settingsOf(resource.kind);
     if (schema === null) return off(`Pharos has no channels of kind ${resource.kind}`);
     if (resource.settings === null)
-      return off('its settings cannot be seen there: give a state or variables that have them, or configure it here');
-    if (resource.monitors === null) return off('which monitors trigger it cannot be seen there');
+      return off(
+        'its settings are not readable there; provide a state or variables with them, or configure the channel here',
+      );
+    if (resource.monitors === null) return off('the monitors that trigger it are not readable there');
     const monitors = resource.monitors.filter((monitor) => source.monitors?.includes(monitor) ?? true);
     if (monitors.length === 0) return off('no monitor triggers it');
     if (resource.kind === 'email' && config.access.smtp === undefined)
-      return off('it needs access.smtp and access.from: the mail server it is sent through');
-    const parsed = schema.safeParse(inputOf(source, resource.settings, Object.keys(schema.shape)));
-    if (!parsed.success) return off(parsed.error.issues.map(faultText).join('; '));
+      return off('it needs a mail server: set access.smtp and access.from');
+    const parsed = check(schema, inputOf(source, resource.settings, Object.keys(schema.shape)));
+    if (!parsed.success) return off(parsed.faults.map(settingFault).join('; '));
     const open = openAddresses(parsed.data, source.allow_private_hosts);
     if (open.length > 0) return off(open.map(([name, message]) => `${name}: ${message}`).join('; '));
     return { ...tiesOf(source), id, monitors, kind: resource.kind, settings: parsed.data } as Channel;
@@ -155,12 +158,11 @@ function inputOf(
 }
 
 const MISSING: Readonly<Record<string, string>> = {
-  bot_token: 'its bot is not known there: give bot_token beside from',
-  gateway: 'it needs a gateway: give gateway beside from',
-  secrets: 'there is nothing to sign its requests with: give secrets beside from',
+  bot_token: 'its bot token is not known there; set bot_token next to from',
+  gateway: 'it needs a gateway; set gateway next to from',
+  secrets: 'there is no secret to sign its requests; set secrets next to from',
 };
 
-function faultText({ path, message }: { readonly path: readonly PropertyKey[]; readonly message: string }): string {
-  const name = String(path[0] ?? '');
-  return MISSING[name] ?? `${path.map(String).join('.')}: ${message}`;
+function settingFault(fault: Fault): string {
+  return MISSING[fault.path.split('.')[0] ?? ''] ?? faultText(fault);
 }

@@ -89,7 +89,7 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
       ...shared,
       intakeOf: (id) => pharos.config.intake.find((intake) => intake.id === id) ?? null,
       onUnknown: (intake, component) =>
-        log.warn({ intake, component: component.slice(0, 200) }, 'an alert names a component that its page has not'),
+        log.warn({ intake, component: component.slice(0, 200) }, 'an alert names a component that is not on its page'),
     }),
   };
 }

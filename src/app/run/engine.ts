@@ -1,4 +1,4 @@
-/** One run after another: what is asked for when, by whom, and what came of it. */
+/** One run after another: what is asked for when, by whom, and the result. */
 
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';

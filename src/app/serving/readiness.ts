@@ -23,13 +23,13 @@ const STORE_SILENT_MS = 10_000;
 export function unreadiness({ folders, state, isStopping, hasPublished }: ReadinessFacts): readonly string[] {
   if (isStopping) return ['it is stopping'];
   // Pages that were published last are served all the same, if there are any.
-  if (state === null) return ['the store has not been read yet'];
+  if (state === null) return ['the database has not been read yet'];
   return hasPublished ? [] : unpublished(folders, state);
 }
 
 /** Why what is served may be out of date, in words; empty: it is fresh. */
 export function staleness({ folders, state }: ReadinessFacts, now: EpochMs): readonly string[] {
-  if (state === null) return ['the store has not been read yet'];
+  if (state === null) return ['the database has not been read yet'];
   const silentMs = now - state.now;
   return [
     ...(silentMs > STORE_SILENT_MS ? [`the database has not answered for ${Math.round(silentMs / 1_000)} s`] : []),

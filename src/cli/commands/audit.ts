@@ -12,7 +12,7 @@ export interface AuditOptions {
   readonly json?: boolean;
 }
 
-/** Who made Pharos do what, when, from where and what came of it; sign-ins as sums. */
+/** Who made Pharos do what, when, from where, and the result; sign-ins as totals. */
 export async function audit(options: AuditOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openToRead(config);
@@ -33,7 +33,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     String(count),
   ]);
   const text = [
-    rows.length === 0 ? 'No entries yet.' : table(['when', 'who', 'what', 'from', 'what came of it'], rows),
+    rows.length === 0 ? 'No entries yet.' : table(['when', 'who', 'what', 'from', 'result'], rows),
     ...(counts.length === 0 ? [] : ['', table(['day', 'page', 'sign-ins', 'count'], counts)]),
   ].join('\n');
   print(options.json === true, { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns }, text);

@@ -18,7 +18,7 @@ export async function badgesToken(slug: string, options: BadgeTokenOptions): Pro
   const tokens = createBadgeTokens(pharos.store.database);
   if (options.list === true) {
     const rows = (await tokens.list(slug)).map((token) => [token.id, new Date(token.createdAt).toISOString()]);
-    process.stdout.write(`${rows.length === 0 ? `${slug} has no token.` : table(['id', 'made'], rows)}\n`);
+    process.stdout.write(`${rows.length === 0 ? `${slug} has no token.` : table(['id', 'created'], rows)}\n`);
     return EXIT_DONE;
   }
   if (options.revoke !== undefined && options.revoke !== false) {
@@ -31,6 +31,8 @@ export async function badgesToken(slug: string, options: BadgeTokenOptions): Pro
   if (page.definition.access === 'public') throw new UsageError(`${slug} is public, so its badges need no token.`);
   const { id, token } = await tokens.create(slug, now());
   process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);
-  process.stderr.write(`Token ${id}. It opens every badge of ${slug} and nothing else. It is shown only once.\n`);
+  process.stderr.write(
+    `Token ${id}. It gives access to all badges of ${slug} and nothing else. This is the only time it is shown.\n`,
+  );
   return EXIT_DONE;
 }

@@ -39,7 +39,7 @@ export async function openToRead(config: Config): Promise<Pharos & AsyncDisposab
   const schema = await schemaAt(place);
   if (schema === 0 || schema >= latestVersion()) return openQuietly(config);
   process.stderr.write(
-    `The database has version ${schema} of an older Pharos, and this one needs version ${latestVersion()}. Nothing is changed: this looks at a copy.\n`,
+    `The database has schema version ${schema}, and this Pharos uses version ${latestVersion()}. Reading an upgraded copy; the database itself is not changed.\n`,
   );
   const folder = mkdtempSync(join(tmpdir(), 'pharos-read-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });

@@ -63,7 +63,7 @@ function machineOnly(options: DoctorOptions): number {
     ...versionFindings(),
     proxyFinding(process.env),
     ...folderFindings(process.cwd(), false),
-    skipped('configuration', 'no pharos.yaml here; write one with pharos init, or name one with --config'),
+    skipped('configuration', 'no pharos.yaml in this folder; create one with `pharos init`, or use --config FILE'),
   ];
   const isOk = findings.every(({ result }) => result !== 'fault');
   print(options.json === true, { ok: isOk, config: null, findings }, findingsText(findings));
@@ -107,7 +107,7 @@ async function upstreamFindings(pharos: Pharos, upstream: Pharos['upstreams'][nu
 
 const REMEDIES: Readonly<Record<string, string>> = {
   UPSTREAM_UNREACHABLE: 'Check its address, DNS, firewalls and HTTP_PROXY.',
-  UPSTREAM_FAILED: 'The upstream itself is failing. Tell whoever runs it.',
+  UPSTREAM_FAILED: 'The upstream itself is failing. Contact its operator.',
   UPSTREAM_REFUSED: 'Check the key and its permissions.',
   UPSTREAM_LIMITED: 'Wait. If it persists, set limits or a longer schedule.',
   UPSTREAM_SHAPE: 'Check that the address points to the API, not to a login page in front of it.',
@@ -120,7 +120,7 @@ function remedyOf({ code }: ProbeRow): string {
 
 function clockFindings({ upstream, clockSkewMs }: ProbeRow): Finding[] {
   const name = `clock against ${upstream}`;
-  if (clockSkewMs === null) return [skipped(name, 'it does not send its time')];
+  if (clockSkewMs === null) return [skipped(name, 'it doesn’t send the time')];
   const seconds = Math.round(Math.abs(clockSkewMs) / 1_000);
   if (Math.abs(clockSkewMs) <= SKEW_WARN_MS) return [ok(name, seconds === 0 ? 'the same' : `${seconds} s apart`)];
   const words = `its clock is ${seconds} s ${clockSkewMs > 0 ? 'ahead of' : 'behind'} ours`;

@@ -48,7 +48,7 @@ export async function init(options: InitOptions): Promise<number> {
     requireFree(files);
     if (answers.posts !== null) mkdirSync(join(dirname(file), answers.posts), { recursive: true });
     writeFiles(files);
-    const written = `${file} is written.${files.length === 1 ? '' : ` Also: ${shownPaths(files.slice(1), dirname(file)).join(', ')}.`}`;
+    const written = `Created ${file}.${files.length === 1 ? '' : ` Also: ${shownPaths(files.slice(1), dirname(file)).join(', ')}.`}`;
     process.stdout.write(`${[written, probed.words, ...nextSteps(answers, deploymentSteps(plan))].join('\n')}\n`);
     return probed.isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
@@ -90,10 +90,14 @@ async function chooseDeployment(given: string | undefined, asker: Asker | null):
   const check = (name: string): string | null =>
     isKnown(name)
       ? null
-      : `There is no "${name}"; there are: ${DEPLOYMENTS.join(', ')}.${didYouMean(name, new Set(DEPLOYMENTS))}`;
+      : `Unknown template "${name}". Use one of: ${DEPLOYMENTS.join(', ')}.${didYouMean(name, new Set(DEPLOYMENTS))}`;
   const answer =
     given ??
-    (await asker?.ask(`How will it run? Writes a template for it (${DEPLOYMENTS.join(', ')})`, 'none', check)) ??
+    (await asker?.ask(
+      `How do you want to run it? Pharos creates the files for that (${DEPLOYMENTS.join(', ')})`,
+      'none',
+      check,
+    )) ??
     'none';
   if (!isKnown(answer)) throw new UsageError(`--deploy: ${check(answer)}`);
   return answer;
@@ -108,7 +112,7 @@ function configOf(answers: Answers, folder: string): Config {
 
 function parsePair(text: string): readonly [string, string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`--set takes key=value, and "${text}" is not that.`);
+  if (at < 1) throw new UsageError(`--set expects key=value; got "${text}".`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 

@@ -17,7 +17,7 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
   const entry = config.upstreams.find((upstream) => upstream.id === options.upstream);
   if (entry === undefined) throw new UsageError(`There is no upstream ${options.upstream}.`);
   if (entry.kind !== 'uptime-service')
-    throw new UsageError(`${entry.id} is of kind ${entry.kind}; only an uptime-service has keys to revoke.`);
+    throw new UsageError(`${entry.id} is a ${entry.kind} upstream. Only an uptime-service has keys to revoke.`);
   const pharos = await compose(config, {
     log: createLog({ isQuiet: true, secrets: config.secrets }),
     isPublishing: false,

@@ -27,12 +27,12 @@ export async function rollback(
   if (options.release ?? false) {
     const wasHeld = letGo({ disk: DISK, folders: pharos.folders }, slug);
     if (!wasHeld)
-      throw new StatusError({ code: 'NOT_FOUND', message: `The page ${slug} is not held.`, context: { slug } });
+      throw new StatusError({ code: 'NOT_FOUND', message: `The page ${slug} is not on hold.`, context: { slug } });
     note('release hold', 'published again as usual');
     print(
       options.json === true,
       { slug, held: false },
-      `${slug} is published again with its next news; pharos rebuild --page ${slug} does it at once.`,
+      `${slug} will be published with its next change. To publish it now, run pharos rebuild --page ${slug}.`,
     );
     return EXIT_DONE;
   }

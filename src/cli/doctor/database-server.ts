@@ -20,10 +20,10 @@ export async function databaseServerFindings(url: string, now: () => EpochMs): P
   try {
     facts = await probePostgres(url);
   } catch (error) {
-    const remedy = 'docs/postgres.md says how it is set up. Published pages are served meanwhile.';
+    const remedy = 'See docs/postgres.md for the setup. Published pages are still served.';
     return { findings: [fault('database', messageOf(error), remedy)], isCurrent: false };
   }
-  const words = facts.isCurrent ? '' : '; the next start brings its tables to our version';
+  const words = facts.isCurrent ? '' : '; the next start upgrades its tables';
   // Somewhere between the question and the answer.
   const skewMs = Math.max(askedAt - facts.clockMs, facts.clockMs - now(), 0);
   return {
@@ -33,12 +33,12 @@ export async function databaseServerFindings(url: string, now: () => EpochMs): P
 }
 
 function clockFinding(skewMs: number): Finding {
-  const name = 'clock against the database';
+  const name = 'clock difference to the database';
   const seconds = Math.round(skewMs / 1_000);
   if (skewMs <= SKEW_WARN_MS) return ok(name, seconds === 0 ? 'the same' : `${seconds} s apart`);
   return warning(
     name,
     `${seconds} s apart`,
-    'Let NTP set the clocks of this machine and of the server (timedatectl set-ntp true): nodes tell by them who is to do what.',
+    'Let NTP set the clocks of this machine and of the server (timedatectl set-ntp true): nodes rely on them to divide the work.',
   );
 }

@@ -45,7 +45,11 @@ export function versionFindings(): Finding[] {
       if (version === null) return fault(name, 'is not installed', 'Run npm ci in the folder of Pharos.');
       return isAtLeast(version, least)
         ? ok(name, version)
-        : fault(name, `${version} has known holes; ${least} or newer is needed`, 'Run npm ci in the folder of Pharos.');
+        : fault(
+            name,
+            `${version} has known vulnerabilities; ${least} or newer is needed`,
+            'Run npm ci in the folder of Pharos.',
+          );
     }),
   ];
 }
@@ -66,8 +70,8 @@ export function folderFindings(data: string, hasDatabase: boolean): Finding[] {
     return [
       fault(
         name,
-        `${data} cannot be written: ${messageOf(error)}`,
-        `Give the user that runs Pharos${user === undefined ? '' : ` (uid ${user})`} the folder: chown -R, or another path under data.`,
+        `${data} is not writable: ${messageOf(error)}`,
+        `Give the user that runs Pharos${user === undefined ? '' : ` (uid ${user})`} write access to the folder (chown -R), or set another path in data.`,
       ),
     ];
   }
@@ -98,7 +102,7 @@ function spaceFinding(data: string): Finding {
   const words = `${Math.floor(free / MEGABYTE).toLocaleString('en')} MB free`;
   const remedy = 'Free some space, or move data. Pages can’t be updated while the disk is full.';
   if (files > 0 && ffree < 10_000)
-    return warning('disk space', `${words}, but only ${ffree} files can be made`, remedy);
+    return warning('disk space', `${words}, but the file system has room for only ${ffree} more files`, remedy);
   if (free < SPACE_LEAST_BYTES) return fault('disk space', words, remedy);
   return free < SPACE_WARN_BYTES ? warning('disk space', words, remedy) : ok('disk space', words);
 }
@@ -112,7 +116,7 @@ function databaseFindings(data: string): Finding[] {
     return [
       fault(
         'database',
-        `${file} cannot be written by this user`,
+        `${file} is not writable for this user`,
         'Always run Pharos as the same user, or chown the file.',
       ),
     ];

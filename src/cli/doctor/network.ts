@@ -36,10 +36,10 @@ export async function domainFinding(domain: string, siteHost: string): Promise<F
   if (typeof own === 'string')
     return own === 'ENOTFOUND'
       ? fault(name, 'no such name', remedy)
-      : skipped(name, `the name server doesn’t answer (${own})`);
-  if (typeof site === 'string') return skipped(name, `${siteHost} cannot be looked up from here (${site})`);
+      : skipped(name, `the name server doesn’t respond (${own})`);
+  if (typeof site === 'string') return skipped(name, `can’t look up ${siteHost} from here (${site})`);
   if (own.some((address) => site.includes(address))) return ok(name, `leads to ${siteHost}`);
-  return warning(name, `leads to ${own.join(', ')}, the site to ${site.join(', ')}`, remedy);
+  return warning(name, `points to ${own.join(', ')}, the site to ${site.join(', ')}`, remedy);
 }
 
 export async function smtpFinding({ access, secrets }: Config, isNeeded: boolean): Promise<Finding> {
@@ -72,11 +72,11 @@ export async function certificateFinding(siteUrl: string, now: EpochMs): Promise
   const url = new URL(siteUrl);
   if (url.protocol !== 'https:') {
     return isLoopback(url.hostname)
-      ? skipped(name, 'the site is on this machine only')
+      ? skipped(name, 'the site is only reachable on this machine')
       : warning(
           name,
           'site.url is plain http, so passwords and sessions are not encrypted',
-          'Put a proxy with TLS in front and write https:// in site.url (docs/deploy.md).',
+          'Put a proxy with TLS in front and use https:// in site.url (docs/deploy.md).',
         );
   }
   const seen = await certificateOf(url);

@@ -12,10 +12,10 @@ export function permissionFinding(data: string): Finding {
   const name = 'permissions';
   const open = [...OWN_FILES.map((file) => join(data, file)).filter(isOpen), ...openGated(releaseFolders(data))];
   const [first] = open;
-  if (first === undefined) return ok(name, 'the database and gated pages are for this user only');
+  if (first === undefined) return ok(name, 'only this user can read the database and private pages');
   return warning(
     name,
-    `other users of this machine may read ${first}${open.length === 1 ? '' : ` and ${open.length - 1} more`}`,
+    `other users of this machine can read ${first}${open.length === 1 ? '' : ` and ${open.length - 1} more`}`,
     'Start Pharos to fix it, or run chmod -R go= on it.',
   );
 }

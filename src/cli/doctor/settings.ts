@@ -19,7 +19,7 @@ function tokenFinding({ operators }: Config): Finding {
     return warning(name, 'not set: no rebuilds over HTTP and no operators’ page', `${make}, and set operators.token.`);
   return isLong(operators.token)
     ? ok(name, 'long enough')
-    : warning(name, `shorter than ${TOKEN_LENGTH_LEAST} characters, so it can be guessed`, `${make}.`);
+    : warning(name, `shorter than ${TOKEN_LENGTH_LEAST} characters, so it is easy to guess`, `${make}.`);
 }
 
 function hookFindings({ upstreams }: Config): Finding[] {

@@ -27,7 +27,7 @@ export function createTerminalAsker(
         reader.setPrompt(`${words}${hint}: `);
         reader.prompt();
         const line = await lines.next();
-        if (line.done === true) throw new UsageError(`There is no answer to "${words}".`);
+        if (line.done === true) throw new UsageError(`No answer to "${words}".`);
         const answer = line.value.trim() === '' ? suggestion : line.value.trim();
         if (answer === null) continue;
         const fault = check(answer);
@@ -46,9 +46,7 @@ export function createSilentAsker(): Asker {
       const fault = suggestion === null ? null : check(suggestion);
       if (fault !== null) throw new UsageError(`${words}: ${fault}`);
       if (suggestion !== null) return suggestion;
-      throw new UsageError(
-        `There is no answer to "${words}", and nobody to ask. Give it with --set, or run pharos init on a terminal.`,
-      );
+      throw new UsageError(`No answer to "${words}". Pass it with --set, or run pharos init in a terminal.`);
     },
     close: () => undefined,
   };

@@ -52,7 +52,7 @@ export function requireFree(files: readonly { readonly path: string }[]): void {
   const taken = files.map(({ path }) => path).filter((path) => existsSync(path));
   if (taken.length > 0)
     throw new UsageError(
-      `${taken.join(', ')} ${taken.length === 1 ? 'exists' : 'exist'} already; init never writes over a file. Move it away, or name another place with --out.`,
+      `${taken.join(', ')} ${taken.length === 1 ? 'exists' : 'exist'} already; init never overwrites a file. Move it away, or choose another path with --out.`,
     );
 }
 
@@ -74,7 +74,7 @@ export function deploymentSteps({ file, deployment, variables }: DeploymentOptio
       ...package_,
       'In the settings of the repository, choose "GitHub Actions" as the source of Pages.',
       ...(variables.length === 0 ? [] : [`Add these secrets for Actions: ${variables.join(', ')}`]),
-      'Commit everything, the package and package-lock.json included, and push.',
+      'Commit everything, including the package and package-lock.json, and push.',
     ];
   if (deployment === 'compose') return [...package_, 'Put the variables into .env, then: docker compose up -d --build'];
   if (deployment === 'systemd')

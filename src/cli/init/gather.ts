@@ -59,7 +59,7 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
       check: (text) =>
         kinds.includes(text)
           ? null
-          : `Unknown kind "${text}"; there are: ${kinds.join(', ')}.${didYouMean(text, new Set(kinds))}`,
+          : `Unknown kind "${text}". Use one of: ${kinds.join(', ')}.${didYouMean(text, new Set(kinds))}`,
     },
   );
   const found = CONNECTORS.find((known) => known.kind === kind);
@@ -74,7 +74,7 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
           check: (text) =>
             /^[\w-][\w.-]*$/.test(text)
               ? null
-              : 'Name a folder beside the configuration: letters, digits and - _ . only.',
+              : 'Give the name of a folder next to the configuration: only letters, digits and - _ .',
         });
   return {
     siteName,
@@ -113,10 +113,10 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
   const unknown = [...given.set.keys()].find((key) => !keys.includes(key));
   if (unknown !== undefined)
     throw new UsageError(
-      `${example.kind} has no ${unknown}; --set takes: ${keys.join(', ')}.${didYouMean(unknown, new Set(keys))}`,
+      `${example.kind} has no option ${unknown}. Use one of: ${keys.join(', ')}.${didYouMean(unknown, new Set(keys))}`,
     );
   const same = gathering.before?.upstream?.introduction === introduction ? gathering.before.upstream : null;
-  const id = await answer(gathering, 'Name it (part of the names of its monitors)', {
+  const id = await answer(gathering, 'Id for this upstream (part of its monitors’ ids)', {
     option: '--id',
     given: given.id,
     suggestion: same?.id ?? example.id,

@@ -32,7 +32,7 @@ export async function tryUpstream(config: Config, answers: Answers): Promise<Pro
   );
   if (missing.length > 0) {
     const definesPages = connectorOf(upstream.introduction.example.kind).definesPages === true;
-    const words = `${upstream.id} was not tried: ${missing.join(', ')} is not set here.`;
+    const words = `${upstream.id} was not tried, because ${missing.join(', ')} is not set here.`;
     return { isOk: true, words, home: definesPages ? null : ONLY_PAGE };
   }
   return probe(config, upstream.id);

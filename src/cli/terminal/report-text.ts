@@ -68,7 +68,7 @@ function outcomeWords(item: UpstreamReport): string {
   const changed = Object.entries(item.changed)
     .filter(([, ids]) => ids.length > 0)
     .map(([what, ids]) => counted(ids.length, what));
-  const stale = item.stale.length === 0 ? '' : `; not read this time: ${item.stale.join(', ')}`;
+  const stale = item.stale.length === 0 ? '' : `; not read in this pass: ${item.stale.join(', ')}`;
   return (changed.length === 0 ? 'no change' : `changed: ${changed.join(', ')}`) + stale;
 }
 

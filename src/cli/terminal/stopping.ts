@@ -25,7 +25,7 @@ export async function drain({ signal, door, log, drainSeconds }: Stopping): Prom
   door.drain();
   if (signal === 'SIGTERM' && drainSeconds > 0) await wait(drainSeconds * 1_000);
   setTimeout(() => {
-    log.error(`stopping took longer than ${STOP_MAX_MS / 1_000} s and is cut short`);
+    log.error(`stopping took longer than ${STOP_MAX_MS / 1_000} s and was interrupted`);
     process.exit(EXIT_FAILED);
   }, STOP_MAX_MS).unref();
 }

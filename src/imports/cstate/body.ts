@@ -55,7 +55,7 @@ export function readBody(
     }
     const at = instantOf(time, zone);
     if (at === null) {
-      tell(`a track names no time, ${quoted(time)}; its text is part of the opening`);
+      tell(`a track has no valid time (${quoted(time)}); its text became part of the opening`);
       waiting.push(line.replace(track, time));
       continue;
     }
@@ -69,7 +69,7 @@ export function readBody(
     .replace(/(?:\n\s*-{3,}\s*)+$/, '')
     .trim();
   if (/\{\{[<%]/.test(words + updates.map((one) => one.body).join('\n')))
-    tell('has shortcodes of Hugo that are not known here; they stand in the text as they are');
+    tell('has unknown Hugo shortcodes; they were left in the text');
   return { opening: words, updates: inOrder(updates) };
 }
 

@@ -2,6 +2,7 @@
 
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { dropped, type ImportNote } from '../site.ts';
 import type { SourceFile } from '../source.ts';
 
@@ -35,20 +36,14 @@ export function readConfig(files: readonly SourceFile[], notes: ImportNote[]): C
     notes.push(
       dropped(
         others[0] ?? 'config.yml',
-        'only YAML is read (config.yml, hugo.yaml), so groups and descriptions are missing and components are those that issues name. Write it as YAML and import again with --update',
+        'only YAML is supported (config.yml, hugo.yaml), so groups and descriptions are missing and only components named by issues are imported. Convert it to YAML and import again with --update',
       ),
     );
     return empty;
   }
-  const parsed = ConfigSchema.safeParse(yamlOf(file.text));
+  const parsed = check(ConfigSchema, yamlOf(file.text));
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  notes.push(
-    dropped(
-      file.path,
-      `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}; components are those that issues name`,
-    ),
-  );
+  notes.push(dropped(file.path, `${faultText(parsed.faults[0])}; only components named by issues are imported`));
   return empty;
 }
 

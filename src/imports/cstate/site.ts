@@ -60,7 +60,7 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
   const config = readConfig(files, notes);
   const said = config.timeZone ?? context.zone;
   const zone = isTimezone(said) ? said : context.zone;
-  if (zone !== said) notes.push(changed('timeZone', `${quoted(said)} is no time zone; taken as ${zone}`));
+  if (zone !== said) notes.push(changed('timeZone', `${quoted(said)} is not a time zone; ${zone} is used instead`));
   const issues = files
     .filter(({ path }) => path.startsWith('content/') && /\.(?:md|markdown|html)$/.test(path))
     .flatMap((file) => readIssue(file, notes));
@@ -69,7 +69,7 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
   notes.push(
     changed(
       'index.json, index.svg',
-      'JSON and badges have other addresses and shapes here: api/v2/summary.json, badges/',
+      'JSON and badges have different addresses and formats in Pharos: api/v2/summary.json, badges/',
     ),
   );
   const systems = [...page.ids].flatMap(([name, id]) => [
@@ -108,9 +108,10 @@ function layoutOf({ params }: Config, issues: readonly ReadIssue[], notes: Impor
   const titled = categories.filter(({ untitled }) => untitled !== true);
   const groups = titled.map(({ name, closed }) => ({ id: groupId(name, name), name, defaultOpen: closed !== true }));
   for (const { name, description } of titled)
-    if (description != null) notes.push(dropped(`category ${quoted(name)}`, 'groups have no description here'));
+    if (description != null) notes.push(dropped(`category ${quoted(name)}`, 'Pharos has no descriptions of groups'));
   for (const { name, link } of systems)
-    if (link != null) notes.push(dropped(`system ${quoted(name)}`, `components have no link here; it led to ${link}`));
+    if (link != null)
+      notes.push(dropped(`system ${quoted(name)}`, `Pharos has no links on components; it pointed to ${link}`));
   const named = new Set(systems.map(({ name }) => name));
   const unlisted = [...new Set(issues.flatMap(({ issue }) => issue.affected ?? []))].filter((name) => !named.has(name));
   if (systems.length > 0)
@@ -118,7 +119,7 @@ function layoutOf({ params }: Config, issues: readonly ReadIssue[], notes: Impor
       notes.push(
         dropped(
           `system ${quoted(name)}`,
-          'issues name it and the configuration does not list it, so it is no component and they are about the page',
+          'issues name it, but the configuration doesn’t list it; these issues are about the whole page instead',
         ),
       );
   const inOrder = [
@@ -155,7 +156,7 @@ function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[]
     return [];
   }
   if (!isPlaced && parsed.data.section !== 'issue') {
-    notes.push(dropped(path, 'a page that is no issue; pages have no texts of their own here'));
+    notes.push(dropped(path, 'a page that is not an issue; Pharos has no such pages'));
     return [];
   }
   return [{ path, issue: parsed.data, body: plain.slice(fence?.[0].length ?? 0) }];
@@ -169,7 +170,7 @@ function postOf({ path, issue, body }: ReadIssue, context: PostContext, notes: I
   const title = titleOf(typeof issue.title === 'object' ? '' : String(issue.title ?? ''));
   const startedAt = instantOf(issue.date, context.zone);
   if (title === null || startedAt === null) {
-    notes.push(dropped(path, title === null ? 'it has no title' : `its date ${quoted(issue.date)} is none`));
+    notes.push(dropped(path, title === null ? 'it has no title' : `its date ${quoted(issue.date)} is invalid`));
     return [];
   }
   const { opening, updates } = readBody(body, context.zone, (message) => notes.push(changed(path, message)));
@@ -183,7 +184,7 @@ function postOf({ path, issue, body }: ReadIssue, context: PostContext, notes: I
     notes.push(
       changed(
         path,
-        `its severity ${quoted(issue.severity)} is not one of ${Object.keys(SEVERITIES).join(', ')}; taken as notice`,
+        `its severity ${quoted(issue.severity)} is not one of ${Object.keys(SEVERITIES).join(', ')}; notice is used instead`,
       ),
     );
   const about = {
@@ -235,14 +236,13 @@ function endOf(
   const said = instantOf(resolvedWhen, zone);
   const last = updates.map(({ at }) => at).reduce(later, startedAt);
   if (said === null) {
-    const words =
-      resolvedWhen == null ? 'has no resolvedWhen' : `has a resolvedWhen that is no time, ${quoted(resolvedWhen)}`;
-    notes.push(changed(path, `is resolved and ${words}; over since ${toIso(last)}, when it last says something`));
+    const words = resolvedWhen == null ? 'has no resolvedWhen' : `has an invalid resolvedWhen, ${quoted(resolvedWhen)}`;
+    notes.push(changed(path, `is resolved but ${words}; its last update, ${toIso(last)}, is used as the end`));
     return last;
   }
-  if (said < startedAt) notes.push(changed(path, 'ended before it began; over from its beginning'));
+  if (said < startedAt) notes.push(changed(path, 'ended before it began; its start is used as the end'));
   else if (updates.some(({ at }) => at < startedAt || at > said))
-    notes.push(changed(path, 'has updates from before it began or after it ended; they keep their times'));
+    notes.push(changed(path, 'has updates from before its start or after its end; they keep their times'));
   return later(startedAt, said);
 }
 

@@ -66,7 +66,7 @@ function gatusKey(group: string, name: string): string {
 export function gatusConfig(name: string, value: unknown): GatusPart {
   const parsed = ConfigSchema.safeParse(value);
   const empty = { name, title: null, description: null, url: null, endpoints: [], announcements: [], maintenance: [] };
-  if (!parsed.success) return { ...empty, notes: [dropped(name, 'it is no configuration of Gatus')] };
+  if (!parsed.success) return { ...empty, notes: [dropped(name, 'it is not a Gatus configuration')] };
   const { endpoints, announcements, suites, remote, maintenance, ui } = parsed.data;
   const notes: ImportNote[] = [];
   const windows: GatusPart['maintenance'][number][] = maintenance == null ? [] : [{ key: null, value: maintenance }];
@@ -77,17 +77,17 @@ export function gatusConfig(name: string, value: unknown): GatusPart {
       return [];
     }
     if (endpoint.enabled === false) {
-      notes.push(dropped(`endpoint ${quoted(endpoint.name)}`, 'it is switched off there'));
+      notes.push(dropped(`endpoint ${quoted(endpoint.name)}`, 'it is switched off at the source'));
       return [];
     }
     const key = gatusKey(endpoint.group ?? '', endpoint.name);
     windows.push(...endpoint['maintenance-windows'].map((one) => ({ key, value: one })));
     return [{ key, name: endpoint.name, group: endpoint.group ?? '', events: [] }];
   });
-  if (suites.length > 0) notes.push(dropped(`${suites.length} suites`, 'the upstream gatus does not read suites'));
+  if (suites.length > 0) notes.push(dropped(`${suites.length} suites`, 'the gatus upstream doesn’t read suites'));
   if (remote != null)
     notes.push(
-      dropped('remote', 'endpoints of other instances are not in this configuration; import from its address'),
+      dropped('remote', 'endpoints of remote instances are not in this configuration; import from the address instead'),
     );
   return {
     ...empty,

@@ -23,10 +23,10 @@ const NO_TITLE = { title: null, description: null, maintenance: [] };
 /** What a Gatus tells over its API; maintenance is not part of it. @throws a StatusError */
 export async function gatusFromApi(ask: Ask, url: string): Promise<GatusPart> {
   const notes: ImportNote[] = [
-    dropped('maintenance, title', 'the API does not give them; import the configuration too'),
+    dropped('maintenance, title', 'the API doesn’t provide them; import the configuration too'),
   ];
   const answer = StatusesSchema.safeParse(await ask(`/api/v1/endpoints/statuses?page=1&pageSize=${PAGE_SIZE}`));
-  if (!answer.success) notes.push(dropped('/api/v1/endpoints/statuses', 'it is no list of endpoints'));
+  if (!answer.success) notes.push(dropped('/api/v1/endpoints/statuses', 'it is not a list of endpoints'));
   const endpoints: GatusEndpoint[] = [];
   for (const { key, name, group } of answer.data ?? []) {
     const path = `/api/v1/endpoints/${encodeURIComponent(key)}/statuses?page=1&pageSize=1`;

@@ -74,8 +74,7 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
     ...endpoints.flatMap((endpoint) => outagesOf(endpoint, placed, notes)),
   ];
   const url = parts.find((part) => part.url !== null)?.url ?? null;
-  if (url === null)
-    notes.push(changed('upstreams[0].url', 'what was read does not say where Gatus is; put its address there'));
+  if (url === null) notes.push(changed('upstreams[0].url', 'the address of Gatus is unknown; enter it there'));
   return {
     title: parts.find((part) => part.title !== null)?.title ?? null,
     description: parts.find((part) => part.description !== null)?.description ?? null,
@@ -106,7 +105,9 @@ function announcementOf(item: unknown, index: number, { page }: ImportContext, n
   const { type, message, archived } = parsed.data;
   const known = Object.hasOwn(TYPES, type ?? 'none') ? TYPES[(type ?? 'none') as keyof typeof TYPES] : null;
   if (known === null)
-    notes.push(changed(`announcement of ${toIso(at)}`, `its type ${quoted(type ?? '')} is not known; taken as none`));
+    notes.push(
+      changed(`announcement of ${toIso(at)}`, `its type ${quoted(type ?? '')} is unknown; none is used instead`),
+    );
   const { level, impact } = known ?? TYPES.none;
   const title = titleOf(message.split('\n').find((line) => line.trim() !== '') ?? '') ?? 'Announcement';
   const shared = { name: `gatus-${stampOf(at)}-${hash('sha256', message, 'hex').slice(0, 8)}`, addresses: [] };
@@ -150,7 +151,7 @@ function maintenanceOf(
     notes.push(dropped(place, window));
     return [];
   }
-  notes.push(changed(place, `it does not say since when it comes back; here since ${window.starts}`));
+  notes.push(changed(place, `it has no first date; ${window.starts} is used`));
   const ids = key === null ? [...idByKey.values()] : [idByKey.get(key) ?? ''].filter(Boolean);
   return [
     {
@@ -205,7 +206,7 @@ function outagesOf(
     notes.push(
       dropped(
         `endpoint ${quoted(name)}`,
-        `it is down since ${toIso(downAt)}; the upstream gatus tells so from its first pass on`,
+        `it has been down since ${toIso(downAt)}; the gatus upstream shows that from its first pass on`,
       ),
     );
   return posts;

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../model/time.ts';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { TimezoneSchema } from '../../schema/scalars.ts';
 
 const WEEKDAYS: Readonly<Record<string, string>> = {
@@ -34,15 +35,13 @@ export interface RepeatedWindow {
 /** The first window of this year and its rule; null: it is switched off; a text: why it cannot be read. */
 export function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | string | null {
   if ((value as { enabled?: unknown } | null)?.enabled === false) return null;
-  const parsed = WindowSchema.safeParse(value);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`;
-  }
+  const parsed = check(WindowSchema, value);
+  if (!parsed.success) return faultText(parsed.faults[0]);
   const { start, duration, every } = parsed.data;
   const timezone = parsed.data.timezone ?? 'UTC';
   const lasts = lengthOf(duration);
-  if (lasts === null) return `duration: expected a length such as 1h30m, not ${JSON.stringify(duration.slice(0, 40))}`;
+  if (lasts === null)
+    return `duration: expected a duration such as 1h30m, got ${JSON.stringify(duration.slice(0, 40))}`;
   const year = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).year;
   const first = Temporal.PlainDateTime.from(`${year}-01-01T${start}`).toZonedDateTime(timezone);
   const from = toEpochMs(first.epochMilliseconds);

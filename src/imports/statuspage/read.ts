@@ -63,7 +63,7 @@ async function archivedCodes(ask: Ask, notes: ImportNote[]): Promise<readonly st
   let empty = 0;
   for (let page = 1; page <= PAGES_MAX && empty < EMPTY_PAGES_MAX; page += 1) {
     const path = `/history.json?page=${page}`;
-    let fault = 'it is not the archive of a Statuspage';
+    let fault = 'it is not a Statuspage archive';
     const answer = await askIfThere(ask, path, (error) => {
       fault = error.message;
     });
@@ -72,7 +72,7 @@ async function archivedCodes(ask: Ask, notes: ImportNote[]): Promise<readonly st
       notes.push(
         dropped(
           page === 1 ? 'history' : path,
-          `the lists end at the ${LISTED_MAX} newest, and what is older cannot be asked for: ${fault}. With a key of the manage API, save its incidents as a file and import that`,
+          `the lists end at the ${LISTED_MAX} newest items, and older ones are not available: ${fault}. With a key for the manage API, save its incidents to a file and import that`,
         ),
       );
       return [...codes];

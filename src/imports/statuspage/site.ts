@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { INCIDENT_IMPACTS, INCIDENT_STATUSES, isOverStatus } from '../../model/observation.ts';
 import { MAINTENANCE_STATUSES } from '../../model/page.ts';
 import { later, toIso } from '../../model/time.ts';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { IdSchema } from '../../sync/connectors/wire.ts';
 import { createIds, quoted, titleOf } from '../names.ts';
 import {
@@ -20,7 +21,7 @@ import {
   type ImportNote,
 } from '../site.ts';
 import { type Component, ComponentSchema, DocumentSchema, type Event, EventSchema } from './schema.ts';
-import { faultOf, readUpdates, wordText } from './updates.ts';
+import { readUpdates, wordText } from './updates.ts';
 
 /** A document as it was read, and what to call it. */
 export interface NamedDocument {
@@ -37,9 +38,9 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
   const layout = layoutOf(components, notes);
   const events = new Map<string, Event>();
   for (const { place, item } of lists.flatMap((list) => list.events)) {
-    const parsed = EventSchema.safeParse(item);
+    const parsed = check(EventSchema, item);
     if (!parsed.success) {
-      notes.push(dropped(`${place}${idText(item)}`, faultOf(parsed.error)));
+      notes.push(dropped(`${place}${idText(item)}`, faultText(parsed.faults[0])));
       continue;
     }
     const known = events.get(parsed.data.id);
@@ -55,7 +56,10 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
     upstream: null,
     posts,
     redirects: {},
-    notes: [...notes, dropped('subscribers, metrics', 'the public API does not give them; visitors subscribe anew')],
+    notes: [
+      ...notes,
+      dropped('subscribers, metrics', 'the public API doesn’t provide them; visitors have to subscribe again'),
+    ],
   };
 }
 
@@ -82,7 +86,7 @@ function listsOf({ name, value }: NamedDocument, notes: ImportNote[]): Lists[] {
   // One incident by itself.
   if (EventSchema.safeParse(value).success)
     return [{ page: null, components: [], events: [{ place: name, item: value }] }];
-  notes.push(dropped(name, 'it has neither incidents, scheduled_maintenances nor components'));
+  notes.push(dropped(name, 'it has no incidents, scheduled_maintenances or components'));
   return [];
 }
 
@@ -122,9 +126,9 @@ function layoutOf(all: readonly Component[], notes: ImportNote[]): Layout {
     .filter(({ group }) => group === true)
     .map(({ id, name }) => ({ code: id, id: groupIds(name, id), name }));
   for (const { name, description } of sorted.filter(({ group }) => group === true))
-    if (description !== null) notes.push(dropped(`group ${quoted(name)}`, 'groups have no description here'));
+    if (description !== null) notes.push(dropped(`group ${quoted(name)}`, 'Pharos has no descriptions of groups'));
   for (const { name } of sorted.filter((one) => one.only_show_if_degraded === true))
-    notes.push(changed(`component ${quoted(name)}`, 'showed only in trouble there, and always here'));
+    notes.push(changed(`component ${quoted(name)}`, 'was shown only while degraded; Pharos always shows it'));
   const single = sorted.filter(({ group }) => group !== true);
   const components = single.map(({ id, name, description, group_id: groupId }) => ({
     code: id,
@@ -157,8 +161,7 @@ function postOf(event: Event, context: EventContext, notes: ImportNote[]): Impor
   const named = new Map((event.components ?? []).map(({ id, name }) => [id, name ?? id]));
   for (const code of codes) if (!named.has(code)) named.set(code, code);
   const missing = [...named].filter(([code]) => !context.ids.has(code)).map(([, name]) => quoted(name));
-  if (missing.length > 0)
-    notes.push(dropped(place, `it is about ${missing.join(', ')}, which the page does not have any more`));
+  if (missing.length > 0) notes.push(dropped(place, `it is about ${missing.join(', ')}, which the page no longer has`));
   const about = {
     title,
     components: [...named.keys()].flatMap((code) => context.ids.get(code) ?? []).map((id) => `${context.page}/${id}`),
@@ -174,10 +177,10 @@ function postOf(event: Event, context: EventContext, notes: ImportNote[]): Impor
   const startedAt = event.started_at ?? updates[0]?.at ?? event.created_at;
   const status = INCIDENT_STATUSES.find((word) => word === event.status);
   if (status === undefined)
-    notes.push(changed(place, `its status ${wordText(event.status)} is not known; taken from its updates`));
+    notes.push(changed(place, `its status ${wordText(event.status)} is unknown; it is derived from its updates`));
   const impact = INCIDENT_IMPACTS.find((word) => word === event.impact);
   if (impact === undefined)
-    notes.push(changed(place, `its impact ${wordText(event.impact)} is not known; taken as minor`));
+    notes.push(changed(place, `its impact ${wordText(event.impact)} is unknown; minor is used instead`));
   const closing = updates.findLast((update) => isOverStatus(update.status))?.at;
   const endedAt = isOverStatus(status ?? null)
     ? (event.resolved_at ?? closing ?? updates.at(-1)?.at ?? startedAt)

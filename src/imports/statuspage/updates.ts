@@ -1,7 +1,7 @@
 /** Updates of an incident or a maintenance, and what they say of components. */
 
-import type { z } from 'zod';
 import { type EpochMs, toIso } from '../../model/time.ts';
+import { check, faultText } from '../../schema/issue-words.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
 import type { IncidentPost } from '../../sync/connectors/markdown/schema.ts';
 import { quoted } from '../names.ts';
@@ -47,22 +47,22 @@ export function readUpdates(
   const codes = new Set<string>();
   const states: { at: EpochMs; components: Record<string, Declared> }[] = [];
   const updates = (event.incident_updates ?? []).flatMap((item): PostUpdate[] => {
-    const parsed = UpdateSchema.safeParse(item);
+    const parsed = check(UpdateSchema, item);
     if (!parsed.success) {
-      lose(`an update cannot be read: ${faultOf(parsed.error)}`);
+      lose(`an update is unreadable: ${faultText(parsed.faults[0])}`);
       return [];
     }
     const { status, body, created_at: createdAt, display_at: displayAt, affected_components: affected } = parsed.data;
     const at = displayAt ?? createdAt;
     const known = words.find((word) => word === status) ?? null;
-    if (known === null) tell(`an update has the unknown status ${wordText(status)}; it stands without one`);
+    if (known === null) tell(`an update has the unknown status ${wordText(status)}; it was imported without a status`);
     const components: Record<string, Declared> = {};
     for (const { code, new_status: word } of affected ?? []) {
       codes.add(code);
       const id = ids.get(code);
       const state = typeof word === 'string' && Object.hasOwn(STATES, word) ? STATES[word] : undefined;
       if (state === undefined)
-        tell(`an update puts a component into the unknown state ${wordText(word)}; it says nothing of it here`);
+        tell(`an update sets a component to the unknown state ${wordText(word)}; that state was left out`);
       else if (id !== undefined) components[`${page}/${id}`] = state;
     }
     if (Object.keys(components).length > 0) states.push({ at, components });
@@ -93,10 +93,4 @@ export function readUpdates(
 /** A word of theirs in a message. */
 export function wordText(word: unknown): string {
   return typeof word === 'string' ? quoted(word) : typeof word;
-}
-
-/** What is wrong with an item. */
-export function faultOf(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`;
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { EpochMs } from '../../model/time.ts';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { InstantSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import { dropped, type ImportNote } from '../site.ts';
 
@@ -68,7 +69,7 @@ export function issuesFromApi(items: readonly unknown[], comments: readonly unkn
 
 /** Issues as the command line of GitHub writes them to a file. */
 export function issuesFromFile(value: unknown): UpptimeIssues {
-  if (!Array.isArray(value)) return { issues: [], notes: [dropped('issues', 'the file is no list of issues')] };
+  if (!Array.isArray(value)) return { issues: [], notes: [dropped('issues', 'the file is not a list of issues')] };
   const notes: ImportNote[] = [];
   const issues = readAll(GhIssueSchema, value, 'issue', notes).map(
     ({ number, title, body, labels, createdAt, closedAt, comments }): Issue => ({
@@ -90,14 +91,11 @@ function inOrder(comments: readonly Comment[]): Comment[] {
 
 function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: string, notes: ImportNote[]): T[] {
   return items.flatMap((item, index) => {
-    const parsed = schema.safeParse(item);
+    const parsed = check(schema, item);
     if (parsed.success) return [parsed.data];
-    const [fault] = parsed.error.issues;
     const { number } = (item ?? {}) as { number?: unknown };
-    const name = typeof number === 'number' ? number : `at place ${index + 1} of the list`;
-    notes.push(
-      dropped(`${what} ${name}`, `${fault?.path.map(String).join('.') ?? ''}: ${fault?.message ?? 'unreadable'}`),
-    );
+    const name = typeof number === 'number' ? number : `number ${index + 1} in the list`;
+    notes.push(dropped(`${what} ${name}`, faultText(parsed.faults[0])));
     return [];
   });
 }

@@ -74,7 +74,7 @@ export function upptimeSite(
     notes.push(
       dropped(
         `issues ${others.slice(0, 20).join(', ')}${others.length > 20 ? ` and ${others.length - 20} more` : ''}`,
-        'they have neither the label status nor maintenance, so they are no incidents there either',
+        'they have neither the label status nor maintenance, so they aren’t incidents',
       ),
     );
   tellFigures(files, notes);
@@ -100,7 +100,7 @@ interface Site {
 
 function sitesOf(files: readonly SourceFile[], config: UpptimeConfig | null, notes: ImportNote[]): Site[] {
   if (config === null)
-    notes.push(dropped('.upptimerc.yml', 'it cannot be read, so components are those of history/summary.json'));
+    notes.push(dropped('.upptimerc.yml', 'it is unreadable, so components come from history/summary.json'));
   const summary = summaryOf(files);
   const names = config?.sites ?? summary.map(({ name, slug }) => ({ name, slug }));
   const ids = createIds('component');
@@ -126,12 +126,9 @@ function tellFigures(files: readonly SourceFile[], notes: ImportNote[]): void {
   );
   if (days > 0)
     notes.push(
-      dropped(
-        'history/summary.json',
-        `${days} days with minutes of downtime; days take their colour from incidents here`,
-      ),
+      dropped('history/summary.json', `${days} days with minutes of downtime; in Pharos, incidents colour the days`),
     );
-  notes.push(dropped('response times', 'they begin anew with the upstream that watches the sites from now on'));
+  notes.push(dropped('response times', 'they start over with the upstream that monitors the sites from now on'));
 }
 
 function isIncident({ labels }: Issue): boolean {
@@ -166,7 +163,7 @@ function postOf(issue: Issue, context: PostContext, notes: ImportNote[]): Import
     }
     const slugs = [...plan.slugs, ...issue.labels.filter((label) => context.bySlug.has(label))];
     for (const slug of plan.slugs.filter((one) => !context.bySlug.has(one)))
-      notes.push(dropped(place, `it is about the site ${quoted(slug)}, which the configuration does not have`));
+      notes.push(dropped(place, `it is about the site ${quoted(slug)}, which is not in the configuration`));
     return [
       {
         ...shared,
@@ -185,7 +182,7 @@ function postOf(issue: Issue, context: PostContext, notes: ImportNote[]): Import
   if (!isIncident(issue)) return [];
   const slugs = issue.labels.filter((label) => context.bySlug.has(label));
   if (slugs.length === 0)
-    notes.push(changed(place, 'no label of it is a site of the configuration; it is about the page'));
+    notes.push(changed(place, 'none of its labels is a site in the configuration; it is about the whole page'));
   const endedAt = issue.closedAt === null ? null : later(issue.openedAt, issue.closedAt);
   const state = /\bis down\b/.test(title) ? 'major_outage' : /\bdegraded\b/.test(title) ? 'degraded' : 'none';
   return [

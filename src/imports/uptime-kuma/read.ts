@@ -21,7 +21,7 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     const slugs = pages.map(({ slug }) => String(slug)).join(', ');
     const which = wanted === undefined ? '' : `there is no status page ${quoted(wanted)}; `;
     throw new NoKumaPageError(
-      pages.length === 0 ? 'it has no status page' : `${which}name one with --status-page: ${slugs}`,
+      pages.length === 0 ? 'it has no status page' : `${which}choose one with --status-page: ${slugs}`,
     );
   }
   const id = Number(page['id']);
@@ -45,7 +45,12 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     notes.push(dropped(`${Number(others[0]?.['count'])} maintenances`, 'they are on no status page'));
   const named = await select('SELECT maintenance_id, monitor_id FROM monitor_maintenance ORDER BY id');
   if (typeof page['password'] === 'string' && page['password'] !== '')
-    notes.push(changed('password', 'the page has one there; here it is public until pages[].password is set'));
+    notes.push(
+      changed(
+        'password',
+        'the page has a password at the source; in Pharos it is public until you set pages[].password',
+      ),
+    );
   return {
     slug: String(page['slug']),
     title: String(page['title']),
@@ -124,7 +129,7 @@ export async function kumaFromApi(
     notes.push(
       changed(
         'maintenance',
-        'visitors see what is under way, and not which monitors it is about; the database has all of it',
+        'the public page shows only current maintenance, without its monitors; the database has everything',
       ),
     );
   return {
@@ -143,14 +148,14 @@ async function readHistory(ask: Ask, path: string, notes: ImportNote[]): Promise
   const items: unknown[] = [];
   let cursor = '';
   for (let page = 1; page <= PAGES_MAX; page += 1) {
-    let fault = 'the answer is none of Uptime Kuma';
+    let fault = 'the response is not from Uptime Kuma';
     const answer = await askIfThere(ask, `${path}/incident-history${cursor}`, (error) => {
       fault = error.message;
     });
     const { data } = HistorySchema.safeParse(answer);
     if (data === undefined) {
       notes.push(
-        dropped('incidents of the past', `this version does not list them (${fault}); import its database instead`),
+        dropped('incidents of the past', `this version doesn’t list them (${fault}); import its database instead`),
       );
       return items;
     }

@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { later, toIso } from '../../model/time.ts';
+import { check, faultText } from '../../schema/issue-words.ts';
 import { IMPACTS } from '../../sync/connectors/uptime-kuma/posts.ts';
 import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
 import { FlagSchema, IdSchema, parseInstant } from '../../sync/connectors/wire.ts';
@@ -59,7 +60,7 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
         notes.push(
           dropped(
             `monitor ${quoted(name)} in ${quoted(group)}`,
-            'it stands in another group too, and a component stands in one',
+            'it is in another group too; in Pharos a component has one group',
           ),
         );
       else shown.set(id, { id, name, groupId });
@@ -71,7 +72,7 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   notes.push(
     dropped(
       'beats',
-      'the past of monitors before today is what the upstream still shows of it; incidents tell of the time before',
+      'for the time before today, Pharos has the heartbeats that the upstream still shows, and the imported incidents',
     ),
   );
   return {
@@ -97,30 +98,28 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
       page.url === null
         ? [
             ...notes,
-            changed('upstreams[0].url', 'the database does not say where Uptime Kuma is; put its address there'),
+            changed('upstreams[0].url', 'the database doesn’t contain the address of Uptime Kuma; enter it there'),
           ]
         : notes,
   };
 }
 
 function incidentOf(row: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
-  const parsed = RowSchema.safeParse(row);
+  const parsed = check(RowSchema, row);
   if (!parsed.success) {
-    notes.push(dropped(`incident ${idOf(row, index)}`, faultOf(parsed.error)));
+    notes.push(dropped(`incident ${idOf(row, index)}`, faultText(parsed.faults[0])));
     return [];
   }
   const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = parsed.data;
   const place = `incident ${id}`;
   const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
-  if (impact === undefined) notes.push(changed(place, `its style ${quoted(style)} is not known; taken as minor`));
+  if (impact === undefined) notes.push(changed(place, `its style ${quoted(style)} is unknown; minor is used instead`));
   const isOver = active === false || pin === false;
   const changedAt = parseInstant(lastUpdatedDate ?? '', 'UTC');
   const endedAt = isOver ? later(createdDate, changedAt ?? createdDate) : null;
   // What was taken off the page without being resolved has no time at which that was.
   if (isOver && (active !== false || changedAt === null))
-    notes.push(
-      changed(place, `it is over and does not say since when; taken as over since ${toIso(endedAt ?? createdDate)}`),
-    );
+    notes.push(changed(place, `it is over, but its end is unknown; it ends at ${toIso(endedAt ?? createdDate)}`));
   return [
     {
       name: `kuma-incident-${id}`,
@@ -146,16 +145,16 @@ function maintenanceOf(
   { page, zone, now, shown }: ImportContext & { readonly shown: ReadonlySet<string> },
   notes: ImportNote[],
 ): ImportedPost[] {
-  const parsed = MaintenanceSchema.safeParse(row);
+  const parsed = check(MaintenanceSchema, row);
   if (!parsed.success) {
-    notes.push(dropped(`maintenance ${idOf(row, index)}`, faultOf(parsed.error)));
+    notes.push(dropped(`maintenance ${idOf(row, index)}`, faultText(parsed.faults[0])));
     return [];
   }
   const maintenance = parsed.data;
   const { id, title, description, active, monitors } = maintenance;
   const place = `maintenance ${id}, ${quoted(title)}`;
   if (active === false) {
-    notes.push(dropped(place, 'it is switched off there'));
+    notes.push(dropped(place, 'it is switched off at the source'));
     return [];
   }
   const windows = windowsOf(maintenance, { zone, now });
@@ -178,11 +177,6 @@ function maintenanceOf(
 
 function idOf(row: unknown, index: number): string {
   return IdSchema.safeParse((row as { id?: unknown } | null)?.id).data ?? `at place ${index + 1}`;
-}
-
-function faultOf(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`;
 }
 
 /** Numbers, unless somebody else answers. */

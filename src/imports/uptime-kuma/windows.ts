@@ -50,30 +50,29 @@ export function windowsOf(
   const isServers = timezone == null || !isTimezone(timezone);
   const clock = isServers ? zone : timezone;
   const told = isServers
-    ? [`its times are in the zone of the server, taken as ${zone}; say another with --timezone`]
+    ? [`its times are in the server’s time zone; ${zone} is used. Set another with --timezone`]
     : [];
   const from = parseInstant(startDate ?? '', clock);
   const to = parseInstant(endDate ?? '', clock);
   if (strategy === 'single') {
-    if (from === null || to === null || to <= from) return 'its window cannot be read, or ends before it begins';
+    if (from === null || to === null || to <= from) return 'its window is unreadable, or ends before it begins';
     return { post: { starts: toIso(from), ends: toIso(to) }, told };
   }
-  if (strategy === 'manual')
-    return 'it was switched on by hand and says neither since when nor until when; schedule one here';
+  if (strategy === 'manual') return 'it was switched on by hand and has no start or end; schedule one in Pharos';
   if (strategy === 'cron')
-    return 'it comes back by a cron expression; write it as a rule with `pharos maintenance new --repeat`';
+    return 'it repeats by a cron expression; enter it as a rule with `pharos maintenance new --repeat`';
   const rule = ruleOf(maintenance);
-  if (rule === null) return `it comes back in a way that is not known here: ${strategy}`;
+  if (rule === null) return `it repeats in an unsupported way: ${strategy}`;
   const first = firstDay(maintenance, { clock, from: from ?? now });
-  if (first === null) return 'its times of the day cannot be read';
+  if (first === null) return 'its times of day are unreadable';
   const last = to === null ? '' : `;UNTIL=${wallTime(to, clock)}`;
   const lost = maintenance.daysOfMonth.filter((day) => typeof day === 'string' && day !== 'lastDay1');
   return {
     post: { starts: toIso(first.from), ends: toIso(first.to), repeat: rule + last, timezone: clock },
     told: [
       ...told,
-      ...(from === null ? [`it does not say since when it comes back; here since ${toIso(first.from)}`] : []),
-      ...(lost.length === 0 ? [] : [`its days ${lost.join(', ')} never came there, and do here`]),
+      ...(from === null ? [`it has no first date; ${toIso(first.from)} is used`] : []),
+      ...(lost.length === 0 ? [] : [`its days ${lost.join(', ')} never took effect at the source, but do in Pharos`]),
     ],
   };
 }

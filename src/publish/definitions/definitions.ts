@@ -103,7 +103,7 @@ function onlyOf(slugs: readonly string[]): string | null {
 
 /** Shorter ones fall to guessing at the rate that the gate lets through for everybody together. */
 const PASSWORD_LENGTH_ADVISED = 8;
-const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} characters and can be guessed. Choose a longer one.`;
+const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} characters and is easy to guess. Choose a longer one.`;
 
 /** Whether anybody may see the page; why not, where that is not what was asked for, becomes a problem. */
 function isPublishable({ definition, password }: ResolvedPage, problems: DefinitionProblem[]): boolean {

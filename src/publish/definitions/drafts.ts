@@ -75,7 +75,7 @@ function safePages(definitions: readonly PageDefinition[], problems: DefinitionP
     if (isSlug(slug)) return [{ ...definition, slug }];
     problems.push({
       slug,
-      message: `The slug of ${definition.id} is reserved or cannot be part of an address. Rename the page.`,
+      message: `The slug of ${definition.id} is reserved or can’t be part of a URL. Rename the page.`,
     });
     return [];
   });
@@ -107,7 +107,7 @@ function missingBase(
 
 function conflictText(slug: string, claim: PageDefinition): string {
   const upstream = upstreamOfPage(claim);
-  return `${claim.id} has this slug too, so neither page is published. To build on that page, add from: ${upstream}; to keep both, give this one another slug than ${slug}.`;
+  return `${claim.id} has this slug too, so neither page is published. To build on that page, add from: ${upstream}; to keep both, change the slug ${slug} of this one.`;
 }
 
 function upstreamOfPage({ id }: PageDefinition): string {

@@ -38,7 +38,7 @@ export function presentationOf(
     told:
       config?.locale !== undefined || isSpoken || locale === siteLocale
         ? []
-        : [`its language there is ${locale}, for which there are no words here, so it is drawn in ${siteLocale}`],
+        : [`its language is ${locale}, which Pharos doesn’t support, so the page is in ${siteLocale}`],
   };
 }
 
@@ -62,7 +62,7 @@ export function shownComponents(
       hidden.length === 0
         ? []
         : [
-            `left out, since their monitors are not public there: ${names.join(', ')}; make them public or put a gate before the page`,
+            `left out because their monitors are not public in the upstream: ${names.join(', ')}. Make them public, or make the page private`,
           ],
   };
 }

@@ -53,7 +53,7 @@ export async function compilePages(own: OwnComponents | null = null): Promise<Co
 const compiling = new Map<string, Promise<CompiledPages>>();
 
 function withoutSources(): StatusError {
-  const message = `Own components are built into the pages, and ${ROOT} has no sources of pages. Use a package that brings them along, or leave out site.components.`;
+  const message = `site.components needs the sources of the pages, which ${ROOT} doesn’t have. Use a checkout, or remove site.components.`;
   return new StatusError({ code: 'CONFIG_INVALID', message, issues: [{ path: 'site.components', message }] });
 }
 
@@ -134,7 +134,7 @@ async function makeStaging(builds: string): Promise<string> {
   } catch (error) {
     throw new StatusError({
       code: 'PUBLISH_FAILED',
-      message: `The pages are not compiled, and ${builds} cannot be written (${messageOf(error)}). Run "npm ci" as whoever owns that folder.`,
+      message: `The pages are not compiled, and ${builds} is not writable (${messageOf(error)}). Run "npm ci" as the owner of that folder.`,
     });
   }
 }
@@ -168,7 +168,7 @@ async function runAstroBuild(outFolder: string, own: OwnComponents | null): Prom
   if (status === 0) return;
   throw new StatusError({
     code: 'PUBLISH_FAILED',
-    message: `The pages do not compile; what is published stays as it is.\n${withOwnPaths(output.trim(), own)}`,
+    message: `The pages don’t compile. The published pages stay as they are.\n${withOwnPaths(output.trim(), own)}`,
     context: { status },
   });
 }

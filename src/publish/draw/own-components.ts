@@ -43,7 +43,7 @@ export function ownParts(folder: string): readonly Part[] {
   const strange = names.find((name) => !known.includes(name));
   if (strange !== undefined)
     throw refuse(
-      `${join(folder, `${strange}.astro`)} replaces no part. Parts are ${known.join(', ')}; what they import belongs in a folder below.`,
+      `${join(folder, `${strange}.astro`)} replaces no part. Parts are ${known.join(', ')}; put files that they import into a subfolder.`,
     );
   return names as Part[];
 }

@@ -59,7 +59,7 @@ export function recordSources(config: string, own: string | undefined): AstroInt
         const file = fileOf(id);
         if (!isOwn(roots, file) || digests.has(file)) return null;
         if (extname(file) === '.css' && NAMES_FILES.test(readFileSync(file, 'utf8')))
-          this.error(`${file} names another file; import that in a component, where it is seen to change`);
+          this.error(`${file} imports another file; import that in a component, where changes are noticed`);
         digests.set(file, digestOfFile(file));
         return null;
       },

@@ -63,7 +63,7 @@ async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => 
     const place = placeOf(error);
     throw new StatusError({
       code: 'PUBLISH_FAILED',
-      message: `A page of kind ${handed.kind} could not be drawn: ${messageOf(error)}${place === null ? '' : ` (${place})`}`,
+      message: `A page of kind ${handed.kind} could not be rendered: ${messageOf(error)}${place === null ? '' : ` (${place})`}`,
       context: { kind: handed.kind },
       cause: error,
     });

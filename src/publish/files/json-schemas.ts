@@ -9,14 +9,14 @@ import type { ReportDocument } from '../../views/report/report-data.ts';
 const V2IdSchema = z
   .string()
   .regex(/^[0-9a-hjkmnp-tv-z]{12}$/)
-  .describe('The same for ever; as in api/v2/.');
+  .describe('Permanent; as in api/v2/.');
 const InstantSchema = z.iso.datetime({ precision: 3 });
 const RatioSchema = z.number().min(0).max(1);
 const SecondsSchema = z.number().min(0);
-const StateSchema = z.enum(STATES).describe('unknown: not heard from, or not in time.');
-const SinceSchema = InstantSchema.nullable().describe('When it came into that state; null: nothing was known before.');
+const StateSchema = z.enum(STATES).describe('unknown: no data, or not recent enough.');
+const SinceSchema = InstantSchema.nullable().describe('When it entered that state; null: nothing was known before.');
 const PageSchema = z.strictObject({ id: V2IdSchema, name: z.string(), url: z.url() });
-const ComponentIdSchema = z.string().describe('As in the addresses of the page.');
+const ComponentIdSchema = z.string().describe('As in the page’s URLs.');
 /** What `views/json/heads.ts` gives. */
 const COMPONENT_HEAD = { id: ComponentIdSchema, v2_id: V2IdSchema, name: z.string(), group: z.string().nullable() };
 const EVENT_HEAD = {
@@ -31,11 +31,11 @@ const FiguresSchema = z.strictObject({
     'Rounded down; 1 only when nothing was down; null: no time counts, or the page shows no uptime.',
   ),
   uptime_ratio_with_maintenance: RatioSchema.nullable().describe('The same with maintenance counted as up.'),
-  coverage_ratio: RatioSchema.describe('Share of the window with a known state.'),
-  seconds: z.record(z.enum(STATES), SecondsSchema).describe('In each state; together the length of the window.'),
+  coverage_ratio: RatioSchema.describe('Share of the period with a known state.'),
+  seconds: z.record(z.enum(STATES), SecondsSchema).describe('Seconds in each state; they add up to the period.'),
   counted_seconds: z
     .record(z.enum(STATES), SecondsSchema)
-    .describe('What the ratios are made from: other than seconds only where an impact was declared not to count.'),
+    .describe('Basis of the ratios; differs from seconds only if an impact was declared not to count.'),
 });
 const PeriodsSchema = z.strictObject({
   '24h': FiguresSchema,
@@ -59,8 +59,8 @@ export const StateDocumentSchema = z
     sentence: z.string().describe('The sentence at the top of the page, in its language.'),
     locale: z.string(),
     as_of: InstantSchema,
-    stale_after: InstantSchema.describe('A copy read after this instant is no longer kept up to date.'),
-    stale: z.boolean().describe('A source of the page has not been heard from in time.'),
+    stale_after: InstantSchema.describe('A copy read after this time is out of date.'),
+    stale: z.boolean().describe('A source of the page has not answered in time.'),
     components: z.array(
       z.strictObject({
         ...COMPONENT_HEAD,
@@ -71,15 +71,15 @@ export const StateDocumentSchema = z
       }),
     ),
     open_incidents: z.array(StateEventSchema).describe('Newest first.'),
-    maintenances: z.array(StateEventSchema).describe('Running or announced, soonest first.'),
+    maintenances: z.array(StateEventSchema).describe('Current or planned, soonest first.'),
   })
-  .describe('api/state.json: the present state of a status page.') satisfies z.ZodType<StateDocument>;
+  .describe('api/state.json: the current state of a status page.') satisfies z.ZodType<StateDocument>;
 
 const SourceSchema = z.strictObject({
   id: V2IdSchema,
-  monitors_at: InstantSchema.nullable().describe('Its last good answer, as far as this document was drawn after it.'),
+  monitors_at: InstantSchema.nullable().describe('Time of its last good answer, when this document was written.'),
   incidents_at: InstantSchema.nullable(),
-  interval_seconds: SecondsSchema.describe('How often it is asked; stale is older than two intervals.'),
+  interval_seconds: SecondsSchema.describe('Sync interval; data older than two intervals is stale.'),
   monitors_stale: z.boolean(),
   incidents_stale: z.boolean(),
 });
@@ -88,7 +88,7 @@ const UptimeComponentSchema = z.strictObject({
   ...COMPONENT_HEAD,
   state: StateSchema,
   stale: z.boolean(),
-  source_id: V2IdSchema.nullable().describe('Which of sources; null: a component with no monitor.'),
+  source_id: V2IdSchema.nullable().describe('One of sources; null: a component without a monitor.'),
   periods: PeriodsSchema,
   upstream: z
     .strictObject({
@@ -97,40 +97,42 @@ const UptimeComponentSchema = z.strictObject({
       response_time_average_ms: z.number().nullable(),
     })
     .nullable()
-    .describe('What the monitoring service says itself.'),
+    .describe('Figures from the monitoring service itself.'),
   days: z
     .strictObject({
-      state: z.array(StateSchema).describe('The state that gives the day its colour.'),
-      seconds: z.record(z.enum(STATES), z.array(SecondsSchema)).describe('In each state; together day_seconds.'),
+      state: z.array(StateSchema).describe('The state that colours the day.'),
+      seconds: z
+        .record(z.enum(STATES), z.array(SecondsSchema))
+        .describe('Seconds in each state; they add up to day_seconds.'),
       counted_seconds: z
         .record(z.enum(STATES), z.array(SecondsSchema))
         .nullable()
-        .describe('The same as uptime counts it; null: no day differs.'),
+        .describe('The same, as counted in uptime; null: no day differs.'),
       coverage: z.array(RatioSchema),
       provenance: z.array(z.array(z.enum(PROVENANCES))).describe('Where the known time of the day comes from.'),
     })
-    .describe('Each list runs along days.'),
+    .describe('Each list corresponds to days.'),
 });
 
 export const UptimeDocumentSchema = z
   .strictObject({
     page: PageSchema.extend({ updated_at: InstantSchema }),
-    time_zone: z.string().describe('The IANA zone in which days are cut.'),
-    as_of: InstantSchema.describe('What everything here is counted to.'),
+    time_zone: z.string().describe('IANA time zone of the days.'),
+    as_of: InstantSchema.describe('End of all periods in this document.'),
     stale_after: InstantSchema,
     stale: z.boolean(),
     state: StateSchema,
     formula: z.strictObject({ version: z.int(), text: z.string(), blip_floor_seconds: SecondsSchema }),
     sources: z.array(SourceSchema),
-    periods: PeriodsSchema.describe('All components together, each weighted by the time that counts in it.'),
-    days: z.array(z.iso.date()).describe('Oldest first; the last one is not over.'),
+    periods: PeriodsSchema.describe('All components, weighted by the time that counts.'),
+    days: z.array(z.iso.date()).describe('Oldest first; the last one is today.'),
     day_seconds: z
       .array(SecondsSchema)
-      .describe('How long each day lasts, up to as_of; 82800 and 90000 where clocks change.'),
+      .describe('Length of each day up to as_of; 82800 or 90000 when daylight saving changes.'),
     components: z.array(UptimeComponentSchema),
   })
   .describe(
-    'api/uptime.json: what every uptime figure of a status page is made from.',
+    'api/uptime.json: the data behind every uptime figure of a status page.',
   ) satisfies z.ZodType<UptimeDocument>;
 
 const ReportEventSchema = z.strictObject({
@@ -148,7 +150,7 @@ export const ReportDocumentSchema = z
     month: z.string().regex(/^\d{4}-\d{2}$/),
     time_zone: z.string(),
     from: InstantSchema,
-    to: InstantSchema.describe('The end of the month, or the present while it goes on.'),
+    to: InstantSchema.describe('End of the month, or the current time during the month.'),
     is_over: z.boolean(),
     formula_version: z.int(),
     uptime: FiguresSchema,
@@ -159,7 +161,7 @@ export const ReportDocumentSchema = z
         incident_count: z.int().min(0),
       }),
     ),
-    incidents: z.array(ReportEventSchema).describe('Those that touch the month, oldest first.'),
+    incidents: z.array(ReportEventSchema).describe('Incidents within the month, oldest first.'),
     maintenances: z.array(ReportEventSchema),
   })
   .describe('reports/<month>/report.json: one month of a status page.') satisfies z.ZodType<ReportDocument>;

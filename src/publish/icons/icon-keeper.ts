@@ -126,7 +126,7 @@ function picturesOf(known: ReadonlyMap<string, KnownIcon>): Icons {
   return new Map(
     [...known].map(([address, { png, refusal }]): [string, IconPicture] => [
       address,
-      png === null ? { kind: 'refused', reason: refusal ?? 'it was never fetched' } : { kind: 'picture', png },
+      png === null ? { kind: 'refused', reason: refusal ?? 'it has not been fetched yet' } : { kind: 'picture', png },
     ]),
   );
 }

@@ -42,8 +42,7 @@ export async function decodeIcon(bytes: Uint8Array): Promise<DecodedIcon> {
     return fault === null ? await draw(wrapped(data, pixels), true) : refused(fault);
   }
   const text = data.toString('utf8');
-  if (!/<svg[\s>]/i.test(text.slice(0, 4_096)))
-    return refused('it is no picture that can be taken: PNG, JPEG, GIF or SVG');
+  if (!/<svg[\s>]/i.test(text.slice(0, 4_096))) return refused('it is not a PNG, JPEG, GIF or SVG image');
   const fault = svgFault(data, text);
   return fault === null ? await draw(text, false) : refused(fault);
 }
@@ -100,7 +99,7 @@ function svgFault(data: Buffer, text: string): string | null {
   const other = names.find((name) => !SVG_ELEMENTS.has(name));
   if (other !== undefined) return `it is an SVG with <${other.slice(0, 40)}>`;
   // Dashes can be asked for by the million.
-  if (/dasharray|\\|@|url\(\s*['"]?[^#'"\s]/i.test(bare)) return 'it is an SVG that asks for more than shapes';
+  if (/dasharray|\\|@|url\(\s*['"]?[^#'"\s]/i.test(bare)) return 'it is an SVG with more than shapes';
   if (/\shref\s*=\s*['"][^#]|:href\s*=\s*['"][^#]/i.test(bare)) return 'it is an SVG that loads something';
   return null;
 }
@@ -123,9 +122,9 @@ async function draw(svg: string, keepsSize: boolean): Promise<DecodedIcon> {
     const fitTo = { mode: width >= height ? ('width' as const) : ('height' as const), value };
     const drawn = new Resvg(svg, { fitTo, font: { loadSystemFonts: false } }).render();
     // What cannot be decoded is drawn as nothing.
-    if (!drawn.pixels.some((byte) => byte !== 0)) return refused('nothing can be seen of it');
+    if (!drawn.pixels.some((byte) => byte !== 0)) return refused('it is empty or transparent');
     return { kind: 'picture', png: drawn.asPng() };
   } catch {
-    return refused('it cannot be drawn');
+    return refused('it can’t be rendered');
   }
 }

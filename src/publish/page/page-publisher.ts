@@ -64,14 +64,14 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
     const release = { slug, access, listed: onto.listed ?? [] };
     try {
       // Asked outside of the fence, whose transaction it would wait for.
-      if (!(await deps.mayServe(release))) throw new Error('who may see it changed while it was drawn');
+      if (!(await deps.mayServe(release))) throw new Error('its access rules changed while it was being rendered');
       await fence.pass(async () => {
         const served = currentNumber(folders, slug);
         if (served !== onto.number)
           throw new Error(
-            `release ${served ?? 'none'} is served by now, and this one goes on from ${onto.number ?? 'none'}`,
+            `release ${served ?? 'none'} is now being served, and this one was based on ${onto.number ?? 'none'}`,
           );
-        if (heldRelease(folders, slug) !== null) throw new Error(`it is held on release ${served}`);
+        if (heldRelease(folders, slug) !== null) throw new Error(`it is on hold at release ${served}`);
         await switchTo(deps, { slug, number, isPublic: access === 'public' });
       });
       // Somebody may have closed it in between, without having seen this link.

@@ -50,7 +50,7 @@ export async function rollbackTo(
         slug,
         release === null
           ? 'no earlier release can be served'
-          : `release ${release} is gone, damaged, or made for another gate`,
+          : `release ${release} is gone, damaged, or was made for different access rules`,
       );
     // What it shares with releases of the other side of a gate may have their modes.
     setModes({ disk, folders }, manifest);
@@ -84,7 +84,7 @@ function isWhole(folders: ReleaseFolders, { slug, number, files }: Manifest): bo
 function notFound(slug: string, reason: string): StatusError {
   return new StatusError({
     code: 'NOT_FOUND',
-    message: `The page ${slug} cannot be rolled back: ${reason}. What is served stays.`,
+    message: `The page ${slug} can’t be rolled back: ${reason}. It stays on its current release.`,
     context: { slug },
   });
 }

@@ -140,14 +140,14 @@ async function readMemory({ store, key, tally }: Pick<TargetRun, 'store' | 'key'
   if (found === null) return { pages: new Map(), version: null, doubts: 'missing' };
   const ledger = parseSiteLedger(found.text, key);
   if (ledger === null) {
-    tally.warnings.push(`${SITE_LEDGER} there cannot be understood: everything is written again.`);
+    tally.warnings.push(`${SITE_LEDGER} on the target is unreadable, so everything is written again.`);
     return { pages: new Map(), version: found.version, doubts: 'unreadable' };
   }
   if (ledger.settings !== store.settings)
     for (const [slug, entry] of ledger.pages) ledger.pages.set(slug, { ...entry, mark: '' });
   if (!ledger.isWhole)
     tally.warnings.push(
-      `${SITE_LEDGER} there was written under another key, so it cannot be told which sealed pages are there. Set access.key to the same wherever this site is built.`,
+      `${SITE_LEDGER} on the target was written with another key, so Pharos can’t tell which sealed pages are there. Set the same access.key wherever this site is built.`,
     );
   return { pages: ledger.pages, version: found.version, doubts: ledger.isWhole ? 'none' : 'unreadable' };
 }
@@ -158,7 +158,8 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
   const changed = site.pages.filter(({ slug, mark }) => isThorough || memory.pages.get(slug)?.mark !== mark);
   const isChanged = new Set(changed.map(({ slug }) => slug));
   for (const { slug } of site.pages) if (!isChanged.has(slug)) tally.filesKept += memory.pages.get(slug)?.files ?? 0;
-  for (const slug of site.unreadable) tally.warnings.push(`${slug} cannot be read here; what is there of it stays.`);
+  for (const slug of site.unreadable)
+    tally.warnings.push(`${slug} is unreadable on this machine; its files on the target stay.`);
   if (leaving.length === 0 && changed.length === 0) return;
   const known = new Set([...memory.pages].filter(([, { isWhole }]) => isWhole).map(([slug]) => slug));
   const emptied: string[] = [];

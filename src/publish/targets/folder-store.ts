@@ -75,7 +75,7 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
 function unwritable(folder: string, error: unknown): StatusError {
   return new StatusError({
     code: 'TARGET_UNREACHABLE',
-    message: `The folder ${folder} cannot be written: ${messageOf(error)}. Check that this user may write there and that the disk has space.`,
+    message: `Can’t write to the folder ${folder}: ${messageOf(error)}. Check its permissions and the free disk space.`,
     cause: error,
   });
 }

@@ -31,7 +31,7 @@ export async function removePage({ store, site, memory, tally }: TargetRun, slug
   const isLost = files === null && (ledger !== null || memory.pages.get(slug)?.isWhole === true);
   if (isLost)
     tally.warnings.push(
-      `It is not known which files of ${slug} are there; look below ${slug}/ yourself, since that page is not public any more.`,
+      `Pharos doesn’t know which files of ${slug} are on the target. Check ${slug}/ yourself, because the page is no longer public.`,
     );
   // What its release has by now is the best guess at what was there.
   const guessed = isLost || memory.doubts === 'unreadable' ? site.pathsOf(slug) : [];

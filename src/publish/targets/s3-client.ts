@@ -235,7 +235,7 @@ async function readAnswer(
       body.destroy();
       throw new StatusError({
         code: 'TARGET_REFUSED',
-        message: `${place}: ${method}: the answer is larger than ${bytesMax} bytes. Check that output.s3.endpoint is that of the API.`,
+        message: `${place}: ${method}: the response is larger than ${bytesMax} bytes. Check that output.s3.endpoint is that of the API.`,
       });
     }
     chunks.push(chunk);

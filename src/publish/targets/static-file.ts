@@ -29,7 +29,7 @@ export class NoLongerPublicError extends Error {
 /** A release was cleared away while its files were being read; there are newer ones. */
 export class ReleaseGoneError extends Error {
   constructor(slug: string) {
-    super(`the release of ${slug} that was being written is not kept any more`);
+    super(`the release of ${slug} that was being written no longer exists`);
     this.name = 'ReleaseGoneError';
   }
 }

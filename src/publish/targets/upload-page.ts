@@ -27,7 +27,7 @@ async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): P
   const ledger = await store.readLedger(ledgerPath);
   const read = ledger === null ? null : parsePageLedger(slug, ledger.text);
   if (ledger !== null && read === null)
-    tally.warnings.push(`${ledgerPath} there cannot be understood: all of ${slug} is written again.`);
+    tally.warnings.push(`${ledgerPath} on the target is unreadable, so all of ${slug} is written again.`);
   const there: PageFiles = read ?? new Map();
   const files = list();
   const isThere = ({ path, identity }: StaticFile): boolean =>

@@ -139,14 +139,14 @@ function repeatable(request: OwnRequest, body: unknown): Author['request'] {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || key === '' || key.length > KEY_CHARS_MAX)
-    throw new Refusal(400, `Idempotency-Key takes 1 to ${KEY_CHARS_MAX} characters.`);
+    throw new Refusal(400, `Idempotency-Key must have 1 to ${KEY_CHARS_MAX} characters.`);
   return { key, digest: digest(request.method, request.path, JSON.stringify(body)) };
 }
 
 function versionOf(header: string | undefined): number | null {
   if (header === undefined || header === '*') return null;
   const [, version] = /^(?:W\/)?"(\d{1,9})"$/.exec(header) ?? [];
-  if (version === undefined) throw new Refusal(400, 'If-Match takes the version of an incident: "3".');
+  if (version === undefined) throw new Refusal(400, 'If-Match must be the version of an incident, such as "3".');
   return Number(version);
 }
 
@@ -156,7 +156,7 @@ function tagOf(value: unknown): OutgoingHttpHeaders {
 }
 
 function notAllowed(methods: readonly string[]): Refusal {
-  return new Refusal(405, `This address takes ${[...new Set(methods)].join(', ')}.`);
+  return new Refusal(405, `Method not allowed. Use ${[...new Set(methods)].join(', ')}.`);
 }
 
 /** A refusal as an answer. */

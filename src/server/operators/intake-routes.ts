@@ -41,7 +41,7 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
   const alerts = readAlerts(payloadOf(bytes), intake);
   const writing = await options.load(intake.page);
-  if (writing === null) throw new Refusal(409, `The page ${intake.page} of this intake is not there.`);
+  if (writing === null) throw new Refusal(409, `This intake’s page ${intake.page} doesn’t exist.`);
   const { database, newSuffix, now, clientOf } = options;
   const client = clientOf(request.clientAddress);
   const author = { actor: `intake:${id}`, client, now: now(), page: intake.page, request: null };

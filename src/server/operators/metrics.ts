@@ -73,19 +73,19 @@ export function createMetrics(version: string): Metrics {
   });
   const runs = new Counter({
     name: 'pharos_runs_total',
-    help: 'Runs that ended, by trigger and result.',
+    help: 'Finished runs, by trigger and result.',
     labelNames: ['trigger', 'result'],
     registers,
   });
   const runSeconds = new Histogram({
     name: 'pharos_run_seconds',
-    help: 'Length of runs.',
+    help: 'Duration of runs.',
     buckets: [0.05, 0.25, 1, 5, 30, 120],
     registers,
   });
   const passes = new Counter({
     name: 'pharos_upstream_passes_total',
-    help: 'Passes over an upstream, by result.',
+    help: 'Syncs of an upstream, by result.',
     labelNames: ['upstream', 'result'],
     registers,
   });
@@ -97,7 +97,7 @@ export function createMetrics(version: string): Metrics {
   });
   const dropped = new Counter({
     name: 'pharos_upstream_items_dropped_total',
-    help: 'Items of an upstream that could not be read.',
+    help: 'Unreadable items of an upstream.',
     labelNames: ['upstream'],
     registers,
   });
@@ -110,7 +110,7 @@ export function createMetrics(version: string): Metrics {
   const files = new Counter({ name: 'pharos_files_drawn_total', help: 'Files drawn.', registers });
   const hooks = new Counter({
     name: 'pharos_hooks_total',
-    help: 'Webhook notifications of monitoring services, by result.',
+    help: 'Webhook notifications from monitoring services, by result.',
     labelNames: ['result'],
     registers,
   });
@@ -122,13 +122,13 @@ export function createMetrics(version: string): Metrics {
   });
   const notices = new Counter({
     name: 'pharos_notices_total',
-    help: 'Messages to subscribers (email) and channels, by what became of each attempt.',
+    help: 'Messages to subscribers (email) and channels, by result of each attempt.',
     labelNames: ['channel', 'result'],
     registers,
   });
   const targetCurrent = new Gauge({
     name: 'pharos_target_current',
-    help: '1: the target holds what is published; 0: the last try failed.',
+    help: '1: the target is up to date; 0: the last attempt failed.',
     labelNames: ['target'],
     registers,
   });
@@ -175,14 +175,16 @@ export function createMetrics(version: string): Metrics {
 function createGauges(registers: Registry[]): (gauges: Gauges) => void {
   const make = (name: string, help: string, labelNames: string[] = []): Gauge =>
     new Gauge({ name, help, labelNames, registers });
-  const age = make('pharos_upstream_age_seconds', 'Since the last good answer; absent when there was none.', [
+  const age = make('pharos_upstream_age_seconds', 'Seconds since the last good answer; absent if there was none.', [
     'upstream',
   ]);
-  const stale = make('pharos_upstream_stale', '1: not heard from in two intervals.', ['upstream']);
-  const asked = make('pharos_upstream_asked', '0: in back-off, because it failed, refused the key or asked to wait.', [
-    'upstream',
-  ]);
-  const quota = make('pharos_upstream_quota_left', 'Requests left in a window.', ['upstream', 'window']);
+  const stale = make('pharos_upstream_stale', '1: no answer for two intervals.', ['upstream']);
+  const asked = make(
+    'pharos_upstream_asked',
+    '0: in back-off, because it failed, rejected the key or asked us to wait.',
+    ['upstream'],
+  );
+  const quota = make('pharos_upstream_quota_left', 'Requests left in the rate limit window.', ['upstream', 'window']);
   const ready = make('pharos_ready', '1: this node can serve visitors.');
   const fresh = make('pharos_fresh', '1: all pages are published and all upstreams answered in time.');
   const defined = make('pharos_pages_defined', 'Pages defined.');
@@ -192,7 +194,7 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
   const exported = make('pharos_export_events', 'Events of an export, by state.', ['export', 'state']);
   const states = make(
     'pharos_component_state',
-    'Always 1; the present state of a component of a public page is a label.',
+    'Always 1; the current state of a component on a public page is a label.',
     ['page', 'component', 'state'],
   );
   return (gauges) => {

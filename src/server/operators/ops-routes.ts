@@ -75,7 +75,7 @@ export function createOpsRoutes(
       return await answer(options, request, rest.join('/'));
     } catch (error) {
       if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
-      return plain(503, `The store cannot be used: ${messageOf(error)}`);
+      return plain(503, `Can’t use the store: ${messageOf(error)}`);
     }
   };
 }

@@ -4,11 +4,12 @@ import { LRUCache } from 'lru-cache';
 import { newToken, type RandomBytes } from '../../access/digest.ts';
 import { formFields, openStories, type Template } from '../../incidents/form-view.ts';
 import { idWords } from '../../incidents/post-id.ts';
-import { type Issue, Refusal } from '../../incidents/refusal.ts';
+import { Refusal } from '../../incidents/refusal.ts';
 import { FORM_KINDS, type FormKind, postOfForm } from '../../incidents/write-form.ts';
 import { type Author, changePost, createPost, removePost, writeOnce } from '../../incidents/writer.ts';
 import type { WritingPage, WrittenStory } from '../../incidents/writing-page.ts';
 import type { EpochMs } from '../../model/time.ts';
+import type { Fault } from '../../schema/issue-words.ts';
 import type { Database } from '../../store/database.ts';
 import { type OpsWriteView, opsWriteView } from '../../views/operators/ops-write.ts';
 import { type StatusPageView, statusPageView } from '../../views/page/status-page.ts';
@@ -61,7 +62,7 @@ const DONE: Readonly<Record<string, string>> = {
   removed: 'Deleted.',
 };
 const TOLD =
-  'Feeds, calendars, JSON and badges tell it at once. Pharos itself sends no notifications, so nobody is mailed or called.';
+  'Feeds, calendars, JSON and badges change at once. Subscribers and notification channels are notified if the page has any.';
 
 /** What a form is about. */
 interface Subject {
@@ -89,7 +90,7 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
     drawn: {
       readonly formToken: string;
       readonly notice?: string | null;
-      readonly faults?: readonly Issue[];
+      readonly faults?: readonly Fault[];
       readonly sent?: URLSearchParams;
       readonly template?: Template | null;
       readonly preview?: OpsWriteView['preview'];

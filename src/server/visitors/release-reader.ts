@@ -51,7 +51,7 @@ export interface ReleaseReader {
 
 export class DamagedFileError extends Error {
   constructor(slug: string, path: string) {
-    super(`${path} of ${slug} is not what its release names; run pharos rebuild --page ${slug}`);
+    super(`${path} of ${slug} doesn’t match its release; run pharos rebuild --page ${slug}`);
     this.name = 'DamagedFileError';
   }
 }

@@ -10,14 +10,14 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '42501': 'Make the role the owner of the database (docs/postgres.md).',
   '53300': 'The server has no connections left. Raise max_connections, or run fewer nodes.',
   '53100': 'The server’s disk is full. Free some space.',
-  '55P03': 'Another node has been writing for too long; look there.',
+  '55P03': 'Another node has been writing for too long. Check that node.',
   '57014': 'The server is too slow, or a statement waited for a lock.',
   '57P03': 'The server is starting or stopping. Pharos retries.',
   '25006': 'This server is read-only. Put the primary in store.url.',
   ECONNREFUSED: 'Nothing listens there: start the server, or check host and port in store.url.',
   ENOTFOUND: 'Check the host in store.url.',
   EAI_AGAIN: 'The host in store.url can’t be resolved. Pharos retries.',
-  ETIMEDOUT: 'Check host and port in store.url, and firewalls between.',
+  ETIMEDOUT: 'Check host and port in store.url, and any firewalls in between.',
 };
 const OTHER_REMEDY = 'Check store.url and that the server runs. Pharos retries.';
 
@@ -43,7 +43,7 @@ export function unavailable(place: string, error: unknown): StatusError {
   const words = faultText(error);
   return new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `${place} cannot be used: ${words}. ${REMEDIES[code ?? ''] ?? OTHER_REMEDY}`,
+    message: `Can’t use ${place}: ${words}. ${REMEDIES[code ?? ''] ?? OTHER_REMEDY}`,
     cause: error,
     context: code === null ? {} : { reason: code },
   });
@@ -57,5 +57,5 @@ function sqlStateOf(error: unknown): string | null {
 /** A host with several addresses fails with all of their faults in one. */
 function faultText(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
-  return messageOf(first).replace(/\.$/, '') || 'it does not answer';
+  return messageOf(first).replace(/\.$/, '') || 'it does not respond';
 }

@@ -126,7 +126,7 @@ export function openPostgres(
     transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
     backup: () =>
       Promise.reject(
-        new StatusError({ code: 'STORE_UNAVAILABLE', message: 'A Postgres database is copied with pg_dump.' }),
+        new StatusError({ code: 'STORE_UNAVAILABLE', message: 'Use pg_dump to copy a Postgres database.' }),
       ),
     // Its log is the server's own.
     truncateLog: async () => true,

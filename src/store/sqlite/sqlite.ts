@@ -220,7 +220,7 @@ function unavailable(place: string, error: unknown): StatusError {
   if (isStatusError(error)) return error;
   return new StatusError({
     code: isDamage(error) ? 'STORE_CORRUPT' : 'STORE_UNAVAILABLE',
-    message: `${place} cannot be used: ${messageOf(error)}. Check that the data folder is writable, has space and is used by one version of Pharos.`,
+    message: `Can’t use ${place}: ${messageOf(error)}. Check that the data folder is writable, has space and is used by one version of Pharos.`,
     cause: error,
   });
 }

@@ -8,6 +8,7 @@ import {
   type Problem,
   toMonitorId,
 } from '../../model/observation.ts';
+import { check } from '../../schema/issue-words.ts';
 import type { PullContext } from '../connector.ts';
 import { IdSchema, NameSchema } from './wire.ts';
 
@@ -30,11 +31,10 @@ export function parseItem<T>(
   item: unknown,
   place: string,
 ): { readonly item: T } | { readonly problem: Problem } {
-  const result = schema.safeParse(item);
-  if (result.success) return { item: result.data };
-  const [issue] = result.error.issues;
-  const path = (issue?.path ?? []).map((part) => `.${String(part)}`).join('');
-  return { problem: { kind: 'dropped', place: `${place}${path}`, message: issue?.message ?? 'unreadable' } };
+  const checked = check(schema, item);
+  if (checked.success) return { item: checked.data };
+  const [{ path, message }] = checked.faults;
+  return { problem: { kind: 'dropped', place: path === '' ? place : `${place}.${path}`, message } };
 }
 
 /** What stands in a field of an item; undefined: nothing, or the item is no object. */
@@ -145,7 +145,7 @@ export function uniqueById<T extends { readonly id: string }>(
     problems.push({
       kind: texts.length === 1 ? 'note' : 'dropped',
       place: id,
-      message: `the id comes ${variants.length} times`,
+      message: `the id occurs ${variants.length} times`,
     });
     return texts.length === 1 ? first : settle(first);
   });

@@ -5,6 +5,7 @@ import type { Problem } from '../../model/observation.ts';
 import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import type { State } from '../../model/state.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import { expected } from '../../schema/issue-words.ts';
 
 /** Longest name or title kept; the uptime service allows 256. */
 const NAME_CHARS_MAX = 500;
@@ -14,26 +15,34 @@ const TEXT_CHARS_MAX = 50_000;
 const INSTANT_MAX = 7_258_118_400_000;
 
 /** An id, written as a string or a number. */
-export const IdSchema = z.union([z.string().min(1).max(200), z.int()]).transform(String);
+export const IdSchema = z
+  .union([z.string().min(1).max(200), z.int()], { error: expected('an id: up to 200 characters, or a whole number') })
+  .transform(String);
 
 /** A number, also when written as a string, as 64-bit numbers are in some encodings. */
-export const NumberSchema = z.union([
-  z.number(),
-  z
-    .string()
-    .regex(/^-?\d{1,18}(\.\d{1,18})?$/)
-    .transform(Number),
-]);
+export const NumberSchema = z.union(
+  [
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d{1,18}(\.\d{1,18})?$/)
+      .transform(Number),
+  ],
+  { error: expected('a number') },
+);
 
 /** A count of something. */
 export const CountSchema = NumberSchema.pipe(z.int().nonnegative());
 
 /** A boolean, also as 0 and 1 and as words. */
-export const FlagSchema = z.union([
-  z.boolean(),
-  z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1),
-  z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true'),
-]);
+export const FlagSchema = z.union(
+  [
+    z.boolean(),
+    z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1),
+    z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true'),
+  ],
+  { error: expected('true or false') },
+);
 
 export const NameSchema = z
   .string()
@@ -58,7 +67,7 @@ export const BaseUrlSchema = z
   .refine((text) => {
     const url = URL.parse(text);
     return url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  }, 'an address without user name, password, query or fragment; secrets belong into their own options')
+  }, 'expected a URL without user name, password, query or fragment; give secrets in their own options')
   .transform((text) => text.replace(/\/+$/, ''));
 
 /** A secret that goes into a header: visible characters only, so that it cannot break out of it. */
@@ -66,10 +75,10 @@ export const SecretSchema = z
   .string()
   .min(1)
   .max(8_192)
-  .regex(/^[\x21-\x7e]+( [\x21-\x7e]+)*$/, 'a header value: visible characters, no line breaks');
+  .regex(/^[\x21-\x7e]+( [\x21-\x7e]+)*$/, 'expected a header value: visible characters, no line breaks');
 
 /** Names of headers as HTTP has them. */
-export const HeaderNameSchema = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'a header name');
+export const HeaderNameSchema = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected a header name');
 
 /** Headers of the operator's, names in small letters, so that none is sent twice. */
 export const HeadersSchema = z
@@ -93,7 +102,10 @@ export function toHost(value: unknown): string | null {
 export const InstantSchema = z.string().transform((text, context): EpochMs => {
   const at = parseInstant(text, null);
   if (at !== null) return at;
-  context.addIssue({ code: 'custom', message: 'not an instant with its offset' });
+  context.addIssue({
+    code: 'custom',
+    message: 'expected a date and time with an offset, such as 2026-11-21T08:10:00Z',
+  });
   return z.NEVER;
 });
 

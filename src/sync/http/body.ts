@@ -48,14 +48,14 @@ export async function readBody(body: Readable, { encoding, bytesMax, place }: Bo
   const unpack = unpackOf(encoding);
   if (unpack === 'unknown') {
     dropBody(body);
-    throw shapeError(place, 'the body is packed in a way that is not unpacked');
+    throw shapeError(place, 'the body has an unsupported content encoding');
   }
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     length += chunk.length;
     // Leaving the loop destroys the stream, and with it the socket.
-    if (length > bytesMax) throw shapeError(place, `the answer is larger than ${bytesMax} bytes`);
+    if (length > bytesMax) throw shapeError(place, `the response is larger than ${bytesMax} bytes`);
     chunks.push(chunk);
   }
   const packed = Buffer.concat(chunks, length);
@@ -67,8 +67,8 @@ export async function readBody(body: Readable, { encoding, bytesMax, place }: Bo
     throw shapeError(
       place,
       isTooLarge(error)
-        ? `${length} bytes unpack to more than ${maxOutputLength}`
-        : `the body is packed but damaged or cut off`,
+        ? `${length} bytes decompress to more than ${maxOutputLength}`
+        : `the compressed body is damaged or truncated`,
     );
   }
 }

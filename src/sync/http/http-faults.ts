@@ -11,13 +11,13 @@ interface FaultFacts {
   readonly words: string;
 }
 
-const TIMEOUT_WORDS = 'no answer in time';
-const CUT_WORDS = 'the connection was cut in the middle of the answer';
+const TIMEOUT_WORDS = 'no response in time';
+const CUT_WORDS = 'the connection was closed in the middle of the response';
 const ASK_OWNER = 'Pharos retries automatically. If it persists, check the upstream and the network.';
 
 const FAULTS: Readonly<Record<string, FaultFacts>> = {
   ENOTFOUND: { fault: 'name', words: 'host name not found in DNS' },
-  EAI_AGAIN: { fault: 'name', words: 'DNS did not answer' },
+  EAI_AGAIN: { fault: 'name', words: 'DNS did not respond' },
   EAI_FAIL: { fault: 'name', words: 'DNS failed' },
   EAI_NODATA: { fault: 'name', words: 'its host name has no address' },
   ECONNREFUSED: { fault: 'connect', words: 'the connection was refused' },
@@ -25,17 +25,17 @@ const FAULTS: Readonly<Record<string, FaultFacts>> = {
   ENETUNREACH: { fault: 'connect', words: 'network unreachable' },
   EPRIVATE: {
     fault: 'address',
-    words: 'the address is in a private network, which only the configuration may point to',
+    words: 'the address is in a private network, which only the configuration can allow',
   },
   ETIMEDOUT: { fault: 'timeout', words: TIMEOUT_WORDS },
   UND_ERR_CONNECT_TIMEOUT: { fault: 'timeout', words: 'no connection in time' },
   UND_ERR_HEADERS_TIMEOUT: { fault: 'timeout', words: TIMEOUT_WORDS },
-  UND_ERR_BODY_TIMEOUT: { fault: 'timeout', words: 'the answer stalled' },
+  UND_ERR_BODY_TIMEOUT: { fault: 'timeout', words: 'the response stalled' },
   ECONNRESET: { fault: 'reset', words: 'the connection was reset' },
   EPIPE: { fault: 'reset', words: 'the connection was reset' },
   UND_ERR_SOCKET: { fault: 'reset', words: 'the connection was closed' },
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { fault: 'truncated', words: CUT_WORDS },
-  UND_ERR_ABORTED: { fault: 'stopped', words: 'the request was stopped' },
+  UND_ERR_ABORTED: { fault: 'stopped', words: 'the request was cancelled' },
 };
 
 /** OpenSSL and Node name these in many ways; none is ever passed over. */
@@ -61,7 +61,7 @@ export function toStatusError(error: unknown, place: string): StatusError {
     });
   }
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || (error instanceof Error && error.name === 'HTTPParserError')) {
-    return shapeError(place, 'the answer is not HTTP that can be read');
+    return shapeError(place, 'the response is not valid HTTP');
   }
   const proxyStatus = PROXY_REFUSAL.exec(error instanceof Error ? error.message : '')?.[1];
   if (proxyStatus !== undefined) {
@@ -98,19 +98,19 @@ export function unreachable(
 export function shapeError(place: string, words: string): StatusError {
   return new StatusError({
     code: 'UPSTREAM_SHAPE',
-    message: `${place}: ${words}. The last good answer is kept. Check that the address points to the API.`,
+    message: `${place}: ${words}. The last good data is kept. Check that the address points to the API.`,
   });
 }
 
 const STATUS_WORDS: Readonly<Record<number, string>> = {
   400: 'it did not understand the request',
-  401: 'the key or password is not accepted; check it and that it has not expired',
-  403: 'the key may not read this; give it the right to',
+  401: 'the key or password was rejected; check it, and that it has not expired',
+  403: 'the key is not allowed to read this; grant it access',
   404: 'there is nothing at this address; check the base address',
-  405: 'this address does not take such requests; check the base address',
+  405: 'this address does not accept such requests; check the base address',
   408: 'it waited too long for the request',
-  410: 'this address was given up; check the base address',
-  429: 'too many requests; Pharos waits as long as it is told to',
+  410: 'this address no longer exists; check the base address',
+  429: 'too many requests; Pharos waits as long as the upstream asks',
 };
 
 /** The error of a status that is not an answer: 429 limited, 408 and 5xx failed, all others refused. */
@@ -120,8 +120,7 @@ export function errorForStatus(
 ): StatusError {
   const code: ErrorCode =
     status === 429 ? 'UPSTREAM_LIMITED' : status === 408 || status >= 500 ? 'UPSTREAM_FAILED' : 'UPSTREAM_REFUSED';
-  const words =
-    STATUS_WORDS[status] ?? (status >= 500 ? 'it failed' : 'it answered with a status that is not expected');
+  const words = STATUS_WORDS[status] ?? (status >= 500 ? 'it failed' : 'unexpected status');
   return new StatusError({
     code,
     message: `${place}: status ${status}, ${words}.`,
@@ -133,7 +132,7 @@ export function errorForStatus(
 /** The error of an answer that a cache gave in place of the upstream, which may long be saying something else. */
 export function tooOld(place: string, ageMs: number): StatusError {
   const minutes = Math.floor(ageMs / MINUTE_MS);
-  const message = `${place}: a cache before it answered, with what was so ${minutes} minutes ago. If this lasts, the upstream may be down behind it.`;
+  const message = `${place}: a cache in front of it returned data that is ${minutes} minutes old. If this persists, the upstream behind it may be down.`;
   return new StatusError({ code: 'UPSTREAM_FAILED', message });
 }
 

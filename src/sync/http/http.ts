@@ -156,8 +156,8 @@ async function request(agent: Dispatcher, limits: HttpLimits, exchange: Exchange
   } catch (error) {
     if (isStatusError(error)) throw error;
     if (deadline.signal.aborted)
-      throw unreachable(place, 'timeout', { words: `no complete answer within ${totalMs / SECOND_MS} s` });
-    if (context.signal?.aborted === true) throw unreachable(place, 'stopped', { words: 'the request was stopped' });
+      throw unreachable(place, 'timeout', { words: `no complete response within ${totalMs / SECOND_MS} s` });
+    if (context.signal?.aborted === true) throw unreachable(place, 'stopped', { words: 'the request was cancelled' });
     throw toStatusError(error, place);
   } finally {
     clearTimeout(timer);

@@ -45,7 +45,7 @@ const NINE = 0x39;
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const outline = outlineOf(bytes);
   if (outline.depth > DEPTH_MAX) return { isValid: false, reason: `nests deeper than ${DEPTH_MAX} levels` };
-  if (outline.values > VALUES_MAX) return { isValid: false, reason: `holds more than ${VALUES_MAX} values` };
+  if (outline.values > VALUES_MAX) return { isValid: false, reason: `contains more than ${VALUES_MAX} values` };
   const text = new TextDecoder().decode(bytes);
   try {
     const value: unknown = outline.hasLongDigits ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text);

@@ -30,7 +30,7 @@ export async function readPayload({ headers, body }: WireAnswer, rules: PayloadR
   const isTypeRefused = !isText && rules.acceptAnyType !== true && !isJsonType(type);
   if (isTypeRefused && allowEmpty !== true) {
     dropBody(body);
-    throw shapeError(place, `the answer is ${typeWords(type)}, not JSON`);
+    throw shapeError(place, `the response is ${typeWords(type)}, not JSON`);
   }
   const encoding = headers['content-encoding'];
   const bytes = await readBody(body, {
@@ -46,7 +46,7 @@ export async function readPayload({ headers, body }: WireAnswer, rules: PayloadR
 
 /** @param isEndKnown  false: the body ends where the connection does, so that a cut looks like an end */
 function wholeBytes(bytes: Buffer, isEndKnown: boolean, place: string): Buffer {
-  if (!isEndKnown) throw shapeError(place, 'nothing tells whether the answer is complete');
+  if (!isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');
   return bytes;
 }
 
@@ -59,7 +59,7 @@ function readJson(bytes: Buffer, isEndKnown: boolean, place: string): unknown {
   if (!parsed.isValid) throw shapeError(place, `the answer ${parsed.reason}`);
   // A number that was cut off is still a number; a list or an object is not.
   const closesItself = typeof parsed.value === 'object' && parsed.value !== null;
-  if (!closesItself && !isEndKnown) throw shapeError(place, 'nothing tells whether the answer is complete');
+  if (!closesItself && !isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');
   return parsed.value;
 }
 
@@ -70,5 +70,5 @@ function isJsonType(type: string): boolean {
 
 /** Only letters that a type may have: the header is the upstream's. */
 function typeWords(type: string): string {
-  return /^[a-z]+\/[a-z0-9.+-]{1,60}/i.exec(type)?.[0] ?? 'of no known type';
+  return /^[a-z]+\/[a-z0-9.+-]{1,60}/i.exec(type)?.[0] ?? 'of an unknown type';
 }

@@ -23,18 +23,18 @@ export function redirectTarget(
     question.method !== 'GET'
       ? `a ${question.method} is not sent on`
       : target === null
-        ? 'without an address to go to'
+        ? 'without a target address'
         : target.origin !== url.origin || target.username !== ''
-          ? 'to another origin, where the key must not go'
+          ? 'to another origin, which must not get the key'
           : null;
   if (fault === null && target !== null) return target;
   dropBody(response.body);
-  throw refusedRedirect(place, statusCode, fault ?? 'without an address to go to');
+  throw refusedRedirect(place, statusCode, fault ?? 'without a target address');
 }
 
 /** The error of a redirect that is not followed, with why. */
 export function refusedRedirect(place: string, status: number, words: string): StatusError {
-  return errorForStatus(`${place}: redirect refused (${words}); set the final address in the configuration`, {
+  return errorForStatus(`${place}: redirect rejected (${words}); set the final address in the configuration`, {
     status,
     retryAt: null,
   });

@@ -48,25 +48,25 @@ export function checkLearned(learned: Learned, known: LastKnown): CheckVerdict {
   return {
     kind: 'held',
     hash,
-    reason: `${gone.join(' and ')} disappeared at once; accepted if the next answer says the same`,
+    reason: `${gone.join(' and ')} disappeared at once; accepted if the next response agrees`,
   };
 }
 
 function reasonToRefuse({ problems, itemsTotal, monitors, pages }: Learned): string | null {
   const gate = problems.find((problem) => problem.kind === 'gate');
-  if (gate !== undefined) return `who may see ${gate.place} cannot be read (${gate.message})`;
+  if (gate !== undefined) return `the access rules of ${gate.place} are unreadable (${gate.message})`;
   const slug = repeated(pages.map((page) => page.slug));
-  if (slug !== null) return `two pages have the address ${JSON.stringify(slug.slice(0, 60))}`;
+  if (slug !== null) return `two pages have the slug ${JSON.stringify(slug.slice(0, 60))}`;
   const dropped = problems.filter((problem) => problem.kind === 'dropped');
   if (dropped.length > itemsTotal * DROPPED_RATIO_MAX) return tooManyDropped(dropped, itemsTotal);
   if (monitors.length > MONITORS_MAX)
-    return `it lists ${monitors.length} monitors, and ${MONITORS_MAX} is the most that is taken from one upstream`;
+    return `it lists ${monitors.length} monitors; the limit for one upstream is ${MONITORS_MAX}`;
   return null;
 }
 
 function tooManyDropped(dropped: readonly Problem[], itemsTotal: number): string {
   const [first] = dropped;
-  return `${dropped.length} of ${itemsTotal} items cannot be read, such as ${first?.place} (${first?.message})`;
+  return `${dropped.length} of ${itemsTotal} items are unreadable, such as ${first?.place} (${first?.message})`;
 }
 
 function isStale(learned: Learned, part: 'monitors' | 'pages'): boolean {

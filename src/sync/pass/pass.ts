@@ -36,7 +36,7 @@ const LEASE_RENEW_MS = 30 * SECOND_MS;
 
 const OPEN_REASONS: Readonly<Record<'failing' | 'refused' | 'waiting', string>> = {
   failing: 'back-off: it failed several times in a row and will be retried shortly',
-  refused: 'back-off: it refused the key; it will be retried shortly, or when its options change',
+  refused: 'back-off: it rejected the key; it will be retried shortly, or when its options change',
   waiting: 'it asked us to wait',
 };
 

@@ -34,10 +34,10 @@ export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Pr
   } catch (error) {
     if (isStatusError(error)) throw error;
     const words =
-      (error as { code?: unknown }).code === 'ENOTDIR' ? 'it is a file where a folder was expected' : messageOf(error);
+      (error as { code?: unknown }).code === 'ENOTDIR' ? 'expected a folder, found a file' : messageOf(error);
     throw new StatusError({
       code: 'UPSTREAM_REFUSED',
-      message: `${question.url} cannot be read: ${words}. Check that it exists and that Pharos may read it.`,
+      message: `Can’t read ${question.url}: ${words}. Check that it exists and that Pharos has access.`,
       cause: error,
     });
   }
@@ -66,7 +66,7 @@ async function readFolder(path: string): Promise<readonly FolderFile[]> {
   const root = await realpath(path);
   const entries = await readdir(root, { withFileTypes: true });
   const visible = entries.filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'));
-  if (visible.length > FILES_MAX) throw unreadable(path, `it holds more than ${FILES_MAX} files`);
+  if (visible.length > FILES_MAX) throw unreadable(path, `it contains more than ${FILES_MAX} files`);
   let bytesLeft = HTTP_LIMITS.bytesMax;
   const files: FolderFile[] = [];
   for (const { name } of visible.sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -87,10 +87,10 @@ async function placeWithin(
   name: string,
 ): Promise<{ readonly path: string } | { readonly fault: string }> {
   const path = await realpath(join(root, name)).catch(() => null);
-  if (path === null) return { fault: 'is a link that leads nowhere' };
+  if (path === null) return { fault: 'is a broken link' };
   if (!path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`))
-    return { fault: 'is a link that leads out of the folder: copy the file instead' };
-  return (await stat(path)).isFile() ? { path } : { fault: 'is no regular file' };
+    return { fault: 'is a link to a file outside the folder; copy the file instead' };
+  return (await stat(path)).isFile() ? { path } : { fault: 'is not a regular file' };
 }
 
 /** Nothing but a regular file is read: opening a named pipe would wait for whoever writes to it. */
@@ -98,7 +98,7 @@ async function readRegular(path: string, bytesMax: number): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = await file.stat();
-    if (!found.isFile()) throw unreadable(path, 'it is no regular file');
+    if (!found.isFile()) throw unreadable(path, 'it is not a regular file');
     if (found.size > bytesMax) throw unreadable(path, `it is larger than ${HTTP_LIMITS.bytesMax} bytes`);
     return await file.readFile();
   } finally {
@@ -107,5 +107,5 @@ async function readRegular(path: string, bytesMax: number): Promise<Buffer> {
 }
 
 function unreadable(path: string, words: string): StatusError {
-  return new StatusError({ code: 'UPSTREAM_SHAPE', message: `${path} cannot be taken: ${words}.` });
+  return new StatusError({ code: 'UPSTREAM_SHAPE', message: `Can’t use ${path}: ${words}.` });
 }

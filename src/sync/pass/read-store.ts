@@ -19,7 +19,7 @@ export function isStoreQuestion({ url }: Pick<HttpQuestion, 'url'>): boolean {
  */
 export async function readStoreQuestion(reader: Reader, { url }: HttpQuestion, now: EpochMs): Promise<HttpAnswer> {
   if (url !== 'store:written')
-    throw new StatusError({ code: 'UPSTREAM_REFUSED', message: `${url}: the store holds nothing of this name.` });
+    throw new StatusError({ code: 'UPSTREAM_REFUSED', message: `${url}: the store has nothing with this name.` });
   const payload = (await readWritten(reader)).map(({ id, document }) => ({ id, document }));
   return { status: 200, payload, at: now, clockSkewMs: null, remaining: null };
 }

@@ -3,6 +3,7 @@
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { faultsOf, issueWords } from '../../schema/issue-words.ts';
 import { type Answer, type Asking, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
 import { requestPlace, shapeError } from '../http/http-faults.ts';
@@ -153,17 +154,13 @@ async function validate(question: Question<unknown>, answer: HttpAnswer): Promis
   let result: Awaited<ReturnType<typeof question.schema.safeParseAsync>>;
   try {
     // Some schemas load their parser first (HCL).
-    result = await question.schema.safeParseAsync(answer.payload);
+    result = await question.schema.safeParseAsync(answer.payload, { error: issueWords() });
   } catch (error) {
     throw shapeError(place, `the answer could not be checked (${messageOf(error).slice(0, 200)})`);
   }
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const path = (issue?.path ?? []).map((part) => `.${String(part)}`).join('');
-  throw shapeError(
-    place,
-    `${issue?.message.slice(0, 200) ?? 'unreadable'} at ${path === '' ? 'the top' : path.slice(1, 200)}`,
-  );
+  const [{ path, message }] = faultsOf(result.error);
+  throw shapeError(place, `${message.slice(0, 200)}, at ${path === '' ? 'the top level' : path.slice(0, 200)}`);
 }
 
 /** What was thrown and is none of our errors: a fault in Pharos, which says so. */

@@ -86,7 +86,7 @@ async function checkAndCommit(
   };
   const verdict = checkLearned(learned, known);
   if (verdict.kind === 'refused') {
-    const message = `The answers of ${upstream.id} were rejected: ${verdict.reason}. The last good ones are kept.`;
+    const message = `The responses of ${upstream.id} were rejected: ${verdict.reason}. The last good data is kept.`;
     return { kind: 'failed', error: new StatusError({ code: 'UPSTREAM_SHAPE', message }), learned };
   }
   if (verdict.kind === 'held') {

@@ -17,7 +17,7 @@ const LOADS =
   /@(?:import|font-face|namespace|charset)\b|\b(?:src|image|image-set|-webkit-image-set|cross-fade|element)\(/i;
 const WHY: Readonly<Record<string, string>> = {
   '@import': 'put its rules here instead',
-  '@font-face': 'no font is ever loaded; name families that visitors may have',
+  '@font-face': 'pages never load fonts; name families that visitors may have',
 };
 const TOKEN =
   /\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[^\n])*"|'(?:[^'\\\n]|\\[^\n])*'|url\(\s*(?:"[^"\\\n]*"|'[^'\\\n]*'|[^"'()\\\s]*)\s*\)|[\s\S]/giy;
@@ -42,14 +42,14 @@ export function stylesheetFault(text: string): StylesheetFault | null {
       if (address !== undefined && !OWN_ADDRESS.test(address))
         return fault(
           index,
-          `${token.slice(0, 80)} is neither a data: picture nor a path of this site that begins with /`,
+          `${token.slice(0, 80)} is neither a data: image nor a path on this site that starts with /`,
         );
       // What is said of names below is not said of texts and comments; places stay as they were.
       bare += token.replaceAll(/[^\n]/g, ' ');
       continue;
     }
     if (token === '\\')
-      return fault(index, 'a backslash outside quotes can hide what is meant; write the name plainly');
+      return fault(index, 'backslashes outside quotes are not allowed; write the name without escapes');
     if (token === '"' || token === "'") return fault(index, 'a quote is not closed on its line');
     if (token === '{') open += 1;
     if (token === '}') open -= 1;
@@ -59,7 +59,7 @@ export function stylesheetFault(text: string): StylesheetFault | null {
   const loads = LOADS.exec(bare) ?? /\burl\(|\/\*/i.exec(bare);
   if (loads !== null) {
     const why = WHY[loads[0].toLowerCase()];
-    return fault(loads.index, `${loads[0]} is not taken${why === undefined ? '' : `; ${why}`}`);
+    return fault(loads.index, `${loads[0]} is not allowed${why === undefined ? '' : `; ${why}`}`);
   }
   return open === 0 ? null : fault(text.length, 'a { is not closed');
 }

@@ -21,7 +21,7 @@ export interface PageHead {
 }
 
 export interface ComponentHead {
-  /** As in the addresses of the page. */
+  /** As in the page’s URLs. */
   readonly id: string;
   /** As in `api/v2/components.json`. */
   readonly v2_id: string;

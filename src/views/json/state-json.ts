@@ -19,7 +19,7 @@ import {
 export interface StateDocument {
   readonly page: PageHead;
   readonly state: State;
-  /** When it came into that state; null: nothing was known before. */
+  /** When it entered that state; null: nothing was known before. */
   readonly since: string | null;
   /** The sentence at the top of the page, in its language. */
   readonly sentence: string;
@@ -32,7 +32,7 @@ export interface StateDocument {
   readonly components: readonly StateComponent[];
   /** Newest first. */
   readonly open_incidents: readonly StateEvent[];
-  /** Running or announced, soonest first. */
+  /** Current or planned, soonest first. */
   readonly maintenances: readonly StateEvent[];
 }
 

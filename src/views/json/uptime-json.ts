@@ -35,18 +35,18 @@ const DAYS_COUNT = 90;
 
 /** The formula in words, beside its version. */
 const FORMULA =
-  'up / (up + down) over each window that ends at as_of; up: operational, degraded, and 70 % of partial_outage; ' +
+  'up / (up + down) over each period that ends at as_of; up: operational, degraded, and 70 % of partial_outage; ' +
   'down: major_outage and 30 % of partial_outage; maintenance, paused and unknown time is not counted; ' +
   'an impact that was declared not to count counts as what lies below it (counted_seconds); ' +
   'ratios are rounded down to 6 decimals and are 1 only when nothing was down';
 
 export interface UptimeDocument {
   readonly page: PageHead & { readonly updated_at: string };
-  /** The IANA zone in which days are cut. */
+  /** IANA time zone of the days. */
   readonly time_zone: string;
   /** The instant that everything here is counted to. */
   readonly as_of: string;
-  /** A copy read after this instant is no longer kept up to date. */
+  /** A copy read after this time is out of date. */
   readonly stale_after: string;
   readonly stale: boolean;
   readonly state: State;
@@ -93,11 +93,11 @@ export interface UptimeComponent extends ComponentHead {
 
 /** Each list has one entry for each day of the document. */
 export interface UptimeDays {
-  /** The state that gives the day its colour. */
+  /** The state that colours the day. */
   readonly state: readonly State[];
   /** Seconds in each state; together they are `day_seconds`. */
   readonly seconds: Readonly<Record<State, readonly number[]>>;
-  /** The same as uptime counts it; null: no day differs. */
+  /** The same, as counted in uptime; null: no day differs. */
   readonly counted_seconds: Readonly<Record<State, readonly number[]>> | null;
   /** Share of the day with a known state, 0 to 1, rounded down to 4 decimals. */
   readonly coverage: readonly number[];

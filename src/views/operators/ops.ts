@@ -130,7 +130,7 @@ export function opsView(
     })),
     signIns: facts.signIns.map(({ page, signedIn, refused, limited }) => ({
       page: page === '' ? 'no such page' : page,
-      counts: `${format.number(signedIn)} signed in, ${format.number(refused)} refused, ${format.number(limited)} told to wait`,
+      counts: `${format.number(signedIn)} signed in, ${format.number(refused)} refused, ${format.number(limited)} rate-limited`,
     })),
   };
 }
@@ -152,7 +152,7 @@ function attentionOf(facts: OpsFacts): string[] {
       : unpublished.map(({ slug }) => `Page ${slug} is not published yet.`)),
     ...facts.heldPages.map(
       ({ slug, release }) =>
-        `Page ${slug} is held on release ${release}: pharos rollback ${slug} --release lets it go.`,
+        `Page ${slug} is on hold at release ${release}. To end the hold, run pharos rollback ${slug} --release.`,
     ),
     ...stale.map(({ id, heardAt }) =>
       heardAt === null
@@ -164,13 +164,13 @@ function attentionOf(facts: OpsFacts): string[] {
       .map(({ id }) => `Upstream ${id} is in back-off (circuit open).`),
     ...facts.exports
       .filter(({ rejected, parked, lastError }) => rejected > 0 || parked > 0 || lastError !== null)
-      .map(({ id }) => `Export ${id} has events that were not accepted.`),
+      .map(({ id }) => `Export ${id} has rejected events.`),
     ...facts.notices
       .filter(({ parked }) => parked > 0)
       .map(({ channel }) => `Messages by ${channel} could not be delivered for five days and were given up.`),
     ...facts.notices
       .filter(({ queued, lastError }) => queued > 0 && lastError !== null)
-      .map(({ channel, lastError }) => `Messages by ${channel} wait: ${lastError}`),
+      .map(({ channel, lastError }) => `Messages by ${channel} are waiting: ${lastError}`),
     ...facts.targets.map(({ place, message }) => `Output ${place} is not up to date: ${message}`),
     ...(facts.mail.isNeeded && !facts.mail.isConfigured
       ? ['A page uses email sign-in, but access.smtp and access.from are not configured.']
@@ -221,7 +221,7 @@ function circuitWords(circuit: CircuitFacts, moment: Words['moment']): string {
   const until = moment(circuit.until).text;
   return {
     failing: `Back-off until ${until}: it failed several times in a row`,
-    refused: `Back-off until ${until} or until its options change: it refused the key`,
+    refused: `Back-off until ${until} or until its options change: it rejected the key`,
     waiting: `Back-off until ${until}: it asked us to wait`,
   }[circuit.why];
 }

@@ -42,7 +42,7 @@ export interface ReportDocument {
   readonly formula_version: number;
   readonly uptime: UptimeFigures;
   readonly components: readonly ReportComponent[];
-  /** Those that touch the month, oldest first. */
+  /** Incidents within the month, oldest first. */
   readonly incidents: readonly ReportEvent[];
   readonly maintenances: readonly ReportEvent[];
 }

@@ -15,7 +15,7 @@ export const de: Words = {
   // The sentence at the top.
   bannerOperational: 'Alle Systeme sind betriebsbereit',
   bannerDegraded: 'Einige Systeme sind eingeschränkt',
-  bannerPartialOutage: 'Teilweiser Ausfall',
+  bannerPartialOutage: 'Teilausfall',
   bannerMajorOutage: 'Größerer Ausfall',
   bannerMaintenance: 'Wartungsarbeiten laufen',
   bannerPaused: 'Die Überwachung ist pausiert',
@@ -37,12 +37,12 @@ export const de: Words = {
 
   // How old it is.
   stateSince: 'In diesem Zustand seit {time}.',
-  checkedAgo: '{ago} geprüft',
-  checkedEvery: 'Alle {interval} geprüft.',
-  goodUntil: 'Nach {time} ist diese Seite veraltet.',
+  checkedAgo: 'Geprüft {ago}',
+  checkedEvery: 'Prüfintervall: {interval}.',
+  goodUntil: 'Nach dem {time} ist diese Seite veraltet.',
   toldByVendor: 'Laut {name}, Stand {time}.',
   staleTitle: 'Diese Seite ist veraltet.',
-  staleBody: 'Die letzten Daten stammen von {time}. Der tatsächliche Status kann abweichen.',
+  staleBody: 'Die letzten Daten stammen vom {time}. Der tatsächliche Status kann abweichen.',
   staleNever: 'Es liegen noch keine Daten vor.',
 
   // Parts of the page.
@@ -75,7 +75,7 @@ export const de: Words = {
   columnObserved: 'Beobachtet',
   columnPeriod: 'Zeitraum',
   columnComponent: 'Komponente',
-  columnDown: 'Ausgefallen',
+  columnDown: 'Ausfallzeit',
   columnIncidents: 'Störungen',
   dayRange: '{from} – {to}',
   dayDetails: 'Details zum Tag',
@@ -225,44 +225,46 @@ export const de: Words = {
 
   // Subscribing, and the mails that follow.
   email: 'E-Mail',
-  subscribeTitle: 'Neuigkeiten per E-Mail erhalten',
+  subscribeTitle: 'Benachrichtigungen per E-Mail',
   subscribeBody:
-    'Wir schreiben Ihnen, wenn auf dieser Seite eine Störung oder Wartung beginnt, sich ändert oder endet.',
+    'Wir benachrichtigen Sie, wenn auf dieser Seite eine Störung oder Wartung beginnt, sich ändert oder endet.',
   subscribeComponents: 'Nur für diese Komponenten (keine ausgewählt: alle)',
   subscribeSent:
-    'Wenn diese Adresse Neuigkeiten dieser Seite erhalten kann, haben wir ihr eine E-Mail geschickt. Öffnen Sie zur Bestätigung den Link darin.',
+    'Wenn diese Adresse Benachrichtigungen zu dieser Seite erhalten kann, haben wir ihr eine E-Mail gesendet. Öffnen Sie zur Bestätigung den Link darin.',
   subscribeConfirmTitle: 'Abonnement bestätigen',
-  subscribeConfirmBody: 'Noch ein Schritt: Bestätigen Sie, dass Sie es sind. (E-Mail-Scanner öffnen Links von selbst.)',
+  subscribeConfirmBody:
+    'Noch ein Schritt: Bestätigen Sie, dass Sie es sind. (E-Mail-Scanner öffnen Links automatisch.)',
   subscribeConfirm: 'Bestätigen',
-  subscribeConfirmed: 'Sie haben die Neuigkeiten abonniert.',
+  subscribeConfirmed: 'Ihr Abonnement ist aktiv.',
   subscribeManage: 'Abonnement verwalten',
   subscribeSave: 'Speichern',
-  subscribeSaved: 'Ihre Änderungen sind gespeichert.',
+  subscribeSaved: 'Ihre Änderungen wurden gespeichert.',
   subscribePause: 'E-Mails pausieren',
   subscribePaused: 'E-Mails sind pausiert.',
   subscribeResume: 'E-Mails fortsetzen',
   subscribeLeave: 'Abbestellen',
   subscribeLeaveBody: 'Sie erhalten keine weiteren E-Mails, und wir löschen Ihre Adresse.',
-  subscribeLeft: 'Das Abonnement ist beendet, und Ihre Adresse ist gelöscht.',
+  subscribeLeft: 'Das Abonnement ist beendet, und Ihre Adresse wurde gelöscht.',
   subscribeExpired: 'Dieser Link ist nicht mehr gültig. Abonnieren Sie erneut, um einen neuen zu erhalten.',
   subscribeRecheck:
     'Der Zugang zu dieser Seite hat sich geändert, deshalb kommen keine E-Mails mehr. Hier können Sie sie fortsetzen.',
   confirmSubject: 'Abonnement bestätigen: {title}',
   confirmAsked:
-    'Jemand möchte Neuigkeiten von {title} an diese Adresse senden lassen. Öffnen Sie zur Bestätigung diesen Link:',
+    'Jemand hat mit dieser Adresse Benachrichtigungen zu {title} abonniert. Öffnen Sie zur Bestätigung diesen Link:',
   confirmIgnore:
-    'Wenn Sie das nicht waren, können Sie diese E-Mail ignorieren. Sie erhalten dann keine Neuigkeiten, und wir löschen die Adresse innerhalb eines Tages.',
+    'Wenn Sie das nicht waren, können Sie diese E-Mail ignorieren. Sie erhalten dann keine Benachrichtigungen, und wir löschen die Adresse innerhalb eines Tages.',
   knownSubject: 'Bereits abonniert: {title}',
-  knownBody: 'Diese Adresse erhält bereits Neuigkeiten von {title}. Hier können Sie das ändern oder beenden:',
+  knownBody:
+    'Diese Adresse erhält bereits Benachrichtigungen zu {title}. Hier können Sie das Abonnement verwalten oder beenden:',
   noticeOpened: 'Neue Störung',
-  noticeUpdated: 'Neuigkeit',
+  noticeUpdated: 'Neue Meldung',
   noticeResolved: 'Behoben',
   noticeAnnounced: 'Geplante Wartung',
   noticeStarted: 'Wartung begonnen',
   noticeCompleted: 'Wartung abgeschlossen',
-  noticeWhy: 'Sie erhalten diese E-Mail, weil Sie Neuigkeiten von {title} abonniert haben.',
-  noticeManage: 'Abonnement verwalten oder abbestellen:',
-  noticeDigest: { one: '{n} Neuigkeit von {title}', other: '{n} Neuigkeiten von {title}' },
+  noticeWhy: 'Sie erhalten diese E-Mail, weil Sie Benachrichtigungen zu {title} abonniert haben.',
+  noticeManage: 'Abonnement verwalten oder beenden:',
+  noticeDigest: { one: '{n} Meldung zu {title}', other: '{n} Meldungen zu {title}' },
 
   // Around the page.
   skip: 'Zum Inhalt springen',

@@ -13,7 +13,7 @@ export const ptBr: Words = {
   stateUnknown: 'Sem dados',
 
   // The sentence at the top.
-  bannerOperational: 'Todos os sistemas operacionais',
+  bannerOperational: 'Todos os sistemas estão operacionais',
   bannerDegraded: 'Alguns sistemas estão degradados',
   bannerPartialOutage: 'Interrupção parcial',
   bannerMajorOutage: 'Interrupção grave',
@@ -39,7 +39,7 @@ export const ptBr: Words = {
   // How old it is.
   stateSince: 'Neste estado desde {time}.',
   checkedAgo: 'Verificado {ago}',
-  checkedEvery: 'Verificado a cada {interval}.',
+  checkedEvery: 'Intervalo de verificação: {interval}.',
   goodUntil: 'Depois de {time}, esta página está desatualizada.',
   toldByVendor: 'Segundo {name}, situação em {time}.',
   staleTitle: 'Esta página está desatualizada.',
@@ -98,7 +98,7 @@ export const ptBr: Words = {
   statusUpdate: 'Atualização',
   impactNone: 'Sem impacto',
   impactMinor: 'Impacto menor',
-  impactMajor: 'Grande impacto',
+  impactMajor: 'Impacto significativo',
   impactCritical: 'Impacto crítico',
   automatic: 'Detectado automaticamente',
   outageTitle: 'Interrupção: {names}',
@@ -191,7 +191,7 @@ export const ptBr: Words = {
   copy: 'Copiar',
   copied: 'Copiado',
   galleryParts: 'Grupos e componentes',
-  galleryElement: 'Elemento de status ao vivo',
+  galleryElement: 'Elemento de status em tempo real',
 
   // Signing in.
   loginNeutral: 'Esta página não existe ou é privada. Se você tem acesso, entre.',
@@ -203,7 +203,7 @@ export const ptBr: Words = {
   loginSubmit: 'Entrar',
   loginSubmitEmail: 'Enviar link de acesso',
   loginSent:
-    'Se este endereço tiver acesso, enviamos um link de acesso. Ele funciona uma única vez, neste navegador, por {minutes} minutos.',
+    'Se este endereço tiver acesso, enviamos a ele um link de acesso. O link funciona uma única vez, neste navegador, por {minutes} minutos.',
   loginWrong: 'Senha incorreta.',
   loginLimited: 'Muitas tentativas. Tente novamente em {minutes} minutos.',
   loginInvalid: 'Digite um e-mail válido.',
@@ -232,11 +232,11 @@ export const ptBr: Words = {
 
   // Subscribing, and the mails that follow.
   email: 'E-mail',
-  subscribeTitle: 'Receber novidades por e-mail',
-  subscribeBody: 'Enviamos um e-mail quando um incidente ou uma manutenção desta página começa, muda ou termina.',
+  subscribeTitle: 'Receber atualizações por e-mail',
+  subscribeBody: 'Enviaremos um e-mail quando um incidente ou uma manutenção desta página começa, muda ou termina.',
   subscribeComponents: 'Somente para estes componentes (nenhum selecionado: todos)',
   subscribeSent:
-    'Se este endereço puder receber novidades desta página, enviamos um e-mail a ele. Abra o link da mensagem para confirmar.',
+    'Se este endereço puder receber atualizações desta página, enviamos um e-mail a ele. Abra o link da mensagem para confirmar.',
   subscribeConfirmTitle: 'Confirmar a assinatura',
   subscribeConfirmBody: 'Mais um passo: confirme que é você. (Filtros de e-mail abrem links automaticamente.)',
   subscribeConfirm: 'Confirmar',
@@ -248,30 +248,34 @@ export const ptBr: Words = {
   subscribePaused: 'Os e-mails estão pausados.',
   subscribeResume: 'Retomar e-mails',
   subscribeLeave: 'Cancelar a assinatura',
-  subscribeLeaveBody: 'Você não receberá mais e-mails, e excluímos seu endereço.',
-  subscribeLeft: 'A assinatura foi cancelada, e seu endereço, excluído.',
+  subscribeLeaveBody: 'Você não receberá mais e-mails, e excluiremos seu endereço.',
+  subscribeLeft: 'A assinatura foi cancelada e seu endereço foi excluído.',
   subscribeExpired: 'Este link não é mais válido. Assine novamente para receber outro.',
   subscribeRecheck: 'O acesso a esta página mudou, por isso os e-mails pararam. Você pode retomá-los aqui.',
   confirmSubject: 'Confirme a assinatura: {title}',
-  confirmAsked: 'Alguém pediu o envio das novidades de {title} a este endereço. Abra este link para confirmar:',
+  confirmAsked: 'Alguém inscreveu este endereço para receber atualizações de {title}. Para confirmar, abra este link:',
   confirmIgnore:
-    'Se não foi você, ignore este e-mail. Você não receberá novidades, e excluímos o endereço em até um dia.',
-  knownSubject: 'Você já é assinante: {title}',
-  knownBody: 'Este endereço já recebe as novidades de {title}. Para alterá-las ou cancelá-las:',
+    'Se não foi você, ignore este e-mail. Você não receberá atualizações, e excluiremos o endereço em até um dia.',
+  knownSubject: 'Assinatura já ativa: {title}',
+  knownBody: 'Este endereço já recebe as atualizações de {title}. Para gerenciar ou cancelar a assinatura:',
   noticeOpened: 'Novo incidente',
   noticeUpdated: 'Atualização',
   noticeResolved: 'Resolvido',
   noticeAnnounced: 'Manutenção programada',
   noticeStarted: 'Manutenção iniciada',
   noticeCompleted: 'Manutenção concluída',
-  noticeWhy: 'Você recebe este e-mail porque assinou as novidades de {title}.',
+  noticeWhy: 'Você está recebendo este e-mail porque assinou as atualizações de {title}.',
   noticeManage: 'Gerenciar ou cancelar a assinatura:',
-  noticeDigest: { one: '{n} novidade de {title}', many: '{n} novidades de {title}', other: '{n} novidades de {title}' },
+  noticeDigest: {
+    one: '{n} atualização de {title}',
+    many: '{n} atualizações de {title}',
+    other: '{n} atualizações de {title}',
+  },
 
   // Around the page.
   skip: 'Pular para o conteúdo',
   home: 'Ir para {host}',
-  contact: 'Relatar um problema',
+  contact: 'Informar um problema',
   subscribe: 'Assinar',
   display: 'Exibição',
   theme: 'Tema',

@@ -28,7 +28,7 @@ describe('whether a node can serve visitors', () => {
   });
 
   it('depends on no upstream and on no database that was there once', () => {
-    expect(unreadiness({ ...facts, state: null })).toEqual(['the store has not been read yet']);
+    expect(unreadiness({ ...facts, state: null })).toEqual(['the database has not been read yet']);
     const monthOld = { ...facts, state: stateAt(past(-30 * 24 * 60 * MINUTE_MS)) };
     expect(unreadiness(monthOld)).toEqual([]);
     expect(unreadiness({ ...facts, isStopping: true })).toEqual(['it is stopping']);
@@ -45,6 +45,6 @@ describe('whether what is served is fresh', () => {
     const read = { ...facts, state: stateAt(past(2 * MINUTE_MS + 1)) };
     expect(staleness(read, past(2 * MINUTE_MS))).toEqual(unpublished);
     expect(staleness(read, past(2 * MINUTE_MS + 1))).toEqual([...unpublished, 'upstream edge is stale']);
-    expect(staleness({ ...facts, state: null }, T0)).toEqual(['the store has not been read yet']);
+    expect(staleness({ ...facts, state: null }, T0)).toEqual(['the database has not been read yet']);
   });
 });

@@ -143,14 +143,14 @@ describe('logging in and out', () => {
     const { asked, done } = pull(service({}, ({ name }) => (name === 'log in' ? new Reply(422, body) : undefined)));
     await expect(done).rejects.toMatchObject({
       code: 'UPSTREAM_REFUSED',
-      message: 'Login refused: email: *** and *** do not match.. Check email and password.',
+      message: 'Login rejected: email: *** and *** do not match.. Check email and password.',
     });
     expect(asked).toEqual(['log in']);
   });
 
   it.each([[{ message: 'No.' }], [{ error: 'No.' }]])('reads refusals of other shapes: %j', async (body) => {
     const { done } = pull(service({}, ({ name }) => (name === 'log in' ? new Reply(422, body) : undefined)));
-    await expect(done).rejects.toMatchObject({ message: expect.stringContaining('refused: No.') });
+    await expect(done).rejects.toMatchObject({ message: expect.stringContaining('rejected: No.') });
   });
 
   it('takes no answer without a token for a log in', async () => {

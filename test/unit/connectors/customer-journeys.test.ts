@@ -40,7 +40,7 @@ describe('a listing without a documented end', () => {
     const driven = await pull(({ url }) => ({ data: [journey(pageOf(url))] }));
     expect(driven.result.monitors.length).toBe(100);
     expect(driven.result.problems).toMatchObject([
-      { kind: 'note', message: 'more than 100 pages; the rest is left out' },
+      { kind: 'note', message: 'more than 100 pages; the rest was left out' },
     ]);
   });
 

@@ -31,7 +31,7 @@ describe('monitors that share an id', () => {
   it('are one when they agree', () => {
     const { monitors, problems } = uniqueMonitors([monitor('1'), monitor('1')]);
     expect(monitors).toEqual([monitor('1')]);
-    expect(problems).toEqual([{ kind: 'note', place: 'up/1', message: 'the id comes 2 times' }]);
+    expect(problems).toEqual([{ kind: 'note', place: 'up/1', message: 'the id occurs 2 times' }]);
   });
 
   it('are unknown and not public when they do not, whatever their order', () => {

@@ -86,7 +86,7 @@ describe('the counts of /status', () => {
     [{ pending: 1 }, 'status.pending: counts 1, the list has 0'],
     [
       { overall_status: 'degraded' },
-      'status.overall_status: says degraded, and no monitor of the list is down or pending',
+      'status.overall_status: says degraded, but no monitor in the list is down or pending',
     ],
   ])('that know of more, %j, are told, and nothing of the list is well', async (fields, message) => {
     expect(await pull({ summaries: [{ ...WELL, ...fields }] })).toEqual({
@@ -119,10 +119,10 @@ describe('the counts of /status', () => {
       [
         'status.up: counts 2, the list has 1',
         'status.down: counts 0, the list has 1',
-        'status.overall_status: says operational, and monitors of the list are down',
+        'status.overall_status: says operational, but monitors in the list are down',
       ],
     ],
-    [{ ...WELL, up: 1, down: 1 }, ['status.overall_status: says operational, and monitors of the list are down']],
+    [{ ...WELL, up: 1, down: 1 }, ['status.overall_status: says operational, but monitors in the list are down']],
   ])('that know of less, %j, are told, and the list counts', async (summary, told) => {
     expect(await pull({ monitors: one('down'), summaries: [summary] })).toMatchObject({
       states: 'operational major_outage',
@@ -153,7 +153,7 @@ describe('the counts of /status', () => {
   it.each(['up', 'down', 'pending', 'paused', 'total'])('may be unreadable in %s, which is told', async (field) => {
     expect(await pull({ summaries: [{ ...WELL, [field]: 'many' }] })).toMatchObject({
       states: 'operational operational',
-      told: [`status.${field}: not a count, so nothing is compared with it`],
+      told: [`status.${field}: not a number, so the counts were not compared`],
       asked: 2,
     });
   });
@@ -181,7 +181,7 @@ describe('the open incidents of /status', () => {
   it('that are in no list are asked for by themselves, and shown', async () => {
     expect(await pull({ summaries: [WELL], active: [incident(7)], found: [incident(7)] })).toEqual({
       states: 'operational operational',
-      told: ['active_incidents.7: is in no list of incidents'],
+      told: ['active_incidents.7: is missing from all lists of incidents'],
       asked: 2,
       incidents: ['up/7'],
     });
@@ -190,7 +190,7 @@ describe('the open incidents of /status', () => {
   it('that are not to be found anywhere leave nothing well', async () => {
     expect(await pull({ summaries: [WELL], active: [incident(7)] })).toMatchObject({
       states: 'unknown unknown',
-      told: ['active_incidents.7: is in no list of incidents, and not to be found'],
+      told: ['active_incidents.7: is missing from all lists of incidents and can’t be found by id'],
       incidents: [],
     });
   });

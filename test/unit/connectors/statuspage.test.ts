@@ -95,7 +95,7 @@ describe('the components that are taken', () => {
   it('are named alone, with their group, or by id, and one that is not there is told', async () => {
     const { result } = await pull(serve({ components }), {}, { components: ['Eu - API', 'c', 'Nothing'] });
     expect(result.monitors.map(({ id }) => id)).toEqual(['up/a', 'up/c']);
-    expect(result.problems).toMatchObject([{ kind: 'note', message: 'there is none named "Nothing"' }]);
+    expect(result.problems).toMatchObject([{ kind: 'note', message: 'there is no component named "Nothing"' }]);
   });
 
   it('bring the incidents that name them or nothing, not those of others', async () => {

@@ -89,7 +89,7 @@ describe('other files of a folder', () => {
     const learned = await read({ '/srv': { 'main.tf.json': JSON.stringify(json) } });
     expect(namesOf(learned)).toEqual(['up/http_monitor.one J', 'up/http_monitor.two J']);
     await expect(read({ '/srv': { 'bad.tf.json': '{"resource": hunter2' } })).rejects.toMatchObject({
-      message: expect.stringMatching(/bad\.tf\.json is not an object of JSON/),
+      message: expect.stringMatching(/bad\.tf\.json is not a JSON object/),
     });
   });
 

@@ -290,7 +290,7 @@ describe('states', () => {
 
   it('of before Terraform 0.12 say what to do', async () => {
     await expect(read({ version: 3, modules: [] })).rejects.toMatchObject({
-      message: expect.stringContaining('a state of before Terraform 0.12'),
+      message: expect.stringContaining('a state from before Terraform 0.12'),
     });
   });
 });

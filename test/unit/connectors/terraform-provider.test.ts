@@ -59,19 +59,22 @@ describe('what the provider of openstatus documents', () => {
       };
     });
     expect(outcomes.filter(({ isTaken, told }) => !isTaken && told.length === 0)).toEqual([]);
-    const WHERE = 'left out: where checks run from is not shown';
+    const WHERE = 'left out: check locations are not shown';
     expect(outcomes.filter(({ isTaken }) => !isTaken).map(({ address, told }) => [address, ...told])).toEqual([
-      ['data.openstatus_monitors.all', 'left out: a list to look things up in'],
-      ['data.openstatus_status_page.other', '.slug left out, the whole page: it is not known here'],
-      ['data.openstatus_status_page.unused', 'left out: looked up, and nothing here is put on it'],
+      ['data.openstatus_monitors.all', 'left out: a list for lookups'],
+      ['data.openstatus_status_page.other', '.slug left out: the whole page, because this is not known here'],
+      ['data.openstatus_status_page.unused', 'left out: a data source that nothing refers to'],
       ['data.openstatus_private_location.other', WHERE],
       ['data.openstatus_private_locations.all', WHERE],
       ['openstatus_private_location.cellar', WHERE],
       [
         'openstatus_status_page_component.elsewhere',
-        '.page_id left out, the whole component: its page is not known here',
+        '.page_id left out: the whole component, because its page is not known here',
       ],
-      ['openstatus_status_page_component.lost', '.page_id left out, the whole component: its page is not known here'],
+      [
+        'openstatus_status_page_component.lost',
+        '.page_id left out: the whole component, because its page is not known here',
+      ],
     ]);
     expect([monitors.length, pages.length, channels.length, outcomes.length]).toEqual([6, 4, 14, 35]);
   });
@@ -81,7 +84,7 @@ describe('what the provider of openstatus documents', () => {
     expect(problems).toContainEqual({
       kind: 'note',
       place: 'openstatus_tcp_monitor.queue',
-      message: 'written 2 times; one is shown',
+      message: 'defined 2 times; one is shown',
     });
   });
 });

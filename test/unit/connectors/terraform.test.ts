@@ -196,7 +196,7 @@ describe('field rules of the tables', () => {
     expect(problem).toEqual({
       kind: 'dropped',
       place: 'module.eu.svc_status_page.it["x"].password',
-      message: 'Invalid input: expected string, received object',
+      message: 'expected a string',
     });
   });
 });
@@ -276,7 +276,11 @@ describe('files of HCL', () => {
     });
     expect(pages).toEqual([]);
     expect(problems).toMatchObject([
-      { kind: 'note', place: 'svc_status_page.p.slug', message: 'left out, the whole page: it is not known here' },
+      {
+        kind: 'note',
+        place: 'svc_status_page.p.slug',
+        message: 'left out: the whole page, because this is not known here',
+      },
     ]);
   });
 
@@ -284,13 +288,13 @@ describe('files of HCL', () => {
     const secret = 'resource "svc_status_page" "p" {\n  password = "hunter2" oops\n}\n';
     await expect(read({ 'bad.tf': secret })).rejects.toMatchObject({
       code: 'UPSTREAM_SHAPE',
-      message: expect.stringMatching(/not readable as HCL at bad\.tf:2,/),
+      message: expect.stringMatching(/not valid HCL at bad\.tf:2,/),
     });
     await expect(read({ 'bad.tf': secret })).rejects.not.toMatchObject({ message: expect.stringContaining('hunter2') });
   });
 
   it('that could not be opened are named, and nothing is taken from the others', async () => {
-    const fault = 'is a link that leads out of the folder: copy the file instead';
+    const fault = 'is a link to a file outside the folder; copy the file instead';
     const files = [
       { name: 'a.tf', text: 'resource "svc_status_page" "p" {\n  title = "P"\n  slug = "p"\n}\n' },
       { name: 'b.tf', text: '', fault },

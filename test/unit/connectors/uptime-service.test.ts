@@ -366,7 +366,7 @@ describe('how a page is drawn', () => {
         kind: 'note',
         place: 'pages.1',
         message:
-          'left out: its own colours, the theme "dracula", languages besides its default (de, ko); accent_color, css_variables and locale of pharos.yaml say how a page looks',
+          'left out: custom colours, the theme "dracula", languages other than its default (de, ko); use accent_color, css_variables and locale in pharos.yaml',
       },
     ]);
   });
@@ -583,7 +583,7 @@ describe('the probe', () => {
     expect(await whoami({})).toBe('https://up.test/v1/whoami');
     expect(await whoami({ restUrl: 'https://rest.test/v1/' })).toBe('https://rest.test/v1/whoami');
     const nowhere = await probe({}, { preset: 'document' });
-    expect(nowhere.result.warnings).toEqual(['no restUrl: name, plan and scopes cannot be shown']);
+    expect(nowhere.result.warnings).toEqual(['restUrl is not set, so name, plan and scopes are unknown']);
   });
 });
 
@@ -593,15 +593,15 @@ describe('revoking a key', () => {
 
   it('deletes that key', async () => {
     const { result, questions } = await revoke(new Reply(204, null));
-    expect(result).toBe('Key key/1 is revoked.');
+    expect(result).toBe('Revoked key key/1.');
     expect(questions).toMatchObject([
       { method: 'DELETE', url: 'https://up.test/v1/api-key/key%2F1', isRepeatable: false },
     ]);
   });
 
   it.each([
-    [403, /read-only, and such a key may revoke only itself/],
-    [404, /no such key, or this service does not revoke keys at this address/],
+    [403, /read-only and can revoke only itself/],
+    [404, /no such key, or the service no longer revokes keys at this address/],
   ])('explains %s', async (status, words) => {
     await expect(revoke(new Reply(status, null))).rejects.toMatchObject({
       code: 'UPSTREAM_REFUSED',

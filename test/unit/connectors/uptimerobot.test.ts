@@ -98,7 +98,7 @@ describe('the past', () => {
       { type: 1, datetime: seconds(4 * HOUR_MS), duration: 1e9 },
     ];
     const { result } = await pull(serve([monitor(1, { logs: odd })]));
-    expect(result.problems).toMatchObject([{ kind: 'note', message: '1 entries cannot be read' }]);
+    expect(result.problems).toMatchObject([{ kind: 'note', message: '1 entries are unreadable' }]);
     const spans = result.details[0]?.reportedSpans ?? [];
     expect(spans.slice(1).every(({ from }, index) => from >= (spans[index]?.to ?? 0))).toBe(true);
   });

@@ -92,11 +92,11 @@ describe('a cState site', () => {
   it('says what is not here, or not as it was', () => {
     const lines = files.notes.map(({ place, message }) => `${place}: ${message}`);
     for (const part of [
-      'content/pages/about.md: a page that is no issue',
-      'category "Quays": groups have no description here',
-      'system "Website": components have no link here; it led to https://harbour.example/',
-      '2019-05-25-fog.md: has updates from before it began or after it ended',
-      'cstate-2024-12-27-mooring.md: not over there by now',
+      'content/pages/about.md: a page that is not an issue',
+      'category "Quays": Pharos has no descriptions of groups',
+      'system "Website": Pharos has no links on components; it pointed to https://harbour.example/',
+      '2019-05-25-fog.md: has updates from before its start or after its end',
+      'cstate-2024-12-27-mooring.md: still open at the source',
     ])
       expect(lines.filter((line) => line.includes(part))).toHaveLength(1);
   });
@@ -139,15 +139,15 @@ describe('a cState site', () => {
   });
 
   it.each([
-    ['title: x', 'its date "undefined" is none'],
+    ['title: x', 'its date "undefined" is invalid'],
     ['date: 2024-01-01', 'it has no title'],
-    ['title: x\ndate: yesterday', 'its date "yesterday" is none'],
+    ['title: x\ndate: yesterday', 'its date "yesterday" is invalid'],
     ['title: "x', 'its front matter is not YAML'],
     ['title: x\ndate: 2024-01-01\nresolved: true', 'has no resolvedWhen'],
     ['title: x\ndate: 2024-01-01\nseverity: awful', 'its severity "awful" is not one of'],
     [
       'title: x\ndate: 2024-01-01\naffected: [Moon]',
-      'system "Moon": issues name it and the configuration does not list it',
+      'system "Moon": issues name it, but the configuration doesn’t list it',
     ],
   ])('says of %j what is wrong with it', (matter, words) => {
     const { notes } = oneIssue(matter);
@@ -169,6 +169,6 @@ describe('a cState site', () => {
     expect(
       Object.keys((parse(made.fragment) as { pages: { redirects: object }[] }).pages[0]?.redirects ?? {}).join(' '),
     ).not.toMatch(/evil|\.\.| page/);
-    expect(made.notes.filter(({ message }) => message.includes('leads nowhere'))).toHaveLength(3);
+    expect(made.notes.filter(({ message }) => message.includes('so there is no redirect'))).toHaveLength(3);
   });
 });

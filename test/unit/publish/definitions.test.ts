@@ -269,7 +269,7 @@ describe('how a page is drawn', () => {
     expect(resolve({ definitions }).problems).toEqual([
       {
         slug: 'acme',
-        message: 'its language there is ko, for which there are no words here, so it is drawn in de',
+        message: 'its language is ko, which Pharos doesn’t support, so the page is in de',
       },
     ]);
     expect(resolve({ yaml: '  - { slug: acme, from: svc, locale: en }\n', definitions }).problems).toEqual([]);
@@ -301,7 +301,7 @@ describe('monitors that are not public', () => {
     return [pages[0]?.definition.components.map(({ id }) => id), problems.map(({ message }) => message)];
   };
   const told =
-    'left out, since their monitors are not public there: "Vault"; make them public or put a gate before the page';
+    'left out because their monitors are not public in the upstream: "Vault". Make them public, or make the page private';
 
   it('are left out of a public page, and that is told', () => {
     expect(shown({})).toEqual([['2'], [told]]);
@@ -322,7 +322,7 @@ describe('monitors that are not public', () => {
   it('are named, a few at most', () => {
     const many = Array.from({ length: 8 }, (_, index) => monitor(index + 1, { isPublic: false }));
     expect(resolve({ monitors: many }).problems.map(({ message }) => message)).toEqual([
-      'left out, since their monitors are not public there: "Monitor 1", "Monitor 2", "Monitor 3", "Monitor 4", "Monitor 5", 3 more; make them public or put a gate before the page',
+      'left out because their monitors are not public in the upstream: "Monitor 1", "Monitor 2", "Monitor 3", "Monitor 4", "Monitor 5", 3 more. Make them public, or make the page private',
     ]);
   });
 });

@@ -46,19 +46,19 @@ describe('an icon from outside', () => {
   });
 
   it.each([
-    ['nothing', Buffer.alloc(0), /no picture/],
-    ['a page', Buffer.from('<!doctype html><title>404</title>'), /no picture/],
-    ['WebP, which the decoder does not know', WEBP, /no picture/],
+    ['nothing', Buffer.alloc(0), /not a PNG/],
+    ['a page', Buffer.from('<!doctype html><title>404</title>'), /not a PNG/],
+    ['WebP, which the decoder does not know', WEBP, /not a PNG/],
     ['too many bytes', Buffer.concat([PNG, Buffer.alloc(ICON_BYTES_MAX)]), /larger than 256 KiB/],
-    ['a PNG that is cut', PNG.subarray(0, 60), /nothing can be seen|cannot be drawn/],
+    ['a PNG that is cut', PNG.subarray(0, 60), /empty or transparent|can’t be rendered/],
     ['a JPEG that is cut', JPEG.subarray(0, 40), /has no size/],
     ['a PNG as large as a wall', pngOf(30_000, 30_000), /larger than 2048/],
     ['a PNG without a size', pngOf(0, 8), /has no size/],
     ['a PNG like a ribbon', pngOf(1_000, 10), /4 times as long/],
     ['an SVG like a ribbon', svg(RECT, 'viewBox="0 0 1 100000"'), /4 times as long/],
-    ['an SVG with nothing on it', svg(''), /nothing can be seen/],
-    ['an SVG that is none', Buffer.from('<svg'), /no picture/],
-    ['an SVG that ends early', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><path'), /cannot be drawn/],
+    ['an SVG with nothing on it', svg(''), /empty or transparent/],
+    ['an SVG that is none', Buffer.from('<svg'), /not a PNG/],
+    ['an SVG that ends early', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><path'), /can’t be rendered/],
     ['an SVG of a megabyte', svg(`<desc>${'x'.repeat(70_000)}</desc>${RECT}`), /larger than 64 KiB/],
   ])('that is %s is left out', async (_, bytes, reason) => {
     expect(await sizeOf(bytes)).toMatch(reason);

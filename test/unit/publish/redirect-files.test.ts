@@ -77,9 +77,9 @@ describe('redirects of a page', () => {
       '/a b/',
       '/"><b>',
     ])
-      expect([bad, faultOf(bad)]).toEqual([bad, expect.stringContaining('expected an address below the page')]);
+      expect([bad, faultOf(bad)]).toEqual([bad, expect.stringContaining('expected a path below the page')]);
     for (const own of ['/-/ops/', '/login/', '/logout', '/'])
-      expect([own, faultOf(own)]).toEqual([own, expect.stringContaining('the server answers there itself')]);
-    expect(faultOf('/x/', '//evil.test/')).toContain('expected an address below the page');
+      expect([own, faultOf(own)]).toEqual([own, expect.stringContaining('the server uses this address itself')]);
+    expect(faultOf('/x/', '//evil.test/')).toContain('expected a path below the page');
   });
 });

@@ -80,7 +80,7 @@ describe('a rebuild', () => {
   it('keeps nobody waiting for ever, and says that the run goes on', async () => {
     const [status, body] = await rebuilt(never, 'wait=1');
     expect(status).toBe(202);
-    expect(body).toEqual({ run: 'run-1', message: expect.stringContaining('still under way') });
+    expect(body).toEqual({ run: 'run-1', message: expect.stringContaining('still in progress') });
   });
 
   it('says which run ended without a report, and not why', async () => {

@@ -69,7 +69,7 @@ describe('what a pass learned is refused', () => {
     expect(checkLearned(atIt, NOTHING_KNOWN)).toEqual({ kind: 'taken' });
     expect(checkLearned(above, NOTHING_KNOWN)).toMatchObject({
       kind: 'refused',
-      reason: '3 of 200 items cannot be read, such as monitors[0] (bad)',
+      reason: '3 of 200 items are unreadable, such as monitors[0] (bad)',
     });
   });
 

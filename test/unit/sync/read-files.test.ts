@@ -72,21 +72,21 @@ describe('a question to the disk', () => {
     symlinkSync('..data', join(posts, 'd.md'));
     symlinkSync('nowhere', join(posts, 'e.md'));
     execFileSync('mkfifo', [join(posts, 'f.md')]);
-    const out = 'is a link that leads out of the folder: copy the file instead';
+    const out = 'is a link to a file outside the folder; copy the file instead';
     expect((await read('posts', 'folder')).payload).toEqual([
       { name: 'a.md', text: 'mounted' },
       { name: 'b.md', text: '', fault: out },
       { name: 'c.md', text: '', fault: out },
-      { name: 'd.md', text: '', fault: 'is no regular file' },
-      { name: 'e.md', text: '', fault: 'is a link that leads nowhere' },
-      { name: 'f.md', text: '', fault: 'is no regular file' },
+      { name: 'd.md', text: '', fault: 'is not a regular file' },
+      { name: 'e.md', text: '', fault: 'is a broken link' },
+      { name: 'f.md', text: '', fault: 'is not a regular file' },
     ]);
     // A folder that is itself a link is what the operator named.
     symlinkSync('posts', join(folder, 'current'));
     expect((await read('current', 'folder')).payload).toHaveLength(6);
     await expect(read('posts/f.md', 'text')).rejects.toMatchObject({
       code: 'UPSTREAM_SHAPE',
-      message: expect.stringContaining('no regular file'),
+      message: expect.stringContaining('not a regular file'),
     });
   });
 });

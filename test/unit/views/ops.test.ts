@@ -33,7 +33,7 @@ describe('the operators’ page in words', () => {
       ],
     });
     expect(runs.map(({ id, outcome, times, state }) => [id, outcome, times, state])).toEqual([
-      ['run-0', 'waits for its turn', null, 'maintenance'],
+      ['run-0', 'queued', null, 'maintenance'],
       ['run-1', 'under way', null, 'maintenance'],
       ['run-2', 'no change', '3 times since 09:26:00', 'operational'],
       ['run-5', 'svc failed (UPSTREAM_FAILED)', '2 times since 09:24:00', 'degraded'],
@@ -56,8 +56,8 @@ describe('the operators’ page in words', () => {
   });
 
   it('asks for a look at folders and buckets that are not up to date', () => {
-    const { attention } = view({ targets: [{ place: 's3://pages/', message: 'no answer in time.' }] });
-    expect(attention).toContain('Output s3://pages/ is not up to date: no answer in time.');
+    const { attention } = view({ targets: [{ place: 's3://pages/', message: 'no response in time.' }] });
+    expect(attention).toContain('Output s3://pages/ is not up to date: no response in time.');
   });
 
   it('lists what the last pass of an upstream left out, and asks nobody to look at it', () => {
@@ -123,7 +123,7 @@ describe('the operators’ page in words', () => {
       [
         '12 sec old, synced every 1 min, 12 monitors',
         '57 of 60 left this minute, 420 of 1,000 left this hour',
-        'Back-off until 10:30:00 or until its options change: it refused the key',
+        'Back-off until 10:30:00 or until its options change: it rejected the key',
         'degraded',
       ],
     ]);

@@ -39,7 +39,7 @@ export async function importCstate(folder: string, options: ImportOptions): Prom
   const files = filesIn(folder, (path) => /^(?:content\/.*\.(?:md|markdown|html)|(?:config|hugo)\.\w+)$/.test(path));
   if (!files.some(({ path }) => path.startsWith('content/')))
     throw new UsageError(
-      `${folder} has no content folder. Name the folder of the cState site, where its config.yml is.`,
+      `${folder} has no content folder. Pass the folder of the cState site, which contains config.yml.`,
     );
   return writeImport(cstateSite(files, context), context, options);
 }
@@ -52,13 +52,13 @@ export async function importUpptime(folder: string, options: ImportOptions): Pro
   const files = filesIn(folder, (path) => /^(?:\.upptimerc\.ya?ml|history\/summary\.json)$/.test(path));
   if (files.length === 0)
     throw new UsageError(
-      `${folder} has neither .upptimerc.yml nor history/summary.json. Name the folder of the Upptime repository.`,
+      `${folder} has neither .upptimerc.yml nor history/summary.json. Pass the folder of the Upptime repository.`,
     );
   const config = upptimeConfig(files);
   const { owner, repo } = config ?? {};
   if (options.issues === undefined && (owner == null || repo == null))
     throw new UsageError(
-      `.upptimerc.yml of ${folder} does not name owner and repo, so its issues cannot be asked for. Name a file of them with --issues.`,
+      `.upptimerc.yml in ${folder} has no owner and repo, so Pharos can’t request its issues. Pass a file of issues with --issues.`,
     );
   const issues =
     options.issues === undefined
@@ -86,7 +86,7 @@ function kumaAt(place: string, { statusPage }: ImportOptions): ReturnType<typeof
   const slug = statusPage ?? inPath;
   if (slug === undefined)
     throw new UsageError(
-      `${place} names no status page. Give its address, such as ${base.replace(/\/$/, '')}/status/default.`,
+      `${place} is not the address of a status page. Pass one such as ${base.replace(/\/$/, '')}/status/default.`,
     );
   const url = base.replace(/\/+$/, '');
   return askingAt(url, (ask) => kumaFromApi(ask, { url, slug }));
@@ -95,7 +95,7 @@ function kumaAt(place: string, { statusPage }: ImportOptions): ReturnType<typeof
 function kumaIn(place: string, { statusPage }: ImportOptions): ReturnType<typeof kumaFromDatabase> {
   if (!isDatabase(place))
     throw new UsageError(
-      `${place} is no SQLite database. Name kuma.db of the data folder; backup files (JSON) of version 1 have no status pages, and with MariaDB give the address of the page.`,
+      `${place} is not an SQLite database. Pass kuma.db from the data folder. Backup files (JSON) of version 1 have no status pages. With MariaDB, pass the address of the page.`,
     );
   return databaseAt(place, 'Uptime Kuma', (select) => kumaFromDatabase(select, statusPage));
 }

@@ -28,7 +28,7 @@ export function isAddress(place: string): boolean {
 export async function askingAt<T>(place: string, use: (ask: Ask) => Promise<T>): Promise<T> {
   const url = URL.parse(place);
   if (url === null || url.username !== '' || url.search !== '' || url.hash !== '')
-    throw new UsageError(`${place} is not an address: give it without user name, query and fragment.`);
+    throw new UsageError(`${place} is not a valid address. Pass it without user name, query or fragment.`);
   const base = url.href.replace(/\/+$/, '');
   const http = createHttp();
   let isFirst = true;
@@ -69,7 +69,7 @@ function bytesOf(place: string): Buffer {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
-      `${place} cannot be read: ${messageOf(error)}. Name a file that is there, or an address that begins with https://.`,
+      `Can’t read ${place}: ${messageOf(error)}. Pass an existing file, or an address that starts with https://.`,
     );
   }
 }
@@ -93,7 +93,7 @@ export function filesIn(folder: string, isWanted: (path: string) => boolean): So
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
-      `${folder} cannot be read: ${messageOf(error)}. Name the folder of the repository, as \`git clone\` made it.`,
+      `Can’t read ${folder}: ${messageOf(error)}. Pass the folder of the repository, as \`git clone\` made it.`,
     );
   }
 }
@@ -127,7 +127,7 @@ export function isDatabase(place: string): boolean {
     }
   } catch (error) {
     throw new UsageError(
-      `${place} cannot be read: ${messageOf(error)}. Name a file that is there, or an address that begins with https://.`,
+      `Can’t read ${place}: ${messageOf(error)}. Pass an existing file, or an address that starts with https://.`,
     );
   }
 }
@@ -137,7 +137,7 @@ export async function databaseAt<T>(place: string, program: string, use: (select
   const refuse = (error: unknown): UsageError => {
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
     return new UsageError(
-      `${place} cannot be read as the database of ${program}: ${reason}. Where it is in use, copy it while ${program} is stopped.`,
+      `Can’t read ${place} as a database of ${program}: ${reason}. If it is in use, stop ${program} before you copy it.`,
     );
   };
   let database: ReturnType<typeof openSqliteReader>;

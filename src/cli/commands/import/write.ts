@@ -7,6 +7,7 @@ import { now } from '../../../app/compose.ts';
 import { importFiles } from '../../../imports/files.ts';
 import { quoted, slugOf } from '../../../imports/names.ts';
 import type { ImportContext, ImportedSite, ImportNote } from '../../../imports/site.ts';
+import { check } from '../../../schema/issue-words.ts';
 import { IdSchema, SlugSchema, TimezoneSchema } from '../../../schema/scalars.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { print } from '../common.ts';
@@ -32,9 +33,9 @@ export function contextOf({ page, timezone, upstream }: ImportOptions): ImportCo
 }
 
 function checked<T>(option: string, schema: z.ZodType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value);
+  const parsed = check(schema, value);
   if (parsed.success) return parsed.data;
-  throw new UsageError(`${option} ${quoted(value)}: ${parsed.error.issues[0]?.message}.`);
+  throw new UsageError(`${option} ${quoted(value)}: ${parsed.faults[0].message}.`);
 }
 
 interface Written {
@@ -84,7 +85,7 @@ function told(written: readonly Written[]): string[] {
     .map(({ file, outcome }) => {
       const path = relative(process.cwd(), file);
       return outcome === 'kept'
-        ? `= ${path} is there with another text and stays; --update writes it anew`
+        ? `= ${path} exists with different text and was kept; --update overwrites it`
         : `+ ${path}`;
     });
 }
@@ -104,10 +105,10 @@ function summary(posts: readonly Written[], page: Written): string[] {
     `${count('new')} new`,
     `${count('unchanged')} unchanged`,
     ...(count('updated') === 0 ? [] : [`${count('updated')} updated`]),
-    ...(count('kept') === 0 ? [] : [`${count('kept')} left as they are`]),
+    ...(count('kept') === 0 ? [] : [`${count('kept')} left unchanged`]),
   ];
   return [
     `${posts.length} posts: ${counts.join(', ')}.`,
-    `Next: copy what ${basename(page.file)} has into pharos.yaml, then run \`pharos check\`.`,
+    `Next: copy the contents of ${basename(page.file)} into pharos.yaml, then run \`pharos check\`.`,
   ];
 }

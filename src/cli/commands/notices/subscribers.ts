@@ -82,10 +82,10 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
     options.json === true,
     { page: options.page, added, confirmed: isConfirmed },
     added === 0
-      ? 'This address is subscribed already, or was sent a link.'
+      ? 'This address is already subscribed, or has been sent a confirmation link.'
       : isConfirmed
         ? 'Subscribed.'
-        : 'Added. The server sends a link to confirm; without it nothing else is sent.',
+        : 'Added. The server sends a confirmation link; nothing else is sent until it is used.',
   );
   return EXIT_DONE;
 }
@@ -98,7 +98,7 @@ export async function subscribersRemove(typed: string, options: SubscriberOption
   print(
     options.json === true,
     { removed },
-    removed === 0 ? 'This address is not subscribed.' : `Erased (${removed === 1 ? 'one page' : `${removed} pages`}).`,
+    removed === 0 ? 'This address is not subscribed.' : `Deleted (${removed === 1 ? 'one page' : `${removed} pages`}).`,
   );
   return removed === 0 ? EXIT_FAILED : EXIT_DONE;
 }
@@ -122,8 +122,8 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   noteChange(pharos, 'subscriber-import', options.page, added);
   const known = brought.length - added;
   const text = [
-    `${added} added${isConfirmed ? '' : ', each to be confirmed by a link that the server mails'}; ${known} were there already.`,
-    ...told.map((problem) => `left out or changed: ${problem}`),
+    `${added} added${isConfirmed ? '' : ', each of which gets a confirmation link by email'}; ${known}already existed.`,
+    ...told.map((problem) => `skipped or changed: ${problem}`),
   ].join('\n');
   print(options.json === true, { page: options.page, added, known, confirmed: isConfirmed, problems: told }, text);
   return added + known === 0 && told.length > 0 ? EXIT_FAILED : EXIT_DONE;
@@ -142,7 +142,7 @@ async function pageOf(pharos: Pharos, slug: string): Promise<ResolvedPage> {
       `There is no page ${slug}. The pages are: ${resolved.pages.map(({ definition }) => definition.slug).join(', ')}.`,
     );
   if (!page.settings.subscriptions)
-    throw new UsageError(`The page ${slug} takes no subscriptions. Set subscriptions: true in the configuration.`);
+    throw new UsageError(`Subscriptions are off for the page ${slug}. Set subscriptions: true in the configuration.`);
   return page;
 }
 

@@ -34,19 +34,19 @@ export async function storeMigrate(options: StoreOptions): Promise<number> {
   const after = latestVersion();
   const text =
     before === after
-      ? `The database has version ${after} already.`
+      ? `The database already has version ${after}.`
       : [
           before === 0
-            ? `A new database has version ${after}.`
-            : `The database went from version ${before} to ${after}.`,
-          ...(copy === null ? [] : [`A copy from before: ${copy}`]),
+            ? `Created a new database with version ${after}.`
+            : `Upgraded the database from version ${before} to ${after}.`,
+          ...(copy === null ? [] : [`Copy from before the upgrade: ${copy}`]),
         ].join('\n');
   print(options.json === true, { before, after, copy }, text);
   return EXIT_DONE;
 }
 
 export interface StoreCopyOptions extends StoreOptions {
-  /** The configuration that names the database to copy into. */
+  /** The configuration with the database to copy into. */
   readonly to: string;
 }
 
@@ -74,7 +74,7 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
       ['table', 'rows'],
       copied.filter(({ rows }) => rows > 0).map((row) => [row.table, String(row.rows)]),
     );
-    const sentence = `${total} rows copied from ${spoken(source)} to ${spoken(target)}; the counts of both agree. Next: start Pharos with ${options.to}.`;
+    const sentence = `${total} rows copied from ${spoken(source)} to ${spoken(target)}; the counts match. Next: start Pharos with ${options.to}.`;
     print(options.json === true, { rows: total, tables: copied }, `${lines}\n\n${sentence}`);
     return EXIT_DONE;
   } finally {
@@ -84,7 +84,7 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
 
 function targetConfig(file: string): Config {
   const config = loadConfig(file);
-  if (config === null) throw new UsageError(`There is no configuration at ${resolve(file)}.`);
+  if (config === null) throw new UsageError(`Found no configuration at ${resolve(file)}.`);
   return config;
 }
 

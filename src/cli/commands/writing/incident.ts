@@ -171,7 +171,7 @@ function tell(options: ApiOptions, incident: IncidentAnswer, how: 'published' | 
 function refusedBy(base: string, { status, body }: { readonly status: number; readonly body: unknown }): Error {
   const { error = ['no reason given'] } = (body ?? {}) as { error?: readonly string[] };
   const reason = error.join('; ');
-  if (status === 422 || status === 404) return new UsageError(`The server at ${base} refused it: ${reason}`);
+  if (status === 422 || status === 404) return new UsageError(`The server at ${base} rejected the request: ${reason}`);
   return new StatusError({
     code: 'UPSTREAM_REFUSED',
     message: `The server at ${base} answered ${status}: ${reason}`,

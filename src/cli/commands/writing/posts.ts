@@ -118,7 +118,7 @@ export async function announcementNew(title: string, options: AnnouncementOption
 function postSubject({ monitor, component, page, body }: PostOptions) {
   if (monitor === undefined && component === undefined && page === undefined) {
     throw new UsageError(
-      'Nothing is affected, so it would show nowhere. Add --monitor edge/12, --component … or --page example.',
+      'Nothing is affected, so the post would appear nowhere. Add --monitor edge/12, --component … or --page example.',
     );
   }
   return {
@@ -146,7 +146,7 @@ function folderOf({ folder, config }: PostOptions): string {
   const entries = loadConfig(config)?.upstreams.filter((upstream) => upstream.kind === 'markdown') ?? [];
   const path = (entries[0]?.options as { path?: string } | undefined)?.path;
   if (entries.length !== 1 || path === undefined)
-    throw new UsageError('Set --folder, because the configuration does not have exactly one markdown upstream.');
+    throw new UsageError('Set --folder, because the configuration doesn’t have exactly one markdown upstream.');
   return resolve(path);
 }
 
@@ -161,7 +161,7 @@ function instant(option: string, text: string): EpochMs {
     return toEpochMs(Temporal.Instant.from(text).epochMilliseconds);
   } catch {
     throw new UsageError(
-      `${option} is an instant with its zone, such as 2026-11-21T22:00:00Z or 2026-11-21T23:00:00+01:00, not ${text}.`,
+      `${option} expects a time with a UTC offset, such as 2026-11-21T22:00:00Z or 2026-11-21T23:00:00+01:00; got ${text}.`,
     );
   }
 }

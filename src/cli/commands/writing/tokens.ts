@@ -28,7 +28,7 @@ export interface TokenCreateOptions extends TokenOptions {
 export async function tokensCreate(options: TokenCreateOptions): Promise<number> {
   const scopes = API_SCOPES.filter((scope) => options.scope.includes(scope));
   const unknown = options.scope.find((scope) => !API_SCOPES.some((known) => known === scope));
-  if (unknown !== undefined) throw new UsageError(`--scope takes ${API_SCOPES.join(', ')}; got "${unknown}".`);
+  if (unknown !== undefined) throw new UsageError(`--scope expects one of ${API_SCOPES.join(', ')}; got "${unknown}".`);
   const config = requireConfig(options.config);
   if (config.operators.token === undefined)
     throw new UsageError(
@@ -100,7 +100,7 @@ function stateOf({ expiresAt, revokedAt }: ApiToken, at: EpochMs): string {
 /** What the audit calls it; names may be alike. */
 function nameOf({ name, page }: TokenCreateOptions): string {
   if (name === undefined) return page;
-  if (!/^[\w.-]{1,64}$/.test(name)) throw new UsageError('--name takes letters, digits, dots, - and _, at most 64.');
+  if (!/^[\w.-]{1,64}$/.test(name)) throw new UsageError('--name expects up to 64 letters, digits, dots, - and _.');
   return name;
 }
 
@@ -112,7 +112,7 @@ function expiryOf(text: string, at: EpochMs): EpochMs {
   const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(instant) || instant <= at)
     throw new UsageError(
-      `--expires takes a duration such as 90d or 12h, or a future time with UTC offset; got "${text}".`,
+      `--expires expects a duration such as 90d or 12h, or a future time with UTC offset; got "${text}".`,
     );
   return toEpochMs(instant);
 }

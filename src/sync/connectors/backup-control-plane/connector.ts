@@ -38,15 +38,15 @@ import {
 } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
-  baseUrl: BaseUrlSchema.describe('Address of the API with its /api.'),
+  baseUrl: BaseUrlSchema.describe('Address of the API, including /api.'),
   email: z.email().describe('Of the user that Pharos logs in as; the role viewer is enough.'),
-  password: z.string().min(1).describe('Its password; ${NAME} or ${file:…} in the configuration.'),
+  password: z.string().min(1).describe('Password of that user; ${NAME} or ${file:…} in the configuration.'),
   tenants: z
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe('Slugs, names or ids of the workspaces to show; default: every ACTIVE one.'),
-  testConnection: z.boolean().default(false).describe('Ping the stored credentials of cpanel sources in each pass.'),
+    .describe('Slugs, names or ids of the workspaces to show. Default: every ACTIVE one.'),
+  testConnection: z.boolean().default(false).describe('Test the stored credentials of cpanel sources in each pass.'),
 });
 type Options = z.output<typeof OptionsSchema>;
 
@@ -96,11 +96,11 @@ function* logIn(options: Options): Pull<string> {
     isRepeatable: false,
   });
   if ('token' in payload) return payload.token;
-  if (status !== 422) throw new StatusError({ code: 'UPSTREAM_SHAPE', message: 'The login answer has no token.' });
+  if (status !== 422) throw new StatusError({ code: 'UPSTREAM_SHAPE', message: 'The login response has no token.' });
   const words = payload.refusal.replaceAll(options.password, '***').replaceAll(options.email, '***').slice(0, 300);
   throw new StatusError({
     code: 'UPSTREAM_REFUSED',
-    message: `Login refused${words === '' ? '' : `: ${words}`}. Check email and password.`,
+    message: `Login rejected${words === '' ? '' : `: ${words}`}. Check email and password.`,
     context: { status: 422 },
   });
 }

@@ -11,7 +11,7 @@ export const INTRODUCTION: Introduction = {
   },
   questions: [
     { key: 'baseUrl', words: 'Address of its API' },
-    { key: 'email', words: 'E-mail address of a user that may look' },
+    { key: 'email', words: 'Email address of a read-only user' },
     { key: 'password', words: 'Environment variable with the password' },
   ],
 };

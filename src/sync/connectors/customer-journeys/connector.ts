@@ -67,7 +67,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     monitors,
     problems: isOver
       ? problems
-      : [...problems, { kind: 'note', place: 'data', message: `more than ${PAGES_MAX} pages; the rest is left out` }],
+      : [...problems, { kind: 'note', place: 'data', message: `more than ${PAGES_MAX} pages; the rest was left out` }],
     itemsTotal: items.length,
   };
 }

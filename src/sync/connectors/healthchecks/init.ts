@@ -1,7 +1,7 @@
 import type { Introduction } from '../../connector.ts';
 
 export const INTRODUCTION: Introduction = {
-  title: 'checks of Healthchecks: jobs that report by themselves',
+  title: 'checks of Healthchecks: jobs that report in by themselves',
   example: {
     id: 'jobs',
     kind: 'healthchecks',

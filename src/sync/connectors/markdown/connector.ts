@@ -24,9 +24,9 @@ import { projectPosts } from './project.ts';
 import { FolderSchema, type PostFile } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
-  path: z.string().min(1).describe('The folder of posts; sub-folders are not read.'),
-  timezone: TimezoneSchema.default('UTC').describe('IANA zone of times that carry no offset.'),
-  drafts: z.boolean().default(false).describe('True: posts marked as drafts are shown too, as in pharos preview.'),
+  path: z.string().min(1).describe('Folder of posts; subfolders are not read.'),
+  timezone: TimezoneSchema.default('UTC').describe('Time zone (IANA) of times without an offset.'),
+  drafts: z.boolean().default(false).describe('True: also show posts marked as drafts, as in pharos preview.'),
 });
 type Options = z.output<typeof OptionsSchema>;
 

@@ -132,21 +132,21 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   const { type } = post;
   if (post.type === 'maintenance') {
     const { from, to } = firstWindow(post, zone);
-    if (to <= from) return [{ field: 'ends', message: 'is not after starts', type }];
+    if (to <= from) return [{ field: 'ends', message: 'must be after starts', type }];
   }
   if (post.type === 'maintenance' && post.repeat !== undefined && !hasAnyWindow(post, zone))
-    return [{ field: 'repeat', message: 'is not a rule that gives any window', type }];
+    return [{ field: 'repeat', message: 'is a rule without any window', type }];
   if (post.type === 'announcement' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
-    return [{ field: 'to', message: 'is not after from', type }];
+    return [{ field: 'to', message: 'must be after from', type }];
   if (post.type === 'override' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
-    return [{ field: 'to', message: 'is not after from', type }];
+    return [{ field: 'to', message: 'must be after from', type }];
   if (post.type !== 'incident') return [];
   const instants = new Set([instantOf(post.started, zone), ...updates.map(({ at }) => at)]);
   if (post.impacts?.some(({ at }) => !instants.has(instantOf(at, zone))) === true)
-    return [{ field: 'impacts', message: 'each is from the time of started or of an update on', type }];
+    return [{ field: 'impacts', message: 'each must have the time of started or of an update', type }];
   const hasEnd = post.ended !== undefined || updates.some(({ status }) => isOverStatus(status));
   if (isOverStatus(post.status ?? null) && !hasEnd)
-    return [{ field: 'ended', message: `is needed when status is ${post.status}`, type }];
+    return [{ field: 'ended', message: `is required if status is ${post.status}`, type }];
   return [];
 }
 

@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml';
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../model/observation.ts';
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../../../model/page.ts';
 import type { EpochMs } from '../../../model/time.ts';
+import { checkOwn } from '../../../schema/issue-words.ts';
 import { parseInstant } from '../wire.ts';
 import { type Post, type PostFile, PostSchema } from './schema.ts';
 
@@ -48,17 +49,12 @@ export function readPost(file: PostFile, zone: string): ReadPost | readonly Post
   const text = file.text.replace(/^\uFEFF/, '');
   const fence = FENCE.exec(text);
   if (fence === null)
-    return [{ field: '', message: 'does not begin with front matter between two lines of ---', type: null }];
+    return [{ field: '', message: 'doesn’t start with front matter between two lines of ---', type: null }];
   const matter = parseMatter(fence[1] ?? '');
   if ('fault' in matter) return [{ field: '', message: matter.fault, type: null }];
-  const parsed = PostSchema.safeParse(matter.value);
+  const parsed = checkOwn(PostSchema, matter.value);
   const type = typeOf(matter.value);
-  if (!parsed.success)
-    return parsed.error.issues.map((issue) => ({
-      field: issue.path.map(String).join('.'),
-      message: issue.message,
-      type,
-    }));
+  if (!parsed.success) return parsed.faults.map(({ path, message }) => ({ field: path, message, type }));
   const body = readBody(text.slice(fence[0].length), parsed.data, zone);
   return 'fault' in body
     ? [{ field: 'body', message: body.fault, type }]
@@ -68,11 +64,11 @@ export function readPost(file: PostFile, zone: string): ReadPost | readonly Post
 function parseMatter(yaml: string): { value: unknown } | { fault: string } {
   const document = parseDocument(yaml, { uniqueKeys: true });
   const [error] = document.errors;
-  if (error !== undefined) return { fault: `front matter is not YAML: ${error.message.split('\n')[0]}` };
+  if (error !== undefined) return { fault: `front matter is not valid YAML: ${error.message.split('\n')[0]}` };
   try {
     return { value: document.toJS({ maxAliasCount: ALIASES_MAX }) };
   } catch {
-    return { fault: 'front matter is not YAML: too many aliases' };
+    return { fault: 'front matter is not valid YAML: too many aliases' };
   }
 }
 

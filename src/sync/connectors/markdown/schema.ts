@@ -17,19 +17,16 @@ const pageField = z.string().min(1).max(300);
 const componentField = z.string().regex(/^[^/\s]+\/\S+$/, 'expected <page slug>/<component id>');
 
 const about = {
-  monitors: z.array(monitorField).default([]).describe('Monitors it is about, as <upstream id>/<external id>.'),
-  components: z.array(componentField).default([]).describe('Components it is about, as <page slug>/<component id>.'),
+  monitors: z.array(monitorField).default([]).describe('Affected monitors, as <upstream id>/<external id>.'),
+  components: z.array(componentField).default([]).describe('Affected components, as <page slug>/<component id>.'),
   pages: z
     .array(pageField)
     .optional()
-    .describe('Slugs of the pages it shows on. Default: every page that shows one of its monitors or components.'),
+    .describe('Slugs of the pages it appears on. Default: every page with one of its monitors or components.'),
 };
 
 const titleField = z.string().min(1).max(256).describe('One line; shown as the heading.');
-const notifyField = z
-  .boolean()
-  .optional()
-  .describe('False: subscribers and channels are not told of it. Default: true.');
+const notifyField = z.boolean().optional().describe('False: subscribers and channels are not notified. Default: true.');
 const draftField = z.boolean().default(false).describe('True: only pharos preview shows it.');
 
 const hasSubject = ({
@@ -44,7 +41,7 @@ const hasSubject = ({
 const isAmong = (known: readonly string[], ids: readonly string[]) => ids.every((id) => known.includes(id));
 const SUBJECT_MISSING = {
   path: ['monitors'],
-  error: 'name at least one of monitors, components or pages, or it shows nowhere',
+  error: 'set at least one of monitors, components or pages; otherwise it appears nowhere',
 };
 
 /** The states an operator may put components into. */
@@ -53,8 +50,8 @@ export const AFFECTED_STATES = ['degraded', 'partial_outage', 'major_outage'] as
 const DECLARED_STATES = ['operational', ...AFFECTED_STATES, 'maintenance'] as const;
 
 const ImpactSchema = z.strictObject({
-  at: instantField.describe('Of the beginning, or of an update.'),
-  components: z.record(componentField, z.enum(DECLARED_STATES)).describe('States by component, from then on.'),
+  at: instantField.describe('Time of the start or of an update.'),
+  components: z.record(componentField, z.enum(DECLARED_STATES)).describe('State of each component from then on.'),
 });
 
 export const IncidentPostSchema = z
@@ -64,31 +61,31 @@ export const IncidentPostSchema = z
     draft: draftField,
     deliver_notifications: notifyField,
     status: z.enum(INCIDENT_STATUSES).optional().describe('Default: that of the newest update, or investigating.'),
-    impact: z.enum(INCIDENT_IMPACTS).default('minor').describe('How bad it is for those who read the page.'),
+    impact: z.enum(INCIDENT_IMPACTS).default('minor').describe('How severe it is for visitors.'),
     state: z
       .enum([...AFFECTED_STATES, 'none'])
       .default('degraded')
-      .describe('What its monitors and components are while it is open; none: it says nothing of that.'),
+      .describe('State of its monitors and components while it is open; none: no state is declared.'),
     impacts: z
       .array(ImpactSchema)
       .optional()
-      .describe('What single components are from the beginning or an update on, where state does not say it.'),
-    started: instantField.describe('When it began.'),
-    ended: instantField.optional().describe('When it was over. Default: the time of the update that says resolved.'),
+      .describe('States of single components, from the start or an update on, instead of state.'),
+    started: instantField.describe('Start time.'),
+    ended: instantField.optional().describe('End time. Default: the time of the update that says resolved.'),
     affects_uptime: z
       .boolean()
       .default(true)
-      .describe('False: it shows on its components and colours their days, and does not count in their uptime.'),
+      .describe('False: it appears on its components and colours their days, but doesn’t count in their uptime.'),
     ...about,
   })
   .refine(hasSubject, SUBJECT_MISSING)
   .refine(({ impacts, monitors }) => impacts === undefined || monitors.length === 0, {
     path: ['impacts'],
-    error: 'name components only: leave monitors out, or use state',
+    error: 'impacts supports components only: remove monitors, or use state',
   })
   .refine(({ impacts = [], components }) => impacts.every((one) => isAmong(components, Object.keys(one.components))), {
     path: ['impacts'],
-    error: 'name only what stands in components',
+    error: 'list only components from components',
   });
 export type IncidentPost = z.output<typeof IncidentPostSchema>;
 
@@ -123,16 +120,14 @@ export const MaintenancePostSchema = z
     title: titleField,
     draft: draftField,
     deliver_notifications: notifyField,
-    starts: instantField.describe('When the window, or the first of them, begins.'),
-    ends: instantField.describe('When the window, or the first of them, ends.'),
+    starts: instantField.describe('Start of the window, or of the first one.'),
+    ends: instantField.describe('End of the window, or of the first one.'),
     repeat: z
       .string()
       .regex(REPEAT_RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')
       .optional()
-      .describe('Rule of RFC 5545 by which the window comes back: FREQ=WEEKLY;BYDAY=SU.'),
-    timezone: TimezoneSchema.optional().describe(
-      'Zone whose clock the repeated window keeps to. Default: that of the upstream.',
-    ),
+      .describe('Recurrence rule (RFC 5545), such as FREQ=WEEKLY;BYDAY=SU.'),
+    timezone: TimezoneSchema.optional().describe('Time zone of the recurrence. Default: that of the upstream.'),
     ...about,
   })
   .refine(hasSubject, SUBJECT_MISSING);
@@ -142,21 +137,21 @@ export const AnnouncementPostSchema = z.strictObject({
   type: z.literal('announcement'),
   title: titleField,
   draft: draftField,
-  level: z.enum(ANNOUNCEMENT_LEVELS).default('info').describe('How it is coloured.'),
-  from: instantField.describe('When it begins to show.'),
-  to: instantField.optional().describe('When it stops. Default: until the file is taken away.'),
-  pages: z.array(pageField).optional().describe('Slugs of the pages it shows on. Default: all.'),
+  level: z.enum(ANNOUNCEMENT_LEVELS).default('info').describe('Sets its colour.'),
+  from: instantField.describe('When it appears.'),
+  to: instantField.optional().describe('When it disappears. Default: when the file is deleted.'),
+  pages: z.array(pageField).optional().describe('Slugs of the pages it appears on. Default: all.'),
 });
 export type AnnouncementPost = z.output<typeof AnnouncementPostSchema>;
 
 export const OverridePostSchema = z.strictObject({
   type: z.literal('override'),
-  title: titleField.describe('One line, for operators: visitors see the state only.'),
+  title: titleField.describe('One line for operators; visitors only see the state.'),
   draft: draftField,
   component: componentField.describe('The component, as <page slug>/<component id>.'),
-  state: z.enum(DECLARED_STATES).describe('What it is, where monitors see nothing worse.'),
+  state: z.enum(DECLARED_STATES).describe('Its state, unless monitors report a worse one.'),
   from: instantField.describe('From when.'),
-  to: instantField.optional().describe('Until when. Default: until the post is taken away.'),
+  to: instantField.optional().describe('End time. Default: when the post is deleted.'),
 });
 export type OverridePost = z.output<typeof OverridePostSchema>;
 

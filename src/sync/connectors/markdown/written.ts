@@ -27,7 +27,7 @@ const ZONE = 'UTC';
 const UpdateSchema = z.strictObject({
   at: z.string().transform((text, context): EpochMs => {
     const at = parseInstant(text, ZONE);
-    if (at === null) context.addIssue({ code: 'custom', message: 'expected an instant' });
+    if (at === null) context.addIssue({ code: 'custom', message: 'expected a date and time' });
     return at ?? toEpochMs(0);
   }),
   status: z.enum([...STATUSES.incident, ...STATUSES.maintenance]).nullable(),
@@ -100,9 +100,7 @@ export function projectWritten(
   );
 }
 
-const UNREADABLE: readonly PostFault[] = [
-  { field: '', message: 'is stored in a form that cannot be read', type: null },
-];
+const UNREADABLE: readonly PostFault[] = [{ field: '', message: 'is stored in an unreadable format', type: null }];
 
 const QUESTION: Question<StoredPost[]> = {
   name: 'read written posts',

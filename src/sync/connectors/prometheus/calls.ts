@@ -16,28 +16,28 @@ import {
 } from './schema.ts';
 
 const MonitorSchema = z.strictObject({
-  id: IdSchema.describe('Its name in `<upstream id>/<id>`.'),
+  id: IdSchema.describe('Part of `<upstream id>/<id>`.'),
   name: NameSchema.describe('Shown on pages.'),
-  query: z.string().min(1).max(4_096).describe('PromQL that gives a number or several; none is unknown.'),
-  up: ConditionSchema.default('>0').describe('What the number must be; anything else is a major outage.'),
-  degraded: ConditionSchema.optional().describe('What makes it degraded though it is up.'),
+  query: z.string().min(1).max(4_096).describe('PromQL that returns one or more numbers; no number means unknown.'),
+  up: ConditionSchema.default('>0').describe('Condition for up; otherwise it is a major outage.'),
+  degraded: ConditionSchema.optional().describe('Condition for degraded while it is up.'),
   alerts: z
     .array(SelectorSchema)
     .default([])
-    .describe('Alerts that are about it, by name and labels: Down{job="api"}. Others are never shown.'),
+    .describe('Alerts about this monitor, by name and labels: Down{job="api"}. Others are never shown.'),
 });
 export type MonitorOptions = z.output<typeof MonitorSchema>;
 
 export const OptionsSchema = z
   .strictObject({
-    url: BaseUrlSchema.describe('Address of the Prometheus, without /api/v1.'),
+    url: BaseUrlSchema.describe('Address of Prometheus, without /api/v1.'),
     monitors: z
       .array(MonitorSchema)
       .min(1)
       .default([{ id: 'targets', name: 'Targets', query: 'up', up: '>0', alerts: [] }])
-      .describe('Queries with thresholds. Default: one of all targets that it scrapes.'),
+      .describe('Queries with thresholds. Default: one that covers all scraped targets.'),
     alertmanager: BaseUrlSchema.optional().describe(
-      'Address of the Alertmanager, without /api/v2; default: no incidents.',
+      'Address of Alertmanager, without /api/v2. Default: none, so there are no incidents.',
     ),
     headers: HeadersSchema.describe('Headers sent with each request, such as Authorization.'),
   })

@@ -99,7 +99,7 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
     const { payload } = yield* ask(alertsQuestion(options, options.alertmanager));
     alerts = `, ${payload.length} alerts`;
     if (options.monitors.every((monitor) => monitor.alerts.length === 0))
-      found.push(note('alertmanager', 'no monitor names alerts, so none is shown'));
+      found.push(note('alertmanager', 'no monitor lists alerts, so none are shown'));
   }
   return {
     summary: `${monitors.length} queries${alerts}`,

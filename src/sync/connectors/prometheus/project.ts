@@ -45,8 +45,8 @@ export function projectQuery(
   });
   if (resultType !== 'vector' && resultType !== 'scalar')
     return unknown(unknownWord(`${place}.resultType`, resultType));
-  if (!Array.isArray(result)) return unknown({ kind: 'dropped', place, message: 'the result is no list' });
-  if (resultType === 'vector' && result.length === 0) return unknown(note(place, 'the query gives no series'));
+  if (!Array.isArray(result)) return unknown({ kind: 'dropped', place, message: 'the result is not a list' });
+  if (resultType === 'vector' && result.length === 0) return unknown(note(place, 'the query returned no series'));
   const problems: Problem[] = [];
   const states = (resultType === 'scalar' ? [{ value: result }] : result).map((item: unknown, index): State => {
     const parsed = parseItem(SeriesSchema, item, `${place}.result[${index}]`);

@@ -72,7 +72,7 @@ export const ConditionSchema = z.string().regex(CONDITION, 'expected a compariso
 export function conditionOf(text: string): Condition {
   const [, comparison = '', than = ''] = CONDITION.exec(text) ?? [];
   const compare = COMPARISONS[comparison];
-  if (compare === undefined) throw new Error(`${text} is no condition`);
+  if (compare === undefined) throw new Error(`${text} is not a condition`);
   return (value) => compare(value, Number(than));
 }
 
@@ -99,5 +99,5 @@ export const SelectorSchema = z
   .string()
   .refine(
     (text) => parseSelector(text) !== null,
-    'expected the name of an alert, with labels if need be: Down{job="api"}',
+    'expected the name of an alert, optionally with labels: Down{job="api"}',
   );

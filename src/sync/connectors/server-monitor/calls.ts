@@ -5,7 +5,7 @@ import type { Priority, Question } from '../../connector.ts';
 import { BaseUrlSchema, endpointAddress, parseInstant, SecretSchema } from '../wire.ts';
 
 export const OptionsSchema = z.strictObject({
-  baseUrl: BaseUrlSchema.describe('Address of the API’s entry point; /status and the others follow it.'),
+  baseUrl: BaseUrlSchema.describe('Address of the API; /status and the others are appended.'),
   apiKey: SecretSchema.describe('The key; ${NAME} or ${file:…} in the configuration.'),
   auth: z
     .enum(['x-api-key', 'bearer'])
@@ -16,19 +16,17 @@ export const OptionsSchema = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe('Only monitors of this type, as the upstream names it; default all.'),
+    .describe('Only monitors of this type, as named by the upstream. Default: all.'),
   compareStatus: z
     .boolean()
     .default(true)
-    .describe(
-      'Whether the counts of /status are compared with the list; while they know of more, what is up shows as unknown.',
-    ),
+    .describe('Compare the counts in /status with the list. While they differ, monitors that are up show as unknown.'),
   timezone: z
     .string()
     .refine((zone) => parseInstant('2026-01-01T00:00:00', zone) !== null, 'an IANA time zone')
     .optional()
-    .describe('IANA zone of times that carry none; default: the offset of the answer’s own timestamp.'),
-  maintenance: z.boolean().default(false).describe('Read /maintenance too. It is not documented and may be missing.'),
+    .describe('Time zone (IANA) of times without an offset. Default: the offset of the response’s timestamp.'),
+  maintenance: z.boolean().default(false).describe('Also read /maintenance, which is undocumented and may be missing.'),
 });
 export type Options = z.output<typeof OptionsSchema>;
 

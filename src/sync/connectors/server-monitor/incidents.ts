@@ -99,7 +99,10 @@ export function* readIncidents(
       ...listed.problems,
       ...asked.problems,
       ...told.map((id) =>
-        note(`active_incidents.${id}`, `is in no list of incidents${lost.includes(id) ? ', and not to be found' : ''}`),
+        note(
+          `active_incidents.${id}`,
+          `is missing from all lists of incidents${lost.includes(id) ? ' and can’t be found by id' : ''}`,
+        ),
       ),
     ],
     itemsTotal: items.length + asked.incidents.length,

@@ -85,7 +85,7 @@ export function projectIncidents(
   const incidents = parsed.items.flatMap((item) => {
     const incident = projectIncident(item, origin);
     if (incident === null)
-      problems.push({ kind: 'dropped', place: `incidents.${item.id}`, message: 'its times cannot be read' });
+      problems.push({ kind: 'dropped', place: `incidents.${item.id}`, message: 'its times are unreadable' });
     return incident ?? [];
   });
   // The same incident may come from two lists at slightly different times: the one that knows its end is later.
@@ -143,7 +143,7 @@ export function projectMaintenances(
     const startsAt = parseInstant(item.startsAt, origin.zone);
     const endsAt = parseInstant(item.endsAt, origin.zone);
     if (startsAt === null || endsAt === null || endsAt <= startsAt) {
-      problems.push({ kind: 'note', place: `maintenance.${item.id}`, message: 'its window cannot be read' });
+      problems.push({ kind: 'note', place: `maintenance.${item.id}`, message: 'its window is unreadable' });
       return [];
     }
     const maintenance: Maintenance = {

@@ -68,7 +68,7 @@ function compare({ data: { status } }: StatusAnswer, { data: { monitors, count }
   };
   const countIn = (place: string, value: unknown): number | null => {
     const told = CountSchema.nullish().safeParse(value);
-    if (!told.success) problems.push(note(place, 'not a count, so nothing is compared with it'));
+    if (!told.success) problems.push(note(place, 'not a number, so the counts were not compared'));
     return told.data ?? null;
   };
   const items = [...new Map(monitors.map((item) => [itemKey(item, ID_FIELD), item])).values()];
@@ -90,9 +90,9 @@ function compare({ data: { status } }: StatusAnswer, { data: { monitors, count }
   }
   const overall = status.overall_status ?? 'unsaid';
   if (overall === 'degraded' && readings.every(({ down, pending }) => down + pending === 0))
-    differs('status.overall_status', 'says degraded, and no monitor of the list is down or pending', true);
+    differs('status.overall_status', 'says degraded, but no monitor in the list is down or pending', true);
   else if (overall === 'operational' && readings.every(({ down }) => down > 0))
-    differs('status.overall_status', 'says operational, and monitors of the list are down', false);
+    differs('status.overall_status', 'says operational, but monitors in the list are down', false);
   else if (!['operational', 'degraded', 'unsaid'].includes(String(overall)))
     problems.push(unknownWord('status.overall_status', overall));
   return {

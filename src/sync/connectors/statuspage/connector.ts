@@ -42,7 +42,7 @@ const OptionsSchema = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe('Names of the components to take, alone or as "Group - Name", or their ids; default: all.'),
+    .describe('Components to read: ids, or names, alone or as "Group - Name". Default: all.'),
 });
 type Options = z.output<typeof OptionsSchema>;
 

@@ -81,7 +81,7 @@ export function projectComponents(
         (name): Problem => ({
           kind: 'note',
           place: 'components',
-          message: `there is none named ${JSON.stringify(name.slice(0, 60))}`,
+          message: `there is no component named ${JSON.stringify(name.slice(0, 60))}`,
         }),
       ),
     ],

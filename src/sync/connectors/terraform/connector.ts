@@ -40,23 +40,23 @@ const OptionsSchema = z
       .string()
       .min(1)
       .refine((path) => !/\.tfplan$/i.test(path), {
-        error: 'a saved plan is binary: run terraform show -json on it, keep what it prints, and name that (.json)',
+        error: 'a saved plan is binary; save the output of terraform show -json as a .json file and use that',
       })
       .optional()
       .describe('A state, the output of terraform show -json, a .tf file, or a folder of .tf files.'),
-    url: BaseUrlSchema.optional().describe('Address of a state, such as an HTTP state back end.'),
+    url: BaseUrlSchema.optional().describe('URL of a state, such as an HTTP state back end.'),
     headers: HeadersSchema.describe('Headers sent with the request, such as Authorization.'),
     preset: z
       .enum(['document', 'openstatus'])
       .default('document')
-      .describe('Brand of the resource types: svc_*, or openstatus_*.'),
+      .describe('Prefix of the resource types: document is svc_*, openstatus is openstatus_*.'),
     monitorUpstream: z
       .string()
       .min(1)
       .optional()
-      .describe('Id of the upstream whose monitors the components show, where that service is an upstream too.'),
+      .describe('Id of the upstream whose monitors the components show, if the service is an upstream too.'),
   })
-  .refine(({ path, url }) => (path === undefined) !== (url === undefined), 'give either path or url');
+  .refine(({ path, url }) => (path === undefined) !== (url === undefined), 'set either path or url');
 type Options = z.output<typeof OptionsSchema>;
 
 /** What is asked, and the resources in it; folders of modules are asked for on the way. */

@@ -58,7 +58,7 @@ async function parseSource({ name, text }: SourceFile): Promise<Body> {
   try {
     return BodySchema.parse(JSON.parse(text));
   } catch {
-    throw new SourceFault(`${name} is not an object of JSON`);
+    throw new SourceFault(`${name} is not a JSON object`);
   }
 }
 
@@ -70,7 +70,7 @@ async function parseHcl(name: string, text: string): Promise<Body> {
   } catch (error) {
     // Its message names file, line and column; what stands there stays out.
     const [place] = /\[[^\]:]*:\d+,\d+/.exec(error instanceof Error ? error.message : '') ?? [`[${name}`];
-    throw new SourceFault(`not readable as HCL at ${place.slice(1)}`);
+    throw new SourceFault(`not valid HCL at ${place.slice(1)}`);
   }
 }
 
@@ -121,7 +121,7 @@ async function readVariables(sorted: readonly SourceFile[]): Promise<{ variables
     variables: merged(bodies),
     notes: left.map(({ name }) => ({
       place: name,
-      message: 'left out: Terraform reads it only when it is told to (-var-file)',
+      message: 'left out: Terraform reads it only with -var-file',
     })),
   };
 }

@@ -93,9 +93,9 @@ function* withModules(files: ModuleFiles, { folder, path, depth }: Place): Pull<
 function whyLeftOut(body: Block['body'], { folder, depth }: Pick<Place, 'folder' | 'depth'>): string | null {
   const { source } = body;
   if ('count' in body || 'for_each' in body)
-    return 'its count or for_each is only known to Terraform; give a state or the output of terraform show -json';
+    return 'its count or for_each is known only to Terraform; use a state or the output of terraform show -json';
   if (typeof source !== 'string' || !/^\.\.?(\/|$)/.test(source))
-    return 'it comes from elsewhere, and only Terraform brings it; give a state or the output of terraform show -json';
-  if (folder === null) return 'its folder cannot be read over HTTP';
-  return depth >= DEPTH_MAX ? 'modules stand too deep in each other' : null;
+    return 'it is a remote module that only Terraform downloads; use a state or the output of terraform show -json';
+  if (folder === null) return 'its folder can’t be read over HTTP';
+  return depth >= DEPTH_MAX ? 'modules are nested too deeply' : null;
 }

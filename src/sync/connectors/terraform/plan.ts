@@ -53,7 +53,7 @@ export const ShownSchema: z.ZodType<Document> = z
     deferred_changes: z.array(z.object({ resource_change: ChangeSchema })).nullish(),
     configuration: z.object({ root_module: ConfiguredModuleSchema.optional() }).nullish(),
   })
-  .refine(({ errored }) => errored !== true, 'this plan ended with an error and holds only a part; plan again')
+  .refine(({ errored }) => errored !== true, 'this plan ended with an error and is incomplete; plan again')
   .transform((shown): Document => {
     if (shown.planned_values === undefined)
       return { resources: resourcesOf(shown.values?.root_module).map(toResource), notes: [] };

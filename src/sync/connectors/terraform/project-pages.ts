@@ -31,15 +31,15 @@ export function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; pr
       const isUsed = parts.some(({ values }) => identities.referenced(values['page_id']) === identities.idOf(page));
       // A page that is only looked up belongs to somebody else unless something here is put on it.
       if (page.mode === 'data' && !isUsed) {
-        problems.push(left(page.address, 'left out: looked up, and nothing here is put on it'));
+        problems.push(left(page.address, 'left out: a data source that nothing refers to'));
         return [];
       }
       const slug = slugOf(page);
       if (slug !== null) return [projectPage(page, slug, facts)];
       problems.push(
         page.values['slug'] === undefined
-          ? left(`${page.address}.slug`, 'left out, the whole page: it is not known here')
-          : { kind: 'dropped', place: `${page.address}.slug`, message: 'cannot stand in an address' },
+          ? left(`${page.address}.slug`, 'left out: the whole page, because this is not known here')
+          : { kind: 'dropped', place: `${page.address}.slug`, message: 'can’t be part of a URL' },
       );
       return [];
     });
@@ -50,8 +50,8 @@ export function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; pr
 /** What a page says and nothing here does. */
 function unused({ address, values, hidden }: Resource): Problem[] {
   const words: Readonly<Record<string, string>> = {
-    custom_theme: 'left out: css_variables and accent_color of pharos.yaml colour a page',
-    locales: 'left out: a page is in one language, default_locale',
+    custom_theme: 'left out: use css_variables and accent_color in pharos.yaml',
+    locales: 'left out: a page has one language, default_locale',
   };
   return Object.entries(words).flatMap(([field, message]) =>
     hidden.has(field) || values[field] !== undefined ? [left(`${address}.${field}`, message)] : [],
@@ -62,7 +62,7 @@ function left(place: string, message: string): Problem {
   return { kind: 'note', place, message };
 }
 
-/** The slug of a page; null: it is not known here, or cannot stand in an address. */
+/** The slug of a page; null: it is not known here, or can’t be part of a URL. */
 function slugOf({ values }: Resource): string | null {
   return toSlug(textOf(values['slug']) ?? '');
 }
@@ -88,11 +88,13 @@ function unknownReferences(
   };
   const words = [
     isMissing('page_id', pages)
-      ? ['page_id', `left out, the whole ${isComponent ? 'component' : 'group'}: its page is not known here`]
+      ? ['page_id', `left out: the whole ${isComponent ? 'component' : 'group'}, because its page is not known here`]
       : null,
-    isComponent && isMissing('group_id', groups) ? ['group_id', 'its group is not known here; shown in none'] : null,
+    isComponent && isMissing('group_id', groups)
+      ? ['group_id', 'its group is not known here; shown without one']
+      : null,
     isComponent && isMissing('monitor_id', null)
-      ? ['monitor_id', 'its monitor is not known before it is applied; shown as unknown']
+      ? ['monitor_id', 'its monitor is not known until it is applied; shown as unknown']
       : null,
   ].filter((word) => word !== null);
   return words.map(([field, message]) => left(`${address}.${field}`, message ?? ''));

@@ -9,6 +9,7 @@ import {
   toMonitorId,
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
+import { issueWords, leafIssues } from '../../../schema/issue-words.ts';
 import { uniqueById, uniqueMonitors } from '../items.ts';
 import { lookUp, MONITOR_WORDS } from '../page-words.ts';
 import { FlagSchema, stateFromWord } from '../wire.ts';
@@ -60,9 +61,9 @@ function foreignResources({ resources }: Document, oursTotal: number, { brand }:
 
 /** Resources that are known, and of which nothing can be seen on a page. */
 const NOT_SHOWN: Readonly<Record<string, string>> = {
-  private_location: 'left out: where checks run from is not shown',
-  private_locations: 'left out: where checks run from is not shown',
-  monitors: 'left out: a list to look things up in',
+  private_location: 'left out: check locations are not shown',
+  private_locations: 'left out: check locations are not shown',
+  monitors: 'left out: a list for lookups',
 };
 
 function notShown({ address, type }: Resource): Problem[] {
@@ -77,7 +78,7 @@ function writtenTwice(resources: readonly Resource[]): Problem[] {
     .map(([address, same]) => ({
       kind: 'note',
       place: address,
-      message: `written ${same.length} times; one is shown`,
+      message: `defined ${same.length} times; one is shown`,
     }));
 }
 
@@ -85,9 +86,8 @@ function writtenTwice(resources: readonly Resource[]): Problem[] {
 export function checkResource(resource: Resource): Problem[] {
   const rules: Readonly<Record<string, z.ZodType>> = resource.mode === 'data' ? LOOKUP_RULES : RESOURCE_RULES;
   const schema = lookUp(rules, resource.type);
-  if (schema === undefined)
-    return [{ kind: 'note', place: resource.address, message: 'left out: a type that Pharos does not know' }];
-  const issues = schema.safeParse(resource.values).error?.issues ?? [];
+  if (schema === undefined) return [{ kind: 'note', place: resource.address, message: 'left out: unknown type' }];
+  const issues = schema.safeParse(resource.values, { error: issueWords() }).error?.issues.flatMap(leafIssues) ?? [];
   const broken = issues
     .filter(({ path }) => !resource.hidden.has(String(path[0])))
     .map((issue): Problem => {
@@ -96,7 +96,7 @@ export function checkResource(resource: Resource): Problem[] {
       return {
         kind: isWordIssue(issue, resource.values) ? 'word' : GATE_FIELDS.has(field) ? 'gate' : 'dropped',
         place: [resource.address, ...issue.path].map(String).join('.'),
-        message: isMissing && issue.code !== 'custom' ? 'required, and it is missing' : issue.message,
+        message: isMissing && issue.code !== 'custom' ? 'required, but missing' : issue.message,
       };
     });
   return [...broken, ...checkConditions(resource)];
@@ -122,7 +122,7 @@ function checkConditions({ mode, type, address, values, hidden }: Resource): Pro
   }).map(({ kind, field, when, word }) => ({
     kind,
     place: `${address}.${field}`,
-    message: `required when ${when} is ${word}`,
+    message: `required if ${when} is ${word}`,
   }));
 }
 

@@ -84,7 +84,7 @@ function documentOf(scope: Scope): Document {
     (block): Note => ({
       place: prefix + placeOf(block),
       message:
-        'left out: count and for_each are only known to Terraform; give a state or the output of terraform show -json',
+        'left out: count and for_each are known only to Terraform; use a state or the output of terraform show -json',
     }),
   );
   const inner = [...children.values()].map(documentOf);

@@ -1,6 +1,7 @@
 /** Field rules of the resources and lookups, as the tables of the uptime service's document have them. */
 
 import { z } from 'zod';
+import { issueWords } from '../../../schema/issue-words.ts';
 import { FlagSchema, NumberSchema } from '../wire.ts';
 
 /** The words a notification can be sent by, each with the fields of its block. */
@@ -150,10 +151,12 @@ const NotificationSchema = z
       context.addIssue({
         code: 'custom',
         path: [provider],
-        message: `exactly one provider block is needed, ${provider}, and there is ${blocks.join(', ') || 'none'}`,
+        message: `expected exactly one provider block, ${provider}; found ${blocks.join(', ') || 'none'}`,
       });
     if (!blocks.includes(provider)) return;
-    const block = z.looseObject(PROVIDER_BLOCKS[provider]).safeParse(blockOf(notification[provider]));
+    const block = z
+      .looseObject(PROVIDER_BLOCKS[provider])
+      .safeParse(blockOf(notification[provider]), { error: issueWords() });
     for (const issue of block.error?.issues ?? [])
       context.addIssue({ code: 'custom', path: [provider, ...issue.path], message: issue.message });
   });

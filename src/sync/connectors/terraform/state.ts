@@ -29,7 +29,7 @@ export const StateSchema: z.ZodType<Document> = z
         if (typeof deposed === 'string' && deposed !== '') {
           notes.push({
             place: address,
-            message: `left out: replaced by another, and about to go (deposed ${deposed})`,
+            message: `left out: replaced, and about to be destroyed (deposed ${deposed})`,
           });
           return [];
         }

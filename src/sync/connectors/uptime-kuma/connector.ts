@@ -23,7 +23,9 @@ const OptionsSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9-]{1,255}$/i, 'expected the slug of a status page')
     .describe('Slug of one of its status pages, as in /status/<slug>.'),
-  apiKey: SecretSchema.optional().describe('An API key: monitors that are on no page are read too; never public.'),
+  apiKey: SecretSchema.optional().describe(
+    'API key. With it, monitors that are on no page are read too, but never shown publicly.',
+  ),
 });
 type Options = z.output<typeof OptionsSchema>;
 

@@ -1,7 +1,7 @@
 import type { Introduction } from '../../connector.ts';
 
 export const INTRODUCTION: Introduction = {
-  title: 'a status page of Uptime Kuma, and with a key its other monitors',
+  title: 'a status page of Uptime Kuma and, with a key, its other monitors',
   example: {
     id: 'kuma',
     kind: 'uptime-kuma',

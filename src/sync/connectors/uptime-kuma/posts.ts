@@ -82,7 +82,7 @@ export function projectMaintenances(
     (timeslotList ?? []).flatMap(({ startDate, endDate }): Maintenance[] => {
       const [startsAt, endsAt] = [startDate, endDate].map((text) => parseInstant(text, timezone ?? 'UTC'));
       if (startsAt == null || endsAt == null || endsAt <= startsAt) {
-        told.push(note(`maintenanceList.${id}`, 'a window of it cannot be read'));
+        told.push(note(`maintenanceList.${id}`, 'one of its windows is unreadable'));
         return [];
       }
       return [

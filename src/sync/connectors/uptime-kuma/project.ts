@@ -27,7 +27,7 @@ interface Pulse {
 /** Beats that cannot all be read tell nothing of now: the newest may be among them. */
 function pulseOf(list: unknown, place: string, now: EpochMs): Pulse {
   if (list !== undefined && !Array.isArray(list)) {
-    const problem: Problem = { kind: 'dropped', place, message: 'not a list of beats' };
+    const problem: Problem = { kind: 'dropped', place, message: 'not a list of heartbeats' };
     return { state: 'unknown', beats: [], problems: [problem], itemsTotal: 1 };
   }
   const items = (list ?? []).filter((item) => item !== 0 && item !== '0');

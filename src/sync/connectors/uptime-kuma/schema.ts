@@ -11,7 +11,7 @@ export const ID_FIELD = 'id';
 const UtcSchema = z.string().transform((text, context): EpochMs => {
   const at = parseInstant(text, 'UTC');
   if (at !== null) return at;
-  context.addIssue({ code: 'custom', message: 'not an instant' });
+  context.addIssue({ code: 'custom', message: 'not a date and time' });
   return z.NEVER;
 });
 

@@ -7,28 +7,28 @@ import { type Reading, readOffsetPages } from '../paging.ts';
 import { BaseUrlSchema, HeaderNameSchema, SecretSchema } from '../wire.ts';
 import { ID_FIELD } from './schema.ts';
 
-const PathSchema = z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'a path that begins with a slash');
+const PathSchema = z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'expected a path that starts with a slash');
 
 export const OptionsSchema = z.strictObject({
   rpcUrl: BaseUrlSchema.describe('Address of the RPC API.'),
   restUrl: BaseUrlSchema.optional().describe(
-    'Address of the REST API with its /v1; the preset knows it: /v1 at the host of rpcUrl.',
+    'Address of the REST API, including /v1. Default with the preset: /v1 on the host of rpcUrl.',
   ),
   apiKey: SecretSchema.describe('A read-only key is enough.'),
   preset: z
     .enum(['document', 'openstatus'])
     .default('document')
-    .describe('document: as the document has it; openstatus: the recorded wire of that service.'),
-  headerName: HeaderNameSchema.optional().describe('Header that carries the key; default: the preset’s.'),
-  listMonitorsPath: PathSchema.optional().describe('Path of listMonitors below rpcUrl; default: the preset’s.'),
+    .describe('openstatus for openstatus; document for a service that follows the API document.'),
+  headerName: HeaderNameSchema.optional().describe('Header that carries the key. Default: as in the preset.'),
+  listMonitorsPath: PathSchema.optional().describe('Path of listMonitors below rpcUrl. Default: as in the preset.'),
   statusPages: z
     .boolean()
     .optional()
-    .describe('Whether status pages, reports and maintenances are read; default: true with preset: openstatus.'),
+    .describe('Read status pages, reports and maintenance. Default: true with preset: openstatus.'),
   outages: z
     .boolean()
     .optional()
-    .describe('Whether the failed checks that the service recorded are read; default: true with preset: openstatus.'),
+    .describe('Read the outages that the service recorded. Default: true with preset: openstatus.'),
 });
 export type Options = z.output<typeof OptionsSchema>;
 

@@ -1,17 +1,23 @@
 import type { Introduction } from '../../connector.ts';
 
 export const INTRODUCTION: Introduction = {
-  title: 'uptime service with RPC, or openstatus itself (preset: openstatus)',
+  title: 'openstatus (preset: openstatus), or another uptime service with an RPC API',
   example: {
     id: 'svc',
     kind: 'uptime-service',
+    preset: 'openstatus',
     rpcUrl: 'https://uptime.example.com/rpc',
     restUrl: 'https://uptime.example.com/v1',
     apiKey: '${SVC_KEY}',
   },
   questions: [
-    { key: 'rpcUrl', words: 'Address of its RPC API' },
-    { key: 'restUrl', words: 'Address of its REST API (empty: beside the RPC API)', suggestion: '' },
-    { key: 'apiKey', words: 'Environment variable with its key' },
+    { key: 'preset', words: 'Which API does it have? (openstatus, document)', suggestion: 'openstatus' },
+    { key: 'rpcUrl', words: 'Address of its RPC API, such as https://api.openstatus.dev/rpc' },
+    {
+      key: 'restUrl',
+      words: 'Address of its REST API (empty: with openstatus, /v1 at the same host; otherwise none)',
+      suggestion: '',
+    },
+    { key: 'apiKey', words: 'Environment variable with a read-only key' },
   ],
 };

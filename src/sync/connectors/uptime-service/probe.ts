@@ -36,7 +36,7 @@ export function* probe(options: Options, { upstreamId }: PullContext): Pull<Prob
 function* readWhoami(options: Options): Pull<Pick<Probe, 'summary' | 'warnings'>> {
   const restUrl = restUrlOf(options);
   if (restUrl === null)
-    return { summary: 'key accepted', warnings: ['no restUrl: name, plan and scopes cannot be shown'] };
+    return { summary: 'key accepted', warnings: ['restUrl is not set, so name, plan and scopes are unknown'] };
   const { payload } = yield* ask(
     restQuestion(options, restUrl, { name: 'whoami', priority: 'list', path: '/whoami', schema: WhoamiSchema }),
   );
@@ -45,12 +45,12 @@ function* readWhoami(options: Options): Pull<Pick<Probe, 'summary' | 'warnings'>
   return {
     summary: `workspace "${payload.name ?? payload.slug ?? '?'}", plan ${payload.plan ?? '?'}, key ${payload.actor?.keyId ?? '?'} with ${shown}`,
     // Keys from before scopes existed may write.
-    warnings: scopes === null || scopes.includes('write') ? ['this key may write; a read-only key is enough'] : [],
+    warnings: scopes === null || scopes.includes('write') ? ['this key can write; a read-only key is enough'] : [],
   };
 }
 
 function channelsSummary({ channels }: FoundChannels): string {
-  if (channels === null) return 'notification channels not known';
+  if (channels === null) return 'notification channels unknown';
   const count = channels.length === 1 ? '1 notification channel' : `${channels.length} notification channels`;
   return channels.length === 0 ? 'no notification channels' : `${count} (${channelWords(channels)})`;
 }

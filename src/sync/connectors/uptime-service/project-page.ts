@@ -41,7 +41,7 @@ export function projectPage(
   const itemsTotal = 1 + overview.components.length + overview.groups.length;
   const slug = toSlug(page.slug);
   if (slug === null) {
-    const problem: Problem = { kind: 'dropped', place: `${place}.slug`, message: 'cannot stand in an address' };
+    const problem: Problem = { kind: 'dropped', place: `${place}.slug`, message: 'can’t be part of a URL' };
     return { page: null, problems: [problem], itemsTotal };
   }
   const access = projectAccess(page, place);
@@ -113,14 +113,14 @@ function leftOut({ statusPage, configuration }: Overview, place: string): Proble
   const own = wordOf(statusPage.defaultLocale, 'LOCALE_') ?? locales[0];
   const others = locales.filter((locale) => locale !== own);
   const words = [
-    statusPage.customTheme === undefined || statusPage.customTheme === null ? null : 'its own colours',
+    statusPage.customTheme === undefined || statusPage.customTheme === null ? null : 'custom colours',
     typeof theme === 'string' && theme !== '' && theme !== 'default'
       ? `the theme ${JSON.stringify(theme.slice(0, 60))}`
       : null,
-    others.length > 0 ? `languages besides its default (${others.join(', ').slice(0, 60)})` : null,
+    others.length > 0 ? `languages other than its default (${others.join(', ').slice(0, 60)})` : null,
   ].filter((word) => word !== null);
   if (words.length === 0) return [];
-  const remedy = 'accent_color, css_variables and locale of pharos.yaml say how a page looks';
+  const remedy = 'use accent_color, css_variables and locale in pharos.yaml';
   return [{ kind: 'note', place, message: `left out: ${words.join(', ')}; ${remedy}` }];
 }
 
@@ -147,7 +147,7 @@ function projectAccess(
     hasEmailDomains: emailDomains.length > 0,
   });
   const published = FlagSchema.nullish().safeParse(page.published);
-  if (!published.success) problems.push({ kind: 'gate', place: `${place}.published`, message: 'not a yes or no' });
+  if (!published.success) problems.push({ kind: 'gate', place: `${place}.published`, message: 'not true or false' });
   return {
     access: {
       access: stated ?? 'closed',

@@ -44,7 +44,7 @@ function projectMonitor(
 ): { monitor: MonitorObservation; problems: Problem[] } {
   const problems: Problem[] = [];
   const isPublic = FlagSchema.nullish().safeParse(item.public);
-  if (!isPublic.success) problems.push({ kind: 'gate', place: `${place}.public`, message: 'not a yes or no' });
+  if (!isPublic.success) problems.push({ kind: 'gate', place: `${place}.public`, message: 'not true or false' });
   const isActive = FlagSchema.optional().safeParse(item.active);
   if (!isActive.success) problems.push(unknownWord(`${place}.active`, item.active));
   // The service leaves the status out when it is not specified: that is an answer, not a word we do not know.
@@ -83,7 +83,7 @@ export function projectDays(
       if (bucket.count === 0 || day > lastDay) return [];
       // Checks that are neither: nothing is said of such a day rather than something too good.
       if (sum !== bucket.count) {
-        problems.push({ kind: 'note', place: `${place}.${day}`, message: 'its counts do not add up' });
+        problems.push({ kind: 'note', place: `${place}.${day}`, message: 'its counts don’t add up' });
         return [];
       }
       return [{ day, operational: bucket.ok, degraded: bucket.degraded, major_outage: bucket.error }];

@@ -16,7 +16,7 @@ export function* revokeKey(options: Options, id: string): Pull<string> {
   if (restUrl === null)
     throw new StatusError({
       code: 'CONFIG_INVALID',
-      message: 'The address of the REST API is not known: set restUrl of this upstream.',
+      message: 'The address of the REST API is unknown. Set restUrl on this upstream.',
       issues: [{ path: 'restUrl', message: 'needed to revoke a key' }],
     });
   const { status } = yield* ask({
@@ -32,13 +32,12 @@ export function* revokeKey(options: Options, id: string): Pull<string> {
   });
   if (status === 403) throw refused(status, `Key ${id} was not revoked: ${FORBIDDEN}`);
   if (status === 404) throw refused(status, `Key ${id} was not revoked: ${MISSING}`);
-  return `Key ${id} is revoked.`;
+  return `Revoked key ${id}.`;
 }
 
 const FORBIDDEN =
-  'the configured key is read-only, and such a key may revoke only itself (its id is shown by pharos check). Use a key with write scope, or revoke it in the dashboard of the service.';
-const MISSING =
-  'there is no such key, or this service does not revoke keys at this address any more. Look at its dashboard.';
+  'the configured key is read-only and can revoke only itself (pharos check shows its id). Use a key with write scope, or revoke it in the service’s dashboard.';
+const MISSING = 'there is no such key, or the service no longer revokes keys at this address. Check its dashboard.';
 
 function refused(status: number, message: string): StatusError {
   return new StatusError({ code: 'UPSTREAM_REFUSED', message, context: { status } });

@@ -23,7 +23,7 @@ export function uptimeKeys({ secret }: Pick<SandboxContext, 'secret'>): {
 }
 
 function entry(url: string): Readonly<Record<string, unknown>> {
-  return { ...uptimeService.example, rpcUrl: `${url}/rpc`, restUrl: `${url}/v1` };
+  return { ...uptimeService.example, preset: 'document', rpcUrl: `${url}/rpc`, restUrl: `${url}/v1` };
 }
 
 export const uptimeServiceSandbox: SandboxKind = {

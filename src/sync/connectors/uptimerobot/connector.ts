@@ -47,7 +47,7 @@ function monitorsIn(answer: MonitorsAnswer, { apiKey }: Options): readonly unkno
   const words = `${type} ${message ?? ''}`.replaceAll(apiKey, '***').trim().slice(0, 200);
   throw new StatusError({
     code: 'UPSTREAM_REFUSED',
-    message: `UptimeRobot refused the request: ${words}. Check the key.`,
+    message: `UptimeRobot rejected the request: ${words}. Check the key.`,
     context: { status: 401 },
   });
 }

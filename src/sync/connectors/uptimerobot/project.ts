@@ -57,7 +57,7 @@ export function projectMonitors(
         if (one.logs != null) {
           const { items: entries, problems: unread } = parseItems(LogSchema, one.logs, `${place}.logs`);
           details.set(monitor.id, pastOf(monitor, entries, now));
-          if (unread.length > 0) told.push(note(`${place}.logs`, `${unread.length} entries cannot be read`));
+          if (unread.length > 0) told.push(note(`${place}.logs`, `${unread.length} entries are unreadable`));
         }
         return { monitor, problems: told };
       },
