@@ -76,14 +76,14 @@ const fields = {
   scheme: z.enum(BADGE_SCHEMES).optional().describe('Of .svg files; the -light and -dark ones are what they say.'),
   labelColor: ColourSchema.optional().describe('Of the left side.'),
   decimals: z.int().min(0).max(4).optional().describe('Digits after the point of uptime. Default: 2.'),
-  locale: LocaleSchema.optional().describe('How numbers and dates are written. Default: en.'),
+  locale: LocaleSchema.optional().describe('Language of words, numbers and dates. Default: that of the page.'),
 };
 
 /** How every badge of a page is drawn. */
 export const BadgeOptionsSchema = z.strictObject({
   ...fields,
   logo: LogoSchema.optional(),
-  words: WordsSchema.optional().describe('Instead of the English ones.'),
+  words: WordsSchema.optional().describe('Instead of those of its language.'),
   colors: ColoursSchema.optional().describe('Instead of the usual ones, per state.'),
   thresholds: z
     .strictObject({

@@ -7,7 +7,7 @@ import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
-import { GALLERY, type PageServer, servePages } from '../helpers/every-page.ts';
+import { galleryOf, type PageServer, servePages } from '../helpers/every-page.ts';
 import { AS_OF, ago, incident } from '../helpers/page-model.ts';
 import { calm, manyComponents, outage } from '../helpers/page-scenes.ts';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   server = await servePages([
     ['', await draw(outage())],
     ['fifty/', await draw(manyComponents(50))],
-    ['badges/', await renderer.render('badge-gallery', badgeGalleryView(calm(), GALLERY))],
+    ['badges/', await renderer.render('badge-gallery', badgeGalleryView(calm(), galleryOf()))],
     ['embed/', await renderer.render('embed', embedView(outage()))],
   ]);
 });
@@ -272,7 +272,7 @@ describe('a badge of one’s own', () => {
     const query = 'style=tall&label=Q%26A+%22hooks%22+%5D%28x%29';
     expect(await srcOf(page)).toBe(`../components/webhooks/badges/uptime-90d.svg?${query}`);
     expect(await lineOf(page, 'Markdown')).toBe(
-      `[![Webhooks: uptime-90d](${address}/components/webhooks/badges/uptime-90d.svg?${query})](${address}/components/webhooks/)`,
+      `[![Webhooks: uptime 90d](${address}/components/webhooks/badges/uptime-90d.svg?${query})](${address}/components/webhooks/)`,
     );
     expect(await lineOf(page, 'HTML')).toContain(
       `srcset="${address}/components/webhooks/badges/uptime-90d-dark.svg?${query.replace('&', '&amp;')}"`,

@@ -2,8 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PART_KINDS } from '../../src/badges/kinds.ts';
-import { BADGE_STYLES } from '../../src/badges/names.ts';
+import { galleryChoices, PART_KINDS } from '../../src/badges/kinds.ts';
 import type { PageModel } from '../../src/model/index.ts';
 import { LOGIN_STEPS } from '../../src/model/login.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
@@ -34,7 +33,7 @@ export type PageUnderTest = {
 }[ViewKind];
 
 /** What the gallery is handed of badges, of which the test page has two. */
-export const GALLERY = { kinds: ['status', 'uptime-90d'], partKinds: PART_KINDS, styles: BADGE_STYLES };
+export const galleryOf = (locale = 'en') => galleryChoices(['status', 'uptime-90d'], locale);
 
 /** Those of the pages of a subscription that differ in their forms. */
 const SUBSCRIBE_STEPS: readonly SubscribeStep[] = ['ask', 'confirm', 'manage', 'expired'];
@@ -72,7 +71,7 @@ export function pagesOf(model: PageModel): PageUnderTest[] {
     { path: 'uptime/', kind: 'uptime-calendar', view: uptimeCalendarView(model) },
     { path: 'reports/', kind: 'report-index', view: reportIndexView(model, [month]) },
     { path: `reports/${month}/`, kind: 'report', view: reportView(withMonths(model), month) },
-    { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, GALLERY) },
+    { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, galleryOf(model.settings.locale)) },
     { path: 'embed/', kind: 'embed', view: embedView(model) },
     { path: '404/', kind: 'not-found', view: notFoundView(model) },
   ];
