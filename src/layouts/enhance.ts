@@ -120,7 +120,7 @@ async function refresh(): Promise<void> {
   const answer = await fetch(location.href, { cache: 'no-cache' });
   if (!answer.ok) return;
   // Its styles are not applied, and a policy would complain of those that are not this page's.
-  const text = (await answer.text()).replace(/<style[\s\S]*?<\/style>/g, '');
+  const text = (await answer.text()).replace(/<(style)[\s\S]*?<\/\1>/g, '');
   const fresh = new DOMParser().parseFromString(text, 'text/html');
   const next = fresh.documentElement;
   // Another page at this address, as before a gate, is none of ours.
