@@ -1,8 +1,9 @@
 // How the pages are compiled. What they show comes in as a view (src/views); who calls them is src/publish/draw/renderer.ts.
+import { join } from 'node:path';
 import node from '@astrojs/node';
 import { defineConfig, passthroughImageService } from 'astro/config';
 import { looksStylesheet } from './src/looks/stylesheet.ts';
-import { OWN_COMPONENTS_VARIABLE, useOwnComponents } from './src/publish/draw/own-components.ts';
+import { BUILD_CACHE_VARIABLE, OWN_COMPONENTS_VARIABLE, useOwnComponents } from './src/publish/draw/own-components.ts';
 import { recordSources } from './src/publish/draw/record-sources.ts';
 
 /** The adapter in middleware mode, with an entry of ours that draws a view without a request over HTTP. */
@@ -25,14 +26,26 @@ function looks() {
   };
 }
 
+/**
+ * The build begins in a folder of its own (`compile-pages.ts`), since Astro writes into its project; from here on the project is
+ * this one. Of what lies outside of it Astro takes absolute addresses to be relative ones.
+ */
+function here() {
+  const root = new URL('./', import.meta.url);
+  return { name: 'pharos-here', hooks: { 'astro:config:setup': ({ updateConfig }) => void updateConfig({ root }) } };
+}
+
 /** Folder of components that replace ours; set by src/publish/draw/compile-pages.ts. */
 const own = process.env[OWN_COMPONENTS_VARIABLE];
+/** Folder for what the build keeps for itself, since a package may be installed where nothing can be written. */
+const cache = process.env[BUILD_CACHE_VARIABLE];
 
 export default defineConfig({
   output: 'server',
   adapter: adapter(),
-  integrations: [recordSources(import.meta.url, own)],
+  integrations: [recordSources(import.meta.url, own), ...(cache === undefined ? [] : [here()])],
   outDir: './dist/astro',
+  ...(cache === undefined ? {} : { srcDir: join(import.meta.dirname, 'src'), cacheDir: join(cache, 'astro') }),
   // Public files are copied by the publisher; in the compiled pages they would only be a second copy.
   publicDir: './src/pages/none',
   trailingSlash: 'always',
@@ -55,6 +68,7 @@ export default defineConfig({
     csp: { algorithm: 'SHA-256', directives: ["default-src 'none'"] },
   },
   vite: {
+    ...(cache === undefined ? {} : { cacheDir: join(cache, 'vite') }),
     plugins: [looks(), ...(own === undefined ? [] : [useOwnComponents(import.meta.dirname, own)])],
     // What is built has everything in it: to draw, none of Astro's packages has to be installed.
     ssr: { noExternal: true },

@@ -66,13 +66,15 @@ function linesOf({ status, uptime, history, response }: CardContent, state: Colo
   const beside = { ...left, x: 62, width: 220, weight: 600 } as const;
   const small = { size: 11, weight: 500, colour: QUIET_INK } as const;
   const isQuiet = uptime.isUnknown || status.isUnknown;
+  // Words of some languages are longer than those that the card was drawn for.
+  const labelWidth = Math.min(150, Math.max(95, Math.ceil(uptime.label.length * 6.3)));
   const time = response.isUnknown ? '' : `${response.label} ${response.message}`;
   const head = { size: 17, weight: 600, top: 17, isDisplay: true } as const;
   return [
     { ...beside, ...head, text: status.label, colour: INK },
     { ...right, ...head, text: uptime.message, width: 95, colour: isQuiet ? QUIET_INK : INK },
-    { ...beside, text: status.message, top: 39, size: 13, colour: legibleOn([PAPER], state) },
-    { ...right, ...small, text: uptime.label, top: 40, width: 95 },
+    { ...beside, width: 315 - labelWidth, text: status.message, top: 39, size: 13, colour: legibleOn([PAPER], state) },
+    { ...right, ...small, text: uptime.label, top: 40, width: labelWidth },
     { ...left, ...small, text: history.label, top: 107, width: 175 },
     { ...right, ...small, text: time, top: 107, width: 175 },
   ];

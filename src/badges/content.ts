@@ -5,9 +5,9 @@ import { isWorse, type State } from '../model/state.ts';
 import { DAY_MS } from '../model/time.ts';
 import type { UptimePeriod } from '../model/uptime.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { formatCount, formatDuration, formatInstant } from './figures.ts';
+import { formatCount, formatInstant } from './figures.ts';
 import type { BadgeOptions } from './options.ts';
-import type { BadgeWords } from './words.ts';
+import { type BadgeLanguage, counted, durationText } from './words.ts';
 
 /** What a kind says before colours and styles: the colour is a state's, or `info` for what is neither good nor bad. */
 export interface BadgeContent {
@@ -17,8 +17,7 @@ export interface BadgeContent {
   readonly series?: readonly (number | null)[];
 }
 
-export interface BadgeContext {
-  readonly words: BadgeWords;
+export interface BadgeContext extends BadgeLanguage {
   readonly options: BadgeOptions;
   readonly locale: string;
   readonly timezone: string;
@@ -48,18 +47,20 @@ export function uptimeContent(period: UptimePeriod): ContentMaker {
 }
 
 export function responseTimeContent(figure: 'averageMs' | 'p95Ms'): ContentMaker {
-  return ({ responseTime }, { words, options, locale }) => {
+  return ({ responseTime }, context) => {
+    const { words, options } = context;
     const ms = responseTime?.[figure] ?? Number.NaN;
     if (!(ms >= 0)) return { message: words.unknown, tone: 'unknown', isPast: true };
     const steps = options.thresholds?.responseTimeMs ?? { good: 300, fair: 800, poor: 2_000 };
-    return { message: formatDuration(ms, locale), tone: atMost(ms, steps), isPast: true };
+    return { message: durationText(ms, context), tone: atMost(ms, steps), isPast: true };
   };
 }
 
-export function openIncidentsContent({ openIncidents, state }: BadgeSubject, { words, locale }: BadgeContext): Said {
+export function openIncidentsContent({ openIncidents, state }: BadgeSubject, context: BadgeContext): Said {
+  const { words } = context;
   if (openIncidents > 0) {
     const isOutage = state === 'major_outage' || state === 'partial_outage';
-    const message = fillIn(words.open, openIncidents, locale);
+    const message = counted(words.open, openIncidents, context);
     return { message, tone: isOutage ? state : 'degraded', isTrouble: true };
   }
   // Silence of what we do not see is not good news.
@@ -76,7 +77,8 @@ export function recentIncidentsContent(
   return { message: formatCount(incidents30d, locale), tone: atMost(incidents30d, steps) };
 }
 
-export function daysSinceIncidentContent(subject: BadgeSubject, { words, options, locale }: BadgeContext): Said {
+export function daysSinceIncidentContent(subject: BadgeSubject, context: BadgeContext): Said {
+  const { words, options } = context;
   const { openIncidents, state, lastIncidentEndedAt, now } = subject;
   if (openIncidents > 0) {
     const tone = state === 'major_outage' ? state : 'partial_outage';
@@ -86,7 +88,7 @@ export function daysSinceIncidentContent(subject: BadgeSubject, { words, options
   if (lastIncidentEndedAt === null) return { message: words.noneRecorded, tone: 'info' };
   const days = Math.max(0, Math.floor((now - lastIncidentEndedAt) / DAY_MS));
   const steps = options.thresholds?.daysSinceIncident ?? { good: 7, fair: 2, poor: 1 };
-  return { message: days === 1 ? words.oneDay : fillIn(words.days, days, locale), tone: atLeast(days, steps) };
+  return { message: days === 1 ? words.oneDay : counted(words.days, days, context), tone: atLeast(days, steps) };
 }
 
 export function maintenanceContent({ state, nextMaintenanceAt }: BadgeSubject, context: BadgeContext): BadgeContent {
@@ -111,8 +113,4 @@ function atMost(value: number, { good, fair, poor }: Steps): State {
   if (value <= good) return 'operational';
   if (value <= fair) return 'degraded';
   return value <= poor ? 'partial_outage' : 'major_outage';
-}
-
-function fillIn(words: string, count: number, locale: string): string {
-  return words.replaceAll('{n}', () => formatCount(count, locale));
 }

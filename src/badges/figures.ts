@@ -10,7 +10,7 @@ const counts = new LRUCache<string, Intl.NumberFormat>({
   max: FORMATS_MAX,
   memoMethod: (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 0 }),
 });
-const seconds = new LRUCache<string, Intl.NumberFormat>({
+const tenths = new LRUCache<string, Intl.NumberFormat>({
   max: FORMATS_MAX,
   memoMethod: (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
 });
@@ -33,10 +33,9 @@ export function formatCount(count: number, locale: string): string {
   return counts.memo(locale).format(count);
 }
 
-/** Milliseconds below ten seconds, then seconds with one digit; rounded up, so that nothing looks faster than it is. */
-export function formatDuration(ms: number, locale: string): string {
-  if (ms < 10_000) return `${formatCount(Math.ceil(ms), locale)} ms`;
-  return `${seconds.memo(locale).format(Math.ceil(ms / 100) / 10)} s`;
+/** With at most one digit behind the point. */
+export function formatTenths(value: number, locale: string): string {
+  return tenths.memo(locale).format(value);
 }
 
 /** Day, month, time and zone, such as `24 Nov, 22:00 UTC`. */

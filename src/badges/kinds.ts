@@ -13,10 +13,10 @@ import {
   statusContent,
   uptimeContent,
 } from './content.ts';
-import type { BadgeStyle } from './names.ts';
+import { BADGE_STYLES, type BadgeStyle } from './names.ts';
 import type { BadgeOptions } from './options.ts';
 import type { BadgeFields } from './render.ts';
-import { type BadgeWords, badgeWordsIn } from './words.ts';
+import { type BadgeLanguage, type BadgeWords, badgeLanguage, counted } from './words.ts';
 
 /** A badge's fields, and whether it stands for something unknown. */
 export interface KindFields extends BadgeFields {
@@ -27,8 +27,8 @@ export interface KindFields extends BadgeFields {
 
 /** One kind of badge. A new one is an entry of `KINDS`; names, files, galleries, the guide and the tests follow from it. */
 interface KindEntry {
-  /** Left side; `{name}` is the name of the page, group or component. */
-  readonly label: string;
+  /** Left side in the words of a language; `{name}` is the name of the page, group or component. */
+  readonly label: (language: BadgeLanguage & { readonly locale: string }) => string;
   readonly content: ContentMaker;
   /** What the guide says that it says. */
   readonly meaning: string;
@@ -40,51 +40,73 @@ interface KindEntry {
   readonly isCard?: boolean;
 }
 
+const ofName = (): string => '{name}';
+
 const KINDS = {
   status: {
-    label: '{name}',
+    label: ofName,
     content: statusContent,
     meaning: 'the state, as a word and a colour',
     isForParts: true,
   },
-  'uptime-24h': { label: 'uptime 24h', content: uptimeContent('24h'), meaning: 'uptime of the last 24 hours' },
-  'uptime-7d': { label: 'uptime 7d', content: uptimeContent('7d'), meaning: 'uptime of the last 7 days' },
-  'uptime-30d': { label: 'uptime 30d', content: uptimeContent('30d'), meaning: 'uptime of the last 30 days' },
+  'uptime-24h': {
+    label: ({ catalogue }) => catalogue.badgeUptime24h,
+    content: uptimeContent('24h'),
+    meaning: 'uptime of the last 24 hours',
+  },
+  'uptime-7d': {
+    label: ({ catalogue }) => catalogue.badgeUptime7d,
+    content: uptimeContent('7d'),
+    meaning: 'uptime of the last 7 days',
+  },
+  'uptime-30d': {
+    label: ({ catalogue }) => catalogue.badgeUptime30d,
+    content: uptimeContent('30d'),
+    meaning: 'uptime of the last 30 days',
+  },
   'uptime-90d': {
-    label: 'uptime 90d',
+    label: ({ catalogue }) => catalogue.badgeUptime90d,
     content: uptimeContent('90d'),
     meaning: 'uptime of the last 90 days',
     isForParts: true,
   },
-  'uptime-1y': { label: 'uptime 1y', content: uptimeContent('365d'), meaning: 'uptime of the last 365 days' },
+  'uptime-1y': {
+    label: ({ catalogue }) => catalogue.badgeUptime1y,
+    content: uptimeContent('365d'),
+    meaning: 'uptime of the last 365 days',
+  },
   'response-time': {
-    label: 'response time',
+    label: ({ catalogue }) => catalogue.badgeResponse,
     content: responseTimeContent('averageMs'),
     meaning: 'average response time of the last 24 hours; without measurements, the average reported by the upstream',
   },
   'response-time-p95': {
-    label: 'response time p95',
+    label: ({ catalogue }) => catalogue.badgeResponseP95,
     content: responseTimeContent('p95Ms'),
     meaning: '95th percentile of the response time in the last 24 hours',
   },
-  incidents: { label: 'incidents', content: openIncidentsContent, meaning: 'number of open incidents' },
+  incidents: {
+    label: ({ catalogue }) => catalogue.badgeIncidents,
+    content: openIncidentsContent,
+    meaning: 'number of open incidents',
+  },
   'incidents-30d': {
-    label: 'incidents 30d',
+    label: ({ catalogue }) => catalogue.badgeIncidents30d,
     content: recentIncidentsContent,
     meaning: 'number of incidents that began in the last 30 days',
   },
   'days-since-incident': {
-    label: 'since last incident',
+    label: ({ catalogue }) => catalogue.badgeSinceIncident,
     content: daysSinceIncidentContent,
     meaning: 'whole days since the last incident ended',
   },
   maintenance: {
-    label: 'maintenance',
+    label: ({ catalogue }) => catalogue.badgeMaintenance,
     content: maintenanceContent,
     meaning: 'when the next maintenance begins, or that one is in progress',
   },
   'history-90d': {
-    label: '90 days',
+    label: (language) => counted(language.catalogue.badgeDays, 90, language),
     content: (subject, context) => ({
       ...uptimeContent('90d')(subject, context),
       days: subject.days.map((day) => (day.coverageRatio > 0 ? day.state : 'unknown')),
@@ -93,7 +115,7 @@ const KINDS = {
     style: 'bars',
   },
   'response-spark': {
-    label: 'response time',
+    label: ({ catalogue }) => catalogue.badgeResponse,
     content: (subject, context) => ({
       ...responseTimeContent('averageMs')(subject, context),
       series: subject.responseSeries,
@@ -102,13 +124,13 @@ const KINDS = {
     style: 'spark',
   },
   dot: {
-    label: '{name}',
+    label: ofName,
     content: statusContent,
     meaning: 'the state as a coloured shape with a symbol',
     style: 'dot',
   },
   card: {
-    label: '{name}',
+    label: ofName,
     content: statusContent,
     meaning: 'name, state, uptime, response time and 90 days; 400 × 132',
     isCard: true,
@@ -138,20 +160,48 @@ export function meaningOf(kind: BadgeKind): string {
   return entryOf(kind).meaning;
 }
 
+/** What the gallery offers: badges by name in the words of a language, an operator's own by their names. */
+export function galleryChoices(names: readonly string[], locale: string) {
+  const language = badgeLanguage({ locale });
+  const { catalogue } = language;
+  const styleText = (style: BadgeStyle) => catalogue[STYLE_KEYS[style]];
+  const kindText = (kind: BadgeKind): string => {
+    const { label, style, isCard: isDrawnAsCard } = entryOf(kind);
+    const text = label === ofName ? catalogue.badgeStatus : label({ ...language, locale });
+    const shape = isDrawnAsCard ? catalogue.badgeCard : style && styleText(style);
+    return shape === undefined ? text : `${text} (${shape})`;
+  };
+  return {
+    kinds: names.map((name) => ({ name, text: isBadgeKind(name) ? kindText(name) : name })),
+    partKinds: PART_KINDS,
+    styles: BADGE_STYLES.map((name) => ({ name, text: styleText(name) })),
+  };
+}
+
+const STYLE_KEYS = {
+  flat: 'badgeFlat',
+  square: 'badgeSquare',
+  pill: 'badgePill',
+  tall: 'badgeTall',
+  dot: 'badgeDot',
+  bars: 'badgeBars',
+  spark: 'badgeSpark',
+} as const satisfies Readonly<Record<BadgeStyle, string>>;
+
 function entryOf(kind: BadgeKind): KindEntry {
   return KINDS[kind];
 }
 
 /** The fields of a badge of the subject; what is unknown or stale is grey and says so. */
 export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): KindFields {
-  const words = badgeWordsFor(options);
-  const context = { words, options, locale: options.locale ?? 'en', timezone: subject.timezone };
+  const { locale = 'en' } = options;
+  const context = { ...badgeLanguage(options), options, locale, timezone: subject.timezone };
   const { content, style } = entryOf(kind);
   const said = content(subject, context);
-  const { message, tone, ...drawn } = claimed(said, subject, words);
+  const { message, tone, ...drawn } = claimed(said, subject, context.words);
   const isGrey = tone === 'unknown';
   return {
-    label: labelOf(subject, kind, options),
+    label: (options.label ?? entryOf(kind).label(context)).replaceAll('{name}', () => subject.name),
     message,
     color: isGrey ? 'unknown' : (options.colors?.[tone] ?? tone),
     labelColor: options.labelColor,
@@ -182,14 +232,4 @@ function claimed(
     message: isKept ? `${said.message} (${words.stale})` : words.stale,
     tone: isClaimed ? said.tone : 'unknown',
   };
-}
-
-function labelOf(subject: BadgeSubject, kind: BadgeKind, { label }: BadgeOptions): string {
-  return (label ?? entryOf(kind).label).replaceAll('{name}', () => subject.name);
-}
-
-function badgeWordsFor({ words, locale = 'en' }: BadgeOptions): BadgeWords {
-  const own = badgeWordsIn(locale);
-  if (words === undefined) return own;
-  return { ...own, ...Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined)) };
 }

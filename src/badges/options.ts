@@ -76,7 +76,7 @@ const fields = {
   scheme: z.enum(BADGE_SCHEMES).optional().describe('Colour scheme of .svg and .png files.'),
   labelColor: ColourSchema.optional().describe('Background of the left side.'),
   decimals: z.int().min(0).max(4).optional().describe('Decimal places of uptime. Default: 2.'),
-  locale: LocaleSchema.optional().describe('Format of numbers and dates. Default: en.'),
+  locale: LocaleSchema.optional().describe('Language of words, numbers and dates. Default: that of the page.'),
 };
 
 /** How every badge of a page is drawn. */

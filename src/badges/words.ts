@@ -1,49 +1,76 @@
-/** What badges say unless an operator chose other words. */
+/** What badges say unless an operator chose other words: the catalogue of their language. */
 
 import { STATES, type State } from '../model/state.ts';
-import { en } from '../views/words/en.ts';
-import { catalogueTag, wordsOf } from '../views/words/index.ts';
+import { catalogueTag, count, fill, type Plural, type Words, wordsOf } from '../views/words/index.ts';
 import { stateWord } from '../views/words/state-words.ts';
+import { formatCount, formatTenths } from './figures.ts';
+import type { BadgeOptions } from './options.ts';
 
-/** `{n}` stands for a number. */
+/** The words of one badge, in its language and with an operator's own above them. */
 export interface BadgeWords extends Readonly<Record<State, string>> {
   readonly stale: string;
-  readonly open: string;
+  readonly open: Plural;
   readonly noneOpen: string;
   readonly ongoing: string;
   readonly noneRecorded: string;
-  readonly days: string;
+  readonly days: Plural;
   readonly oneDay: string;
   readonly nonePlanned: string;
   readonly inProgress: string;
 }
 
-/** Those of the pages, in small letters as they stand behind a label. */
-const STATE_WORDS = Object.fromEntries(STATES.map((state) => [state, stateWord(state, en).toLowerCase()])) as Readonly<
-  Record<State, string>
->;
+/** What a badge is written in. */
+export interface BadgeLanguage {
+  /** Of the catalogue, and of the plural forms in it. */
+  readonly tag: string;
+  readonly catalogue: Words;
+  readonly words: BadgeWords;
+}
 
-export const ENGLISH: BadgeWords = {
-  ...STATE_WORDS,
-  stale: 'stale',
-  open: '{n} open',
-  noneOpen: 'none open',
-  ongoing: 'ongoing',
-  noneRecorded: 'none recorded',
-  days: '{n} days',
-  oneDay: '1 day',
-  nonePlanned: 'none planned',
-  inProgress: 'in progress',
-};
+const known = new Map<string, BadgeLanguage>();
 
-const known = new Map<string, BadgeWords>();
-
-/** With states in the words of a language, as its pages write them; the others are English everywhere. */
-export function badgeWordsIn(locale: string): BadgeWords {
+/** The language of a badge with these options. */
+export function badgeLanguage({ words: own, locale = 'en' }: BadgeOptions): BadgeLanguage {
   const tag = catalogueTag(locale);
-  if (tag === 'en') return ENGLISH;
-  return known.getOrInsertComputed(tag, () => {
-    const words = wordsOf(tag);
-    return { ...ENGLISH, ...Object.fromEntries(STATES.map((state) => [state, stateWord(state, words)])) };
-  });
+  const language = known.getOrInsertComputed(tag, languageOf);
+  if (own === undefined) return language;
+  const { open, days, ...plain } = own;
+  const changed = Object.entries({
+    ...plain,
+    open: open === undefined ? undefined : { other: open },
+    days: days === undefined ? undefined : { other: days },
+  }).filter(([, word]) => word !== undefined);
+  return { ...language, words: { ...language.words, ...Object.fromEntries(changed) } };
+}
+
+function languageOf(tag: string): BadgeLanguage {
+  const catalogue = wordsOf(tag);
+  // English ones are in small letters, as they stand behind a label.
+  const wordFor = (state: State) =>
+    tag === 'en' ? stateWord(state, catalogue).toLowerCase() : stateWord(state, catalogue);
+  const words = {
+    ...(Object.fromEntries(STATES.map((state) => [state, wordFor(state)])) as Record<State, string>),
+    stale: catalogue.badgeStale,
+    open: catalogue.badgeOpen,
+    noneOpen: catalogue.badgeNoneOpen,
+    ongoing: catalogue.badgeOngoing,
+    noneRecorded: catalogue.badgeNoneRecorded,
+    days: catalogue.badgeDays,
+    oneDay: count(catalogue.badgeDays, 1, tag),
+    nonePlanned: catalogue.badgeNonePlanned,
+    inProgress: catalogue.badgeInProgress,
+  };
+  return { tag, catalogue, words };
+}
+
+/** The form for `n`, its digits as `locale` writes them. */
+export function counted(forms: Plural, n: number, { tag, locale }: { tag: string; locale: string }): string {
+  return count(forms, n, tag, formatCount(n, locale));
+}
+
+/** Milliseconds below ten seconds, then seconds with one digit; rounded up, so that nothing looks faster than it is. */
+export function durationText(ms: number, { catalogue, locale }: { catalogue: Words; locale: string }): string {
+  return ms < 10_000
+    ? fill(catalogue.milliseconds, { n: formatCount(Math.ceil(ms), locale) })
+    : fill(catalogue.badgeSeconds, { n: formatTenths(Math.ceil(ms / 100) / 10, locale) });
 }

@@ -20,6 +20,9 @@ interface Now {
   readonly release: number;
 }
 
+/** Of what is shown, as the server sent it. */
+let version = versionOf(document);
+
 /** When the upstreams were heard from last, as far as we were told. */
 let checkedAt: number | null = null;
 
@@ -78,55 +81,81 @@ async function askNow(): Promise<Now | null> {
   return now;
 }
 
-/** A group by its name, whatever its state; other details by their text. */
-function detailsName(details: HTMLDetailsElement): string | undefined {
-  return (details.querySelector('h3') ?? details.firstElementChild)?.textContent;
-}
-
 const FOCUSABLE = 'a,input,select,summary,button,.cells';
 /** What stays what it is from one version to the next, of which there is always some in sight. */
 const READ = '#body :is(h2,h3,h4,[id])';
 
 /** By what an element is known again in another version of the page. */
-function nameOf(element: Element): string {
-  return element.id || element.localName + (element.ariaLabel ?? element.textContent);
+function nameOf(element: HTMLElement): string {
+  if (element.id) return element.id;
+  const { localName, ariaLabel, textContent, dataset, firstElementChild } = element;
+  // A button that has copied says so.
+  if (localName !== 'details') return localName + (ariaLabel ?? dataset['link'] ?? dataset['copy'] ?? textContent);
+  // What is folded by its heading, whatever its state; else by that above it and its own text, whatever it counts.
+  const own = element.querySelector('h3');
+  if (own) return own.textContent;
+  const above = element.closest('article,section')?.querySelector('h2,h3')?.textContent ?? '';
+  return above + firstElementChild?.textContent?.replace(/\p{N}+/gu, '');
 }
 
 /** Remembers an element among those of a kind; its counterpart is looked for in what is shown by then. */
-function counterpart(selector: string, element: Element): () => HTMLElement | undefined {
+function counterpart<E extends HTMLElement>(selector: string, element: E): () => E | undefined {
   const name = nameOf(element);
-  const same = () => [...all<HTMLElement>(selector)].filter((one) => nameOf(one) === name);
-  const at = (same() as Element[]).indexOf(element);
+  const same = () => [...all<E>(selector)].filter((one) => nameOf(one) === name);
+  const at = same().indexOf(element);
   return () => same()[at];
+}
+
+/** A list of pages is as old as the oldest of them, so its text counts too. */
+function versionOf(from: Document): string {
+  return from.documentElement.dataset['staleAfter'] + (all('#body', from)[0]?.textContent ?? '');
+}
+
+function canonicalOf(within: ParentNode = document): string | undefined {
+  return all<HTMLLinkElement>('link[rel=canonical]', within)[0]?.href;
 }
 
 /** What the server has by now takes the place of what is shown, if it is another version. */
 async function refresh(): Promise<void> {
   const answer = await fetch(location.href, { cache: 'no-cache' });
   if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  // Its styles are not applied, and a policy would complain of those that are not this page's.
+  const text = (await answer.text()).replace(/<(style)[\s\S]*?<\/\1>/g, '');
+  const fresh = new DOMParser().parseFromString(text, 'text/html');
   const next = fresh.documentElement;
-  if (!next.dataset['staleAfter'] || next.dataset['staleAfter'] === root.dataset['staleAfter']) return;
-  const isOpen = new Map([...all<HTMLDetailsElement>('details')].map((one) => [detailsName(one), one.open]));
+  // Another page at this address, as before a gate, is none of ours.
+  if (versionOf(fresh) === version || canonicalOf(fresh) !== canonicalOf()) return;
+  version = versionOf(fresh);
+  const folded = [...all<HTMLDetailsElement>('details')].map((one) => ({ find: counterpart('details', one), one }));
   const chosen = [...all('input:checked')].map(({ id }) => id);
-  const active = document.activeElement;
+  const active = document.activeElement as HTMLElement | null;
   const focused = active?.matches(FOCUSABLE) ? counterpart(FOCUSABLE, active) : undefined;
-  // What is read stays where it is, whatever comes above; at the top what is new is to be seen.
-  const read = scrollY > 0 ? [...all(READ)].find((one) => one.getBoundingClientRect().top >= 0) : undefined;
+  // What is read stays where it is, whatever comes above: what has the focus, or else the first that is in sight. At the top
+  // what is new is to be seen.
+  const isInSight = (one: Element, { top } = one.getBoundingClientRect()) => top >= 0 && top < innerHeight;
+  const isRead = active && focused && isInSight(active);
+  const read = isRead ? active : [...all<HTMLElement>(READ)].find((one) => isInSight(one));
   const place = read?.getBoundingClientRect().top ?? 0;
-  const reading = read && counterpart(READ, read);
+  const reading = scrollY > 0 ? (isRead ? focused : read && counterpart(READ, read)) : undefined;
   root.className = next.className;
-  root.dataset['staleAfter'] = next.dataset['staleAfter'];
+  // What is over does not go stale any more.
+  const { staleAfter } = next.dataset;
+  if (staleAfter) root.dataset['staleAfter'] = staleAfter;
+  else delete root.dataset['staleAfter'];
   document.title = fresh.title;
-  for (const part of ['link[rel=icon]', '#state', '#stale', '#body', 'footer']) {
+  for (const part of ['link[rel=icon]', '#state', '#title', '#stale', '#body', 'footer']) {
     const [from] = all(part, fresh);
     const [to] = all(part);
-    if (!from || !to) continue;
+    if (!to) continue;
     // The region stays the same element, so that what is new in it is read out.
-    if (part === '#state') to.replaceChildren(...from.childNodes);
-    else to.replaceWith(from);
+    if (from && part === '#state') to.replaceChildren(...from.childNodes);
+    else if (from) to.replaceWith(from);
+    else if (part === '#stale') to.remove();
   }
-  for (const one of all<HTMLDetailsElement>('details')) one.open = isOpen.get(detailsName(one)) ?? one.open;
+  for (const { find, one } of folded) {
+    const found = find();
+    if (found) found.open = one.open;
+  }
   for (const input of all<HTMLInputElement>('input')) input.checked ||= chosen.includes(input.id);
   const there = reading?.();
   if (there) scrollBy({ top: there.getBoundingClientRect().top - place, behavior: 'instant' });
@@ -152,7 +181,7 @@ let shown: number | undefined;
 
 /** Asks what is new, and for the page itself only where its release is another one. */
 async function turn(): Promise<void> {
-  if (document.hidden) return;
+  if (document.hidden || !root.dataset['staleAfter']) return;
   const release = (await askNow().catch(() => null))?.release;
   if (release === undefined || release !== shown) {
     await refresh();

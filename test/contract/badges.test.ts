@@ -16,6 +16,7 @@ import { BADGE_FORMATS, BADGE_SCHEMES, BADGE_STYLES } from '../../src/badges/nam
 import { STATES } from '../../src/model/state.ts';
 import { awkwardTexts } from '../helpers/awkward-text.ts';
 import { badgeSubject } from '../helpers/badge-subject.ts';
+import { pathContours } from '../helpers/path-points.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** Char of XML 1.0, and no control. */
@@ -238,7 +239,7 @@ describe('the card', () => {
     expect(await cardSvg(badgeSubject({ name: 'ܐܪܡܝܐ' }))).toMatch(/<text[^>]* direction="rtl"[^>]*>ܐܪܡܝܐ<\/text>/);
   });
 
-  it.each(['العربية', 'עברית', '決済サービス', '支付服务', 'Платежи'])(
+  it.each(['العربية', 'עברית', '決済サービス', '支付服务', 'Платежи', '결제 서비스', 'ระบบชำระเงิน', 'भुगतान सेवा'])(
     'of a name such as %s is outlines',
     async (name) => {
       const [plain, card] = await Promise.all([cardSvg(badgeSubject({ name: '' })), cardSvg(badgeSubject({ name }))]);
@@ -249,9 +250,23 @@ describe('the card', () => {
     },
   );
 
+  it('of Devanagari and Thai has their ligatures and marks where they belong', async () => {
+    const paths = async (name: string) =>
+      /<g transform="scale\(.1\)"><path fill="#[^>]* d="([^"]+)"/.exec(
+        (await cardSvg(badgeSubject({ name }))).split('</g>').at(-2) ?? '',
+      )?.[1] ?? '';
+    expect(await paths('क्ष')).not.toBe('');
+    // With a non-joiner the same letters stand one after another.
+    expect(await paths('क्ष')).not.toBe(await paths('क्\u200cष'));
+    // A tone stands higher above a vowel than above a consonant.
+    const [bare = '', tone = '', vowel = '', both = ''] = await Promise.all(['น', 'น่', 'นี', 'นี่'].map(paths));
+    expect(new Set([bare, tone, vowel, both]).size).toBe(4);
+    expect(top(both)).toBeLessThan(top(tone));
+  });
+
   it('has words of the operator in any script, on the side where the others are', async () => {
-    const card = await cardSvg(badgeSubject(), { words: { operational: '가동 중' } });
-    expect(card).toMatch(/<text[^>]* x="62"[^>]* text-anchor="start" direction="ltr"[^>]*>가동 중<\/text>/);
+    const card = await cardSvg(badgeSubject(), { words: { operational: 'সচল' } });
+    expect(card).toMatch(/<text[^>]* x="62"[^>]* text-anchor="start" direction="ltr"[^>]*>সচল<\/text>/);
     const syriac = await cardSvg(badgeSubject({ name: 'ܐܪܡܝܐ' }));
     expect(syriac).toMatch(/<text[^>]* x="62"[^>]* text-anchor="end" direction="rtl"[^>]*>ܐܪܡܝܐ<\/text>/);
   });
@@ -276,3 +291,9 @@ it('what is drawn for any state and style has the word of the state in its name'
       expect(renderBadge(fields)).toContain(`<title>Acme: ${fields.message}</title>`);
     }
 });
+
+/** The highest point of relative path data. */
+function top(path: string): number {
+  const points = pathContours(path).contours.flat();
+  return Math.min(...points.map(({ y }) => y));
+}

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -40,7 +41,7 @@ beforeAll(() => {
 afterAll(folder.remove);
 
 function link(name: string): void {
-  if (!existsSync(join(ROOT, 'node_modules', name))) return;
+  if (!existsSync(join(ROOT, 'node_modules', name)) || existsSync(join(installed, name))) return;
   mkdirSync(dirname(join(installed, name)), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules', name), join(installed, name));
 }
@@ -53,10 +54,12 @@ function emptyFolder(name: string): string {
 }
 
 describe('the package', () => {
-  it('is small, and holds compiled code with its maps and no tests', () => {
+  it('is small, and holds compiled code with its maps, the sources of pages and no tests', () => {
     expect(statSync(tarball).size).toBeLessThan(PACKED_BYTES_MAX);
-    expect(files.filter((path) => /(^|\/)tests?\/|^(src|scripts)\/|\.test\.|\.astro$/.test(path))).toEqual([]);
-    expect(files.filter((path) => /\.ts$/.test(path) && !path.endsWith('.d.ts'))).toEqual([]);
+    expect(files.filter((path) => /(^|\/)tests?\/|^scripts\/|\.test\./.test(path))).toEqual([]);
+    const sources = files.filter((path) => /\.(?:astro|ts)$/.test(path) && !path.endsWith('.d.ts'));
+    const ofPages = /^src\/(?:components|layouts|looks|model|pages|views|publish\/draw)\/|^src\/errors\.ts$/;
+    expect(sources.filter((path) => !ofPages.test(path))).toEqual([]);
     const compiled = files.filter((path) => /^lib\/(?!node_modules|renderer).*\.js$/.test(path));
     expect(compiled.length).toBeGreaterThan(400);
     expect(compiled.filter((path) => !files.includes(`${path}.map`))).toEqual([]);
@@ -124,6 +127,62 @@ describe('the package', () => {
     );
     execFileSync(process.execPath, [bin, 'build', '--quiet', '--out', 'out'], { cwd, stdio: 'pipe' });
     expect(readFileSync(join(cwd, 'out', 'index.html'), 'utf8')).toContain('Example Services');
+  });
+
+  describe('with components of an operator’s own', () => {
+    const asked = Object.entries(packageJson.peerDependencies).map(([name, version]) => `${name}@${version}`);
+    let cwd: string;
+    beforeAll(() => {
+      cwd = emptyFolder('own');
+      cpSync(join(ROOT, 'docs/look-example'), cwd, { recursive: true });
+    });
+    afterAll(() => {
+      for (const name of Object.keys(packageJson.peerDependencies)) rmSync(join(installed, name), { force: true });
+    });
+    const build = () => spawnSync(process.execPath, [bin, 'build', '--quiet'], { cwd, encoding: 'utf8' });
+
+    it('says what to install beside it where that is missing, or is another version', () => {
+      const said = `Run "npm install ${asked.join(' ')}" where Pharos is installed.`;
+      expect(readFileSync(join(ROOT, 'docs/components.md'), 'utf8')).toContain(`npm install ${asked.join(' ')}\n`);
+      const missing = build();
+      expect([missing.status === 0, missing.stderr.trim().split('\n')]).toEqual([
+        false,
+        [
+          `Own components are built with @astrojs/node and astro, and @astrojs/node and astro is missing or of another version. ${said}`,
+        ],
+      ]);
+      link('@astrojs/node');
+      mkdirSync(join(installed, 'astro'));
+      writeFileSync(join(installed, 'astro/package.json'), '{ "name": "astro", "version": "1.0.0" }');
+      expect(build().stderr).toContain(`and astro is missing or of another version. ${said}`);
+      rmSync(join(installed, 'astro'), { recursive: true });
+    });
+
+    it('builds them, tells the line of an error in them, and writes nothing beside itself', () => {
+      for (const name of Object.keys(packageJson.peerDependencies)) link(name);
+      const before = readdirSync(join(installed, 'pharos'));
+      const { status, stderr } = build();
+      expect([status, stderr]).toEqual([0, '']);
+      expect(readFileSync(join(cwd, 'data/site/public/northwind/index.html'), 'utf8')).toContain('Northwind Trading');
+      expect(readdirSync(join(installed, 'pharos')).filter((name) => !before.includes(name))).toEqual([]);
+      const banner = join(cwd, 'components/Banner.astro');
+      writeFileSync(banner, readFileSync(banner, 'utf8').replace('const { state, heading,', 'const { state,, heading'));
+      expect(build().stderr).toContain(`${banner}:8`);
+    });
+  });
+
+  it('says so where its compiled pages are missing', () => {
+    const renderer = join(installed, 'pharos', 'lib', 'renderer');
+    renameSync(renderer, `${renderer}-away`);
+    const { status, stderr } = spawnSync(process.execPath, [bin, 'build', '--quiet'], {
+      cwd: join(folder.path, 'configured'),
+      encoding: 'utf8',
+    });
+    renameSync(`${renderer}-away`, renderer);
+    expect([status === 0, stderr.split('\n').at(-2)]).toEqual([
+      false,
+      expect.stringMatching(/^This copy of Pharos is incomplete: it has no compiled pages in .*\. Install it again /),
+    ]);
   });
 
   it('writes the templates that it came with, and upgrades its database', () => {

@@ -1,61 +1,32 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type PageModel, toEpochMs, toIso } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { toEpochMs, toIso } from '../../src/model/index.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { embedView } from '../../src/views/page/embed.ts';
-import { statusPageView } from '../../src/views/page/status-page.ts';
-import { launchBrowser } from '../helpers/browser.ts';
-import { GALLERY, type PageServer, servePages } from '../helpers/every-page.ts';
-import { AS_OF, ago, incident } from '../helpers/page-model.ts';
+import { galleryOf } from '../helpers/every-page.ts';
+import { AS_OF, ago } from '../helpers/page-model.ts';
 import { calm, manyComponents, outage } from '../helpers/page-scenes.ts';
+import { pagesInBrowser, statusPageAt } from '../helpers/pages-in-browser.ts';
 
-let browser: Browser;
-let renderer: Renderer;
-let server: PageServer;
-let context: BrowserContext | undefined;
-const draw = (model: PageModel) => renderer.render('status-page', statusPageView(model));
-
-beforeAll(async () => {
-  [browser, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
-  server = await servePages([
-    ['', await draw(outage())],
-    ['fifty/', await draw(manyComponents(50))],
-    ['badges/', await renderer.render('badge-gallery', badgeGalleryView(calm(), GALLERY))],
-    ['embed/', await renderer.render('embed', embedView(outage()))],
-  ]);
+const site = pagesInBrowser({
+  pages: () => [
+    statusPageAt('', outage()),
+    statusPageAt('fifty/', manyComponents(50)),
+    { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(calm(), galleryOf()) },
+    { path: 'embed/', kind: 'embed', view: embedView(outage()) },
+  ],
 });
-afterEach(async () => {
-  await context?.close();
-  context = undefined;
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-/** Opens a page a minute after it was written, and fails on anything that a policy had to stop. */
-async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  context = await browser.newContext(options);
-  await context.clock.install({ time: AS_OF + 60_000 });
-  const page = await context.newPage();
-  page.on('console', (message) => {
-    if (/Content Security Policy/i.test(message.text())) throw new Error(message.text());
-  });
-  await page.goto(server.url + path);
-  return page;
-}
+const { open, openEmpty, replace } = site;
 
 /** What the server says when asked; null: it knows no such address. */
 function putNow(init: { readonly checkedAgoMs?: number | null; readonly release?: number } | null): void {
   if (init === null) {
-    server.remove('api/now.json');
+    site.server.remove('api/now.json');
     return;
   }
   const { checkedAgoMs = -40_000, release = 1 } = init;
   const checkedAt = checkedAgoMs === null ? null : toIso(ago(checkedAgoMs));
-  server.put('api/now.json', { html: JSON.stringify({ checkedAt, release }), csp: '' });
+  site.server.put('api/now.json', { html: JSON.stringify({ checkedAt, release }), csp: '' });
 }
 
 describe('without script', () => {
@@ -87,7 +58,7 @@ describe('with script', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.reload({ waitUntil: 'networkidle' });
-    expect(asked).toEqual([`${server.url}fifty/`, `${server.url}fifty/api/now.json`]);
+    expect(asked).toEqual([`${site.url}fifty/`, `${site.url}fifty/api/now.json`]);
   });
 
   it('times have the visitor’s own in their tooltip', async () => {
@@ -166,40 +137,14 @@ describe('with script', () => {
     const page = await open('');
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
     await page.locator('summary', { hasText: 'Core' }).click();
-    server.put('', await draw(calm({ asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) })));
+    await replace(statusPageAt('', calm({ asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) })));
     await page.clock.runFor(61_000);
     await page.getByRole('heading', { name: 'All systems operational' }).waitFor();
     expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true);
     expect(await page.locator('html').getAttribute('class')).toBe('s-operational');
     expect(await page.locator('#state').getAttribute('role')).toBe('status');
     expect(await page.locator('details.group').first().getAttribute('open')).toBeNull();
-    server.put('', await draw(outage()));
   });
-
-  it.each([390, 1_280])(
-    'what is read and what has the focus stay where they are when an incident comes above, %i wide',
-    async (width) => {
-      const page = await open('', { viewport: { width, height: 700 } });
-      const link = page.getByRole('link', { name: 'Documentation', exact: true });
-      await link.scrollIntoViewIfNeeded();
-      await link.focus();
-      const before = await link.boundingBox();
-      await page.evaluate(() => document.querySelector('#body')?.setAttribute('data-old', ''));
-      const { incidents } = outage();
-      const another = incident({
-        slug: 'another',
-        title: 'Exports are late',
-        updateBodies: ['One.', 'Two.', 'Three.'],
-      });
-      const later = { asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) };
-      server.put('', await draw(outage({ ...later, incidents: [another, ...incidents] })));
-      await page.clock.runFor(61_000);
-      await page.locator('#body:not([data-old])').waitFor();
-      server.put('', await draw(outage()));
-      expect(await page.locator(':focus').innerText()).toBe('Documentation');
-      expect(Math.abs(((await link.boundingBox())?.y ?? 0) - (before?.y ?? 0))).toBeLessThanOrEqual(1);
-    },
-  );
 
   it('a copy that is too old says so and shows nothing as working', async () => {
     const page = await open('');
@@ -225,15 +170,14 @@ describe('with script', () => {
   });
 
   it('a frame tells the page around it how high it is', async () => {
-    context = await browser.newContext();
-    const page = await context.newPage();
+    const page = await openEmpty();
     const height = await page.evaluate(
       (src) =>
         new Promise<number>((resolve) => {
           addEventListener('message', ({ data }) => data?.type === 'pharos:size' && resolve(data.height));
           document.body.append(Object.assign(document.createElement('iframe'), { src }));
         }),
-      `${server.url}embed/`,
+      `${site.url}embed/`,
     );
     expect(height).toBeGreaterThan(60);
     expect(height).toBeLessThan(300);
@@ -246,18 +190,14 @@ describe('a badge of one’s own', () => {
   const srcOf = (page: Page) => page.locator('#builder img').getAttribute('src');
 
   /** A server that draws badges as asked, or a host of files, which hears no question. */
-  async function openGallery(hearsQueries: boolean, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    context = await browser.newContext(options);
-    const page = await context.newPage();
-    page.on('console', (message) => {
-      if (/Content Security Policy/i.test(message.text())) throw new Error(message.text());
-    });
-    await context.route(/\.svg/, (route) => {
+  async function openGallery(hearsQueries: boolean, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await openEmpty(options);
+    await page.route(/\.svg/, (route) => {
       const { pathname, search } = new URL(route.request().url());
       const body = `<svg xmlns="http://www.w3.org/2000/svg"><title>${pathname}${hearsQueries ? search.length : ''}</title></svg>`;
       return route.fulfill({ contentType: 'image/svg+xml', body });
     });
-    await page.goto(`${server.url}badges/`, { waitUntil: 'networkidle' });
+    await page.goto(`${site.url}badges/`, { waitUntil: 'networkidle' });
     return page;
   }
 
@@ -272,7 +212,7 @@ describe('a badge of one’s own', () => {
     const query = 'style=tall&label=Q%26A+%22hooks%22+%5D%28x%29';
     expect(await srcOf(page)).toBe(`../components/webhooks/badges/uptime-90d.svg?${query}`);
     expect(await lineOf(page, 'Markdown')).toBe(
-      `[![Webhooks: uptime-90d](${address}/components/webhooks/badges/uptime-90d.svg?${query})](${address}/components/webhooks/)`,
+      `[![Webhooks: uptime 90d](${address}/components/webhooks/badges/uptime-90d.svg?${query})](${address}/components/webhooks/)`,
     );
     expect(await lineOf(page, 'HTML')).toContain(
       `srcset="${address}/components/webhooks/badges/uptime-90d-dark.svg?${query.replace('&', '&amp;')}"`,

@@ -1,44 +1,19 @@
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import { launchBrowser } from '../helpers/browser.ts';
-import { type PageServer, pagesOf, render, servePages } from '../helpers/every-page.ts';
-import { AS_OF } from '../helpers/page-model.ts';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { pagesOf } from '../helpers/every-page.ts';
 import { outage, rightToLeft } from '../helpers/page-scenes.ts';
+import { pagesInBrowser } from '../helpers/pages-in-browser.ts';
 
-let browser: Browser;
-let server: PageServer;
-let context: BrowserContext | undefined;
-
-beforeAll(async () => {
-  const [started, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
-  browser = started;
-  const pages = [
+const site = pagesInBrowser({
+  pages: () => [
     ...pagesOf(outage()),
     ...pagesOf(rightToLeft())
       .slice(0, 1)
       .map((page) => ({ ...page, path: 'rtl/' })),
-  ];
-  server = await servePages(
-    await Promise.all(pages.map(async (page) => [page.path, await render(renderer, page)] as const)),
-  );
+  ],
+  clock: 'still',
 });
-afterEach(async () => {
-  await context?.close();
-  context = undefined;
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  context = await browser.newContext(options);
-  await context.clock.setFixedTime(AS_OF);
-  const page = await context.newPage();
-  await page.goto(server.url + path);
-  return page;
-}
+const { open } = site;
 
 const barOf = (page: Page, name: string) => page.getByRole('slider', { name: `${name}, last 90 days`, exact: true });
 const tipOf = (page: Page) => page.locator('#day');
@@ -110,7 +85,7 @@ describe('a day under the pointer', () => {
     await page.mouse.move((box?.x ?? 0) + 20, (box?.y ?? 0) + 8, { steps: 6 });
     await page.waitForTimeout(400);
     await link.click();
-    expect(page.url()).toBe(`${server.url}incidents/api-down/`);
+    expect(page.url()).toBe(`${site.url}incidents/api-down/`);
   });
 });
 
@@ -129,7 +104,7 @@ describe('a day by finger', () => {
     expect((await textOf(page))[0]).toBe('Friday, November 20, 2026');
     await tipOf(page).getByRole('button', { name: 'Close' }).tap();
     await tipOf(page).waitFor({ state: 'hidden' });
-    expect(page.url()).toBe(server.url);
+    expect(page.url()).toBe(site.url);
   });
 
   it('is put aside by a tap elsewhere', async () => {
@@ -187,7 +162,7 @@ describe('a day by key', () => {
     await page.keyboard.press('Escape');
     expect(await bar.evaluate((element) => element === document.activeElement)).toBe(true);
     expect(await tipOf(page).isVisible()).toBe(false);
-    expect(page.url()).toBe(server.url);
+    expect(page.url()).toBe(site.url);
   });
 
   it('goes by weeks in the calendar, with the day in sight', async () => {
@@ -225,15 +200,15 @@ it('from right to left today is on the left, and the left arrow goes on', async 
 it('without script a bar leads to the same days as a table, with links to their incidents', async () => {
   const page = await open('', { javaScriptEnabled: false });
   await page.getByRole('link', { name: 'API, last 90 days', exact: true }).click();
-  expect(page.url()).toBe(`${server.url}components/api/#days`);
+  expect(page.url()).toBe(`${site.url}components/api/#days`);
   const today = page.getByRole('row', { name: /Nov 21/ });
   expect(await today.innerText()).toMatch(/Outage\s+47 min/);
   expect(await today.getByRole('link').getAttribute('href')).toBe('../../incidents/api-down/');
-  await page.goto(`${server.url}uptime/`);
+  await page.goto(`${site.url}uptime/`);
   await page.getByText('View days as a table').click();
   await page
     .getByRole('row', { name: /Nov 21/ })
     .getByRole('link')
     .click();
-  expect(page.url()).toBe(`${server.url}incidents/api-down/`);
+  expect(page.url()).toBe(`${site.url}incidents/api-down/`);
 });

@@ -1,43 +1,13 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import type { Renderer } from '../../src/publish/draw/renderer.ts';
-import { statusPageView } from '../../src/views/page/status-page.ts';
-import { launchBrowser } from '../helpers/browser.ts';
-import { type PageServer, pagesOf, render, servePages } from '../helpers/every-page.ts';
+import { pagesOf } from '../helpers/every-page.ts';
 import { AS_OF, ago } from '../helpers/page-model.ts';
 import { calm, outage } from '../helpers/page-scenes.ts';
+import { pagesInBrowser, statusPageAt } from '../helpers/pages-in-browser.ts';
 
-let browser: Browser;
-let renderer: Renderer;
-let server: PageServer;
-let context: BrowserContext | undefined;
-beforeAll(async () => {
-  [browser, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
-  server = await servePages(
-    await Promise.all(pagesOf(outage()).map(async (page) => [page.path, await render(renderer, page)] as const)),
-  );
-});
-afterEach(async () => {
-  await context?.close();
-  context = undefined;
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  context = await browser.newContext({ timezoneId: 'America/New_York', ...options });
-  await context.clock.install({ time: AS_OF + 60_000 });
-  const page = await context.newPage();
-  page.on('pageerror', (error) => {
-    throw error;
-  });
-  await page.goto(server.url + path);
-  return page;
-}
+const site = pagesInBrowser({ pages: () => pagesOf(outage()), options: { timezoneId: 'America/New_York' } });
+const { open } = site;
 
 /** Paths of pages with a header, one of each kind. */
 function onePageOfEachOwnKind(): string[] {
@@ -66,7 +36,7 @@ describe('subscribing', () => {
       expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       const address = new URL((await links.last().getAttribute('href')) ?? '', page.url()).href;
-      expect(address).toBe(`${server.url}maintenance.ics`);
+      expect(address).toBe(`${site.url}maintenance.ics`);
       await page.locator('.menu[open]').getByRole('button', { name: 'Copy link' }).last().click();
       await page.locator('.menu[open]').getByRole('button', { name: 'Copied' }).waitFor();
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(address);
@@ -105,7 +75,7 @@ describe('the theme', () => {
     await themes(page).selectOption('Dark');
     const dark = await paper(page);
     expect(dark).not.toBe(light);
-    await page.goto(`${server.url}incidents/api-down/`);
+    await page.goto(`${site.url}incidents/api-down/`);
     expect(await paper(page)).toBe(dark);
     await page.getByText('Display', { exact: true }).click();
     await themes(page).selectOption('System');
@@ -164,7 +134,7 @@ describe('the time zone', () => {
     expect(await event(page)).toContain('Nov 21, 02:44');
     expect(await page.locator('.as-of').innerText()).toContain('Nov 21, 2026, 02:47 EST');
     expect(await page.locator('footer').innerText()).toContain('All times are in America/New York.');
-    await page.goto(`${server.url}incidents/api-down/`);
+    await page.goto(`${site.url}incidents/api-down/`);
     expect(await page.locator('main').innerText()).toContain('Nov 21, 2026, 02:44');
     await page.getByText('Display', { exact: true }).click();
     await page.getByLabel('Time zone').selectOption('Europe/Berlin');
@@ -176,15 +146,13 @@ describe('the time zone', () => {
     const page = await open('');
     await page.getByText('Display', { exact: true }).click();
     await page.getByLabel('Time zone').selectOption('Your time zone');
-    const before = await renderer.render('status-page', statusPageView(outage()));
     const later = calm({ asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) });
-    server.put('', await renderer.render('status-page', statusPageView(later)));
+    await site.replace(statusPageAt('', later));
     await page.clock.runFor(61_000);
     await page.getByRole('heading', { name: 'All systems operational' }).waitFor();
     expect(await page.locator('.event', { hasText: 'Search answered slowly' }).locator('.side').innerText()).toContain(
       'Nov 18, 01:31',
     );
     expect(await page.locator('footer').innerText()).toContain('All times are in America/New York.');
-    server.put('', before);
   });
 });

@@ -1,11 +1,10 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, type PageModel } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import { launchBrowser } from '../helpers/browser.ts';
-import { type PageServer, pagesOf, render, servePages } from '../helpers/every-page.ts';
-import { AS_OF, ago, incident } from '../helpers/page-model.ts';
+import { pagesOf } from '../helpers/every-page.ts';
+import { ago, incident } from '../helpers/page-model.ts';
 import { calm } from '../helpers/page-scenes.ts';
+import { pagesInBrowser } from '../helpers/pages-in-browser.ts';
 
 const CODE = `curl --request POST https://api.acme.example/v3/${'deliveries/'.repeat(14)}retry`;
 const MARKDOWN = `# What happened
@@ -62,32 +61,8 @@ function scene(): PageModel {
   });
 }
 
-let browser: Browser;
-let server: PageServer;
-let context: BrowserContext | undefined;
-beforeAll(async () => {
-  const [started, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
-  browser = started;
-  server = await servePages(
-    await Promise.all(pagesOf(scene()).map(async (page) => [page.path, await render(renderer, page)] as const)),
-  );
-});
-afterEach(async () => {
-  await context?.close();
-  context = undefined;
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  context = await browser.newContext(options);
-  await context.clock.setFixedTime(AS_OF);
-  const page = await context.newPage();
-  await page.goto(server.url + path);
-  return page;
-}
+const site = pagesInBrowser({ pages: () => pagesOf(scene()), clock: 'still' });
+const { open } = site;
 
 describe('an incident', () => {
   it('has its phases on a line: when each was reached and how long after the beginning', async () => {
@@ -117,17 +92,17 @@ describe('an incident', () => {
   it('has an address for each update, which leads to it', async () => {
     const page = await open('incidents/certificate/', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.locator('li', { hasText: 'It works again.' }).getByRole('link').click();
-    expect(page.url()).toBe(`${server.url}incidents/certificate/#u-b`);
+    expect(page.url()).toBe(`${site.url}incidents/certificate/#u-b`);
     expect(await page.locator(':target').innerText()).toContain('It works again.');
     const copied = () => page.evaluate(() => navigator.clipboard.readText());
     const buttons = page.getByRole('button', { name: 'Copy link' });
     expect(await buttons.count()).toBe(4);
     await page.locator(':target').getByRole('button').click();
     await page.locator(':target').getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await copied()).toBe(`${server.url}incidents/certificate/#u-b`);
+    expect(await copied()).toBe(`${site.url}incidents/certificate/#u-b`);
     await buttons.first().click();
     await page.locator('.title').getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await copied(), 'the incident itself').toBe(`${server.url}incidents/certificate/`);
+    expect(await copied(), 'the incident itself').toBe(`${site.url}incidents/certificate/`);
   });
 
   it('offers nothing to copy where there is no script', async () => {
@@ -173,14 +148,14 @@ describe('an incident', () => {
     const asked: string[] = [];
     const page = await open('');
     page.on('request', (request) => asked.push(request.url()));
-    await page.goto(`${server.url}incidents/certificate/`);
+    await page.goto(`${site.url}incidents/certificate/`);
     await page.locator('.prose img').scrollIntoViewIfNeeded();
     await page.waitForTimeout(200);
     expect(await page.locator('.prose img').evaluateAll((all) => all.map((one) => one.getAttribute('src')))).toEqual([
       '../../files/requests.png',
     ]);
     expect(await page.locator('.prose img').getAttribute('alt')).toBe('Requests a second');
-    expect(asked.filter((address) => !address.startsWith(server.url))).toEqual([]);
+    expect(asked.filter((address) => !address.startsWith(site.url))).toEqual([]);
     expect(asked.filter((address) => address.includes('logout'))).toEqual([]);
     expect(await page.getByRole('link', { name: 'tracked' }).getAttribute('href')).toBe(
       'https://tracker.example/pixel.png',
@@ -198,14 +173,14 @@ describe('the history of a month', () => {
     expect(all).toContain('A certificate expired');
     await page.getByLabel('Component').selectOption('API');
     expect(await titles(page)).toEqual(['A certificate expired']);
-    expect(page.url()).toBe(`${server.url}history/?component=api`);
+    expect(page.url()).toBe(`${site.url}history/?component=api`);
     await page.getByLabel('Impact').selectOption('Minor impact');
     expect(await titles(page)).toEqual([]);
     await page.getByLabel('Component').selectOption('All components');
     expect(await titles(page)).toEqual(['Search is slow']);
-    await page.goto(`${server.url}history/?component=search&impact=critical`);
+    await page.goto(`${site.url}history/?component=search&impact=critical`);
     expect(await titles(page)).toEqual(['A certificate expired']);
-    await page.goto(`${server.url}history/?component=nosuch`);
+    await page.goto(`${site.url}history/?component=nosuch`);
     expect(await titles(page)).toEqual(all);
   });
 

@@ -1,46 +1,18 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import type { Renderer } from '../../src/publish/draw/renderer.ts';
-import { statusPageView } from '../../src/views/page/status-page.ts';
-import { launchBrowser } from '../helpers/browser.ts';
-import { type PageServer, servePages } from '../helpers/every-page.ts';
 import { AS_OF, ago } from '../helpers/page-model.ts';
 import { manyComponents, manyIncidents, outage } from '../helpers/page-scenes.ts';
+import { pagesInBrowser, statusPageAt } from '../helpers/pages-in-browser.ts';
 
-let browser: Browser;
-let renderer: Renderer;
-let server: PageServer;
-let context: BrowserContext | undefined;
-
-beforeAll(async () => {
-  [browser, renderer] = await Promise.all([launchBrowser(), loadRenderer()]);
-  const scenes = { '': manyComponents(300), 'incidents/': manyIncidents(8), 'few/': outage() };
-  server = await servePages(
-    await Promise.all(
-      Object.entries(scenes).map(
-        async ([path, model]) => [path, await renderer.render('status-page', statusPageView(model))] as const,
-      ),
-    ),
-  );
+const { open, replace } = pagesInBrowser({
+  pages: () => [
+    statusPageAt('', manyComponents(300)),
+    statusPageAt('incidents/', manyIncidents(8)),
+    statusPageAt('few/', outage()),
+  ],
+  options: { viewport: { width: 1_280, height: 900 } },
 });
-afterEach(async () => {
-  await context?.close();
-  context = undefined;
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, ...options });
-  await context.clock.install({ time: AS_OF + 60_000 });
-  const page = await context.newPage();
-  await page.goto(server.url + path);
-  return page;
-}
 
 const groupOf = (page: Page, name: string) =>
   page.locator('.group', { has: page.getByRole('heading', { name, exact: true }) });
@@ -106,14 +78,12 @@ describe('a page of 300 components', () => {
     const page = await open('');
     await page.getByRole('searchbox').fill('payments 7');
     const model = manyComponents(300, { asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) });
-    const before = await renderer.render('status-page', statusPageView(manyComponents(300)));
-    server.put('', await renderer.render('status-page', statusPageView(model)));
+    await replace(statusPageAt('', model));
     await page.evaluate(() => document.querySelector('#body')?.setAttribute('data-old', ''));
     await page.clock.runFor(61_000);
     await page.locator('#body:not([data-old])').waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('payments 7');
     expect(await visibleRows(page)).toEqual(['Payments 7']);
-    server.put('', before);
   });
 
   it('has no box that does nothing where there is no script', async () => {

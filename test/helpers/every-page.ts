@@ -2,8 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PART_KINDS } from '../../src/badges/kinds.ts';
-import { BADGE_STYLES } from '../../src/badges/names.ts';
+import { galleryChoices, PART_KINDS } from '../../src/badges/kinds.ts';
 import type { PageModel } from '../../src/model/index.ts';
 import { LOGIN_STEPS } from '../../src/model/login.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
@@ -23,7 +22,7 @@ import { notFoundView, siteNotFoundView } from '../../src/views/page/not-found.t
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { reportIndexView, reportView } from '../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../src/views/site/index-of-pages.ts';
-import { type SubscribeStep, subscribeView } from '../../src/views/subscribe/subscribe.ts';
+import { type SubscribeInit, subscribeView } from '../../src/views/subscribe/subscribe.ts';
 import { opsFacts } from './ops-facts.ts';
 import { withMonths } from './page-model.ts';
 import * as scenes from './page-scenes.ts';
@@ -34,10 +33,27 @@ export type PageUnderTest = {
 }[ViewKind];
 
 /** What the gallery is handed of badges, of which the test page has two. */
-export const GALLERY = { kinds: ['status', 'uptime-90d'], partKinds: PART_KINDS, styles: BADGE_STYLES };
+export const galleryOf = (locale = 'en') => galleryChoices(['status', 'uptime-90d'], locale);
 
-/** Those of the pages of a subscription that differ in their forms. */
-const SUBSCRIBE_STEPS: readonly SubscribeStep[] = ['ask', 'confirm', 'manage', 'expired'];
+/** Every step of a subscription, by its path, with what may be wrong in it, and as a gate leaves it. */
+const SUBSCRIBE_STEPS: Readonly<Record<string, Partial<SubscribeInit>>> = {
+  '': { step: 'ask', token: '' },
+  'invalid/': { step: 'ask', token: '', fault: 'invalid' },
+  'limited/': { step: 'ask', token: '', fault: 'limited' },
+  'refused/': { step: 'ask', token: '', fault: 'refused' },
+  'sent/': { step: 'sent', token: '' },
+  'confirm/': { step: 'confirm' },
+  'confirm-refused/': { step: 'confirm', fault: 'refused' },
+  'confirmed/': { step: 'confirmed' },
+  'manage/': { step: 'manage' },
+  'manage-paused/': { step: 'manage', state: 'paused', isSaved: true },
+  // The page went behind a gate that its subscriber may not pass: no component is named.
+  'manage-stopped/': { step: 'manage', state: 'stopped', components: [] },
+  'leave/': { step: 'leave' },
+  'left/': { step: 'left' },
+  'expired/': { step: 'expired', token: '' },
+  'expired-nowhere/': { step: 'expired', token: '', title: null, components: [] },
+};
 
 const first = <T>(list: readonly T[]): T => {
   const [one] = list;
@@ -72,7 +88,7 @@ export function pagesOf(model: PageModel): PageUnderTest[] {
     { path: 'uptime/', kind: 'uptime-calendar', view: uptimeCalendarView(model) },
     { path: 'reports/', kind: 'report-index', view: reportIndexView(model, [month]) },
     { path: `reports/${month}/`, kind: 'report', view: reportView(withMonths(model), month) },
-    { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, GALLERY) },
+    { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, galleryOf(model.settings.locale)) },
     { path: 'embed/', kind: 'embed', view: embedView(model) },
     { path: '404/', kind: 'not-found', view: notFoundView(model) },
   ];
@@ -105,25 +121,26 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
         }),
       }),
     ),
-    ...SUBSCRIBE_STEPS.map(
-      (step): PageUnderTest => ({
-        path: `subscribe/${step === 'ask' ? '' : `${step}/`}`,
+    ...Object.entries(SUBSCRIBE_STEPS).map(
+      ([path, init]): PageUnderTest => ({
+        path: `subscribe/${path}`,
         kind: 'subscribe',
         view: subscribeView({
           locale,
-          step,
-          fault: step === 'ask' ? 'invalid' : null,
+          step: 'ask',
+          fault: null,
           minutes: 10,
           title: model.definition.title,
           base: '../',
-          token: step === 'ask' ? '' : 'x',
+          token: 'x',
           components: model.components.map(({ definition: { id }, name }, index) => ({
             id,
             name,
             isChosen: index === 0,
           })),
-          state: 'paused',
-          isSaved: true,
+          state: 'active',
+          isSaved: false,
+          ...init,
         }),
       }),
     ),

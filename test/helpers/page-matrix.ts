@@ -30,8 +30,8 @@ export interface MatrixPage {
   readonly name: string;
   readonly page: Rendered;
   readonly isRightToLeft: boolean;
-  /** When its turn is: that of its kind, and one later with hostile content. */
-  readonly turn: number;
+  /** In which mode it is tried by default; null: in none, since its like is. */
+  readonly mode: Mode | null;
 }
 
 const ARABIC = { settings: { locale: 'ar', timezone: 'Asia/Riyadh' } };
@@ -39,7 +39,7 @@ const ARABIC = { settings: { locale: 'ar', timezone: 'Asia/Riyadh' } };
 interface Drawable {
   readonly name: string;
   readonly page: PageUnderTest;
-  readonly turn: number;
+  readonly mode: Mode | null;
 }
 
 /** All pages, drawn once: each kind with ordinary and with hostile content, situations, and all that again in Arabic. */
@@ -50,11 +50,15 @@ export async function matrixPages(renderer: Renderer): Promise<MatrixPage[]> {
   ];
   const drawables: readonly Drawable[] = [
     ...ofModel('', outage()),
-    ...ofModel('hostile-', hostilePage(), 1),
+    ...ofModel('hostile-', hostilePage()),
     ...ofModel('rtl-', rightToLeft()),
-    ...ofModel('rtl-hostile-', hostilePage(ARABIC), 1),
-    { name: 'ops-hostile', page: { path: '', kind: 'ops', view: hostileOps() }, turn: 1 },
-    ...situations.map(({ name, model }, turn) => ({ name, page: statusPage(model), turn })),
+    ...ofModel('rtl-hostile-', hostilePage(ARABIC)),
+    { name: 'ops-hostile', page: { path: '', kind: 'ops', view: hostileOps() }, mode: 'zoom' },
+    ...situations.map(({ name, model }, turn) => ({
+      name,
+      page: statusPage(model),
+      mode: inTurn(LEFT_TO_RIGHT, turn),
+    })),
   ];
   const drawn = drawables.map(async ({ page, ...rest }) => ({ ...rest, page: await render(renderer, page) }));
   return [...(await Promise.all(drawn)), ...['en', 'ar'].map(beingPrepared)].map((one) => ({
@@ -64,12 +68,28 @@ export async function matrixPages(renderer: Renderer): Promise<MatrixPage[]> {
 }
 
 const OPERATORS = ['ops', 'ops-sign-in', 'ops-write'];
+const LEFT_TO_RIGHT = MODES.filter((mode) => mode !== 'right-to-left');
+const NOT_LIGHT = MODES.filter((mode) => mode !== 'light');
 
-/** Operators' pages speak English, whatever the site speaks. */
-function ofModel(prefix: string, model: PageModel, late = 0): Drawable[] {
-  return onePageOfEachKind(model)
-    .map((page, turn) => ({ name: `${prefix}${page.kind}${nth(page)}`, page, turn: turn + late }))
-    .filter(({ page }) => prefix === '' || !OPERATORS.includes(page.kind));
+const inTurn = <T>(list: readonly T[], turn: number): T => list[turn % list.length] as T;
+
+/**
+ * By default each kind is tried in the light mode, where every rule holds, with ordinary or with hostile content, and with the
+ * other in another mode. Pages of a kind beside its first are tried once. They take turns, so all meet all of it.
+ */
+function ofModel(prefix: '' | 'hostile-' | 'rtl-' | 'rtl-hostile-', model: PageModel): Drawable[] {
+  const pages = onePageOfEachKind(model);
+  const firsts = new Set([...Map.groupBy(pages, ({ kind }) => kind).values()].map(([page]) => page));
+  const isHostile = prefix.endsWith('hostile-');
+  return pages.flatMap((page, turn) => {
+    const name = `${prefix}${page.kind}${nth(page)}`;
+    // Operators' pages speak English, whatever the site speaks, and say little of what others write.
+    if (OPERATORS.includes(page.kind)) return prefix === '' ? [{ name, page, mode: 'light' }] : [];
+    if (name === 'rtl-status-page') return [{ name, page, mode: 'right-to-left' }];
+    const isFirstTurn = isHostile === (turn % 2 === 1);
+    if (firsts.has(page)) return [{ name, page, mode: isFirstTurn ? 'light' : inTurn(NOT_LIGHT, turn) }];
+    return [{ name, page, mode: isFirstTurn ? inTurn(MODES, turn) : null }];
+  });
 }
 
 /** Of the kinds of which there are several: which. */
@@ -95,7 +115,7 @@ function beingPrepared(locale: string): Omit<MatrixPage, 'isRightToLeft'> {
   return {
     name: locale === 'ar' ? 'rtl-being-prepared' : 'being-prepared',
     page: { html, csp: String(headers['content-security-policy']) },
-    turn: 0,
+    mode: locale === 'ar' ? 'right-to-left' : 'light',
   };
 }
 
@@ -105,27 +125,12 @@ export interface Cell {
   readonly width: Width;
 }
 
-/** Modes in which by default every other kind is tried. */
-const RARER: readonly Mode[] = MODES.filter((mode) => mode !== 'light');
-
-/**
- * Which cells are tried: all of them (`isWhole`), or each kind once, with ordinary or with hostile content and at one width:
- * they take turns, so that every kind meets both and every width, and so does every mode.
- */
+/** Which cells are tried: all of them (`isWhole`), or those whose turn it is, at widths that take turns too. */
 export function cellsOf(pages: readonly MatrixPage[], mode: Mode, isWhole: boolean): Cell[] {
-  const shift = MODES.indexOf(mode);
   return pages
     .filter(({ isRightToLeft }) => isRightToLeft === (mode === 'right-to-left'))
-    .flatMap((page) => {
-      const half = Math.floor(page.turn / 2);
-      const isTurn = (page.turn + shift) % 2 === 0 && !(RARER.includes(mode) && half % 2 === 1);
-      if (!isWhole && !isTurn) return [];
-      return WIDTHS.filter((_, at) => isWhole || at === (half + shift) % WIDTHS.length).map((width) => ({
-        page,
-        mode,
-        width,
-      }));
-    });
+    .filter((page) => isWhole || page.mode === mode)
+    .flatMap((page, turn) => (isWhole ? WIDTHS : [inTurn(WIDTHS, turn)]).map((width) => ({ page, mode, width })));
 }
 
 /** Zoomed to 200 %, a window has half as many pixels; a phone, which zooms otherwise, has letters twice as large. */

@@ -73,6 +73,7 @@ function layOut(lines: readonly CardLine[], { width, height }: { width: number; 
       left: edge === 'left' ? x : x - room,
       width: room,
       textAlign: edge,
+      direction: textDirection(text),
       fontSize: size,
       fontWeight: weight,
       fontFamily: isDisplay === true ? faces.display : faces.text,

@@ -1,6 +1,7 @@
 /**
  * The fonts that come along, for pictures that are drawn without a browser: Noto Serif for what is displayed, as on the pages, Inter
- * for small text, and for scripts that these two do not have Amiri, Noto Serif Hebrew, Hina Mincho and ZCOOL XiaoWei.
+ * for small text, and for scripts that these two do not have Amiri, Noto Serif Hebrew, Thai and Devanagari, Hina Mincho, ZCOOL XiaoWei
+ * and Song Myung.
  * What a text needs is read when it is first drawn, and stays.
  */
 
@@ -55,15 +56,35 @@ function inter(): Promise<Font[]> {
   );
 }
 
-const arabic = (): Promise<Font> =>
-  font('amiri', 700, () => readFile(resolve('@fontsource/amiri/files/amiri-arabic-700-normal.woff')));
-const hebrew = (): Promise<Font> =>
-  font('hebrew', 600, () =>
-    readFile(resolve('@fontsource/noto-serif-hebrew/files/noto-serif-hebrew-hebrew-600-normal.woff')),
-  );
+/** Scripts that are in one file, of one weight. */
+const SCRIPTS: readonly { readonly letters: RegExp; readonly load: () => Promise<Font> }[] = [
+  {
+    letters: /[\u0600-\u06ff]/,
+    load: () => font('amiri', 700, () => readFile(resolve('@fontsource/amiri/files/amiri-arabic-700-normal.woff'))),
+  },
+  {
+    letters: /[\u0590-\u05ff]/,
+    load: () =>
+      font('hebrew', 600, () =>
+        readFile(resolve('@fontsource/noto-serif-hebrew/files/noto-serif-hebrew-hebrew-600-normal.woff')),
+      ),
+  },
+  {
+    letters: /[\u0e00-\u0e7f]/,
+    load: () =>
+      font('thai', 600, () =>
+        readFile(resolve('@fontsource/noto-serif-thai/files/noto-serif-thai-thai-600-normal.woff')),
+      ),
+  },
+  {
+    letters: /[\u0900-\u097f]/,
+    load: () =>
+      font('devanagari', 600, () =>
+        readFile(resolve('@fontsource/noto-serif-devanagari/files/noto-serif-devanagari-devanagari-600-normal.woff')),
+      ),
+  },
+];
 
-const ARABIC = /[\u0600-\u06ff]/;
-const HEBREW = /[\u0590-\u05ff]/;
 const EAST_ASIAN = /[\u3000-\u30ff\uff00-\uff5e\p{Script=Han}]/gu;
 
 /** A font in slices of a hundred characters or so; `unicode.json` of its package says which are where. */
@@ -82,6 +103,13 @@ const CHINESE: SlicedFont = {
   family: 'zcool-xiaowei',
   ranges: () => readFile(resolve('@fontsource/zcool-xiaowei/unicode.json')),
   slice: (name) => readFile(resolve(`@fontsource/zcool-xiaowei/files/zcool-xiaowei-${name}-400-normal.woff`)),
+};
+
+const HANGUL = /[\u3131-\u318e\uac00-\ud7a3]/gu;
+const KOREAN: SlicedFont = {
+  family: 'song-myung',
+  ranges: () => readFile(resolve('@fontsource/song-myung/unicode.json')),
+  slice: (name) => readFile(resolve(`@fontsource/song-myung/files/song-myung-${name}-400-normal.woff`)),
 };
 
 async function slicesFor(characters: readonly string[], { family, ranges, slice }: SlicedFont): Promise<Font[]> {
@@ -109,8 +137,9 @@ function isInRange(range: string, codePoint: number): boolean {
 export async function facesFor(text: string, locale: string): Promise<Faces> {
   const [display, small] = await Promise.all([serif(), inter()]);
   const others: Font[] = [];
-  if (ARABIC.test(text)) others.push(await arabic());
-  if (HEBREW.test(text)) others.push(await hebrew());
+  for (const { letters, load } of SCRIPTS) if (letters.test(text)) others.push(await load());
+  const hangul = text.match(HANGUL) ?? [];
+  if (hangul.length > 0) others.push(...(await slicesFor(hangul, KOREAN)));
   const characters = text.match(EAST_ASIAN) ?? [];
   const sliced = locale.startsWith('zh') ? [CHINESE, JAPANESE] : [JAPANESE, CHINESE];
   if (characters.length > 0) for (const one of sliced) others.push(...(await slicesFor(characters, one)));

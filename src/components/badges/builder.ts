@@ -22,7 +22,7 @@ function draw(): void {
   const query = options.size > 0 ? `?${options}` : '';
   const url = builder.dataset['url'] ?? '';
   const { alt, svg, snippets } = badgeSnippets({
-    alt: `${textOf('subject')}: ${kind}`,
+    alt: `${textOf('subject')}: ${textOf('kind')}`,
     address: `${url}${path}badges/${kind}`,
     href: path.startsWith('groups/') ? url : url + path,
     scheme: scheme === 'light' || scheme === 'dark' ? scheme : 'auto',

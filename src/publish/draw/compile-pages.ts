@@ -4,19 +4,29 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { messageOf, StatusError } from '../../errors.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { digestOfFile, versionOfDigests } from './module-graph.ts';
-import { OWN_COMPONENTS_VARIABLE, OWN_PLACE, type OwnComponents, ownParts } from './own-components.ts';
+import {
+  BUILD_CACHE_VARIABLE,
+  OWN_COMPONENTS_VARIABLE,
+  OWN_PLACE,
+  type OwnComponents,
+  ownParts,
+} from './own-components.ts';
 import { astroPages, type RecordedSources, SOURCES_FILE } from './record-sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** In the package, where there are no sources, the build of the pages came along with the compiled code. */
-const BUILDS = join(ROOT, astroPages(ROOT).length === 0 ? 'lib' : 'dist', 'renderer');
+/** In the package the build of the pages came along with the compiled code; sources of pages are there for own components. */
+const IS_COMPILED = import.meta.filename.endsWith('.js') || astroPages(ROOT).length === 0;
+const BUILDS = join(ROOT, IS_COMPILED ? 'lib' : 'dist', 'renderer');
 const ENTRY = join('server', 'entry.mjs');
+/** Below a build while it is made. */
+const CACHE = '.cache';
 /** A build takes about two seconds; one that takes this long hangs. */
 const COMPILE_TIMEOUT_MS = 120_000;
 /** Builds of other versions that are kept, for processes that still run them. */
@@ -42,6 +52,7 @@ export interface CompiledPages {
 export async function compilePages(own: OwnComponents | null = null): Promise<CompiledPages> {
   const current = currentBuild(own);
   if (current !== null) return current;
+  if (own === null && IS_COMPILED) throw incomplete();
   if (own !== null && astroPages(ROOT).length === 0) throw withoutSources();
   const builds = own?.builds ?? BUILDS;
   const mine = compiling.get(builds) ?? compile(own, builds).finally(() => compiling.delete(builds));
@@ -52,8 +63,20 @@ export async function compilePages(own: OwnComponents | null = null): Promise<Co
 /** Builds of this process that have not ended, by where they go. */
 const compiling = new Map<string, Promise<CompiledPages>>();
 
+function incomplete(): StatusError {
+  return new StatusError({
+    code: 'PUBLISH_FAILED',
+    message: `This copy of Pharos is incomplete: it has no compiled pages in ${BUILDS}. Install it again from the package that "npm pack" makes.`,
+  });
+}
+
 function withoutSources(): StatusError {
-  const message = `site.components needs the sources of the pages, which ${ROOT} doesn’t have. Use a checkout, or remove site.components.`;
+  return refused(
+    `site.components needs the sources of the pages, which ${ROOT} doesn’t have. Use a package or checkout that includes them, or remove site.components.`,
+  );
+}
+
+function refused(message: string): StatusError {
   return new StatusError({ code: 'CONFIG_INVALID', message, issues: [{ path: 'site.components', message }] });
 }
 
@@ -61,6 +84,7 @@ async function compile(own: OwnComponents | null, builds: string): Promise<Compi
   const staging = await makeStaging(builds);
   try {
     await runAstroBuild(staging, own);
+    await rm(join(staging, CACHE), { recursive: true, force: true });
     // A temporary folder is its maker's alone, but whoever installs is seldom the user that the server runs as.
     await chmod(staging, 0o755);
     const record = JSON.parse(await readFile(join(staging, SOURCES_FILE), 'utf8')) as RecordedSources;
@@ -74,8 +98,8 @@ async function compile(own: OwnComponents | null, builds: string): Promise<Compi
 }
 
 /**
- * The build whose sources are all as they were when it was made; null: there is none. Where there are no sources, as in a
- * package of compiled code, it is the one that came along.
+ * The build whose sources are all as they were when it was made; null: there is none. In a package of compiled code it is the
+ * one that came along, unless an operator's own components are to be in it.
  */
 function currentBuild(own: OwnComponents | null): CompiledPages | null {
   const builds = own?.builds ?? BUILDS;
@@ -90,7 +114,7 @@ function currentBuild(own: OwnComponents | null): CompiledPages | null {
   for (const name of existsSync(builds) ? readdirSync(builds) : []) {
     const folder = join(builds, name);
     const record = name.startsWith('.') ? null : recordOf(folder);
-    if (record !== null && ((pages.length === 0 && own === null) || isCurrent(record))) return buildAt(folder, record);
+    if (record !== null && ((IS_COMPILED && own === null) || isCurrent(record))) return buildAt(folder, record);
   }
   return null;
 }
@@ -144,7 +168,11 @@ const require = createRequire(import.meta.url);
 /** In a process of its own: the compiler takes 150 MB that a server should not keep. */
 async function runAstroBuild(outFolder: string, own: OwnComponents | null): Promise<void> {
   const binary = join(astroFolder(), 'bin', 'astro.mjs');
-  const child = spawn(process.execPath, [binary, 'build', '--silent', '--outDir', outFolder], {
+  const cache = join(outFolder, CACHE);
+  if (own !== null) await mkdir(cache);
+  // Astro writes where its project is, and what is installed may belong to somebody else: the project is there, its sources here.
+  const place = own === null ? [] : ['--root', cache, '--config', relative(cache, join(ROOT, 'astro.config.mjs'))];
+  const child = spawn(process.execPath, [binary, 'build', '--silent', '--outDir', outFolder, ...place], {
     cwd: ROOT,
     timeout: COMPILE_TIMEOUT_MS,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -152,7 +180,7 @@ async function runAstroBuild(outFolder: string, own: OwnComponents | null): Prom
     env: {
       NODE_ENV: 'production',
       ASTRO_TELEMETRY_DISABLED: '1',
-      ...(own === null ? {} : { [OWN_COMPONENTS_VARIABLE]: own.folder }),
+      ...(own === null ? {} : { [OWN_COMPONENTS_VARIABLE]: own.folder, [BUILD_CACHE_VARIABLE]: cache }),
     },
   });
   let output = '';
@@ -173,17 +201,39 @@ async function runAstroBuild(outFolder: string, own: OwnComponents | null): Prom
   });
 }
 
-/** It is only needed to compile, so it may have been left out. */
+/** It is only needed to compile, so it may have been left out; the package asks for it only where own components do. */
 function astroFolder(): string {
-  try {
-    return dirname(require.resolve('astro/package.json'));
-  } catch {
+  const astro = manifestOf('astro');
+  if (!IS_COMPILED) {
+    if (astro !== null) return dirname(astro);
     throw new StatusError({
       code: 'PUBLISH_FAILED',
       message:
         'The pages are not compiled, and Astro is not installed. In a checkout run "npm ci" with development dependencies; a server needs the package that "npm pack" makes.',
     });
   }
+  const wanted = Object.entries(packageJson.peerDependencies);
+  const wrong = wanted.filter(([name, version]) => versionAt(manifestOf(name)) !== version).map(([name]) => name);
+  if (astro !== null && wrong.length === 0) return dirname(astro);
+  const command = wanted.map(([name, version]) => `${name}@${version}`).join(' ');
+  throw refused(
+    `Own components are built with ${wanted.map(([name]) => name).join(' and ')}, and ${wrong.join(' and ')} is missing or of another version. Run "npm install ${command}" where Pharos is installed.`,
+  );
+}
+
+/** Null: it is not installed. */
+function manifestOf(name: string): string | null {
+  try {
+    return require.resolve(`${name}/package.json`);
+  } catch {
+    return null;
+  }
+}
+
+function versionAt(manifest: string | null): string | null {
+  if (manifest === null) return null;
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+  return version;
 }
 
 /** Names an operator's files as they are called on the disk. */

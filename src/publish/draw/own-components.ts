@@ -25,6 +25,8 @@ export interface OwnComponents {
 const OURS = 'pharos:';
 /** How the folder gets into the process of the build. */
 export const OWN_COMPONENTS_VARIABLE = 'PHAROS_OWN_COMPONENTS';
+/** How a folder for what that process keeps for itself gets into it. */
+export const BUILD_CACHE_VARIABLE = 'PHAROS_BUILD_CACHE';
 
 /**
  * Names of the parts that a folder replaces, sorted. Templates in folders below it are for the parts to import.

@@ -21,7 +21,7 @@ export interface FilesOptions {
   readonly redirects?: Readonly<Record<string, string>>;
   /** A picture that the page serves; default: none. */
   readonly icon?: PageIcon | null;
-  /** Pictures of the header that the page serves; default: none. */
+  /** Pictures of the header that the page serves, that for light grounds first; default: none. */
   readonly logo?: readonly LogoFile[];
 }
 
@@ -34,7 +34,7 @@ export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] 
       facts,
       badge.named.map(({ name }) => name),
     ),
-    ...machineFiles(facts),
+    ...machineFiles(facts, options.logo),
     ...(options.badges ? badgeFiles(model, badge) : []),
     ...iconFiles(options.icon ?? null),
     ...logoFiles(options.logo ?? []),

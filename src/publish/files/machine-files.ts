@@ -3,7 +3,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { ComponentModel, PageModel } from '../../model/index.ts';
 import { once } from '../../once.ts';
-import { faviconView, socialView } from '../../views/badges/social.ts';
+import { faviconView, type SocialLogo, socialView } from '../../views/badges/social.ts';
 import { calendarView } from '../../views/feeds/calendar.ts';
 import { feedInputs, type PageFeeds } from '../../views/feeds/feeds.ts';
 import { buildDocument } from '../../views/json/build-json.ts';
@@ -23,8 +23,12 @@ import { REPORT_CSV } from './kinds/report-csv.ts';
 import { SOCIAL_IMAGE } from './kinds/social-image.ts';
 import type { PageFacts } from './page-facts.ts';
 
-/** JSON under `api/`, feeds and calendars of the page and of each component. */
-export function machineFiles(facts: PageFacts): FileEntry[] {
+/**
+ * JSON under `api/`, feeds and calendars of the page and of each component, and pictures of the state.
+ *
+ * @param logo  of the header, for light grounds first
+ */
+export function machineFiles(facts: PageFacts, logo: readonly SocialLogo[] = []): FileEntry[] {
   const { model } = facts;
   return [
     ...v2Files(model),
@@ -32,7 +36,7 @@ export function machineFiles(facts: PageFacts): FileEntry[] {
     jsonFile('api/uptime.json', () => uptimeDocument(model), 'deferred'),
     jsonFile('build.json', () => buildDocument(model, packageJson.version)),
     ...reportFiles(facts),
-    ...pictureFiles(model),
+    ...pictureFiles(model, logo),
     ...indexFiles(model),
     ...feedFiles(model),
   ];
@@ -63,12 +67,12 @@ function reportFiles({ reportMonths, reportDocument }: PageFacts): FileEntry[] {
 }
 
 /** Pictures of the state. A gated page is not shared, so it has no social image, and browsers ask for manifests without cookies. */
-function pictureFiles(model: PageModel): FileEntry[] {
+function pictureFiles(model: PageModel, logo: readonly SocialLogo[]): FileEntry[] {
   const favicon = fileEntry(FAVICON, 'favicon.svg', { inputs: () => faviconView(model) });
   if (model.definition.access !== 'public') return [favicon];
   return [
     favicon,
-    fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model) }),
+    fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model, logo) }),
     fileEntry(WEB_MANIFEST, MANIFEST_PATH, { inputs: () => webManifest(model) }),
   ];
 }

@@ -5,8 +5,8 @@
 
 import { type Faces, facesFor } from '../../badges/lettering/faces.ts';
 import { type Colour, toHex, WHITE } from '../../looks/colour.ts';
-import { INK, PAPER, QUIET_INK } from '../../looks/neutrals.ts';
 import { filledShape, SHAPE_SIZE } from '../../looks/pictures.ts';
+import { PRESET_LOOKS } from '../../looks/presets.ts';
 import { LOOKS } from '../../looks/states.ts';
 import { once } from '../../once.ts';
 import type { SocialView } from '../../views/badges/social.ts';
@@ -19,6 +19,8 @@ const SKY_HEIGHT = 408;
 const BARS_BOTTOM = 530;
 const SHAPE_WIDTH = 140;
 const BESIDE_SHAPE_WIDTH = WIDTH - 2 * MARGIN - SHAPE_WIDTH - 40;
+const ACCENT_HEIGHT = 14;
+const LOGO_HEIGHT = 68;
 /** Of the mark of the worst day. */
 const BAR_HEIGHT = 84;
 
@@ -28,7 +30,7 @@ export async function socialImage(view: SocialView): Promise<Uint8Array> {
   const { title, sentence, detail, daysFrom, daysTo, address } = view;
   const faces = await facesFor([title, sentence, detail, daysFrom, daysTo, address].join(' '), view.locale);
   const text = await satori(layoutOf(view, faces), { width: WIDTH, height: HEIGHT, fonts: [...faces.fonts] });
-  const svg = text.replace(/<\/svg>\s*$/, `${shapeOf(view)}${barsOf(view)}</svg>`);
+  const svg = text.replace(/<\/svg>\s*$/, `${lineOf(view)}${logoOf(view)}${shapeOf(view)}${barsOf(view)}</svg>`);
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
 
@@ -62,6 +64,9 @@ function hexIn({ isDark }: SocialView, { light, dark }: Colour): string {
 function layoutOf(view: SocialView, faces: Faces): Box {
   const { header, isLoud } = LOOKS[view.state];
   const direction = isRightToLeft(view) ? 'rtl' : 'ltr';
+  // Headings of the other looks are set in a sans-serif on pages too.
+  const display: Style =
+    view.preset === 'paper' ? { fontFamily: faces.display } : { fontFamily: faces.text, fontWeight: 700 };
   const head = box(
     {
       flexDirection: 'column',
@@ -71,15 +76,18 @@ function layoutOf(view: SocialView, faces: Faces): Box {
       boxSizing: 'border-box',
       padding: `56px ${MARGIN}px 52px`,
       backgroundColor: hexIn(view, header),
-      color: isLoud ? toHex(WHITE) : hexIn(view, INK),
+      color: isLoud ? toHex(WHITE) : hexIn(view, PRESET_LOOKS[view.preset].ink),
     },
     [
-      box({ ...ONE_LINE, fontSize: 38, fontFamily: faces.display, direction, width: BESIDE_SHAPE_WIDTH }, view.title),
+      box(
+        { ...ONE_LINE, ...display, fontSize: 38, direction, width: BESIDE_SHAPE_WIDTH },
+        view.logo === null ? view.title : '',
+      ),
       box({ flexDirection: 'column' }, [
         box(
           {
             fontSize: sentenceSize(view.sentence),
-            fontFamily: faces.display,
+            ...display,
             // Joined letters stay joined.
             ...(/^[\p{Script=Latin}\P{L}]*$/u.test(view.sentence) ? { letterSpacing: -1 } : {}),
             lineHeight: 1.15,
@@ -111,20 +119,40 @@ function layoutOf(view: SocialView, faces: Faces): Box {
       width: WIDTH - 2 * MARGIN,
       fontSize: 24,
       fontWeight: 500,
-      color: hexIn(view, QUIET_INK),
+      color: hexIn(view, PRESET_LOOKS[view.preset].quietInk),
     },
     [box({}, view.daysFrom), box({ ...ONE_LINE, maxWidth: 640 }, view.address), box({}, view.daysTo)],
   );
-  return box({ width: WIDTH, height: HEIGHT, backgroundColor: hexIn(view, PAPER), fontFamily: faces.text, direction }, [
-    head,
-    foot,
-  ]);
+  return box(
+    {
+      width: WIDTH,
+      height: HEIGHT,
+      backgroundColor: hexIn(view, PRESET_LOOKS[view.preset].paper),
+      fontFamily: faces.text,
+      direction,
+    },
+    [head, foot],
+  );
 }
 
 /** Long sentences of some languages stay on two lines. */
 function sentenceSize(sentence: string): number {
   if (sentence.length <= 24) return 76;
   return sentence.length <= 40 ? 64 : 52;
+}
+
+/** The accent, in that colour exactly, as at the top of pages. */
+function lineOf({ accentColor }: SocialView): string {
+  return accentColor === null ? '' : `<rect width="${WIDTH}" height="${ACCENT_HEIGHT}" fill="${accentColor}"/>`;
+}
+
+/** As much larger than on a page as the title is. */
+function logoOf(view: SocialView): string {
+  if (view.logo === null) return '';
+  const { contentType, base64, width, height } = view.logo;
+  const scale = Math.min(LOGO_HEIGHT / height, BESIDE_SHAPE_WIDTH / width);
+  const x = isRightToLeft(view) ? WIDTH - MARGIN - width * scale : MARGIN;
+  return `<image x="${x}" y="52" width="${width * scale}" height="${height * scale}" href="data:${contentType};base64,${base64}"/>`;
 }
 
 /** The shape of the state in the corner, its sign in the colour of the ground. */

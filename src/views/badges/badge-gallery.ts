@@ -23,8 +23,14 @@ export interface BadgeBuilderView {
   readonly url: string;
   readonly subjects: readonly BadgeSubjectChoice[];
   readonly kinds: readonly BadgeKindChoice[];
-  readonly styles: readonly string[];
+  readonly styles: readonly NamedChoice[];
   readonly first: GalleryBadgeView;
+}
+
+/** A name as in addresses, and in the words of the page. */
+export interface NamedChoice {
+  readonly name: string;
+  readonly text: string;
 }
 
 export interface BadgeSubjectChoice {
@@ -33,8 +39,7 @@ export interface BadgeSubjectChoice {
   readonly name: string;
 }
 
-export interface BadgeKindChoice {
-  readonly name: string;
+export interface BadgeKindChoice extends NamedChoice {
   /** Whether groups and components have it as a file too. */
   readonly isForParts: boolean;
 }
@@ -46,11 +51,11 @@ export interface GalleryBadgeView extends BadgeSnippets {
 }
 
 export interface GalleryInit extends ViewOptions {
-  /** Names of the page's badges, as in their addresses. */
-  readonly kinds: readonly string[];
+  /** The page's badges. */
+  readonly kinds: readonly NamedChoice[];
   /** Those that groups and components have as files. */
   readonly partKinds: readonly string[];
-  readonly styles: readonly string[];
+  readonly styles: readonly NamedChoice[];
 }
 
 export function badgeGalleryView(
@@ -74,7 +79,7 @@ export function badgeGalleryView(
     ...groups.map(({ id, name }) => ({ path: groupPath(id), name })),
     ...model.components.map(({ definition, name }) => ({ path: componentPath(definition.id), name })),
   ];
-  const badges = kinds.map((kind) => badgeOf('', kind, `${title}: ${kind}`));
+  const badges = kinds.map(({ name, text }) => badgeOf('', name, `${title}: ${text}`));
   return {
     shell: shellOf(context, {
       title: words.galleryTitle,
@@ -86,7 +91,7 @@ export function badgeGalleryView(
     builder: {
       url: absoluteUrl(model, ''),
       subjects: [{ path: '', name: title }, ...parts],
-      kinds: kinds.map((name) => ({ name, isForParts: partKinds.includes(name) })),
+      kinds: kinds.map((kind) => ({ ...kind, isForParts: partKinds.includes(kind.name) })),
       styles,
       first: badges[0] ?? badgeOf('', 'status', title),
     },

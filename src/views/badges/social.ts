@@ -1,6 +1,7 @@
 /** What a page's social image and favicon show: the state, and the days up to now. */
 
-import { dayOf, daysUntil, type PageModel, type State } from '../../model/index.ts';
+import { LOOKS } from '../../looks/states.ts';
+import { dayOf, daysUntil, type PageModel, type Preset, type State } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { formatIn } from '../text/format.ts';
@@ -33,8 +34,21 @@ export interface SocialView {
   /** Where the page is, `status.example.com/acme`. */
   readonly address: string;
   readonly isDark: boolean;
+  /** Of the page's look: which colours and faces it begins with, and a line at the top. */
+  readonly preset: Preset;
+  readonly accentColor: string | null;
+  /** In place of the title. */
+  readonly logo: SocialLogo | null;
   /** Of its words; which forms characters have, and from which side it is read, follows from it. */
   readonly locale: string;
+}
+
+/** A picture of the operator's own, `width` × `height` on a page. */
+export interface SocialLogo {
+  readonly contentType: string;
+  readonly base64: string;
+  readonly width: number;
+  readonly height: number;
 }
 
 export function faviconView({ state }: PageModel): FaviconView {
@@ -44,9 +58,12 @@ export function faviconView({ state }: PageModel): FaviconView {
 /**
  * What the social image shows, in the page's language. A name in a script that the fonts do not have gives way to the page's
  * address, and words in one to English.
+ *
+ * @param logo  the page's for light grounds and, where it has one, for dark grounds
  */
-export function socialView(model: PageModel): SocialView {
+export function socialView(model: PageModel, logo: readonly SocialLogo[] = []): SocialView {
   const { definition, settings, state } = model;
+  const isDark = definition.theme === 'dark';
   const tag = catalogueTag(settings.locale);
   const locale = isDrawable(bannerSentence(state, wordsOf(tag))) ? tag : 'en';
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
@@ -65,9 +82,20 @@ export function socialView(model: PageModel): SocialView {
     daysFrom: relative.format(1 - days.length, 'day'),
     daysTo: relative.format(0, 'day'),
     address,
-    isDark: definition.theme === 'dark',
+    isDark,
+    preset: settings.look?.preset ?? 'paper',
+    accentColor: settings.accentColor,
+    logo: drawableLogo(isDark || LOOKS[state].isLoud ? logo.at(-1) : logo[0]),
     locale,
   };
+}
+
+/** Without fonts of the viewer's, a picture with text in it would lack its name. */
+function drawableLogo(logo: SocialLogo | undefined): SocialLogo | null {
+  if (logo === undefined) return null;
+  const isWritten = logo.contentType === 'image/svg+xml' && /<text\b/i.test(atob(logo.base64));
+  const { contentType, base64, width, height } = logo;
+  return isWritten ? null : { contentType, base64, width, height };
 }
 
 /** The names of those in the worst state there is. */

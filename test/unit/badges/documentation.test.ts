@@ -6,7 +6,7 @@ import { BADGE_KINDS } from '../../../src/badges/kinds.ts';
 import { NamedBadgesSchema } from '../../../src/badges/named.ts';
 import { BADGE_FORMATS, BADGE_STYLES } from '../../../src/badges/names.ts';
 import { BadgeOptionsSchema } from '../../../src/badges/options.ts';
-import { ENGLISH } from '../../../src/badges/words.ts';
+import { badgeLanguage } from '../../../src/badges/words.ts';
 import { STATES } from '../../../src/model/state.ts';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../../docs/badges.md'), 'utf8');
@@ -25,7 +25,7 @@ it('the guide names every kind, format, style and option, and no other', () => {
 });
 
 it('the guide names every word that can be chosen', () => {
-  const words = Object.keys(ENGLISH).filter((word) => !(STATES as readonly string[]).includes(word));
+  const words = Object.keys(badgeLanguage({}).words).filter((word) => !(STATES as readonly string[]).includes(word));
   for (const word of words) expect(GUIDE).toContain(`\`${word}\``);
 });
 

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BADGE_KINDS, type BadgeKind, badgeFields } from '../../../src/badges/kinds.ts';
+import { badgeFile } from '../../../src/badges/files.ts';
+import { BADGE_KINDS, type BadgeKind, badgeFields, galleryChoices } from '../../../src/badges/kinds.ts';
+import type { BadgeOptions } from '../../../src/badges/options.ts';
 import { STATES, type State } from '../../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../../src/model/time.ts';
+import { isDrawable } from '../../../src/views/badges/drawable.ts';
 import { en } from '../../../src/views/words/en.ts';
-import { wordsOf } from '../../../src/views/words/index.ts';
+import { CATALOGUES, type Words, wordsOf } from '../../../src/views/words/index.ts';
 import { stateWord } from '../../../src/views/words/state-words.ts';
 import { badgeSubject, NOW } from '../../helpers/badge-subject.ts';
 
@@ -202,7 +205,7 @@ it('maintenance is that of now, else the next, else none', () => {
   expect(said('maintenance', { state: 'maintenance' })).toBe('maintenance | in progress | maintenance');
   expect(said('maintenance', { nextMaintenanceAt: null })).toBe('maintenance | none planned | info');
   expect(said('maintenance', { timezone: 'Asia/Tokyo' }, { locale: 'de' })).toMatch(
-    /^maintenance \| 24\. Nov\., 18:13 \S+ \| maintenance$/,
+    /^Wartung \| 24\. Nov\., 18:13 \S+ \| maintenance$/,
   );
 });
 
@@ -216,7 +219,9 @@ describe('an operator chooses', () => {
   it('words, decimals and the locale of numbers', () => {
     expect(said('status', {}, { words: { operational: 'läuft' } })).toBe('Acme | läuft | operational');
     expect(said('incidents', { openIncidents: 3 }, { words: { open: '{n} offen' } })).toMatch('3 offen');
-    expect(said('uptime-7d', {}, { decimals: 3, locale: 'de' })).toBe('uptime 7d | 99,994\u00a0% | operational');
+    expect(said('uptime-7d', {}, { decimals: 3, locale: 'de' })).toBe(
+      'Verfügbarkeit 7 Tage | 99,994\u00a0% | operational',
+    );
   });
 
   it('the style; without one, bars, line and dot have theirs', () => {
@@ -260,5 +265,92 @@ describe('words of a state', () => {
       stateWord('operational', wordsOf('ar')),
     ]);
     expect(messageIn('de', { operational: 'läuft' })).toBe('läuft');
+  });
+});
+
+describe('the language of a badge', () => {
+  const WORD = /[\p{L}]{3,}/gu;
+  const SUBJECTS = [
+    {},
+    { isStale: true },
+    { state: 'unknown', uptime: NOTHING, responseTime: null },
+    { state: 'maintenance', openIncidents: 1 },
+    { openIncidents: 3, responseTime: { averageMs: 12_345, p95Ms: 1 } },
+    { lastIncidentEndedAt: null, nextMaintenanceAt: null },
+    ...STATES.map((state) => ({ state })),
+  ] as const satisfies readonly Parameters<typeof badgeSubject>[0][];
+
+  /** Words of three letters and more that badges of a language are made of, in small letters. */
+  function vocabulary(words: Words): ReadonlySet<string> {
+    const texts = Object.entries(words).flatMap(([key, text]) =>
+      /^(badge|state)/.test(key) ? Object.values(typeof text === 'string' ? [text] : text) : [],
+    );
+    return new Set(texts.flatMap((text) => text.toLowerCase().match(WORD) ?? []));
+  }
+
+  it('is all that is said in it: no kind has an English word, in the picture, its name or for shields.io', async () => {
+    for (const [locale, words] of Object.entries(CATALOGUES)) {
+      if (locale === 'en') continue;
+      const english = vocabulary(en).difference(vocabulary(words));
+      expect(english.size, locale).toBeGreaterThan(20);
+      for (const kind of BADGE_KINDS)
+        for (const changes of SUBJECTS)
+          for (const format of ['.svg', '.json'] as const) {
+            if (kind === 'card' && format === '.svg' && changes !== SUBJECTS[1]) continue;
+            const { body } = await badgeFile(badgeSubject(changes), { kind, format }, { locale });
+            const said = format === '.json' ? JSON.parse(String(body)) : null;
+            const text = said
+              ? `${said.label} ${said.message}`
+              : Array.from(String(body).matchAll(/(?:aria-label="([^"]*)"|<title>(.*?)<\/title>|<text[^>]*>(.*?)<)/g))
+                  .map(([, ...found]) => found.join(''))
+                  .join(' ');
+            expect(text).not.toBe('');
+            const found = (text.toLowerCase().match(WORD) ?? []).filter((word) => english.has(word));
+            expect(found, `${locale} ${kind}: ${text}`).toEqual([]);
+          }
+    }
+  });
+
+  it('has its own forms of numbers, and an operator changes single words of it', () => {
+    const since = (days: number, options: BadgeOptions) =>
+      badgeFields(badgeSubject({ lastIncidentEndedAt: toEpochMs(NOW - days * DAY_MS) }), 'days-since-incident', options)
+        .message;
+    expect([1, 2, 3, 11].map((days) => since(days, { locale: 'ar' }))).toEqual([
+      'يوم واحد',
+      'يومان',
+      '3 أيام',
+      '11 يومًا',
+    ]);
+    expect([0, 1, 2].map((days) => since(days, { locale: 'fr' }))).toEqual(['0 jour', '1 jour', '2 jours']);
+    const own = { locale: 'fr', words: { days: '{n} j sans incident', oneDay: 'depuis hier' } };
+    expect([0, 1, 2].map((days) => since(days, own))).toEqual([
+      '0 j sans incident',
+      'depuis hier',
+      '2 j sans incident',
+    ]);
+    expect(said('maintenance', { state: 'maintenance' }, { locale: 'de' })).toBe('Wartung | läuft | maintenance');
+    expect(said('uptime-90d', { isStale: true }, { locale: 'de', words: { stale: 'alt' } })).toBe(
+      'Verfügbarkeit 90 Tage | 99,98\u00a0% (alt) | unknown',
+    );
+  });
+
+  it('has letters for cards in the fonts that come along', () => {
+    for (const [locale, words] of Object.entries(CATALOGUES))
+      for (const word of vocabulary(words)) expect({ locale, word, is: isDrawable(word) }).toMatchObject({ is: true });
+  });
+
+  it('is that of what the gallery calls kinds and styles', () => {
+    const { kinds, styles } = galleryChoices([...BADGE_KINDS, 'front'], 'de');
+    const texts = kinds.map(({ text }) => text);
+    expect(texts).toContain('Verfügbarkeit 90 Tage');
+    expect(texts.slice(-5)).toEqual([
+      '90 Tage (Balken)',
+      'Antwortzeit (Linie)',
+      'Status (Punkt)',
+      'Status (Karte)',
+      'front',
+    ]);
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(styles.map(({ text }) => text)).toEqual(['flach', 'eckig', 'rund', 'hoch', 'Punkt', 'Balken', 'Linie']);
   });
 });

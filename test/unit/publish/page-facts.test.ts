@@ -1,8 +1,7 @@
 /** The parts of a model that files are made from hold all that the files show: a view of a part is that of the whole. */
 
 import { describe, expect, it } from 'vitest';
-import { BADGE_KINDS, PART_KINDS } from '../../../src/badges/kinds.ts';
-import { BADGE_STYLES } from '../../../src/badges/names.ts';
+import { BADGE_KINDS, galleryChoices, PART_KINDS } from '../../../src/badges/kinds.ts';
 import type { PageModel } from '../../../src/model/index.ts';
 import type { FileEntry } from '../../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
@@ -83,8 +82,6 @@ describe('a view of a part of a page', () => {
     const [entry] = pageFiles(model, { badges: false, badge }).filter(({ kind }) => kind.name === 'badge-gallery');
     if (entry === undefined) throw new Error('the page has no gallery');
     const kinds = [...BADGE_KINDS, 'mine'];
-    expect(await viewOf(entry)).toEqual(
-      badgeGalleryView(model, { kinds, partKinds: PART_KINDS, styles: BADGE_STYLES }),
-    );
+    expect(await viewOf(entry)).toEqual(badgeGalleryView(model, galleryChoices(kinds, model.settings.locale)));
   });
 });

@@ -1,7 +1,8 @@
+import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, MINUTE_MS } from '../../../src/model/index.ts';
+import { DAY_MS, MINUTE_MS, type PageModel } from '../../../src/model/index.ts';
 import { socialImage } from '../../../src/publish/files/social-image.ts';
-import { socialView } from '../../../src/views/badges/social.ts';
+import { type SocialLogo, socialView } from '../../../src/views/badges/social.ts';
 import { wordsOf } from '../../../src/views/words/index.ts';
 import { ago, componentModel, pageModel } from '../../helpers/page-model.ts';
 import { calm, longNames, outage, rightToLeft } from '../../helpers/page-scenes.ts';
@@ -40,8 +41,8 @@ describe('what the social image shows', () => {
 
   it('has the address for a name in a script that the fonts lack, and no pictures', () => {
     const titleOf = (title: string) => socialView(pageModel({ definition: { title } })).title;
-    for (const title of ['결제 서비스', 'บริการ', 'सेवा', '🔥 Acme 鿿'])
-      expect(titleOf(title)).toBe('status.acme.example/acme');
+    for (const title of ['সেবা', 'სერვისი', '뷁', '🔥 Acme 鿿']) expect(titleOf(title)).toBe('status.acme.example/acme');
+    for (const title of ['결제 서비스', 'บริการ', 'सेवा']) expect(titleOf(title)).toBe(title);
     expect(titleOf('🔥 Acme')).toBe('Acme');
   });
 
@@ -74,8 +75,52 @@ describe('the social image', () => {
     expect(Buffer.compare(good, bad)).not.toBe(0);
   });
 
+  it('has the look of the page: preset, accent, and the logo for its ground in place of the title', async () => {
+    const logo = (fill: string, more = ''): SocialLogo => {
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 80 36"><path fill="${fill}" d="M0 0h80v36H0z"/>${more}</svg>`;
+      return { contentType: 'image/svg+xml', base64: Buffer.from(svg).toString('base64'), width: 80, height: 36 };
+    };
+    const logos = [logo('#0000ff'), logo('#00ffff')];
+    const looking = (settings: Partial<PageModel['settings']>, from = calm()) => ({
+      ...from,
+      settings: { ...from.settings, ...settings },
+    });
+    const dark = calm();
+    const views = {
+      plain: socialView(calm()),
+      preset: socialView(looking({ look: { preset: 'contrast' } })),
+      accent: socialView(looking({ accentColor: '#ff00ff' })),
+      logo: socialView(calm(), logos),
+      darkLogo: socialView({ ...dark, definition: { ...dark.definition, theme: 'dark' } }, logos),
+      loudLogo: socialView(pageModel({ components: [componentModel({ state: 'major_outage' })] }), logos),
+    };
+    const pixels = Object.fromEntries(
+      await Promise.all(
+        Object.entries(views).map(async ([name, view]) => [name, pixelsOf(await socialImage(view))] as const),
+      ),
+    );
+    const at = (name: keyof typeof views, x: number, y: number) => pixels[name]?.(x, y);
+    expect([at('plain', 600, 600), at('preset', 600, 600)]).toEqual(['#fdfcfa', '#ffffff']);
+    expect(at('accent', 600, 4)).toBe('#ff00ff');
+    expect([at('logo', 80, 70), at('darkLogo', 80, 70), at('loudLogo', 80, 70)]).toEqual([
+      '#0000ff',
+      '#00ffff',
+      '#00ffff',
+    ]);
+    // Its name would be missing, since the picture is drawn without the fonts of this machine.
+    expect(socialView(calm(), [logo('#0000ff', '<text y="9">Acme</text>')]).logo).toBeNull();
+  });
+
   it('is drawn whatever the names are', async () => {
     for (const model of [longNames(), ...HOSTILE_TEXTS.map(hostilePage)])
       expect(sizeOf(await socialImage(socialView(model)))).toEqual([1200, 630]);
   });
 });
+
+/** The colour at a point of a PNG of 1200 × 630, as `#rrggbb`. */
+function pixelsOf(png: Uint8Array): (x: number, y: number) => string {
+  const href = `data:image/png;base64,${Buffer.from(png).toString('base64')}`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><image width="1200" height="630" href="${href}"/></svg>`;
+  const { pixels } = new Resvg(svg).render();
+  return (x, y) => `#${Buffer.from(pixels.subarray((y * 1200 + x) * 4)).toString('hex', 0, 3)}`;
+}

@@ -14,7 +14,7 @@ import { embedView } from '../../../src/views/page/embed.ts';
 import { notFoundView, siteNotFoundView } from '../../../src/views/page/not-found.ts';
 import { reportView } from '../../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../../src/views/site/index-of-pages.ts';
-import { GALLERY } from '../../helpers/every-page.ts';
+import { galleryOf } from '../../helpers/every-page.ts';
 import { ago, componentModel, incident, maintenance, pageModel, withMonths } from '../../helpers/page-model.ts';
 import { calm, outage } from '../../helpers/page-scenes.ts';
 
@@ -276,7 +276,7 @@ describe('pages in between', () => {
   });
 
   it('the gallery has every kind for the page, and the state of groups that have components', () => {
-    const view = badgeGalleryView(outage(), GALLERY);
+    const view = badgeGalleryView(outage(), galleryOf());
     expect(view.badges.map((one) => one.src)).toEqual(['../badges/status.svg', '../badges/uptime-90d.svg']);
     expect(view.parts.slice(0, 3).map((one) => one.src)).toEqual([
       '../groups/core/badges/status.svg',

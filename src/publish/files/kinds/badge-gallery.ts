@@ -1,5 +1,4 @@
-import { PART_KINDS } from '../../../badges/kinds.ts';
-import { BADGE_STYLES } from '../../../badges/names.ts';
+import { galleryChoices } from '../../../badges/kinds.ts';
 import { badgeGalleryView } from '../../../views/badges/badge-gallery.ts';
 import type { PageFrame } from '../../../views/frame/page-frame.ts';
 import { htmlKind } from '../file-kind.ts';
@@ -11,5 +10,5 @@ export interface GalleryInputs {
 }
 
 export const BADGE_GALLERY = htmlKind(import.meta.url, 'badge-gallery', ({ frame, badgeNames }: GalleryInputs) =>
-  badgeGalleryView(frame, { kinds: badgeNames, partKinds: PART_KINDS, styles: BADGE_STYLES }),
+  badgeGalleryView(frame, galleryChoices(badgeNames, frame.settings.locale)),
 );
