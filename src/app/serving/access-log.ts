@@ -5,19 +5,17 @@
 
 import { pino } from 'pino';
 import type { Config } from '../../config/load.ts';
-import type { AnsweredRequest } from '../../server/front-door.ts';
+import type { AnsweredRequest } from '../../server/send.ts';
 
 export type AccessLogFormat = Config['server']['accessLog'];
 
-/** Given the requests that were answered, in the order in which they were; `write` takes whole lines. */
+/** Gives what writes requests down in a format, in the order in which they were answered; `write` takes whole lines. */
 export function createAccessLog(
-  format: () => AccessLogFormat,
   write: (line: string) => void = toStandardOutput(),
-): (request: AnsweredRequest) => void {
-  return (request) => {
-    const wanted = format();
-    if (wanted !== 'off') write(`${wanted === 'json' ? jsonLine(request) : commonLine(request)}\n`);
-  };
+): (format: AccessLogFormat) => ((request: AnsweredRequest) => void) | null {
+  const json = (request: AnsweredRequest): void => write(`${jsonLine(request)}\n`);
+  const common = (request: AnsweredRequest): void => write(`${commonLine(request)}\n`);
+  return (format) => (format === 'off' ? null : format === 'json' ? json : common);
 }
 
 function toStandardOutput(): (line: string) => void {

@@ -41,7 +41,7 @@ export async function listen(
     isStopping,
     hasPublished: pharos.engine.lastReport() !== null,
   });
-  const logAccess = createAccessLog(() => pharos.config.server.accessLog);
+  const accessLog = createAccessLog();
   const server = createFrontDoor({
     addresses: pharos.addresses,
     reader,
@@ -61,10 +61,8 @@ export async function listen(
     },
     now,
     onError: (error, where) => log.error({ where }, messageOf(error)),
-    onAnswered: (request) => {
-      pharos.metrics.requestAnswered(request.status, request.seconds);
-      logAccess(request);
-    },
+    onAnswered: pharos.metrics.requestAnswered,
+    accessLog: () => accessLog(pharos.config.server.accessLog),
     onSignIn: (slug, result) => {
       pharos.metrics.signInTried(result);
       pharos.audit.signIn(slug, result);

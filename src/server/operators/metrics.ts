@@ -1,6 +1,7 @@
 /** Figures for Prometheus. Names are stable and documented in docs/operating.md. */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createRequestTimes } from './request-times.ts';
 
 export interface Metrics {
   readonly requestAnswered: (status: number, seconds: number) => void;
@@ -64,13 +65,8 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['version'],
     registers,
   });
-  const requests = new Histogram({
-    name: 'pharos_http_request_seconds',
-    help: 'Time to answer, by status class.',
-    labelNames: ['status'],
-    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5],
-    registers,
-  });
+  const requests = createRequestTimes();
+  registry.registerMetric(requests.metric);
   const runs = new Counter({
     name: 'pharos_runs_total',
     help: 'Runs that ended, by trigger and result.',
@@ -141,7 +137,7 @@ export function createMetrics(version: string): Metrics {
   const setGauges = createGauges(registers);
   build.set({ version }, 1);
   return {
-    requestAnswered: (status, seconds) => requests.observe({ status: `${Math.floor(status / 100)}xx` }, seconds),
+    requestAnswered: requests.count,
     runEnded: ({ trigger, hasFailed, seconds }) => {
       runs.inc({ trigger, result: hasFailed ? 'failed' : 'ok' });
       runSeconds.observe(seconds);
