@@ -23,6 +23,8 @@ export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
   readonly addresses: () => SiteAddresses;
   /** Answers below `/-/`; null: nothing there. */
   readonly own: (request: OwnRequest) => Promise<Answer | null>;
+  /** Answers them instead: another process of this node does. */
+  readonly forward?: (request: IncomingMessage, response: ServerResponse) => void;
   readonly trustedProxyHops: number;
   readonly onError: (error: unknown, where: string) => void;
   /** True: answers say that the connection ends, so that clients go to another node. */
@@ -105,6 +107,7 @@ async function answer(
   if (address.kind === 'refused')
     return reply(plain(address.status, address.status === 421 ? 'This host name is not served here.' : 'Bad request.'));
   const query = queryOf(target);
+  if (address.kind === 'own' && options.forward !== undefined) return options.forward(request, response);
   if (address.kind === 'own')
     return reply((await ownAnswer(options, request, { address, query })) ?? plain(404, 'Not found.'));
   const method = request.method ?? 'GET';

@@ -18,9 +18,12 @@ export function createAccessLog(
   return (format) => (format === 'off' ? null : format === 'json' ? json : common);
 }
 
+const PIPE_BYTES = 4_096;
+
 function toStandardOutput(): (line: string) => void {
-  // Gathers lines while a slow reader takes none, so that no visitor waits for it.
-  const target = pino.destination({ dest: 1, sync: false });
+  // Gathers lines while a slow reader takes none, so that no visitor waits for it. A pipe takes so much in one piece, and
+  // other processes of this node write there too.
+  const target = pino.destination({ dest: 1, sync: false, maxWrite: PIPE_BYTES });
   return (line) => void target.write(line);
 }
 

@@ -1,6 +1,7 @@
 /** Figures for Prometheus. Names are stable and documented in docs/operating.md. */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { addedFamilies, type MetricFamily, textWith } from './metric-sums.ts';
 import { createRequestTimes } from './request-times.ts';
 
 export interface Metrics {
@@ -22,8 +23,10 @@ export interface Metrics {
     readonly filesWritten: number;
     readonly filesRemoved: number;
   }) => void;
-  /** Prometheus text. */
-  readonly text: (gauges: Gauges) => Promise<string>;
+  /** Prometheus text, with what other processes of this node counted. */
+  readonly text: (gauges: Gauges, others?: readonly (readonly MetricFamily[])[]) => Promise<string>;
+  /** For another process of this node to add to its own. */
+  readonly added: () => Promise<readonly MetricFamily[]>;
   readonly contentType: string;
 }
 
@@ -159,10 +162,11 @@ export function createMetrics(version: string): Metrics {
       targetFiles.inc({ target, change: 'written' }, filesWritten);
       targetFiles.inc({ target, change: 'removed' }, filesRemoved);
     },
-    text: (gauges) => {
+    text: (gauges, others = []) => {
       setGauges(gauges);
-      return registry.metrics();
+      return textWith(registry, others);
     },
+    added: () => addedFamilies(registry),
     contentType: registry.contentType,
   };
 }
