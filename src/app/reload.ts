@@ -13,7 +13,8 @@ export interface ReloadOptions {
   readonly log: Log;
   /** Of the log: secrets of the next configuration are added before anything of it is used. */
   readonly secrets: Set<string>;
-  readonly onReloaded: () => void;
+  /** Waited for: the reload is over when this is. */
+  readonly onReloaded: () => void | Promise<void>;
 }
 
 export interface Reload {
@@ -42,7 +43,7 @@ export function createReload(options: ReloadOptions): Reload {
       }
       for (const secret of next.secrets) secrets.add(secret);
       const restartNeeded = await pharos.reconfigure(next);
-      if (!isStopped) onReloaded();
+      if (!isStopped) await onReloaded();
       log.info({ config: next.file }, 'configuration reloaded');
       for (const name of restartNeeded) log.warn({ setting: name }, 'changed; takes effect after a restart');
       note(restartNeeded.length === 0 ? 'done' : `done; needs a restart: ${restartNeeded.join(', ')}`);

@@ -38,6 +38,7 @@ export interface SiteKeeper {
   readonly showLastPublished: () => void;
   /** Whether a release may be served, by what is known at this moment. */
   readonly mayServe: (release: NextRelease, at: EpochMs) => Promise<boolean>;
+  /** The same object as long as nothing of it changed. */
   readonly addresses: () => SiteAddresses;
   /** As the store was when it was last read; null: it has not been. */
   readonly lastState: () => SiteState | null;
@@ -53,6 +54,14 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   let customDomains: ReadonlyMap<string, string> = new Map();
   let home: string | null = null;
   let last: SiteState | null = null;
+  /** The addresses with what they were made from; asked for at every request. */
+  let addressed: {
+    readonly siteUrl: string;
+    readonly config: Config;
+    readonly customDomains: typeof customDomains;
+    readonly home: string | null;
+    readonly addresses: SiteAddresses;
+  } | null = null;
 
   async function adopt(state: SiteState): Promise<void> {
     const { resolved } = state;
@@ -105,26 +114,29 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
       return (isWanted || slug === SITE_SLUG) && listed.every(isOpenIn(resolved));
     },
     addresses: () => {
-      const { hostname, pathname } = new URL(deps.siteUrl());
-      return {
-        siteHost: hostname.toLowerCase(),
-        basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
-        home: home ?? deps.config().site.home ?? null,
-        customDomains,
-        publicFiles: publicPaths(deps.config()),
-      };
+      const [siteUrl, config] = [deps.siteUrl(), deps.config()];
+      const isSame =
+        addressed?.siteUrl === siteUrl &&
+        addressed.config === config &&
+        addressed.customDomains === customDomains &&
+        addressed.home === home;
+      if (addressed === null || !isSame) {
+        const { hostname, pathname } = new URL(siteUrl);
+        const addresses: SiteAddresses = {
+          siteHost: hostname.toLowerCase(),
+          basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
+          home: home ?? config.site.home ?? null,
+          customDomains,
+          publicFiles: new Set(config.publicFiles.map(({ path }) => path)),
+        };
+        addressed = { siteUrl, config, customDomains, home, addresses };
+      }
+      return addressed.addresses;
     },
     lastState: () => last,
     page: (slug) => known?.pages.find(({ definition }) => definition.slug === slug) ?? null,
     sources: () => last?.sources ?? [],
   };
-}
-
-/** Made once for each configuration. */
-const paths = new WeakMap<Config, ReadonlySet<string>>();
-
-function publicPaths(config: Config): ReadonlySet<string> {
-  return paths.getOrInsertComputed(config, ({ publicFiles }) => new Set(publicFiles.map(({ path }) => path)));
 }
 
 function domainsOf(

@@ -2,7 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toPort } from './command-options.ts';
+import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort, WORKERS } from './command-options.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
@@ -63,8 +63,12 @@ export function programOf(done: (status: number) => void): Command {
     .option(...CONFIG)
     .option(...PORT, toPort)
     .option('--host <address>', 'address to listen on')
+    .option(...WORKERS, toCount)
     .option(...QUIET)
-    .addHelpText('after', '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080\n  pharos start --workers 4',
+    )
     .action(run(async () => (await import('./commands/start.ts')).start));
   program
     .command('sync')
@@ -93,6 +97,7 @@ export function programOf(done: (status: number) => void): Command {
     .option(...CONFIG)
     .option(...PORT, toPort)
     .option('--host <address>', 'address to listen on')
+    .option(...WORKERS, toCount)
     .option(...QUIET)
     .action(run(async () => (await import('./commands/serve.ts')).serve));
   program

@@ -5,57 +5,39 @@
  * answer alike.
  */
 
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { clientAddressOf } from '../access/attempts/client-address.ts';
-import type { EpochMs } from '../model/time.ts';
 import { isSubscribePath } from '../notify/subscriptions.ts';
-import { EVERY_ANSWER, HSTS } from '../publish/releases/answer-headers.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
-import { guardSockets, SOCKET_LIMITS } from './sockets.ts';
+import { type AnsweredRequest, accessFacts, headerLines, isTaken, send, tellWhenClosed } from './send.ts';
+import { guardSockets } from './sockets.ts';
 import { gateAnswer, isGatePath } from './visitors/gate-answer.ts';
-import { missing, type PageDeps, pageAnswer } from './visitors/page-answer.ts';
+import { missing, type PageAnswer, type PageDeps, pageAnswer } from './visitors/page-answer.ts';
+import { createReadyAnswers, plainRequestOf } from './visitors/ready-answers.ts';
 import { type SubscribeDeps, subscribeAnswer } from './visitors/subscribe-answer.ts';
 
 export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
+  /** The same object as long as nothing of it changed. */
   readonly addresses: () => SiteAddresses;
   /** Answers below `/-/`; null: nothing there. */
   readonly own: (request: OwnRequest) => Promise<Answer | null>;
+  /** Answers them instead: another process of this node does. */
+  readonly forward?: (request: IncomingMessage, response: ServerResponse) => void;
   readonly trustedProxyHops: number;
   readonly onError: (error: unknown, where: string) => void;
   /** True: answers say that the connection ends, so that clients go to another node. */
   readonly isStopping?: () => boolean;
-  /** Every answer, when its last byte is handed over or its client is gone. */
-  readonly onAnswered?: (request: AnsweredRequest) => void;
+  /** Every answer, when its last byte is handed over or its client is gone (499). */
+  readonly onAnswered?: (status: number, seconds: number) => void;
+  /** The same with all that an access log says; null: nobody keeps one. */
+  readonly accessLog?: () => ((request: AnsweredRequest) => void) | null;
 }
-
-/** A request that was answered, for logs and metrics. Without its query, which may carry a token. */
-export interface AnsweredRequest {
-  readonly at: EpochMs;
-  readonly clientAddress: string;
-  readonly method: string;
-  readonly host: string;
-  readonly path: string;
-  readonly agent: string;
-  /** 499: the client was gone before it had all. */
-  readonly status: number;
-  /** With headers. */
-  readonly bytes: number;
-  readonly seconds: number;
-}
-
-/** Who takes no byte of an answer for this long, or twice as long after taking some, is cut off; streams are not. */
-const READER_PATIENCE_MS = 10_000;
 
 /** Makes the server; the caller listens and closes. */
 export function createFrontDoor(options: FrontDoorOptions): Server {
+  const ready = createReadyAnswers(options);
   const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
@@ -63,55 +45,60 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       requestTimeout: 15_000,
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 2_000,
+      // Most requests have no body, and a stream for none costs as much as finding their answer.
+      optimizeEmptyRequests: true,
     },
     (request, response) => {
-      tellAnswered(options, request, response);
-      answer(options, request, response).catch((error: unknown) => {
+      heard(request.socket);
+      const startedAt = performance.now();
+      const log = options.accessLog?.() ?? null;
+      const plainRequest = options.isStopping?.() === true ? null : plainRequestOf(request);
+      const found = plainRequest === null ? null : ready.find(plainRequest);
+      if (found !== null && log === null) {
+        send(response, found, found.lines);
+        const tell = (status: number): void => options.onAnswered?.(status, (performance.now() - startedAt) / 1_000);
+        if (isTaken(response)) tell(found.status);
+        else tellWhenClosed(response, tell);
+        return;
+      }
+      const facts = log === null ? null : accessFacts(request, options.now(), clientAddress(options, request));
+      tellWhenClosed(response, (status) => {
+        const seconds = (performance.now() - startedAt) / 1_000;
+        options.onAnswered?.(status, seconds);
+        if (facts !== null) log?.(facts(status, seconds));
+      });
+      if (found !== null) return send(response, found, found.lines);
+      const keep = (result: PageAnswer, lines: string[]): void => {
+        if (plainRequest !== null) ready.keep(plainRequest, result, lines);
+      };
+      answer({ options, keep }, request, response).catch((error: unknown) => {
         if (error instanceof BodyTooLargeError)
-          return send(options, response, plain(413, 'The body is larger than 64 kB.'));
+          return sendWith(options, response, plain(413, 'The body is larger than 64 kB.'));
         const target = request.url ?? '/';
         options.onError(error, target.split('?', 1)[0] ?? '');
         const failed = plain(500, 'Something went wrong on our side.');
         const address = resolveAddress(request.headers.host, target, options.addresses());
-        send(options, response, isOpenToScripts(options, address) ? openedToScripts(failed) : failed);
+        sendWith(options, response, isOpenToScripts(options, address) ? openedToScripts(failed) : failed);
       });
     },
   );
-  guardSockets(server);
+  const heard = guardSockets(server);
   return server;
 }
 
-const CLIENT_GONE = 499;
-
-function tellAnswered(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): void {
-  const { socket, headers, method = 'GET', url = '/' } = request;
-  const [startedAt, writtenBefore] = [performance.now(), socket.bytesWritten];
-  // Looked up now: by the end the request may have lost its socket.
-  const client = clientAddress(options, request);
-  response.once('close', () =>
-    options.onAnswered?.({
-      at: options.now(),
-      clientAddress: client,
-      method,
-      host: headers.host ?? '',
-      path: url.split('?', 1)[0] ?? '',
-      agent: headers['user-agent'] ?? '',
-      status: response.writableFinished ? response.statusCode : CLIENT_GONE,
-      bytes: socket.bytesWritten - writtenBefore,
-      seconds: (performance.now() - startedAt) / 1_000,
-    }),
-  );
-}
-
-async function answer(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  { options, keep }: { options: FrontDoorOptions; keep: (result: PageAnswer, lines: string[]) => void },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const target = request.url ?? '/';
   if (hasAmbiguousHeader(request))
-    return send(options, response, plain(400, 'A header that may appear only once was sent twice.'));
+    return sendWith(options, response, plain(400, 'A header that may appear only once was sent twice.'));
   const address = resolveAddress(request.headers.host, target, options.addresses());
   const isOpen = isOpenToScripts(options, address);
   // What is not an error says by itself who may read it.
   const reply = (result: Answer): void =>
-    send(
+    sendWith(
       options,
       response,
       isOpen && result.status >= 400 ? openedToScripts(result) : result,
@@ -120,6 +107,7 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
   if (address.kind === 'refused')
     return reply(plain(address.status, address.status === 421 ? 'This host name is not served here.' : 'Bad request.'));
   const query = queryOf(target);
+  if (address.kind === 'own' && options.forward !== undefined) return options.forward(request, response);
   if (address.kind === 'own')
     return reply((await ownAnswer(options, request, { address, query })) ?? plain(404, 'Not found.'));
   const method = request.method ?? 'GET';
@@ -142,7 +130,9 @@ async function answer(options: FrontDoorOptions, request: IncomingMessage, respo
     if (result !== null) return reply(result);
   }
   if (method !== 'GET' && method !== 'HEAD') return reply(notAllowed());
-  reply(await pageAnswer(options, request, { address, query }));
+  const result = await pageAnswer(options, request, { address, query });
+  if (result.status < 400) keep(result, headerLines(result.headers, options.isHttpsSite));
+  reply(result);
 }
 
 /**
@@ -223,38 +213,11 @@ function clientAddress(options: FrontDoorOptions, request: IncomingMessage): str
   );
 }
 
-function send(options: FrontDoorOptions, response: ServerResponse, result: Answer, isHead = false): void {
-  if (response.headersSent) {
-    response.end();
-    return;
-  }
+function sendWith(options: FrontDoorOptions, response: ServerResponse, result: Answer, isHead = false): void {
   const lines = headerLines(result.headers, options.isHttpsSite);
-  response.writeHead(result.status, options.isStopping?.() === true ? [...lines, 'connection', 'close'] : lines);
-  if (result.stream !== undefined) {
-    result.stream(response);
-    return;
-  }
-  response.setTimeout(READER_PATIENCE_MS, () => response.destroy());
-  // Nor may an answer be taken byte by byte for ever.
-  const tooLong = setTimeout(() => response.destroy(), SOCKET_LIMITS.answerMs).unref();
-  response.once('close', () => clearTimeout(tooLong));
-  if (isHead || result.body === null) response.end();
-  else response.end(result.body);
-}
-
-/** Headers as they are written, kept for those that are answered with again: names and values in turns. */
-const linesOverHttp = new WeakMap<OutgoingHttpHeaders, readonly string[]>();
-const linesOverHttps = new WeakMap<OutgoingHttpHeaders, readonly string[]>();
-
-function headerLines(headers: OutgoingHttpHeaders, isHttpsSite: boolean): string[] {
-  const known = isHttpsSite ? linesOverHttps : linesOverHttp;
-  const found = known.get(headers);
-  // Node only reads the list; it asks for one that may be written.
-  if (found !== undefined) return found as string[];
-  const all = { ...EVERY_ANSWER, ...(isHttpsSite ? { 'strict-transport-security': HSTS } : {}), ...headers };
-  const lines = Object.entries(all).flatMap(([name, value]) =>
-    [value ?? []].flat().flatMap((one) => [name, String(one)]),
+  send(
+    response,
+    isHead ? { ...result, body: null } : result,
+    options.isStopping?.() === true ? [...lines, 'connection', 'close'] : lines,
   );
-  known.set(headers, lines);
-  return lines;
 }

@@ -24,15 +24,22 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
-/** Watches over the sockets of a server. */
-export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMITS): void {
-  /** Without a whole request yet, oldest first; and those that had one, longest ago first. */
+/** Who said something within this is taken to have said it at once: the order of those that have is kept as roughly. */
+const HEARD_AGAIN_MS = 1_000;
+
+/**
+ * Watches over the sockets of a server.
+ *
+ * @returns what is to be told of every request, by its socket
+ */
+export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMITS): (socket: Socket) => void {
+  /** Without a whole request yet, oldest first; and those that had one, longest ago first, with when that was. */
   const silent = new Set<Socket>();
-  const known = new Set<Socket>();
+  const known = new Map<Socket, number>();
 
   function shed(): void {
     if (silent.size + known.size <= limits.socketsMax) return;
-    const [quietest] = silent.size > 0 ? silent : known;
+    const [quietest] = silent.size > 0 ? silent : known.keys();
     quietest?.destroy();
   }
 
@@ -46,16 +53,19 @@ export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMIT
     socket.once('finish', () => destroyLater(socket, limits.lingerMs));
     shed();
   });
-  server.on('request', ({ socket }) => {
-    silent.delete(socket);
-    known.delete(socket);
-    known.add(socket);
-  });
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     const status = UNREADABLE[code ?? ''] ?? '400 Bad Request';
     if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n`);
     destroyLater(socket as Socket, limits.lingerMs);
   });
+  return (socket) => {
+    const now = performance.now();
+    const before = known.get(socket);
+    if (before !== undefined && now - before < HEARD_AGAIN_MS) return;
+    silent.delete(socket);
+    known.delete(socket);
+    known.set(socket, now);
+  };
 }
 
 /** Cuts a socket that is still there after a while. */

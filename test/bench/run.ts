@@ -12,7 +12,17 @@ import { basename, join } from 'node:path';
 import type { MissedBudget } from './budget.ts';
 
 /** Files that are no benchmarks, and benchmarks that only run when named: they take many minutes. */
-const PARTS = new Set(['run', 'budget', 'big-site', 'peer-site', 'posts-site', 'publish-case', 'load', 'nginx']);
+const PARTS = new Set([
+  'run',
+  'bare-node',
+  'budget',
+  'big-site',
+  'peer-site',
+  'posts-site',
+  'publish-case',
+  'load',
+  'nginx',
+]);
 const ONLY_WHEN_NAMED = new Set(['soak', 'peers']);
 
 const all = readdirSync(import.meta.dirname)

@@ -24,9 +24,12 @@ describe('sockets', () => {
   async function listen(limits: Partial<SocketLimits> = {}) {
     const server = createServer(
       { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, connectionsCheckingInterval: 100, keepAliveTimeout: 500 },
-      (_request, response) => response.end('here'),
+      ({ socket }, response) => {
+        heard(socket);
+        response.end('here');
+      },
     );
-    guardSockets(server, { lingerMs: 200, answerMs: 1_000, socketsMax: 100_000, ...limits });
+    const heard = guardSockets(server, { lingerMs: 200, answerMs: 1_000, socketsMax: 100_000, ...limits });
     await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 10_000 }, resolve));
     const { port } = server.address() as AddressInfo;
     const sockets: Socket[] = [];

@@ -5,24 +5,25 @@
 
 import { pino } from 'pino';
 import type { Config } from '../../config/load.ts';
-import type { AnsweredRequest } from '../../server/front-door.ts';
+import type { AnsweredRequest } from '../../server/send.ts';
 
 export type AccessLogFormat = Config['server']['accessLog'];
 
-/** Given the requests that were answered, in the order in which they were; `write` takes whole lines. */
+/** Gives what writes requests down in a format, in the order in which they were answered; `write` takes whole lines. */
 export function createAccessLog(
-  format: () => AccessLogFormat,
   write: (line: string) => void = toStandardOutput(),
-): (request: AnsweredRequest) => void {
-  return (request) => {
-    const wanted = format();
-    if (wanted !== 'off') write(`${wanted === 'json' ? jsonLine(request) : commonLine(request)}\n`);
-  };
+): (format: AccessLogFormat) => ((request: AnsweredRequest) => void) | null {
+  const json = (request: AnsweredRequest): void => write(`${jsonLine(request)}\n`);
+  const common = (request: AnsweredRequest): void => write(`${commonLine(request)}\n`);
+  return (format) => (format === 'off' ? null : format === 'json' ? json : common);
 }
 
+const PIPE_BYTES = 4_096;
+
 function toStandardOutput(): (line: string) => void {
-  // Gathers lines while a slow reader takes none, so that no visitor waits for it.
-  const target = pino.destination({ dest: 1, sync: false });
+  // Gathers lines while a slow reader takes none, so that no visitor waits for it. A pipe takes so much in one piece, and
+  // other processes of this node write there too.
+  const target = pino.destination({ dest: 1, sync: false, maxWrite: PIPE_BYTES });
   return (line) => void target.write(line);
 }
 

@@ -1,9 +1,11 @@
 /** Opens the front door over a composed Pharos. */
 
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { messageOf, StatusError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import { createFrontDoor } from '../../server/front-door.ts';
 import { createHookHandler } from '../../server/hooks/hooks.ts';
+import type { MetricFamily } from '../../server/operators/metric-sums.ts';
 import { createOwnRoutes } from '../../server/own-routes.ts';
 import { createBadgeService } from '../../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../server/visitors/release-reader.ts';
@@ -14,6 +16,8 @@ import { createOperators } from '../operators/operators.ts';
 import { createWritingRoutes } from '../operators/writing.ts';
 import { createAccessLog } from './access-log.ts';
 import { followStore } from './follow-store.ts';
+import type { createForwarding } from './forward.ts';
+import { cannotListen, originOf, type Place } from './listening.ts';
 import { type ReadinessFacts, staleness, unreadiness } from './readiness.ts';
 
 export interface Door {
@@ -27,13 +31,21 @@ export interface Door {
 
 const CLOSE_PATIENCE_MS = 5_000;
 
+export interface ListenOptions {
+  readonly log: Log;
+  /** An address for visitors, or the path of a socket for other processes of this node. */
+  readonly place: Place | string;
+  /** In a process that only answers visitors: takes what is below `/-/`, and the port is shared with others of its kind. */
+  readonly worker?: { readonly forward: ReturnType<typeof createForwarding> };
+  /** What those processes counted. */
+  readonly others?: () => Promise<readonly (readonly MetricFamily[])[]>;
+}
+
 /** Listens; what is published is served from this moment. */
-export async function listen(
-  pharos: Pharos,
-  { log, port, host }: { log: Log; port: number; host: string },
-): Promise<Door> {
+export async function listen(pharos: Pharos, { log, place, worker, others }: ListenOptions): Promise<Door> {
   const stopLooking = await followStore(pharos, log);
   const reader = createReleaseReader(pharos.folders);
+  const isForVisitors = typeof place !== 'string';
   let isStopping = false;
   const readiness = (): ReadinessFacts => ({
     folders: pharos.folders,
@@ -41,54 +53,47 @@ export async function listen(
     isStopping,
     hasPublished: pharos.engine.lastReport() !== null,
   });
-  const logAccess = createAccessLog(() => pharos.config.server.accessLog);
+  const accessLog = createAccessLog();
   const server = createFrontDoor({
     addresses: pharos.addresses,
     reader,
     access: pharos.access,
     subscriptions: pharos.notices.subscriptions,
-    own: ownRoutesOf(pharos, { log, readiness }),
+    own: ownRoutesOf(pharos, { log, readiness, others: others ?? (async () => []) }),
+    ...(worker === undefined ? {} : { forward: worker.forward }),
     isStopping: () => isStopping,
     badges: createBadgeService(),
     sources: pharos.sources,
     locale: () => pharos.config.site.locale,
     // Asked at every request, since the configuration may change meanwhile.
     get trustedProxyHops() {
-      return pharos.config.server.trustedProxyHops;
+      // Other processes of this node hand on what they heard.
+      return pharos.config.server.trustedProxyHops + (isForVisitors ? 0 : 1);
     },
     get isHttpsSite() {
       return pharos.siteUrl().startsWith('https://');
     },
     now,
     onError: (error, where) => log.error({ where }, messageOf(error)),
-    onAnswered: (request) => {
-      pharos.metrics.requestAnswered(request.status, request.seconds);
-      logAccess(request);
-    },
+    // What was handed on is counted and told by whoever the visitor spoke to.
+    ...(isForVisitors
+      ? {
+          onAnswered: pharos.metrics.requestAnswered,
+          accessLog: () => accessLog(pharos.config.server.accessLog),
+        }
+      : {}),
     onSignIn: (slug, result) => {
       pharos.metrics.signInTried(result);
       pharos.audit.signIn(slug, result);
     },
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        new StatusError({
-          code: 'CONFIG_INVALID',
-          message:
-            error.code === 'EADDRINUSE'
-              ? `Port ${port} on ${host} is already in use. Stop the other program, or choose another port with --port (0 picks a free one).`
-              : `Cannot listen on ${host}:${port}: ${error.message}`,
-          issues: [{ path: 'server.port', message: error.message }],
-        }),
-      );
-    });
-    server.listen(port, host, resolve);
+    server.once('error', (error) => reject(isForVisitors ? cannotListen(error, place) : error));
+    server.listen(isForVisitors ? { ...place, reusePort: worker !== undefined } : { path: place }, resolve);
   });
-  pharos.notices.open();
-  const { port: actual } = server.address() as AddressInfo;
+  if (worker === undefined) pharos.notices.open();
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    url: urlOf(server, place),
     drain: () => {
       isStopping = true;
     },
@@ -104,10 +109,18 @@ export async function listen(
   };
 }
 
-function ownRoutesOf(
-  pharos: Pharos,
-  { log, readiness }: { readonly log: Log; readonly readiness: () => ReadinessFacts },
-): ReturnType<typeof createOwnRoutes> {
+/** Where a server listens, without a slash at the end. */
+function urlOf(server: Server, place: Place | string): string {
+  if (typeof place === 'string') return place;
+  const { port } = server.address() as AddressInfo;
+  return originOf({ ...place, port });
+}
+
+interface OwnRoutesDeps extends Required<Pick<ListenOptions, 'log' | 'others'>> {
+  readonly readiness: () => ReadinessFacts;
+}
+
+function ownRoutesOf(pharos: Pharos, { log, readiness, others }: OwnRoutesDeps): ReturnType<typeof createOwnRoutes> {
   const { engine, access, audit, metrics } = pharos;
   const { guard, routes } = createOperators(pharos);
   const gauges = createGaugeReader(pharos);
@@ -149,7 +162,8 @@ function ownRoutesOf(
     metrics: async () => {
       const facts = readiness();
       const node = { isReady: unreadiness(facts).length === 0, isFresh: staleness(facts, now()).length === 0 };
-      return { text: await metrics.text({ ...(await gauges()), ...node }), contentType: metrics.contentType };
+      const text = await metrics.text({ ...(await gauges()), ...node }, await others());
+      return { text, contentType: metrics.contentType };
     },
     ops: routes,
     ...createWritingRoutes(pharos, guard, log),

@@ -6,29 +6,32 @@ import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
 import { schedulesOf } from '../../app/schedules.ts';
-import { listen } from '../../app/serving/listen.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { startSchedules } from '../../sync/schedule/schedule.ts';
-import { EXIT_DONE } from '../terminal/exit.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
 import { loadConfig } from './common.ts';
+import { openDoor } from './open-door.ts';
 
 export interface StartOptions {
   readonly config?: string;
   readonly port?: number;
   readonly host?: string;
   readonly quiet?: boolean;
+  readonly workers?: number;
 }
 
 /** Syncs on schedule, publishes what changed and serves, until stopped. */
 export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
+  if (options.workers !== undefined)
+    throw new UsageError('--workers needs a configuration: the sandbox is one process. Create one with `pharos init`.');
   // Loaded only now: a configured server needs none of it.
   const { LARGE_WORLD, startSandbox } = await import('../../app/sandbox.ts');
   const sandbox = await startSandbox({ port: 0, now, ...LARGE_WORLD });
@@ -55,11 +58,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     },
   });
   const delivery = createDelivery(pharos, log);
-  const door = await listen(pharos, {
-    log,
-    port: options.port ?? config.server.port,
-    host: options.host ?? config.server.host,
-  });
+  const door = await openDoor(pharos, { ...options, log });
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
   if (options.sandbox !== null) pharos.setSiteUrl(door.url);
   process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
@@ -73,7 +72,8 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     load: () => (options.sandbox === null ? loadConfig(options.config) : null),
     log,
     secrets,
-    onReloaded: () => {
+    onReloaded: async () => {
+      await door.reload();
       schedules.stop();
       schedules = scheduleRuns(pharos);
       runAtOnce();

@@ -1,6 +1,8 @@
 /** Figures for Prometheus. Names are stable and documented in docs/operating.md. */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { addedFamilies, type MetricFamily, textWith } from './metric-sums.ts';
+import { createRequestTimes } from './request-times.ts';
 
 export interface Metrics {
   readonly requestAnswered: (status: number, seconds: number) => void;
@@ -21,8 +23,10 @@ export interface Metrics {
     readonly filesWritten: number;
     readonly filesRemoved: number;
   }) => void;
-  /** Prometheus text. */
-  readonly text: (gauges: Gauges) => Promise<string>;
+  /** Prometheus text, with what other processes of this node counted. */
+  readonly text: (gauges: Gauges, others?: readonly (readonly MetricFamily[])[]) => Promise<string>;
+  /** For another process of this node to add to its own. */
+  readonly added: () => Promise<readonly MetricFamily[]>;
   readonly contentType: string;
 }
 
@@ -64,13 +68,8 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['version'],
     registers,
   });
-  const requests = new Histogram({
-    name: 'pharos_http_request_seconds',
-    help: 'Time to answer, by status class.',
-    labelNames: ['status'],
-    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5],
-    registers,
-  });
+  const requests = createRequestTimes();
+  registry.registerMetric(requests.metric);
   const runs = new Counter({
     name: 'pharos_runs_total',
     help: 'Finished runs, by trigger and result.',
@@ -141,7 +140,7 @@ export function createMetrics(version: string): Metrics {
   const setGauges = createGauges(registers);
   build.set({ version }, 1);
   return {
-    requestAnswered: (status, seconds) => requests.observe({ status: `${Math.floor(status / 100)}xx` }, seconds),
+    requestAnswered: requests.count,
     runEnded: ({ trigger, hasFailed, seconds }) => {
       runs.inc({ trigger, result: hasFailed ? 'failed' : 'ok' });
       runSeconds.observe(seconds);
@@ -163,10 +162,11 @@ export function createMetrics(version: string): Metrics {
       targetFiles.inc({ target, change: 'written' }, filesWritten);
       targetFiles.inc({ target, change: 'removed' }, filesRemoved);
     },
-    text: (gauges) => {
+    text: (gauges, others = []) => {
       setGauges(gauges);
-      return registry.metrics();
+      return textWith(registry, others);
     },
+    added: () => addedFamilies(registry),
     contentType: registry.contentType,
   };
 }

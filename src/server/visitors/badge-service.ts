@@ -52,9 +52,15 @@ export interface BadgeRequest {
   readonly ifNoneMatch: string | undefined;
 }
 
+export interface BadgeAnswer {
+  readonly answer: FileAnswer;
+  /** When it is the answer: later than `after`, and up to and including `until`. */
+  readonly window: { readonly after: EpochMs; readonly until: EpochMs };
+}
+
 export interface BadgeService {
   /** Draws a badge of an open release; the missing one when there is none of that name. */
-  readonly draw: (release: OpenRelease, request: BadgeRequest) => Promise<FileAnswer>;
+  readonly draw: (release: OpenRelease, request: BadgeRequest) => Promise<BadgeAnswer>;
   /** The one answer for what does not exist and for what may not be seen. */
   readonly missing: () => FileAnswer;
 }
@@ -87,11 +93,15 @@ export function createBadgeService(): BadgeService {
       // No part but the last has a space in it.
       const key = `${id} ${isStale} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
       const drawn = await cache.get(key, () => drawFrom(data, { address, options, isStale }));
-      return drawn === null ? missing() : answerOf(drawn, request);
+      const window = isStale ? { after: data.staleAfter, until: NEVER } : { after: ALWAYS, until: data.staleAfter };
+      return { answer: drawn === null ? missing() : answerOf(drawn, request), window };
     },
     missing,
   };
 }
+
+const ALWAYS = Number.NEGATIVE_INFINITY as EpochMs;
+const NEVER = Number.POSITIVE_INFINITY as EpochMs;
 
 /** What most ask: a badge as the page has it. */
 const PLAIN = parseBadgeQuery(new URLSearchParams());

@@ -9,7 +9,7 @@ import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { isSinglePath } from '../../views/v2/single.ts';
 import type { Address } from '../address.ts';
 import { type Answer, plain } from '../answer.ts';
-import { type BadgeService, badgeAddressOf } from './badge-service.ts';
+import { type BadgeAnswer, type BadgeService, badgeAddressOf } from './badge-service.ts';
 import { type FileAnswer, fileAnswer } from './file-answer.ts';
 import { gateReply } from './gate-answer.ts';
 import { nowAnswer } from './now-answer.ts';
@@ -29,18 +29,29 @@ export interface PageDeps {
   readonly now: () => EpochMs;
 }
 
+/** An answer, and whether it may be given to everybody who asks the same. */
+export interface PageAnswer extends Answer {
+  /** What it follows from beside the request and the addresses of the site; absent: from more, or it is not for everybody. */
+  readonly basis?: {
+    readonly release: OpenRelease;
+    /** True: the release is the site's own, which has no gate. */
+    readonly isOfSite: boolean;
+    /** When it is true, the first instant excluded; null: as long as the release is served. */
+    readonly window: BadgeAnswer['window'] | null;
+  };
+}
+
 /** Answers with a file of a page or of the site, whoever asks and whatever they may see. */
 export async function pageAnswer(
   deps: PageDeps,
   request: IncomingMessage,
   { address, query }: { address: Address & { kind: 'page' | 'site' }; query: URLSearchParams },
-): Promise<Answer> {
+): Promise<PageAnswer> {
   if (address.kind === 'site') {
     const release = deps.reader.open(SITE_SLUG);
     if (release === null) return preparing(address.path, deps.locale());
-    return (
-      fileAnswer(release, { path: address.path, isPublic: true, headers: request.headers }) ?? missing(deps, request)
-    );
+    const file = fileAnswer(release, { path: address.path, isPublic: true, headers: request.headers });
+    return file === null ? missing(deps, request) : { ...file, basis: { release, isOfSite: true, window: null } };
   }
   const page = deps.access.pageOf(address.slug);
   const isPublic = page?.gate.kind === 'public';
@@ -51,13 +62,14 @@ export async function pageAnswer(
   const release = isSeen ? openSeen(deps.reader, address.slug, isPublic) : null;
   if (badge !== null) {
     if (release === null) return deps.badges.missing();
-    return deps.badges.draw(release, {
+    const { answer, window } = await deps.badges.draw(release, {
       address: badge,
       query,
       now: deps.now(),
       isPublic,
       ifNoneMatch: request.headers['if-none-match'],
     });
+    return isPublic ? { ...answer, basis: { release, isOfSite: false, window } } : answer;
   }
   // One that was never published is no secret for whoever may see it.
   if (release === null && isSeen && deps.reader.open(address.slug) === null)
@@ -67,11 +79,15 @@ export async function pageAnswer(
     return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, request);
   const asked = { path: address.path, isPublic, headers: request.headers };
   if (isSinglePath(address.path)) return singleAnswer(release, asked) ?? missing(deps, request);
-  const found =
-    redirected(release.manifest.files, address) ??
-    fileAnswer(release, asked) ??
-    directoryRedirect(release.manifest.files, address);
-  return found ?? (await oldAddress(deps, request, { address, query })) ?? missing(deps, request);
+  const moved = redirected(release.manifest.files, address);
+  if (moved !== null) return moved;
+  const file = fileAnswer(release, asked);
+  if (file !== null) return isPublic ? { ...file, basis: { release, isOfSite: false, window: null } } : file;
+  return (
+    directoryRedirect(release.manifest.files, address) ??
+    (await oldAddress(deps, request, { address, query })) ??
+    missing(deps, request)
+  );
 }
 
 /** What no page has may be an address that the home page had before, which the configuration leads on. */

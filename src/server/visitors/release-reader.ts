@@ -4,8 +4,9 @@
  */
 
 import { hash } from 'node:crypto';
-import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
@@ -28,6 +29,8 @@ import {
 
 /** Bytes of file contents kept in memory. */
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+/** How soon it is seen that a release was replaced by one of the same number, which no process of ours does. */
+const COMPARE_EVERY_MS = 100;
 
 export interface OpenRelease {
   readonly slug: string;
@@ -58,36 +61,30 @@ export class DamagedFileError extends Error {
 
 /** Makes the reader over a data folder; files that are asked for often stay in memory, least recently used go first. */
 export function createReleaseReader(folders: ReleaseFolders, cacheBytesMax: number = CACHE_BYTES_MAX): ReleaseReader {
-  const releases = new Map<string, { readonly target: string; readonly release: OpenRelease }>();
+  const releases = new Map<string, Opened>();
   const cached = createMemoryCache(cacheBytesMax);
   return { open: oncePerTurn(openNow) };
 
-  function targetOf(slug: string): string | null {
-    for (const site of [folders.publicSite, folders.privateSite]) {
-      try {
-        return readlinkSync(join(site, slug));
-      } catch {
-        // Not published on this side.
-      }
-    }
-    return null;
-  }
-
   function openNow(slug: string): OpenRelease | null {
-    const link = targetOf(slug);
-    const served = link === null ? null : servedRelease(folders, slug);
-    if (served === null) {
-      releases.delete(slug);
-      return null;
-    }
-    // A data folder that was put back from elsewhere may have another release of this number.
-    const target = `${link} ${stampOf(folders, slug, served.number)}`;
     const known = releases.get(slug);
-    if (known?.target === target) return known.release;
+    if (known !== undefined && isServed(known)) return known.release;
+    releases.delete(slug);
+    const served = servedRelease(folders, slug);
+    if (served === null) return null;
+    const places = [folders.publicSite, folders.privateSite].map((site) => join(site, slug));
+    const manifestFile = join(releaseFolder(folders, slug, served.number), 'manifest.json');
+    const comparedAt = performance.now();
+    const before = {
+      comparedAt,
+      places,
+      links: linksAt(places),
+      manifestFile,
+      manifest: statSync(manifestFile, QUIETLY),
+    };
     const found = readableManifest(folders, slug, served);
     if (found === null) return null;
     const release = openRelease(found);
-    releases.set(slug, { target, release });
+    releases.set(slug, { ...before, release });
     return release;
   }
 
@@ -128,19 +125,70 @@ const UNPACK: Readonly<Record<Compression, (bytes: Buffer, limits: { readonly ma
   zstd: zstdDecompressSync,
 };
 
-/** Tells one manifest of a number from another. */
-function stampOf(folders: ReleaseFolders, slug: string, number: number): string {
-  const file = statSync(join(releaseFolder(folders, slug, number), 'manifest.json'), { throwIfNoEntry: false });
-  return `${file?.ino ?? ''} ${file?.mtimeMs ?? ''} ${file?.size ?? ''}`;
+/** A release with what it was opened by. */
+interface Opened {
+  /** Of its page, on the public side and behind the gate. */
+  readonly places: readonly string[];
+  /** Where these led, up to the first that led anywhere. */
+  readonly links: readonly (string | null)[];
+  readonly manifestFile: string;
+  /** Undefined: there was none. */
+  readonly manifest: Stats | undefined;
+  /** When it was last compared, in milliseconds of the process. */
+  comparedAt: number;
+  readonly release: OpenRelease;
 }
+
+/** Whether it is still what is served. */
+function isServed(opened: Opened): boolean {
+  const { places, links } = opened;
+  for (let index = 0; index < links.length; index += 1) if (linkAt(places[index] ?? '') !== links[index]) return false;
+  const at = performance.now();
+  if (at - opened.comparedAt < COMPARE_EVERY_MS) return true;
+  opened.comparedAt = at;
+  return isSameManifest(opened);
+}
+
+/** A data folder that was put back from elsewhere may have another release of this number. */
+function isSameManifest({ manifestFile, manifest }: Opened): boolean {
+  const file = statSync(manifestFile, QUIETLY);
+  return file?.ino === manifest?.ino && file?.mtimeMs === manifest?.mtimeMs && file?.size === manifest?.size;
+}
+
+function linksAt(places: readonly string[]): readonly (string | null)[] {
+  const links: (string | null)[] = [];
+  for (const place of places) {
+    const link = linkAt(place);
+    links.push(link);
+    if (link !== null) break;
+  }
+  return links;
+}
+
+/** Null: not published on this side. */
+function linkAt(place: string): string | null {
+  try {
+    return readlinkSync(place);
+  } catch {
+    return null;
+  }
+}
+
+const QUIETLY = { throwIfNoEntry: false } as const;
 
 /** Requests that came together, in one turn of the event loop, share one look at the disk; the next turn looks again. */
 function oncePerTurn<Value>(look: (key: string) => Value): (key: string) => Value {
   const seen = new Map<string, { readonly value: Value }>();
+  let seenIn = -1;
   return (key) => {
+    // The loop's own count, since whatever is told at the end of a turn makes one more turn.
+    const turn = performance.nodeTiming.uvMetricsInfo.loopCount;
+    if (turn !== seenIn) {
+      seen.clear();
+      seenIn = turn;
+    }
     const known = seen.get(key);
     if (known !== undefined) return known.value;
-    if (seen.size === 0) setImmediate(() => seen.clear());
     const value = look(key);
     seen.set(key, { value });
     return value;

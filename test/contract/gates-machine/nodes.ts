@@ -146,6 +146,8 @@ class Connection extends EventEmitter {
 class Reply extends EventEmitter {
   statusCode = 0;
   headersSent = false;
+  /** All that is written is taken at once. */
+  readonly socket = { writableLength: 0 };
   readonly #answered: (answer: Answer) => void;
   #headers: readonly string[] = [];
 

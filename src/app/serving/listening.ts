@@ -1,0 +1,30 @@
+/** Where a server listens, and why it cannot. */
+
+import { StatusError } from '../../errors.ts';
+
+export interface Place {
+  readonly port: number;
+  readonly host: string;
+}
+
+/** The address of what listens there, without a slash at the end. */
+export function originOf({ port, host }: Place): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Why there is no listening there, in words and with the remedy. */
+export function cannotListen(error: NodeJS.ErrnoException, { port, host }: Place): StatusError {
+  return new StatusError({
+    code: 'CONFIG_INVALID',
+    message: messageOf(error, { port, host }),
+    issues: [{ path: 'server.port', message: error.message }],
+  });
+}
+
+function messageOf({ code, message }: NodeJS.ErrnoException, { port, host }: Place): string {
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is already in use. Stop the other program, or choose another port with --port (0 picks a free one).`;
+  if (code === 'ENOTSUP')
+    return 'Processes cannot share a port on this system. Leave out --workers, or run several `pharos serve` on ports of their own behind a proxy.';
+  return `Cannot listen on ${host}:${port}: ${message}`;
+}
