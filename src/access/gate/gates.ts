@@ -30,12 +30,20 @@ export interface Gates {
   readonly kinds: () => GateKinds;
 }
 
+const UNRECORDED =
+  'its password or its domains differ from those in the store, which cannot be written from here. Sign-in goes on once "pharos start" has stored them.';
+
 export interface GateKinds {
   readonly hasPassword: boolean;
   readonly hasEmail: boolean;
 }
 
-export function createGates(database: Database, random: RandomBytes): Gates {
+/** @param onError  told of a gate that stays closed because it cannot be recorded */
+export function createGates(
+  database: Database,
+  random: RandomBytes,
+  onError: (error: unknown, where: string) => void,
+): Gates {
   // Tells whether a gate changed without keeping its password; worthless outside this process.
   const key = Buffer.from(random(32));
   const pages = new Map<string, KnownPage>();
@@ -78,7 +86,7 @@ export function createGates(database: Database, random: RandomBytes): Gates {
 
   async function settle(wanted: readonly AccessPage[], waiting: readonly string[]): Promise<void> {
     const gated = wanted.filter(({ access }) => access !== 'public');
-    await forgetOtherGates(database, new Set([...gated.map(({ slug }) => slug), ...waiting]));
+    if (!database.isReadOnly) await forgetOtherGates(database, new Set([...gated.map(({ slug }) => slug), ...waiting]));
     // A password takes a tenth of a second of one core.
     await pLimit(HASHES_AT_ONCE).map(gated, settleOne);
   }
@@ -88,6 +96,7 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     // A later call may have replaced or removed it while this one waited.
     const isCurrent = (): boolean => pages.get(slug)?.page === page;
     if (access === 'public' || !isCurrent() || settled.has(slug)) return;
+    if (database.isReadOnly) return agree(slug);
     take(page, await recordGate(database, page, random));
   }
 
@@ -99,18 +108,25 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     settled.set(slug, fingerprint(page));
   }
 
-  /** Only what is settled: a gate that is not is being told to the store. */
+  /** Only what is settled: a gate that is not is being told to the store, if the store takes anything. */
   async function agree(slug: string): Promise<void> {
     const stored = await readGate(database, slug);
     const known = pages.get(slug);
-    if (known === undefined || known.gated.gate.kind === 'public' || !settled.has(slug)) return;
+    if (known === undefined || known.gated.gate.kind === 'public') return;
+    if (!settled.has(slug) && !database.isReadOnly) return;
     const { page } = known;
-    if (stored === null) return take(page, await recordGate(database, page, random));
+    if (stored === null) {
+      if (!database.isReadOnly) take(page, await recordGate(database, page, random));
+      return;
+    }
     const { version } = stored;
     const seen = foreign.get(slug);
     if (version === known.gated.gate.version || (seen?.page === page && seen.version === version)) return;
     if (await isUnchanged(stored, page)) take(page, version);
-    else foreign.set(slug, { page, version });
+    else {
+      foreign.set(slug, { page, version });
+      if (database.isReadOnly) onError(new Error(`${slug} is closed: ${UNRECORDED}`), 'gates');
+    }
   }
 
   return {
