@@ -6,11 +6,16 @@ import type { Database } from '../../store/database.ts';
 import type { AccessPage, GatedPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
 import { HASHES_AT_ONCE } from '../limits.ts';
-import { forgetOtherGates, isUnchanged, readGate, recordGate } from './stored-gate.ts';
+import { forgetOtherGates, isUnchanged, readGate, recordGate, type StoredGate } from './stored-gate.ts';
 
 export interface KnownPage {
   readonly page: AccessPage;
   readonly gated: GatedPage;
+}
+
+/** A page as it is known here, and its gate as the store has it; null: the store has none. */
+export interface CurrentPage extends KnownPage {
+  readonly stored: StoredGate | null;
 }
 
 export interface Gates {
@@ -25,7 +30,7 @@ export interface Gates {
    * password or domains its version is taken over, where it has none it is told. A gate of another password or other
    * domains stays closed here.
    */
-  readonly current: (slug: string) => Promise<KnownPage | null>;
+  readonly current: (slug: string) => Promise<CurrentPage | null>;
   /** The kinds of gate that at least one page of the site has. */
   readonly kinds: () => GateKinds;
 }
@@ -96,7 +101,10 @@ export function createGates(
     // A later call may have replaced or removed it while this one waited.
     const isCurrent = (): boolean => pages.get(slug)?.page === page;
     if (access === 'public' || !isCurrent() || settled.has(slug)) return;
-    if (database.isReadOnly) return agree(slug);
+    if (database.isReadOnly) {
+      await agree(slug);
+      return;
+    }
     take(page, await recordGate(database, page, random));
   }
 
@@ -108,25 +116,30 @@ export function createGates(
     settled.set(slug, fingerprint(page));
   }
 
-  /** Only what is settled: a gate that is not is being told to the store, if the store takes anything. */
-  async function agree(slug: string): Promise<void> {
+  /**
+   * Only what is settled: a gate that is not is being told to the store, if the store takes anything. Gives the gate of
+   * the store.
+   */
+  async function agree(slug: string): Promise<StoredGate | null> {
     const stored = await readGate(database, slug);
     const known = pages.get(slug);
-    if (known === undefined || known.gated.gate.kind === 'public') return;
-    if (!settled.has(slug) && !database.isReadOnly) return;
+    if (known === undefined || known.gated.gate.kind === 'public') return stored;
+    if (!settled.has(slug) && !database.isReadOnly) return stored;
     const { page } = known;
     if (stored === null) {
-      if (!database.isReadOnly) take(page, await recordGate(database, page, random));
-      return;
+      if (database.isReadOnly) return null;
+      take(page, await recordGate(database, page, random));
+      return readGate(database, slug);
     }
     const { version } = stored;
     const seen = foreign.get(slug);
-    if (version === known.gated.gate.version || (seen?.page === page && seen.version === version)) return;
+    if (version === known.gated.gate.version || (seen?.page === page && seen.version === version)) return stored;
     if (await isUnchanged(stored, page)) take(page, version);
     else {
       foreign.set(slug, { page, version });
       if (database.isReadOnly) onError(new Error(`${slug} is closed: ${UNRECORDED}`), 'gates');
     }
+    return stored;
   }
 
   return {
@@ -150,8 +163,9 @@ export function createGates(
     },
     find: (slug) => pages.get(slug) ?? null,
     current: async (slug) => {
-      await agree(slug);
-      return pages.get(slug) ?? null;
+      const stored = await agree(slug);
+      const known = pages.get(slug);
+      return known === undefined ? null : { ...known, stored };
     },
     kinds: () => kinds,
   };
