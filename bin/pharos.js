@@ -35,7 +35,9 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   runAgain(process.execPath, [...process.execArgv, ...LASTING_FLAGS], { ...process.env, ...LASTING });
 } else {
   // Halves the start, and spares the memory of compiling again. Where nothing can be written, nothing is kept.
-  nodeModule.enableCompileCache(join(ROOT, 'dist', 'compile-cache'));
+  // Threads of this process learn of it from the environment only.
+  process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, 'dist', 'compile-cache');
+  nodeModule.enableCompileCache(process.env['NODE_COMPILE_CACHE']);
   // The package has compiled code. Node runs the sources of a checkout as they are, but none below node_modules.
   const compiled = new URL('../lib/cli/main.js', import.meta.url);
   const sources = new URL('../src/cli/main.ts', import.meta.url);

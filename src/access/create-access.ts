@@ -48,7 +48,7 @@ export interface AccessOptions {
 /** Makes the gates over an opened database. Nobody gets in anywhere until `setPages` has been called. */
 export function createAccess(options: AccessOptions): Access {
   const { database, now, onError, random = systemRandom } = options;
-  const gates = createGates(database, random);
+  const gates = createGates(database, random, onError);
   const sessions = createSessions({
     database,
     random,
@@ -117,11 +117,8 @@ export function createAccess(options: AccessOptions): Access {
     });
     if (isLogStale) isLogStale = !(await database.truncateLog());
   }
-  const stopTending = repeat(
-    tend,
-    options.tendIntervalMs === undefined ? TEND_INTERVAL_MS : options.tendIntervalMs,
-    onError,
-  );
+  const { tendIntervalMs = database.isReadOnly ? null : TEND_INTERVAL_MS } = options;
+  const stopTending = repeat(tend, tendIntervalMs, onError);
 
   return {
     principalOf,

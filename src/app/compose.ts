@@ -47,7 +47,7 @@ import { openStore, type StorePlace, storePlace } from './open-store.ts';
 import { type AuditTrail, createAuditTrail } from './operators/audit-trail.ts';
 import { ownComponents } from './own-components.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
-import { secretKeyIn } from './secret-key.ts';
+import { secretKeyIn, secretKeyToRead } from './secret-key.ts';
 import { createSiteKeeper } from './site-keeper.ts';
 import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
 import { type PublisherClient, startPublisher } from './workers/publisher-client.ts';
@@ -150,6 +150,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     log,
     now: now(),
     isLasting: options.isLasting ?? false,
+    mayOnlyRead: options.isLasting === true && !options.isPublishing,
     onOlder: options.onOlder ?? 'refuse',
     folder: first.data,
   });
@@ -170,7 +171,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     const renderer = site.publisher ?? (await ownRenderer());
     return renderer.render(kind, view);
   };
-  const key = first.access.key ?? secretKeyIn(first.data);
+  const key = first.access.key ?? (database.isReadOnly ? secretKeyToRead(first.data, log) : secretKeyIn(first.data));
   const access = createAccess({
     database,
     key,

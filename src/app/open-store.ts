@@ -1,7 +1,7 @@
 /** Opens the database that a configuration names. */
 
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -10,6 +10,7 @@ import type { Database, Reader } from '../store/database.ts';
 import { latestVersion, type OnOlder } from '../store/migrations.ts';
 import { openPostgres, readPostgres } from '../store/postgres/postgres.ts';
 import { probePostgres } from '../store/postgres/probe.ts';
+import { openSqliteReadOnly } from '../store/sqlite/read-only.ts';
 import { copySqlite, makeSqlite, openSqlite, openSqliteReader } from '../store/sqlite/sqlite.ts';
 import { schemaOfSqlite } from '../store/sqlite/version.ts';
 import type { Log } from './log.ts';
@@ -29,6 +30,8 @@ export interface OpenStoreOptions {
   readonly now: EpochMs;
   /** A server that cannot be reached is waited for: the published pages are served meanwhile. */
   readonly isLasting: boolean;
+  /** True: where the folder of the file cannot be written, what is there is read. Default: that is an error. */
+  readonly mayOnlyRead?: boolean;
   readonly onOlder: OnOlder;
   /** Where the copy of a Postgres database goes before it is brought to our version. */
   readonly folder: string;
@@ -36,9 +39,16 @@ export interface OpenStoreOptions {
   readonly onCopy?: (path: string) => void;
 }
 
+const READ_ONLY =
+  'The data folder cannot be written. What is in it is served; nobody can sign in, subscribe or post anything here.';
+
 /** @throws STORE_UNAVAILABLE */
 export async function openStore(place: StorePlace, options: OpenStoreOptions): Promise<Database> {
   const { log, now, isLasting, onOlder, folder } = options;
+  if ('file' in place && options.mayOnlyRead && !isWritable(dirname(place.file))) {
+    log.warn({ folder: dirname(place.file) }, READ_ONLY);
+    return openSqliteReadOnly(place.file);
+  }
   const noteCopy = (copy: string): void => {
     log.info({ copy }, 'Copied the database before its upgrade. See docs/upgrade.md for how to go back.');
     options.onCopy?.(copy);
@@ -111,6 +121,16 @@ function freeName(folder: string, version: number, now: EpochMs): string {
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   const path = join(folder, `postgres.version-${version}.db`);
   return existsSync(path) ? `${path}-${now}` : path;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch (error) {
+    // One that is not there yet is made.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
 }
 
 /** Opens what this process has open already, for a thread of it that only reads. */

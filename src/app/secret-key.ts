@@ -5,6 +5,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { Secret } from '../config/secret.ts';
 import { StatusError } from '../errors.ts';
+import type { Log } from './log.ts';
 
 const NAME = 'secret.key';
 
@@ -15,12 +16,35 @@ const NAME = 'secret.key';
  */
 export function secretKeyIn(data: string): Secret {
   const path = join(data, NAME);
-  const key = keyAt(path) ?? makeKey(data, path);
+  return validKey(keyAt(path) ?? makeKey(data, path), path);
+}
+
+/**
+ * The key in a data folder that cannot be written. Where there is none, one of this process takes its place: it is for what
+ * would be stored, and nothing can be.
+ *
+ * @throws STORE_UNAVAILABLE when the file is not one of ours
+ */
+export function secretKeyToRead(data: string, log: Pick<Log, 'warn'>): Secret {
+  const path = join(data, NAME);
+  const key = keyAt(path);
+  if (key !== null) return validKey(key, path);
+  log.warn(
+    `There is no ${path}, and none can be created. Pages are served all the same; links in emails to subscribers do not work here. Copy the file from where "pharos start" runs, or set access.key to the same on both.`,
+  );
+  return new Secret(newKey());
+}
+
+function validKey(key: string, path: string): Secret {
   if (/^[A-Za-z0-9_-]{43}$/.test(key)) return new Secret(key);
   throw new StatusError({
     code: 'STORE_UNAVAILABLE',
     message: `${path} is not a valid key. Delete it and Pharos creates a new one; counts of sign-in attempts then start at zero.`,
   });
+}
+
+function newKey(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 function keyAt(path: string): string | null {
@@ -36,7 +60,7 @@ function keyAt(path: string): string | null {
 function makeKey(data: string, path: string): string {
   mkdirSync(data, { recursive: true, mode: 0o711 });
   const draft = join(data, `.${NAME}-${process.pid}`);
-  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
+  writeFileSync(draft, `${newKey()}\n`, { mode: 0o600 });
   try {
     linkSync(draft, path);
   } catch (error) {

@@ -30,6 +30,8 @@ export interface TransactionOptions {
  * in another. A task that throws changes nothing.
  */
 export interface Database extends Reader {
+  /** True: nothing can be stored, and whatever would be is refused with STORE_UNAVAILABLE. Default: false. */
+  readonly isReadOnly?: boolean;
   readonly transaction: <T>(task: (tx: Writer) => Promise<T>, options?: TransactionOptions) => Promise<T>;
   /** A consistent copy in `file` while others read and write. */
   readonly backup: (file: string) => Promise<void>;

@@ -216,6 +216,25 @@ describe('a page behind a password', () => {
     expect(bytes).toContain('$argon2id$');
   });
 
+  it('reads the gate once before a password is compared, and once more where the session begins', async () => {
+    const asked: string[] = [];
+    const { database } = site;
+    const noted = async (sql: string, task: () => Promise<never>): Promise<never> => {
+      if (/\bFROM access_gate\b/.test(sql)) asked.push(sql);
+      return task();
+    };
+    const counting = await folder.open({
+      database: { ...database, all: (sql, params) => noted(sql, () => database.all(sql, params) as Promise<never>) },
+    });
+    await counting.access.setPages(PAGES);
+    asked.length = 0;
+    expect((await signIn(new Visitor(counting), 'vault', 'wrong')).status).toBe(403);
+    expect((await signIn(new Visitor(counting), 'nothing-here', 'wrong')).status).toBe(403);
+    expect((await signIn(new Visitor(counting))).status).toBe(303);
+    expect(asked).toHaveLength(3);
+    await counting.close();
+  });
+
   it('forgets sessions that are over', async () => {
     await signIn();
     site.now = toEpochMs(T0 + 8 * DAY_MS);

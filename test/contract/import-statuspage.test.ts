@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -85,7 +85,9 @@ const PAGE = {
 describe('pharos import statuspage', () => {
   const folder = temporaryFolder();
   let server: JsonServer;
-  const cwd = folder.path;
+  // In a folder of its own, so that what appears beside it is ours.
+  const cwd = join(folder.path, 'site');
+  mkdirSync(cwd);
   let count = 0;
   beforeEach(() => {
     count += 1;

@@ -21,8 +21,8 @@ import { reply, startRawServer } from '../helpers/raw-server.ts';
 import { keyOf, loadCases, respondWith, type UpstreamCase } from '../helpers/upstream-cases.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
-const BODIES = Math.round(10_000 * SCALE);
-const PASSES = Math.round(300 * SCALE);
+const BODIES = Math.round(4_000 * SCALE);
+const PASSES = Math.round(150 * SCALE);
 const RSS_MAX = 512 * 1024 * 1024;
 const cases = loadCases();
 

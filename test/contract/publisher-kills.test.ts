@@ -16,9 +16,8 @@ import { servedTree } from '../helpers/release-inputs.ts';
 import { createSmallSite, SITE_START, type SmallSite } from '../helpers/small-site.ts';
 
 const CHILD = join(import.meta.dirname, '../helpers/publishing-process.ts');
-const CACHE = join(import.meta.dirname, '../../dist/compile-cache');
-/** Two hundred at ten times the scale; each is a process that begins, publishes and dies. */
-const KILLS = Math.max(2, Math.round(20 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
+/** Two hundred at 25 times the scale; each is a process that begins, publishes and dies. */
+const KILLS = Math.max(2, Math.round(8 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
 const LANES = 2;
 
 /** The state in the `count`-th second: each other than the one before. */
@@ -26,7 +25,7 @@ const stateAt = (count: number) => (count % 2 === 0 ? 'operational' : 'major_out
 
 /** Publishes once a second of the clock, as quickly as it can, until it is killed; the last second that it said was published. */
 async function publishAndKill(folder: string, first: number, afterMs: number): Promise<number> {
-  const child = fork(CHILD, [folder], { env: { ...process.env, NODE_COMPILE_CACHE: CACHE } });
+  const child = fork(CHILD, [folder]);
   const exited = once(child, 'exit');
   await once(child, 'message');
   let published = first - 1;

@@ -16,7 +16,7 @@ import type { PublishAnswer, PublishOrder } from '../helpers/publishing-process.
 import { servedTree } from '../helpers/release-inputs.ts';
 import { closeSmallSites, createSmallSite, publishedBy, SITE_START, type SmallSite } from '../helpers/small-site.ts';
 
-const RACES = Math.round(30 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
+const RACES = Math.round(16 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 
 /** Another process, as far as the store and the disk can tell: connections and memory of its own. */
 function otherProcess(site: SmallSite): SmallSite {

@@ -13,18 +13,15 @@ import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 
 const CHILD = join(import.meta.dirname, '../helpers/passing-child.ts');
 const OPENING = join(import.meta.dirname, '../helpers/opening-thread.ts');
-const CACHE = join(import.meta.dirname, '../../dist/compile-cache');
 const MIGRATIONS = join(import.meta.dirname, '../../src/store/migrations');
 const T0 = Date.UTC(2026, 0, 1);
 const RACES = Math.max(1, Math.round(30 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
-const KILLS = Math.max(1, Math.round(80 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
+const KILLS = Math.max(1, Math.round(30 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
 
 /** Kills a process that commits passes after `afterMs` of its first commit; the passes that it said were committed. */
 async function runAndKill(file: string, first: number, afterMs: number): Promise<number[]> {
   const child = spawn(process.execPath, [CHILD, file, String(first)], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Two hundred starts: compiled once is enough.
-    env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
   });
   let said = '';
   const exited = new Promise<void>((done) => child.once('exit', () => done()));

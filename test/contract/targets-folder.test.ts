@@ -11,6 +11,7 @@ import { createTarget } from '../../src/publish/targets/create-target.ts';
 import { createFolderStore } from '../../src/publish/targets/folder-store.ts';
 import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
 import type { Target } from '../../src/publish/targets/target.ts';
+import { InterruptedError } from '../../src/publish/targets/target-run.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { closeSmallSites, createSmallSite, SITE_START } from '../helpers/small-site.ts';
 import { closeGate, publishPage, publishSite, SITE_KEY, withdrawPage } from './targets-fixture.ts';
@@ -61,6 +62,44 @@ describe('a folder for static hosts', () => {
       .toSorted();
   const read = (path: string): string => readFileSync(join(out, path), 'utf8');
   const lock = (password: string) => ({ password: { reveal: () => password }, locale: 'en' });
+
+  it('gives up for the time being where it is interrupted again and again, says so, and goes on with the next run', async () => {
+    await publishPage(folders, 'one');
+    await publishSite(folders, 'site', ['acme']);
+    const store = createFolderStore(out);
+    let isRestless = true;
+    let puts = 0;
+    const restless: Target = createTarget({
+      key: SITE_KEY,
+      onNumbers: async () => undefined,
+      store: {
+        ...store,
+        put: async (file) => {
+          puts += 1;
+          if (isRestless) restless.interrupt();
+          // Each try begins with as much to do as the one before.
+          return isRestless ? Promise.reject(new InterruptedError()) : store.put(file);
+        },
+      },
+      listing: createStaticListing({
+        folders,
+        home: () => null,
+        sources: () => [],
+        sealed: new Map(),
+        hostFiles: { isHttps: true },
+        versionOf: moduleVersion,
+      }),
+    });
+    const report = await restless.update();
+    expect(report.result).toBe('failed');
+    expect(report.message).toMatch(
+      /^Stopped part-way: it began anew \d+ times because pages closed\. The next run continues\.$/,
+    );
+    expect(puts).toBeLessThan(1_000);
+    isRestless = false;
+    expect(await restless.update()).toMatchObject({ result: 'current', message: null });
+    expect(files()).toContain('acme/index.html');
+  });
 
   it('holds the public pages, the site, and what hosts read', async () => {
     await publishPage(folders, 'one', { parts: ['a'], customDomain: 'status.acme.example' });

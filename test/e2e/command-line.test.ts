@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
+import { runHere } from '../helpers/in-process.ts';
 import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 const BIN = resolve(import.meta.dirname, '../../bin/pharos.js');
@@ -11,7 +12,9 @@ const BIN = resolve(import.meta.dirname, '../../bin/pharos.js');
 describe('the command line', () => {
   const folder = temporaryFolder();
   let sandbox: Sandbox;
-  const run = (...args: string[]) => runPharos(args, { cwd: folder.path, env: sandbox.environment() });
+  /** In this process; what is a matter of processes begins one. */
+  const run = (...args: string[]) => runHere(args, { cwd: folder.path, env: sandbox.environment() });
+  const runAlone = (...args: string[]) => runPharos(args, { cwd: folder.path, env: sandbox.environment() });
   const configure = (text: string): void => writeFileSync(join(folder.path, 'pharos.yaml'), text);
 
   beforeAll(async () => {
@@ -36,7 +39,7 @@ describe('the command line', () => {
         'operators: { token: "${NO_SUCH_VARIABLE}" }',
       ].join('\n'),
     );
-    const result = await run('start', '--port', '0');
+    const result = await runAlone('start', '--port', '0');
     expect(result.status).toBe(2);
     expect(result.stdout).toBe('');
     for (const path of [
@@ -72,7 +75,7 @@ describe('the command line', () => {
   it('ends with 2 for a command or an option that there is not', async () => {
     expect((await run('dance')).status).toBe(2);
     expect((await run('sync', '--dance')).status).toBe(2);
-    expect((await run('start', '--port', 'many')).status).toBe(2);
+    expect((await runAlone('start', '--port', 'many')).status).toBe(2);
     expect((await run('sync', '--config', 'nowhere.yaml')).status).toBe(2);
     expect((await run('--help')).status).toBe(0);
   });
@@ -195,7 +198,7 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
   });
 
   it('builds a folder, keeps gated pages out of it, and keeps it when every upstream lies', async () => {
-    expect((await run('build', '--out', 'out')).status).toBe(0);
+    expect((await runAlone('build', '--out', 'out')).status).toBe(0);
     const page = readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8');
     expect(page).toContain('Website');
     for (const badge of ['status.svg', 'status-dark.svg', 'uptime-90d.json', 'status.png', 'history-90d.svg']) {
@@ -247,10 +250,10 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
   it('never prints a secret', async () => {
     configure(sandbox.configText());
     const outputs = await Promise.all([
-      run('check'),
-      run('check', '--json'),
-      run('sync', '--json'),
-      run('build', '--offline'),
+      runAlone('check'),
+      runAlone('check', '--json'),
+      runAlone('sync', '--json'),
+      runAlone('build', '--offline'),
     ]);
     const secrets = Object.values(sandbox.environment());
     for (const { stdout, stderr } of outputs)
@@ -258,7 +261,7 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
   });
 
   it('draws a badge', async () => {
-    const result = await run('badge', 'uptime', '99.98%', '--color', 'green');
+    const result = await runAlone('badge', 'uptime', '99.98%', '--color', 'green');
     expect(result.status).toBe(0);
     expect(result.stdout).toMatch(/^<svg[^>]* role="img"/);
     expect(result.stdout).toContain('<title>uptime: 99.98%</title>');

@@ -13,7 +13,7 @@ import { type PageUnderTest, pagesOf, render, servePages } from '../helpers/ever
 import { hostileTexts } from '../helpers/hostile-text.ts';
 import { AS_OF, ago, announcement, componentModel, incident, maintenance, pageModel } from '../helpers/page-model.ts';
 
-const COUNT = Math.max(200, Math.min(2_000, Math.round(2_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1))));
+const COUNT = Math.max(200, Math.min(2_000, Math.round(500 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1))));
 /** Four documents are drawn for each; every text is on a loaded page besides. */
 const COUNT_OF_OWN_PAGES = Math.ceil(COUNT / 5);
 /** Texts on one page that is loaded, and documents parsed in one go. */

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compilePages } from '../../src/publish/draw/compile-pages.ts';
 import { astroPages, type RecordedSources, SOURCES_FILE } from '../../src/publish/draw/record-sources.ts';
-import { copyTree, ROOT, reachedFrom } from '../helpers/copied-tree.ts';
+import { copyEnvironment, copyTree, ROOT, reachedFrom } from '../helpers/copied-tree.ts';
 import { randomOf } from '../helpers/page-model.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
@@ -68,7 +68,10 @@ describe('a copy of the tree', () => {
 
   const builds = (): string[] => readdirSync(join(copy, 'dist/renderer')).toSorted();
   const draw = async (): Promise<Drawn> => {
-    const { stdout } = await run(process.execPath, [join(copy, 'test/helpers/drawn-pages.ts')], { cwd: copy });
+    const { stdout } = await run(process.execPath, [join(copy, 'test/helpers/drawn-pages.ts')], {
+      cwd: copy,
+      env: copyEnvironment(copy),
+    });
     return JSON.parse(stdout) as Drawn;
   };
   const differing = ({ pages: before }: Drawn, { pages: after }: Drawn, part: 'version' | 'digest'): string[] =>

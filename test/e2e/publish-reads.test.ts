@@ -12,9 +12,9 @@ import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { closeSmallSites, createSmallSite, publishedBy } from '../helpers/small-site.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
-/** A thousand and a hundred thousand at twenty times the scale. */
-const PUBLISHES = Math.ceil(50 * SCALE);
-const READS_MIN = Math.ceil(5_000 * SCALE);
+/** A thousand and a hundred thousand at forty times the scale. */
+const PUBLISHES = Math.ceil(25 * SCALE);
+const READS_MIN = Math.ceil(2_500 * SCALE);
 const READERS = 8;
 
 /** All change with every publish. */

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compilePages } from '../../src/publish/draw/compile-pages.ts';
 import { type RecordedSources, SOURCES_FILE } from '../../src/publish/draw/record-sources.ts';
-import { copyTree, ROOT, reachedFrom } from '../helpers/copied-tree.ts';
+import { copyEnvironment, copyTree, ROOT, reachedFrom } from '../helpers/copied-tree.ts';
 import { randomOf } from '../helpers/page-model.ts';
 import type { RedrawnFiles } from '../helpers/redrawn-files.ts';
 
@@ -30,6 +30,7 @@ async function publish(before: RedrawnFiles | null): Promise<RedrawnFiles> {
   const script = join(copy, 'test/helpers/redrawn-files.ts');
   const { stdout } = await run(process.execPath, [script, ...(before === null ? [] : [file])], {
     cwd: copy,
+    env: copyEnvironment(copy),
     maxBuffer: 1e8,
   });
   return JSON.parse(stdout) as RedrawnFiles;

@@ -16,6 +16,11 @@ export function copyTree(buildFolder: string): string {
   return copy;
 }
 
+/** For a process that runs the sources of a copy: what it compiled is kept with them, for the next one. */
+export function copyEnvironment(copy: string): NodeJS.ProcessEnv {
+  return { ...process.env, NODE_COMPILE_CACHE: join(copy, 'compile-cache') };
+}
+
 /** Paths of what a file of ours comes to, itself among them, types left out; whatever compilers and lexers make of it. */
 export function reachedFrom(start: string): string[] {
   const seen = new Set<string>();

@@ -16,6 +16,8 @@ export interface CommandResult {
 export interface CommandOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The user that runs it; only root may choose. Default: whoever runs the test. */
+  readonly uid?: number;
   /** Told of the process as soon as there is one. */
   readonly onStarted?: (pid: number) => void;
 }
@@ -73,11 +75,12 @@ export async function startPharos(args: readonly string[], options: CommandOptio
   };
 }
 
-function spawnPharos(args: readonly string[], { cwd, env }: CommandOptions): ChildProcess {
+function spawnPharos(args: readonly string[], { cwd, env, uid }: CommandOptions): ChildProcess {
   return spawn(process.execPath, [BIN, ...args], {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid }),
   });
 }
 

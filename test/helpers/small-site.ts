@@ -185,6 +185,8 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
       }
     },
     close: async () => {
+      const at = running.indexOf(site);
+      if (at !== -1) running.splice(at, 1);
       for (const publisher of publishers) await publisher.close();
       await store.close();
       if (init.folder === undefined) rmSync(folder, { recursive: true, force: true });

@@ -6,11 +6,16 @@ import type { Database } from '../../store/database.ts';
 import type { AccessPage, GatedPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
 import { HASHES_AT_ONCE } from '../limits.ts';
-import { forgetOtherGates, isUnchanged, readGate, recordGate } from './stored-gate.ts';
+import { forgetOtherGates, isUnchanged, readGate, recordGate, type StoredGate } from './stored-gate.ts';
 
 export interface KnownPage {
   readonly page: AccessPage;
   readonly gated: GatedPage;
+}
+
+/** A page as it is known here, and its gate as the store has it; null: the store has none. */
+export interface CurrentPage extends KnownPage {
+  readonly stored: StoredGate | null;
 }
 
 export interface Gates {
@@ -25,17 +30,25 @@ export interface Gates {
    * password or domains its version is taken over, where it has none it is told. A gate of another password or other
    * domains stays closed here.
    */
-  readonly current: (slug: string) => Promise<KnownPage | null>;
+  readonly current: (slug: string) => Promise<CurrentPage | null>;
   /** The kinds of gate that at least one page of the site has. */
   readonly kinds: () => GateKinds;
 }
+
+const UNRECORDED =
+  'its password or its domains differ from those in the store, which cannot be written from here. Sign-in goes on once "pharos start" has stored them.';
 
 export interface GateKinds {
   readonly hasPassword: boolean;
   readonly hasEmail: boolean;
 }
 
-export function createGates(database: Database, random: RandomBytes): Gates {
+/** @param onError  told of a gate that stays closed because it cannot be recorded */
+export function createGates(
+  database: Database,
+  random: RandomBytes,
+  onError: (error: unknown, where: string) => void,
+): Gates {
   // Tells whether a gate changed without keeping its password; worthless outside this process.
   const key = Buffer.from(random(32));
   const pages = new Map<string, KnownPage>();
@@ -78,7 +91,7 @@ export function createGates(database: Database, random: RandomBytes): Gates {
 
   async function settle(wanted: readonly AccessPage[], waiting: readonly string[]): Promise<void> {
     const gated = wanted.filter(({ access }) => access !== 'public');
-    await forgetOtherGates(database, new Set([...gated.map(({ slug }) => slug), ...waiting]));
+    if (!database.isReadOnly) await forgetOtherGates(database, new Set([...gated.map(({ slug }) => slug), ...waiting]));
     // A password takes a tenth of a second of one core.
     await pLimit(HASHES_AT_ONCE).map(gated, settleOne);
   }
@@ -88,6 +101,10 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     // A later call may have replaced or removed it while this one waited.
     const isCurrent = (): boolean => pages.get(slug)?.page === page;
     if (access === 'public' || !isCurrent() || settled.has(slug)) return;
+    if (database.isReadOnly) {
+      await agree(slug);
+      return;
+    }
     take(page, await recordGate(database, page, random));
   }
 
@@ -99,18 +116,30 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     settled.set(slug, fingerprint(page));
   }
 
-  /** Only what is settled: a gate that is not is being told to the store. */
-  async function agree(slug: string): Promise<void> {
+  /**
+   * Only what is settled: a gate that is not is being told to the store, if the store takes anything. Gives the gate of
+   * the store.
+   */
+  async function agree(slug: string): Promise<StoredGate | null> {
     const stored = await readGate(database, slug);
     const known = pages.get(slug);
-    if (known === undefined || known.gated.gate.kind === 'public' || !settled.has(slug)) return;
+    if (known === undefined || known.gated.gate.kind === 'public') return stored;
+    if (!settled.has(slug) && !database.isReadOnly) return stored;
     const { page } = known;
-    if (stored === null) return take(page, await recordGate(database, page, random));
+    if (stored === null) {
+      if (database.isReadOnly) return null;
+      take(page, await recordGate(database, page, random));
+      return readGate(database, slug);
+    }
     const { version } = stored;
     const seen = foreign.get(slug);
-    if (version === known.gated.gate.version || (seen?.page === page && seen.version === version)) return;
+    if (version === known.gated.gate.version || (seen?.page === page && seen.version === version)) return stored;
     if (await isUnchanged(stored, page)) take(page, version);
-    else foreign.set(slug, { page, version });
+    else {
+      foreign.set(slug, { page, version });
+      if (database.isReadOnly) onError(new Error(`${slug} is closed: ${UNRECORDED}`), 'gates');
+    }
+    return stored;
   }
 
   return {
@@ -134,8 +163,9 @@ export function createGates(database: Database, random: RandomBytes): Gates {
     },
     find: (slug) => pages.get(slug) ?? null,
     current: async (slug) => {
-      await agree(slug);
-      return pages.get(slug) ?? null;
+      const stored = await agree(slug);
+      const known = pages.get(slug);
+      return known === undefined ? null : { ...known, stored };
     },
     kinds: () => kinds,
   };

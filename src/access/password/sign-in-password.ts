@@ -15,7 +15,7 @@ export async function signInByPassword(visit: Visit, password: string): Promise<
   const admission = await parts.attempts.admit({ kind: 'password', slug, clientAddress, now });
   if (!admission.isAdmitted) return showLimited(visit, 'sign-in', admission.retryAfterMs);
   const known = await parts.gates.current(slug);
-  const stored = await readGate(parts.database, slug);
+  const stored = known?.stored;
   const isOpenable = known?.page.access === 'password' && stored?.kind === 'password';
   const hash = isOpenable ? stored.secret : DECOY_HASH;
   const isRight = await parts.hashing.run(() => verifyPassword(password, hash));

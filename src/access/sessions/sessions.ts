@@ -40,6 +40,7 @@ export interface SessionOptions {
 
 export function createSessions({ database, random, idleMs, onError }: SessionOptions): Sessions {
   function touch(idHash: string, now: EpochMs): void {
+    if (database.isReadOnly) return;
     database
       .transaction((tx) =>
         tx.run('UPDATE access_session SET seen_at = ? WHERE id_hash = ? AND seen_at < ?', [now, idHash, now]),

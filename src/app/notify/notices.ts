@@ -141,6 +141,8 @@ export function createNotices(deps: NoticesDeps): Notices {
       if ((await recordNews(database, news, now())) > 0 && timer !== null) sender.wake();
     },
     open: () => {
+      // What is sent has to be noted.
+      if (database.isReadOnly) return;
       timer ??= setInterval(sender.wake, LOOK_MS).unref();
     },
     close: async () => {

@@ -1,7 +1,7 @@
 /** Figures of the present, for `/-/metrics`. */
 
 import { mailsWaiting } from '../../access/email/mail-backlog.ts';
-import { currentNumber } from '../../publish/releases/folders.ts';
+import { unpublishedOf } from '../../publish/releases/folders.ts';
 import type { Gauges } from '../../server/operators/metrics.ts';
 import { createOutbox } from '../../store/outbox.ts';
 import { now, type Pharos } from '../compose.ts';
@@ -24,6 +24,7 @@ async function gaugesOf(
   const at = now();
   const { store, config, engine, folders } = pharos;
   const { sources, resolved } = await pharos.siteState(at);
+  const slugs = resolved.pages.map(({ definition }) => definition.slug);
   const outbox = createOutbox(store.database);
   const exported = await Promise.all(
     config.exports.map(async ({ id }) =>
@@ -46,13 +47,10 @@ async function gaugesOf(
       }),
     ),
     pagesDefined: resolved.pages.length,
-    pagesPublished: resolved.pages.filter(({ definition }) => currentNumber(folders, definition.slug) !== null).length,
+    pagesPublished: slugs.length - unpublishedOf(folders, slugs).length,
     runsWaiting: engine.underWay().filter(({ startedAt }) => startedAt === null).length,
     mailsWaiting: await mailsWaiting(store.database, at),
     exports: exported.flat(),
-    components: await componentStates(
-      resolved.pages.map(({ definition }) => definition.slug),
-      at,
-    ),
+    components: await componentStates(slugs, at),
   };
 }

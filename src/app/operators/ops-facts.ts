@@ -7,7 +7,7 @@ import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
 import { deliveryCounts } from '../../notify/outbox.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
-import { currentNumber, releaseNumbers } from '../../publish/releases/folders.ts';
+import { currentNumber, releaseNumbers, unpublishedOf } from '../../publish/releases/folders.ts';
 import { heldRelease } from '../../publish/releases/hold.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
@@ -61,8 +61,9 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
     return summary;
   }
 
-  function pageFacts({ definition, settings }: ResolvedPage, current: number | null): OpsPageFacts {
+  function pageFacts({ definition, settings }: ResolvedPage): OpsPageFacts {
     const { slug, title, access } = definition;
+    const current = currentNumber(pharos.folders, slug);
     const others = releaseNumbers(pharos.folders, slug)
       .filter((number) => number !== current)
       .flatMap((number) => releaseSummary(slug, number) ?? [])
@@ -87,9 +88,10 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
       const reports = records.map(reportOf);
       const audit = createAudit(store.database);
       const { pages } = state.resolved;
-      const served = pages
-        .map((page) => ({ page, current: currentNumber(pharos.folders, page.definition.slug) }))
-        .toSorted((a, b) => Number(a.current !== null) - Number(b.current !== null));
+      const slugs = pages.map(({ definition }) => definition.slug);
+      const unpublished = new Set(unpublishedOf(pharos.folders, slugs));
+      const isPublished = ({ definition }: ResolvedPage): number => Number(!unpublished.has(definition.slug));
+      const listed = pages.toSorted((a, b) => isPublished(a) - isPublished(b));
       return {
         now,
         version: packageJson.version,
@@ -104,9 +106,9 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
           }),
         ),
         runs: [...underWay(engine.underWay()), ...reports.map((report) => runFacts(report, redact))],
-        pages: served.slice(0, PAGES_SHOWN).map(({ page, current }) => pageFacts(page, current)),
+        pages: listed.slice(0, PAGES_SHOWN).map((page) => pageFacts(page)),
         pagesTotal: pages.length,
-        unpublishedTotal: served.filter(({ current }) => current === null).length,
+        unpublishedTotal: unpublished.size,
         heldPages: pages.flatMap(({ definition: { slug } }) => {
           const release = heldRelease(pharos.folders, slug);
           return release === null ? [] : [{ slug, release }];

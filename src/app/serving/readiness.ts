@@ -5,7 +5,7 @@
 
 import type { EpochMs } from '../../model/time.ts';
 import { type SiteState, sourceFreshness } from '../../publish/definitions/site-state.ts';
-import { currentNumber, type ReleaseFolders } from '../../publish/releases/folders.ts';
+import { type ReleaseFolders, unpublishedOf } from '../../publish/releases/folders.ts';
 
 export interface ReadinessFacts {
   readonly folders: ReleaseFolders;
@@ -42,8 +42,6 @@ export function staleness({ folders, state }: ReadinessFacts, now: EpochMs): rea
 }
 
 function unpublished(folders: ReleaseFolders, { resolved }: SiteState): readonly string[] {
-  return resolved.pages
-    .map(({ definition }) => definition.slug)
-    .filter((slug) => currentNumber(folders, slug) === null)
-    .map((slug) => `page ${slug} is not published yet`);
+  const slugs = resolved.pages.map(({ definition }) => definition.slug);
+  return unpublishedOf(folders, slugs).map((slug) => `page ${slug} is not published yet`);
 }

@@ -85,6 +85,11 @@ export function currentNumber(folders: ReleaseFolders, slug: string): number | n
   return servedRelease(folders, slug)?.number ?? null;
 }
 
+/** Those of these pages of which no release is served, in the order in which they are named. */
+export function unpublishedOf(folders: ReleaseFolders, slugs: readonly string[]): readonly string[] {
+  return slugs.filter((slug) => currentNumber(folders, slug) === null);
+}
+
 /** Numbers of the releases of a page that are on disk, oldest first. */
 export function releaseNumbers(folders: ReleaseFolders, slug: string): number[] {
   return namesIn(join(folders.releases, slug))

@@ -18,6 +18,7 @@ import {
   faultText,
   InterruptedError,
   numberAfter,
+  RestlessError,
   type Tally,
   type TargetLedger,
   type TargetRun,
@@ -34,6 +35,8 @@ export interface TargetOptions {
   readonly elapsed?: () => number;
 }
 
+/** Begun anew this often, an update leaves the rest to the next one. */
+const RESTARTS_MAX = 20;
 /** Every write to a bucket costs. */
 const REFRESH_EVERY_MS = 60_000;
 
@@ -67,7 +70,8 @@ export function createTarget({
       const ledger = await remember(tally);
       // A folder tells at no cost whether somebody removed files from it.
       const isThorough = isFirstRun && store.has !== undefined;
-      do {
+      for (let restarts = 0; restarts === 0 || isInterrupted; restarts += 1) {
+        if (restarts > RESTARTS_MAX) throw new RestlessError(RESTARTS_MAX);
         isInterrupted = false;
         const run = {
           store,
@@ -83,11 +87,11 @@ export function createTarget({
           if (!isLeaving && !(error instanceof InterruptedError)) throw error;
           isInterrupted = true;
         });
-      } while (isInterrupted);
+      }
       isFirstRun = false;
     } catch (error) {
-      // What is there is not known for sure any more.
-      memory = null;
+      // What is there is not known for sure any more, unless every try ended where it was meant to.
+      if (!(error instanceof RestlessError)) memory = null;
       tally.failures.push(faultText(error));
     }
     const { failures, ...counted } = tally;

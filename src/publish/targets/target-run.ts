@@ -46,6 +46,14 @@ export class InterruptedError extends Error {
   }
 }
 
+/** The update began anew so often that it leaves the rest to the next one. */
+export class RestlessError extends Error {
+  constructor(times: number) {
+    super(`Stopped part-way: it began anew ${times} times because pages closed. The next run continues.`);
+    this.name = 'RestlessError';
+  }
+}
+
 /** What the ledger says of a file: what it is, and how it is stored. */
 export function contentStamp({ store }: TargetRun, identity: string): string {
   return `${identity.slice(0, 40)}${store.settings}`;

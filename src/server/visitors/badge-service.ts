@@ -4,7 +4,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import fresh from 'fresh';
 import { createBadgeCache } from '../../badges/cache.ts';
 import {
   BADGE_HEADERS,
@@ -21,6 +20,7 @@ import type { EpochMs } from '../../model/time.ts';
 import type { BadgeData } from '../../publish/files/badge-data.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import type { FileAnswer } from './file-answer.ts';
+import { isNotModified } from './not-modified.ts';
 import type { OpenRelease } from './release-reader.ts';
 
 /** Header names in small letters, as the front door writes them: two spellings of one name would be sent twice. */
@@ -119,6 +119,7 @@ interface Drawn {
   readonly notModified: FileAnswer;
   /** For one visitor only. */
   readonly private: FileAnswer;
+  readonly privateNotModified: FileAnswer;
 }
 
 async function drawFrom(
@@ -146,12 +147,14 @@ async function drawFrom(
 function answersWith(body: Buffer, contentType: string): Drawn {
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const headers = { ...PUBLIC_HEADERS, etag };
+  const ofSession = { ...SESSION_HEADERS, vary: 'Cookie' };
   const content = { 'content-type': contentType, 'content-length': body.length };
   return {
     etag,
     whole: { status: 200, headers: { ...headers, ...content }, body },
     notModified: { status: 304, headers, body: null },
-    private: { status: 200, headers: { ...SESSION_HEADERS, vary: 'Cookie', ...content }, body },
+    private: { status: 200, headers: { ...ofSession, ...content }, body },
+    privateNotModified: { status: 304, headers: ofSession, body: null },
   };
 }
 
@@ -161,8 +164,8 @@ function addressedSubject({ subjects }: BadgeData, { scope, id }: BadgeAddress):
 }
 
 function answerOf(drawn: Drawn, { isPublic, ifNoneMatch }: BadgeRequest): FileAnswer {
-  if (!isPublic) return drawn.private;
-  return fresh({ 'if-none-match': ifNoneMatch }, { etag: drawn.etag }) ? drawn.notModified : drawn.whole;
+  if (!isPublic) return isNotModified(ifNoneMatch, null) ? drawn.privateNotModified : drawn.private;
+  return isNotModified(ifNoneMatch, drawn.etag) ? drawn.notModified : drawn.whole;
 }
 
 function missing(): FileAnswer {

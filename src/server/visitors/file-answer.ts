@@ -1,11 +1,11 @@
 /** One file of a release as an HTTP answer: encodings, conditions, ranges and the headers that go with its kind. */
 
 import type { OutgoingHttpHeaders } from 'node:http';
-import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import { frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../../publish/releases/answer-headers.ts';
 import type { Compression } from '../../publish/releases/compressions.ts';
 import type { FileRecord } from '../../publish/releases/manifest.ts';
+import { isNotModified } from './not-modified.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
 
 export interface FileAnswer {
@@ -29,8 +29,7 @@ export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnsw
   // Ranges are of the file as it is: a range of a variant would mean something else to a client that decodes.
   const encoding = range === undefined ? negotiate(record, single(request.headers['accept-encoding'])) : null;
   const head = answerHead(record, { path: request.path, isPublic: request.isPublic, encoding });
-  const condition = { 'if-none-match': single(request.headers['if-none-match']) };
-  if (head.etag !== null && fresh(condition, { etag: head.etag })) return head.notModified;
+  if (isNotModified(single(request.headers['if-none-match']), head.etag)) return head.notModified;
   let body: Buffer;
   try {
     body = release.read(request.path, encoding);

@@ -19,7 +19,7 @@ import { v2Documents } from '../../../src/views/v2/documents.ts';
 import { contextOf, drive, NOW } from '../../helpers/drive.ts';
 import { pageModel as anyPage } from '../../helpers/page-model.ts';
 
-const WORLDS = Math.round(1_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
+const WORLDS = Math.round(300 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 const STATES: readonly State[] = [
   'operational',
   'operational',

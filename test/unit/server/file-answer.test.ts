@@ -5,10 +5,14 @@ import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts
 const BODY = Buffer.from('0123456789');
 
 /** A page with all variants, of which each says what it is. */
-function answer(headers: Readonly<Record<string, string>>, variants: readonly string[] = ['br', 'zstd', 'gzip']) {
+function answer(
+  headers: Readonly<Record<string, string>>,
+  variants: readonly string[] = ['br', 'zstd', 'gzip'],
+  isPublic = true,
+) {
   const record = { key: '', sha256: 'x'.repeat(64), bytes: 10, contentType: 'text/html', csp: null, variants };
   const release = { manifest: { files: { 'index.html': record } }, read: () => BODY } as unknown as OpenRelease;
-  const found = fileAnswer(release, { path: 'index.html', isPublic: true, headers });
+  const found = fileAnswer(release, { path: 'index.html', isPublic, headers });
   if (found === null) throw new Error('there is no such file');
   return found;
 }
@@ -42,6 +46,21 @@ describe('the encoding of a file', () => {
     expect(answer({ 'accept-encoding': ANY }, ['gzip']).headers['content-encoding']).toBe('gzip');
     expect(answer({ 'accept-encoding': 'br' }, ['gzip']).headers['content-encoding']).toBeUndefined();
     expect(answer({}).headers['content-encoding']).toBeUndefined();
+  });
+});
+
+describe('a file that a client has', () => {
+  it('is not sent again: any where it says *, also behind a gate, where files have no tag', () => {
+    const etag = String(answer({}).headers['etag']);
+    for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const { status, body } = answer({ 'if-none-match': condition });
+      expect([condition, status, body]).toEqual([condition, 304, null]);
+    }
+    expect(answer({ 'if-none-match': '"other"' }).status).toBe(200);
+    expect(answer({ 'if-none-match': '"*"' }).status).toBe(200);
+    const gated = answer({ 'if-none-match': '*' }, [], false);
+    expect([gated.status, gated.body, gated.headers['cache-control']]).toEqual([304, null, 'private, no-store']);
+    expect(answer({ 'if-none-match': etag }, [], false).status).toBe(200);
   });
 });
 

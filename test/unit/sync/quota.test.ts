@@ -6,7 +6,7 @@ import { backoffMs, reserveIn } from '../../../src/sync/quota/quota.ts';
 import { ARRIVAL_MS, lowPriorityWindows, windowsOf } from '../../../src/sync/quota/windows.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
-const SCHEDULES = Math.round(10_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
+const SCHEDULES = Math.round(3_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 
 /** One thing that happens in a schedule. */
 interface Step {
