@@ -10,7 +10,7 @@ import { messageOf } from '../errors.ts';
 import type { SendMail } from '../mail/mail.ts';
 import { createPrintingMailer, createSmtpMailer } from '../mail/mailer.ts';
 import type { SourceFreshness } from '../model/page.ts';
-import { type EpochMs, toEpochMs } from '../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import { proxySettings } from '../network/proxy.ts';
 import { createDeliverer } from '../notify/deliver.ts';
 import { once } from '../once.ts';
@@ -28,6 +28,7 @@ import { createMetrics, type Metrics } from '../server/operators/metrics.ts';
 import { createOpsEvents, type OpsEvents } from '../server/operators/ops-events.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
+import { createLeases, FILE_LEASE_MS, SERVER_LEASE_MS } from '../store/leases.ts';
 import type { OnOlder } from '../store/migrations.ts';
 import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import type { Store } from '../store/store.ts';
@@ -37,9 +38,12 @@ import type { UpstreamReport } from '../sync/pass/report.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login/login.ts';
 import { loginMail } from '../views/login/login-mail.ts';
+import { followClock, now } from './clock.ts';
 import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
+import { createElections, type Elections } from './nodes/elections.ts';
+import { askingOf } from './nodes/turns.ts';
 import { type Channels, createChannels } from './notify/channels.ts';
 import { createNotices, type Notices } from './notify/notices.ts';
 import { openStore, type StorePlace, storePlace } from './open-store.ts';
@@ -51,6 +55,8 @@ import { createSiteKeeper } from './site-keeper.ts';
 import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
 import { type PublisherClient, startPublisher } from './workers/publisher-client.ts';
 
+export { now } from './clock.ts';
+
 export interface Pharos {
   /** The one in force. */
   readonly config: Config;
@@ -61,6 +67,8 @@ export interface Pharos {
   readonly upstreams: readonly Upstream[];
   readonly http: Http;
   readonly engine: Engine;
+  /** What this node does for all that share the database. */
+  readonly elections: Elections;
   /** Null: nothing is drawn. */
   readonly publisher: Publisher | null;
   readonly access: Access;
@@ -131,12 +139,11 @@ export interface ComposeOptions {
   readonly progress?: RunProgress;
   /** Prints sign-in mails instead of sending them. */
   readonly printsMail: boolean;
+  /** Told what of the common work this node takes over from another, by name; absent: it takes part in none. */
+  readonly onTaken?: (names: readonly string[]) => void;
   /** True: a preview, which shows what operators wrote with its drafts. Default: false. */
   readonly showsDrafts?: boolean;
 }
-
-/** The clock of the process. */
-export const now = (): EpochMs => toEpochMs(Date.now());
 
 /** Waits without keeping the process alive by itself. */
 export const sleep = (ms: number): Promise<void> => wait(ms);
@@ -153,6 +160,9 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     folder: first.data,
   });
   const store = createStore(database);
+  const isServer = 'url' in place;
+  const unfollowClock = isServer ? await followClock(database) : () => undefined;
+  const leases = createLeases(database, isServer ? SERVER_LEASE_MS : FILE_LEASE_MS);
   const folders = releaseFolders(first.data);
   // Stopping waits for no quota and no slow answer.
   const stopping = new AbortController();
@@ -219,6 +229,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         folders,
         now,
         sleep,
+        leases,
         mayServe: (release) => keeper.mayServe(release, now()),
         tell: notices.tell,
       }),
@@ -254,15 +265,23 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     isPage: (slug) => access.pageOf(slug) !== null,
     onError: (error) => log.error(messageOf(error)),
   });
+  const elections = createElections({
+    leases,
+    names: () => live.upstreams().map(({ id }) => askingOf(id)),
+    onTaken: options.onTaken ?? (() => undefined),
+  });
   const engine = createEngine({
     store,
     now,
     upstreamIds: () => live.upstreams().map(({ id }) => id),
-    pass: (ids, passOptions) => {
+    pass: (ids, { isScheduled, ...wanted }) => {
       const upstreams = live.upstreams().filter((upstream) => ids.includes(upstream.id));
-      const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal, ...waitingOf(options) };
-      return runPass(upstreams, deps, telling(options.progress, upstreams.length, passOptions));
+      const { signal } = stopping;
+      const deps = { store, leases, http, now, random: Math.random, sleep, signal, ...waitingOf(options) };
+      const turnOf = isScheduled ? (id: string) => elections.leaseOf(askingOf(id)) : undefined;
+      return runPass(upstreams, deps, telling(options.progress, upstreams.length, { ...wanted, turnOf }));
     },
+    hasNews: () => site.publisher !== null && site.memory.hasTouched(),
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
     beforePublish: async (at) => {
@@ -337,6 +356,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     key,
     http,
     engine,
+    elections,
     access,
     metrics,
     audit,
@@ -372,6 +392,10 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await audit.close();
       await http.close();
       await icons.close();
+      await elections.close();
+      unfollowClock();
+      // What cannot be given back ends by itself.
+      await leases.close().catch(() => undefined);
       await store.close();
     },
   };

@@ -95,7 +95,7 @@ export async function listen(
     close: () =>
       new Promise((resolve) => {
         isStopping = true;
-        stopLooking();
+        void stopLooking();
         pharos.events.close();
         server.close(() => resolve());
         server.closeIdleConnections();

@@ -4,10 +4,12 @@ import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import type pg from 'pg';
 import { StatusError } from '../../errors.ts';
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database, Reader, SqlValue, Writer } from '../database.ts';
 import type { OnOlder } from '../migrations.ts';
 import { numbered } from './dialect.ts';
 import { serverPlace, unavailable } from './faults.ts';
+import { CHANNEL, listenTo } from './listen.ts';
 import { migratePostgres, schemaVersion } from './migrate.ts';
 import { connected, createPool } from './pool.ts';
 
@@ -122,6 +124,15 @@ export function openPostgres(
         return result.rows;
       });
     },
+    time: async () => {
+      await ready();
+      return guard(place, async () => {
+        const { client, result } = await connected(pool, readTime);
+        client.release();
+        return result;
+      });
+    },
+    listen: (listener) => listenTo(url, listener),
     // The next one waits for this one whatever becomes of it.
     transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
     backup: () =>
@@ -168,7 +179,15 @@ function createWriter(client: pg.PoolClient, place: string): Writer {
     all: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rows),
     run: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rowCount ?? 0),
     runMany: (sql, rows) => guard(place, () => runMany(client, sql, rows)),
+    time: () => guard(place, () => readTime(client)),
+    announce: () => guard(place, async () => void (await client.query(`NOTIFY ${CHANNEL}`))),
   };
+}
+
+/** Of this very moment: a transaction may have waited since it began. */
+async function readTime(client: pg.ClientBase): Promise<EpochMs> {
+  const { rows } = await client.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now');
+  return toEpochMs(Number(rows[0]?.now));
 }
 
 /** The statement is parsed once, and its rows are sent without waiting for each answer. */
