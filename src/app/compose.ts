@@ -52,7 +52,7 @@ import { ownComponents } from './own-components.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import { secretKeyIn } from './secret-key.ts';
 import { createSiteKeeper } from './site-keeper.ts';
-import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
+import { configuredTargets, createTargetKeeper, type TargetKeeper, uploadingOf } from './targets.ts';
 import { type PublisherClient, startPublisher } from './workers/publisher-client.ts';
 
 export { now } from './clock.ts';
@@ -267,7 +267,10 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   });
   const elections = createElections({
     leases,
-    names: () => live.upstreams().map(({ id }) => askingOf(id)),
+    names: () => {
+      const uploading = uploadingOf(live.config());
+      return [...live.upstreams().map(({ id }) => askingOf(id)), ...(uploading === null ? [] : [uploading])];
+    },
     onTaken: options.onTaken ?? (() => undefined),
   });
   const engine = createEngine({
@@ -331,7 +334,15 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         siteUrl: live.siteUrl,
         home: () => keeper.addresses().home,
         sources: keeper.sources,
+        mayUpload: async () => {
+          const name = uploadingOf(live.config());
+          return name !== null && elections.confirm(name);
+        },
       }),
+    isOurs: ({ kind }) => {
+      const name = kind === 's3' ? uploadingOf(live.config()) : null;
+      return name === null || elections.leaseOf(name) !== null;
+    },
     onReport: (report, run) => {
       logTarget(log, report, run);
       metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });

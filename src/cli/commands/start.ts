@@ -7,6 +7,7 @@ import { createLog, type Log } from '../../app/log.ts';
 import { expressionsOf, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
 import { listen } from '../../app/serving/listen.ts';
+import { uploadingOf } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import { SECOND_MS } from '../../model/time.ts';
@@ -48,7 +49,10 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     isLasting: true,
     onOlder: 'migrate',
     printsMail: options.sandbox !== null,
-    onTaken: (names) => makeUp(pharos, upstreamsIn(names)),
+    onTaken: (names) => {
+      makeUp(pharos, upstreamsIn(names));
+      if (names.some((name) => name === uploadingOf(pharos.config))) pharos.targets.takeOver();
+    },
     onReport: (report) => {
       logReport(log, report);
       delivery.next();
@@ -64,8 +68,8 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
   if (options.sandbox !== null) pharos.setSiteUrl(door.url);
   process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
-  pharos.targets.open();
   await pharos.elections.open();
+  pharos.targets.open();
   let schedules = scheduleRuns(pharos);
   // The engine tells the log of a run that fails.
   const runAtOnce = (): void => void pharos.engine.submit({ trigger: 'start' });
