@@ -21,6 +21,7 @@ import type { Renderer } from '../publish/draw/renderer.ts';
 import { createPublishControl } from '../publish/publish-control.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
+import { createBucketStore } from '../publish/stored/bucket.ts';
 import type { TargetOptions } from '../publish/targets/create-target.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
@@ -28,8 +29,8 @@ import { createMetrics, type Metrics } from '../server/operators/metrics.ts';
 import { createOpsEvents, type OpsEvents } from '../server/operators/ops-events.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
-import { createLeases, FILE_LEASE_MS, SERVER_LEASE_MS } from '../store/leases.ts';
 import type { OnOlder } from '../store/migrations.ts';
+import { createLeases, FILE_LEASE_MS, SERVER_LEASE_MS } from '../store/nodes/leases.ts';
 import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import type { Store } from '../store/store.ts';
 import { createHttp, type Http } from '../sync/http/http.ts';
@@ -43,7 +44,9 @@ import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
-import { askingOf } from './nodes/turns.ts';
+import { createTaking, type Taking } from './nodes/take-releases.ts';
+import { askingOf, releasesOf } from './nodes/turns.ts';
+import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
 import { type Channels, createChannels } from './notify/channels.ts';
 import { createNotices, type Notices } from './notify/notices.ts';
 import { openStore, type StorePlace, storePlace } from './open-store.ts';
@@ -69,6 +72,10 @@ export interface Pharos {
   readonly engine: Engine;
   /** What this node does for all that share the database. */
   readonly elections: Elections;
+  /** Null: no releases are uploaded by this node. */
+  readonly releaseUploads: ReleaseUploads | null;
+  /** Null: releases are drawn here, or nothing is. */
+  readonly taking: Taking | null;
   /** Null: nothing is drawn. */
   readonly publisher: Publisher | null;
   readonly access: Access;
@@ -139,6 +146,8 @@ export interface ComposeOptions {
   readonly progress?: RunProgress;
   /** Prints sign-in mails instead of sending them. */
   readonly printsMail: boolean;
+  /** True: it draws nothing and takes releases that other nodes drew. Default: false. */
+  readonly isTaking?: boolean;
   /** Told what of the common work this node takes over from another, by name; absent: it takes part in none. */
   readonly onTaken?: (names: readonly string[]) => void;
   /** True: a preview, which shows what operators wrote with its drafts. Default: false. */
@@ -249,7 +258,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     inputs: siteInputs,
     siteUrl: live.siteUrl,
     memory: () => site.memory,
-    isPublishing: options.isPublishing,
+    isKeepingLinks: options.isPublishing || options.isTaking === true,
     onClosed: (slugs, state) => {
       log.info({ pages: slugs }, 'closed');
       targets.withdraw(slugs);
@@ -265,11 +274,13 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     isPage: (slug) => access.pageOf(slug) !== null,
     onError: (error) => log.error(messageOf(error)),
   });
+  const bucket =
+    first.releases === undefined ? null : createBucketStore(first.releases.s3, { now, random: Math.random, proxy });
   const elections = createElections({
     leases,
     names: () => {
-      const uploading = uploadingOf(live.config());
-      return [...live.upstreams().map(({ id }) => askingOf(id)), ...(uploading === null ? [] : [uploading])];
+      const common = [uploadingOf(live.config()), bucket === null ? null : releasesOf(bucket.place)];
+      return [...live.upstreams().map(({ id }) => askingOf(id)), ...common.filter((name) => name !== null)];
     },
     onTaken: options.onTaken ?? (() => undefined),
   });
@@ -322,6 +333,24 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       return restartNeeded;
     });
   };
+  const releases = releasesOf(bucket?.place ?? '');
+  const releaseUploads =
+    bucket === null || options.onTaken === undefined
+      ? null
+      : createReleaseUploads({
+          ...{ store: bucket, folders, database, now, log, state: keeper.lastState },
+          key: first.access.key ?? null,
+          isElected: () => elections.leaseOf(releases) !== null,
+          mayUpload: () => elections.confirm(releases),
+        });
+  const taking =
+    bucket === null || options.isTaking !== true
+      ? null
+      : createTaking({
+          ...{ store: bucket, folders, database, log, mayServe: keeper.mightServe },
+          copyKey: isServer ? null : key,
+          refreshPages: () => keeper.refresh(now()),
+        });
   const onNumbers: Pharos['onNumbers'] = (numbers) => raiseReleaseNumbers(database, numbers);
   const targets = createTargetKeeper({
     config: live.config,
@@ -368,6 +397,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     http,
     engine,
     elections,
+    releaseUploads,
+    taking,
     access,
     metrics,
     audit,
@@ -393,6 +424,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     close: async () => {
       stopping.abort();
       await targets.close();
+      await releaseUploads?.close();
+      await taking?.close();
       // It begins another publisher, which has to be there to be ended.
       await reconfigured;
       await engine.idle();

@@ -6,8 +6,8 @@ import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
 import { type Database, type Row, readIn, type Writer } from './database.ts';
 import { readEntries, readFirstSeen } from './identities.ts';
-import { isHeld, type Lease } from './lease.ts';
-import { superseded } from './leases.ts';
+import { isHeld, type Lease } from './nodes/lease.ts';
+import { superseded } from './nodes/leases.ts';
 import { readPasts } from './pasts.ts';
 import { forgetSubjects, readChanges } from './revisions.ts';
 import {

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { NOTHING_LEARNED } from '../../src/model/observation.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { createLeases } from '../../src/store/leases.ts';
+import { createLeases } from '../../src/store/nodes/leases.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
@@ -504,7 +504,7 @@ describe('two passes at once', () => {
   it('stay apart no longer than a lease lasts when the first was killed, and no pass of it is kept', async () => {
     const script = `
       import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
-      import { createLeases } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/leases.ts'))};
+      import { createLeases } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/nodes/leases.ts'))};
       const { database } = openSqlite(${JSON.stringify(join(folder, 'pharos.db'))}, 0);
       await createLeases(database, 1_000).take('pass/edge');
       console.log('taken');

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { takeLease } from '../../src/store/lease.ts';
 import { migrationsAfter } from '../../src/store/migrations.ts';
+import { takeLease } from '../../src/store/nodes/lease.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/store/postgres/postgres.ts';
 import { probePostgres } from '../../src/store/postgres/probe.ts';
 import { createQuota } from '../../src/sync/quota/quota.ts';

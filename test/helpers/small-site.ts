@@ -31,7 +31,7 @@ import {
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { siteFilesOf } from '../../src/publish/site/site-files.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { createLeases } from '../../src/store/leases.ts';
+import { createLeases } from '../../src/store/nodes/leases.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 

@@ -3,8 +3,8 @@
  * a lease; who holds one keeps it for as long as it lives, and all others look whether it came free.
  */
 
-import type { Lease } from '../../store/lease.ts';
-import type { Leases } from '../../store/leases.ts';
+import type { Lease } from '../../store/nodes/lease.ts';
+import type { Leases } from '../../store/nodes/leases.ts';
 
 export interface Elections {
   /** The lease of a thing as far as this node knows; null: another node has it. What is done under it is fenced by it. */

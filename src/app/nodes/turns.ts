@@ -10,6 +10,9 @@ import { schedulesOf } from '../schedules.ts';
 /** Asking an upstream on schedule. */
 export const askingOf = (upstreamId: string): string => `ask/${upstreamId}`;
 
+/** Uploading releases for nodes that draw nothing. */
+export const releasesOf = (place: string): string => `releases/${place}`;
+
 /** The upstreams among what was taken. */
 export function upstreamsIn(names: readonly string[]): readonly string[] {
   return names.filter((name) => name.startsWith('ask/')).map((name) => name.slice('ask/'.length));

@@ -25,13 +25,18 @@ export interface Door {
   readonly close: () => Promise<void>;
 }
 
+export interface ListenOptions {
+  readonly log: Log;
+  readonly port: number;
+  readonly host: string;
+  /** False: it says that it is not ready, so that no balancer sends visitors. Default: true. */
+  readonly takesVisitors?: boolean;
+}
+
 const CLOSE_PATIENCE_MS = 5_000;
 
 /** Listens; what is published is served from this moment. */
-export async function listen(
-  pharos: Pharos,
-  { log, port, host }: { log: Log; port: number; host: string },
-): Promise<Door> {
+export async function listen(pharos: Pharos, { log, port, host, takesVisitors = true }: ListenOptions): Promise<Door> {
   const stopLooking = await followStore(pharos, log);
   const reader = createReleaseReader(pharos.folders);
   let isStopping = false;
@@ -39,6 +44,8 @@ export async function listen(
     folders: pharos.folders,
     state: pharos.lastState(),
     isStopping,
+    takesVisitors,
+    hasReleases: pharos.taking?.hasReleases() ?? true,
     hasPublished: pharos.engine.lastReport() !== null,
   });
   const logAccess = createAccessLog(() => pharos.config.server.accessLog);
@@ -50,6 +57,7 @@ export async function listen(
     own: ownRoutesOf(pharos, { log, readiness }),
     isStopping: () => isStopping,
     badges: createBadgeService(),
+    ensure: pharos.taking?.ensure,
     sources: pharos.sources,
     locale: () => pharos.config.site.locale,
     // Asked at every request, since the configuration may change meanwhile.

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { compose, now, type Pharos } from '../../app/compose.ts';
 import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
-import { expressionsOf, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
+import { expressionsOf, missedUpstreams, releasesOf, upstreamsIn } from '../../app/nodes/turns.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
 import { listen } from '../../app/serving/listen.ts';
 import { uploadingOf } from '../../app/targets.ts';
@@ -18,17 +18,21 @@ import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
 import { loadConfig } from './common.ts';
+import { web } from './web.ts';
 
 export interface StartOptions {
   readonly config?: string;
   readonly port?: number;
   readonly host?: string;
   readonly quiet?: boolean;
+  /** `sync`: takes no visitors; `web`: only serves what other nodes drew. Default: `all`. */
+  readonly role?: 'all' | 'sync' | 'web';
 }
 
 /** Syncs on schedule, publishes what changed and serves, until stopped. */
 export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
+  if (options.role === 'web') return web(configured, options);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
   // Loaded only now: a configured server needs none of it.
   const { LARGE_WORLD, startSandbox } = await import('../../app/sandbox.ts');
@@ -52,11 +56,13 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     onTaken: (names) => {
       makeUp(pharos, upstreamsIn(names));
       if (names.some((name) => name === uploadingOf(pharos.config))) pharos.targets.takeOver();
+      if (names.some((name) => name.startsWith(releasesOf('')))) pharos.releaseUploads?.takeOver();
     },
     onReport: (report) => {
       logReport(log, report);
       delivery.next();
       pharos.targets.follow(report.id);
+      pharos.releaseUploads?.follow();
     },
   });
   const delivery = createDelivery(pharos, log);
@@ -64,6 +70,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     log,
     port: options.port ?? config.server.port,
     host: options.host ?? config.server.host,
+    takesVisitors: options.role !== 'sync',
   });
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
   if (options.sandbox !== null) pharos.setSiteUrl(door.url);

@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path';
 import { StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { Database } from '../../store/database.ts';
-import { type Lease, underLease } from '../../store/lease.ts';
-import { createLeases, type Leases } from '../../store/leases.ts';
+import { type Lease, underLease } from '../../store/nodes/lease.ts';
+import { createLeases, type Leases } from '../../store/nodes/leases.ts';
 import type { ReleaseFolders } from './folders.ts';
 
 const WAIT_MAX_MS = 20 * SECOND_MS;

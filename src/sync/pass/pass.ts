@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
-import { isHeld, type Lease } from '../../store/lease.ts';
-import { createLeases, type Leases, superseded } from '../../store/leases.ts';
+import { isHeld, type Lease } from '../../store/nodes/lease.ts';
+import { createLeases, type Leases, superseded } from '../../store/nodes/leases.ts';
 import type { Store, UpstreamRecord } from '../../store/store.ts';
 import { readControl, type UpstreamControl, withLedger } from '../../store/upstream-control.ts';
 import { createQuota } from '../quota/quota.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createElections, type Elections } from '../../../src/app/nodes/elections.ts';
-import { createLeases, type Leases } from '../../../src/store/leases.ts';
+import { createLeases, type Leases } from '../../../src/store/nodes/leases.ts';
 import { openSqlite } from '../../../src/store/sqlite/sqlite.ts';
 
 const LEASE_MS = 400;

@@ -4,8 +4,8 @@
  * out stays its holder's until somebody else takes it, which its fence tells.
  */
 
-import type { EpochMs } from '../model/time.ts';
-import type { Database, Reader, Writer } from './database.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Database, Reader, Writer } from '../database.ts';
 
 export interface Lease {
   /** What is done by one alone: `pass/edge`. */

@@ -1,8 +1,8 @@
 /** The leases of one process, made to last for as long as it lives and reaches the database. */
 
 import { randomUUID } from 'node:crypto';
-import { StatusError } from '../errors.ts';
-import type { Database } from './database.ts';
+import { StatusError } from '../../errors.ts';
+import type { Database } from '../database.ts';
 import { freeLeases, type Lease, releaseLease, renewLeases, takeLease } from './lease.ts';
 
 export interface Leases {
