@@ -26,6 +26,7 @@ export function createVisitors(nodes: readonly Node[]): Visitors {
   let isStopped = false;
 
   async function ask(node: Node, path: string): Promise<{ status: number; text: string } | null> {
+    if (away.has(node)) return null;
     const began = era.get(node);
     try {
       const response = await fetch(`${node.url()}${path}`, { signal: AbortSignal.timeout(20_000) });
