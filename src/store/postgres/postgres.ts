@@ -25,11 +25,11 @@ const KEPT_FROM_ROWS = 16;
 const WRITE_LOCK = 0x70_68_61_72_6f_73;
 
 /**
- * A writer waits for others as long as their largest pass may take. One that hangs between two statements, or whose
- * machine is gone, loses its transaction, so that it never keeps the other nodes from writing.
+ * A writer waits for others as long as their largest pass may take. One that hangs between two statements, was paused, or
+ * whose machine is gone, loses its transaction before its leases run out: until then it keeps the other nodes from writing.
  */
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '30s';
+  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '5s';
   SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
 
 export interface PostgresOptions {
