@@ -10,7 +10,7 @@ import { messageOf } from '../errors.ts';
 import type { SendMail } from '../mail/mail.ts';
 import { createPrintingMailer, createSmtpMailer } from '../mail/mailer.ts';
 import type { SourceFreshness } from '../model/page.ts';
-import { type EpochMs, toEpochMs } from '../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import { proxySettings } from '../network/proxy.ts';
 import { createDeliverer } from '../notify/deliver.ts';
 import { once } from '../once.ts';
@@ -22,6 +22,7 @@ import { createPublishControl } from '../publish/publish-control.ts';
 import { notedRevision } from '../publish/published-note.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
+import { createBucketStore } from '../publish/stored/bucket.ts';
 import type { TargetOptions } from '../publish/targets/create-target.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
@@ -30,6 +31,7 @@ import { createOpsEvents, type OpsEvents } from '../server/operators/ops-events.
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
 import type { OnOlder } from '../store/migrations.ts';
+import { createLeases, FILE_LEASE_MS, SERVER_LEASE_MS } from '../store/nodes/leases.ts';
 import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import type { Store } from '../store/store.ts';
 import { createHttp, type Http } from '../sync/http/http.ts';
@@ -38,9 +40,14 @@ import type { UpstreamReport } from '../sync/pass/report.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import { loginView } from '../views/login/login.ts';
 import { loginMail } from '../views/login/login-mail.ts';
+import { followClock, now } from './clock.ts';
 import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
+import { createElections, type Elections } from './nodes/elections.ts';
+import { createTaking, type Taking } from './nodes/take-releases.ts';
+import { askingOf, releasesOf } from './nodes/turns.ts';
+import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
 import { type Channels, createChannels } from './notify/channels.ts';
 import { createNotices, type Notices } from './notify/notices.ts';
 import { openStore, type StorePlace, storePlace } from './open-store.ts';
@@ -49,8 +56,10 @@ import { ownComponents } from './own-components.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import { secretKeyIn, secretKeyToRead } from './secret-key.ts';
 import { createSiteKeeper } from './site-keeper.ts';
-import { configuredTargets, createTargetKeeper, type TargetKeeper } from './targets.ts';
+import { configuredTargets, createTargetKeeper, type TargetKeeper, uploadingOf } from './targets.ts';
 import { type PublisherClient, startPublisher } from './workers/publisher-client.ts';
+
+export { now } from './clock.ts';
 
 export interface Pharos {
   /** The one in force. */
@@ -62,6 +71,12 @@ export interface Pharos {
   readonly upstreams: readonly Upstream[];
   readonly http: Http;
   readonly engine: Engine;
+  /** What this node does for all that share the database. */
+  readonly elections: Elections;
+  /** Null: no releases are uploaded by this node. */
+  readonly releaseUploads: ReleaseUploads | null;
+  /** Null: releases are drawn here, or nothing is. */
+  readonly taking: Taking | null;
   /** Null: nothing is drawn. */
   readonly publisher: Publisher | null;
   readonly access: Access;
@@ -132,12 +147,13 @@ export interface ComposeOptions {
   readonly progress?: RunProgress;
   /** Prints sign-in mails instead of sending them. */
   readonly printsMail: boolean;
+  /** True: it draws nothing and takes releases that other nodes drew. Default: false. */
+  readonly isTaking?: boolean;
+  /** Told what of the common work this node takes over from another, by name; absent: it takes part in none. */
+  readonly onTaken?: (names: readonly string[]) => void;
   /** True: a preview, which shows what operators wrote with its drafts. Default: false. */
   readonly showsDrafts?: boolean;
 }
-
-/** The clock of the process. */
-export const now = (): EpochMs => toEpochMs(Date.now());
 
 /** Waits without keeping the process alive by itself. */
 export const sleep = (ms: number): Promise<void> => wait(ms);
@@ -155,6 +171,9 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     folder: first.data,
   });
   const store = createStore(database);
+  const isServer = 'url' in place;
+  const unfollowClock = isServer ? await followClock(database) : () => undefined;
+  const leases = createLeases(database, isServer ? SERVER_LEASE_MS : FILE_LEASE_MS);
   const folders = releaseFolders(first.data);
   // Stopping waits for no quota and no slow answer.
   const stopping = new AbortController();
@@ -223,6 +242,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         folders,
         now,
         sleep,
+        leases,
         mayServe: (release) => keeper.mayServe(release, now()),
         tell: notices.tell,
       }),
@@ -242,7 +262,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     inputs: siteInputs,
     siteUrl: live.siteUrl,
     memory: () => site.memory,
-    isPublishing: options.isPublishing,
+    isKeepingLinks: options.isPublishing || options.isTaking === true,
     onClosed: (slugs, state) => {
       log.info({ pages: slugs }, 'closed');
       targets.withdraw(slugs);
@@ -258,15 +278,28 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     isPage: (slug) => access.pageOf(slug) !== null,
     onError: (error) => log.error(messageOf(error)),
   });
+  const bucket =
+    first.releases === undefined ? null : createBucketStore(first.releases.s3, { now, random: Math.random, proxy });
+  const elections = createElections({
+    leases,
+    names: () => {
+      const common = [uploadingOf(live.config()), bucket === null ? null : releasesOf(bucket.place)];
+      return [...live.upstreams().map(({ id }) => askingOf(id)), ...common.filter((name) => name !== null)];
+    },
+    onTaken: options.onTaken ?? (() => undefined),
+  });
   const engine = createEngine({
     store,
     now,
     upstreamIds: () => live.upstreams().map(({ id }) => id),
-    pass: (ids, passOptions) => {
+    pass: (ids, { isScheduled, ...wanted }) => {
       const upstreams = live.upstreams().filter((upstream) => ids.includes(upstream.id));
-      const deps = { store, http, now, random: Math.random, sleep, signal: stopping.signal, ...waitingOf(options) };
-      return runPass(upstreams, deps, telling(options.progress, upstreams.length, passOptions));
+      const { signal } = stopping;
+      const deps = { store, leases, http, now, random: Math.random, sleep, signal, ...waitingOf(options) };
+      const turnOf = isScheduled ? (id: string) => elections.leaseOf(askingOf(id)) : undefined;
+      return runPass(upstreams, deps, telling(options.progress, upstreams.length, { ...wanted, turnOf }));
     },
+    hasNews: () => site.publisher !== null && site.memory.hasTouched(),
     publisher: () => site.publisher,
     retentionDays: () => live.config().retentionDays,
     beforePublish: async (at) => {
@@ -304,6 +337,24 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       return restartNeeded;
     });
   };
+  const releases = releasesOf(bucket?.place ?? '');
+  const releaseUploads =
+    bucket === null || options.onTaken === undefined
+      ? null
+      : createReleaseUploads({
+          ...{ store: bucket, folders, database, now, log, state: keeper.lastState },
+          key: first.access.key ?? null,
+          isElected: () => elections.leaseOf(releases) !== null,
+          mayUpload: () => elections.confirm(releases),
+        });
+  const taking =
+    bucket === null || options.isTaking !== true
+      ? null
+      : createTaking({
+          ...{ store: bucket, folders, database, log, mayServe: keeper.mightServe },
+          copyKey: isServer ? null : key,
+          refreshPages: () => keeper.refresh(now()),
+        });
   const onNumbers: Pharos['onNumbers'] = (numbers) => raiseReleaseNumbers(database, numbers);
   const targets = createTargetKeeper({
     config: live.config,
@@ -316,7 +367,15 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         siteUrl: live.siteUrl,
         home: () => keeper.addresses().home,
         sources: keeper.sources,
+        mayUpload: async () => {
+          const name = uploadingOf(live.config());
+          return name !== null && elections.confirm(name);
+        },
       }),
+    isOurs: ({ kind }) => {
+      const name = kind === 's3' ? uploadingOf(live.config()) : null;
+      return name === null || elections.leaseOf(name) !== null;
+    },
     onReport: (report, run) => {
       logTarget(log, report, run);
       metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
@@ -341,6 +400,9 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     key,
     http,
     engine,
+    elections,
+    releaseUploads,
+    taking,
     access,
     metrics,
     audit,
@@ -366,6 +428,8 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     close: async () => {
       stopping.abort();
       await targets.close();
+      await releaseUploads?.close();
+      await taking?.close();
       // It begins another publisher, which has to be there to be ended.
       await reconfigured;
       await engine.idle();
@@ -376,6 +440,10 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await audit.close();
       await http.close();
       await icons.close();
+      await elections.close();
+      unfollowClock();
+      // What cannot be given back ends by itself.
+      await leases.close().catch(() => undefined);
       await store.close();
     },
   };

@@ -26,7 +26,7 @@ export interface SiteKeeperDeps {
   readonly siteUrl: () => string;
   readonly memory: () => SiteMemory;
   /** False: a command that only looks, so links on disk stay as they are. */
-  readonly isPublishing: boolean;
+  readonly isKeepingLinks: boolean;
   /** Told of pages that were public until now, once nobody can reach them here any more. */
   readonly onClosed: (slugs: readonly string[], state: SiteState) => void;
 }
@@ -38,6 +38,8 @@ export interface SiteKeeper {
   readonly showLastPublished: () => void;
   /** Whether a release may be served, by what is known at this moment. */
   readonly mayServe: (release: NextRelease, at: EpochMs) => Promise<boolean>;
+  /** The same, by what was known at the last look. */
+  readonly mightServe: (release: NextRelease) => boolean;
   /** The same object as long as nothing of it changed. */
   readonly addresses: () => SiteAddresses;
   /** As the store was when it was last read; null: it has not been. */
@@ -72,7 +74,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     // From here on no request gets in; hashing passwords may take a while, and links go meanwhile.
     const settled = access.setPages([...resolved.pages.map(toAccessPage), ...left.map(publicPage)], resolved.undecided);
     settled.catch(() => undefined);
-    const closed = deps.isPublishing ? await closePages({ folders, disk: DISK }, isOpenIn(resolved)) : [];
+    const closed = deps.isKeepingLinks ? await closePages({ folders, disk: DISK }, isOpenIn(resolved)) : [];
     if (closed.length > 0) deps.onClosed(closed, state);
     await settled;
   }
@@ -106,13 +108,8 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
       access.showPublic(pages.map(({ slug }) => slug));
       customDomains = domainsOf(pages);
     },
-    mayServe: async ({ slug, access: wanted, listed }, at) => {
-      const { resolved } = await refresh(at);
-      const isWanted = resolved.pages.some(
-        ({ definition }) => definition.slug === slug && definition.access === wanted,
-      );
-      return (isWanted || slug === SITE_SLUG) && listed.every(isOpenIn(resolved));
-    },
+    mayServe: async (release, at) => isServable(release, (await refresh(at)).resolved),
+    mightServe: (release) => last !== null && isServable(release, last.resolved),
     addresses: () => {
       const [siteUrl, config] = [deps.siteUrl(), deps.config()];
       const isSame =
@@ -137,6 +134,11 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     page: (slug) => known?.pages.find(({ definition }) => definition.slug === slug) ?? null,
     sources: () => last?.sources ?? [],
   };
+}
+
+function isServable({ slug, access, listed }: NextRelease, resolved: ResolvedSite): boolean {
+  const isWanted = resolved.pages.some(({ definition }) => definition.slug === slug && definition.access === access);
+  return (isWanted || slug === SITE_SLUG) && listed.every(isOpenIn(resolved));
 }
 
 function domainsOf(

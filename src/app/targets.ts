@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
+import { StatusError } from '../errors.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import { proxySettings } from '../network/proxy.ts';
@@ -11,7 +12,7 @@ import { createFolderStore } from '../publish/targets/folder-store.ts';
 import type { PageLock } from '../publish/targets/page-extras.ts';
 import { createS3Store } from '../publish/targets/s3-store.ts';
 import { createStaticListing } from '../publish/targets/static-listing.ts';
-import type { Target, TargetReport } from '../publish/targets/target.ts';
+import type { Target, TargetReport, TargetStore } from '../publish/targets/target.ts';
 import { moduleVersion } from './workers/drawing.ts';
 
 export interface TargetDeps {
@@ -25,6 +26,13 @@ export interface TargetDeps {
   readonly home: () => string | null;
   /** How fresh each upstream is by now. */
   readonly sources: () => readonly SourceFreshness[];
+  /** Whether this node is the one that uploads, asked before anything is written; default: it is alone. */
+  readonly mayUpload?: () => Promise<boolean>;
+}
+
+/** What is elected of several nodes: who uploads to the bucket. A folder is its node's own. Null: there is no bucket. */
+export function uploadingOf({ output: { s3 } }: Config): string | null {
+  return s3 === undefined ? null : `output/${s3.endpoint}/${s3.bucket}/${s3.prefix}`;
 }
 
 /** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */
@@ -46,8 +54,32 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   if (s3 === undefined) return targets;
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
   const listing = createStaticListing({ ...deps, sealed, hostFiles: null, versionOf: moduleVersion });
-  const store = createS3Store(s3, { now: deps.now, random: Math.random, proxy: proxySettings(process.env) });
+  const bucket = createS3Store(s3, { now: deps.now, random: Math.random, proxy: proxySettings(process.env) });
+  const store = deps.mayUpload === undefined ? bucket : fenced(bucket, deps.mayUpload);
   return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];
+}
+
+/** A node that was paused while another took over writes nothing over what that has written. */
+function fenced(store: TargetStore, mayUpload: () => Promise<boolean>): TargetStore {
+  const require = async (): Promise<void> => {
+    if (!(await mayUpload()))
+      throw new StatusError({ code: 'TARGET_BUSY', message: `${store.place}: another node has taken over uploading.` });
+  };
+  return {
+    ...store,
+    put: async (file) => {
+      await require();
+      return store.put(file);
+    },
+    remove: async (path) => {
+      await require();
+      await store.remove(path);
+    },
+    writeLedger: async (...args) => {
+      await require();
+      return store.writeLedger(...args);
+    },
+  };
 }
 
 function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
@@ -61,6 +93,8 @@ function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
 export interface TargetKeeper {
   /** Reads what the targets hold and brings it in line with what is published, beside everything else. */
   readonly open: () => void;
+  /** This node uploads from now on, and another one did before: what is there is read anew. */
+  readonly takeOver: () => void;
   /** Has the targets updated after this run, beside everything else. Asked while it goes on: once more after. */
   readonly follow: (runId: string) => void;
   /** Has these pages taken out of every target at once, before whatever it is doing. */
@@ -76,10 +110,13 @@ export interface TargetKeeperOptions {
   readonly config: () => Config;
   readonly make: (config: Config) => readonly Target[];
   readonly onReport: (report: TargetReport, runId: string) => void;
+  /** Whether this node is the one that brings a target up to date. */
+  readonly isOurs: (target: Target) => boolean;
 }
 
 /** Makes the keeper. A target that is slow or dead holds up nobody, the other target neither. */
-export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptions): TargetKeeper {
+export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
+  const { config, make } = options;
   let kept: { readonly config: Config; readonly keepers: readonly OneKeeper[] } | null = null;
   const closing = new Set<Promise<void>>();
   let isClosed = false;
@@ -96,13 +133,21 @@ export function createTargetKeeper({ config, make, onReport }: TargetKeeperOptio
     const wanted = config();
     if (kept?.config === wanted) return kept.keepers;
     retire(kept?.keepers ?? []);
-    kept = { config: wanted, keepers: make(wanted).map((target) => keepOne(target, onReport)) };
+    kept = { config: wanted, keepers: make(wanted).map((target) => keepOne(target, options)) };
     return kept.keepers;
   }
 
+  const open = (): void => {
+    for (const keeper of current()) keeper.open();
+  };
+
   return {
-    open: () => {
-      for (const keeper of current()) keeper.open();
+    open,
+    takeOver: () => {
+      if (isClosed) return;
+      retire(kept?.keepers ?? []);
+      kept = null;
+      open();
     },
     follow: (runId) => {
       if (!isClosed) for (const keeper of current()) keeper.follow(runId);
@@ -133,7 +178,7 @@ interface OneKeeper {
   readonly close: () => Promise<void>;
 }
 
-function keepOne(target: Target, onReport: TargetKeeperOptions['onReport']): OneKeeper {
+function keepOne(target: Target, { onReport, isOurs }: Pick<TargetKeeperOptions, 'onReport' | 'isOurs'>): OneKeeper {
   let last: TargetReport | null = null;
   let isRunning = false;
   let isClosed = false;
@@ -150,12 +195,15 @@ function keepOne(target: Target, onReport: TargetKeeperOptions['onReport']): One
     isRunning = false;
   };
   const follow = (runId: string): void => {
+    if (!isOurs(target)) return;
     if (isRunning) waiting = runId;
     else void work(runId);
   };
   return {
     // What closed while nobody looked, or is open only by a backup that was put back, leaves before anything is published.
-    open: () => void target.open().then(() => follow(OPENING)),
+    open: () => {
+      if (isOurs(target)) void target.open().then(() => follow(OPENING));
+    },
     follow,
     withdraw: () => {
       target.interrupt();

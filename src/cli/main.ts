@@ -1,6 +1,6 @@
 /** The command line: which commands there are, their options, and what their exit status means. */
 
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort, WORKERS } from './command-options.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
@@ -63,11 +63,16 @@ export function programOf(done: (status: number) => void): Command {
     .option(...CONFIG)
     .option(...PORT, toPort)
     .option('--host <address>', 'address to listen on')
+    .addOption(
+      new Option('--role <role>', 'what this node does: sync and publish, serve what others published, or both')
+        .choices(['all', 'sync', 'web'])
+        .default('all'),
+    )
     .option(...WORKERS, toCount)
     .option(...QUIET)
     .addHelpText(
       'after',
-      '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080\n  pharos start --workers 4',
+      '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080\n  pharos start --workers 4\n  pharos start --role web',
     )
     .action(run(async () => (await import('./commands/start.ts')).start));
   program

@@ -71,6 +71,15 @@ const S3Schema = z
   )
   .transform((s3) => ({ ...s3, region: s3.region ?? regionOf(s3.endpoint) }));
 
+/** Where nodes that draw nothing take releases from. Private: gated pages are in it as they are. */
+export const ReleasesSchema = z
+  .strictObject({
+    s3: S3Schema.describe(
+      'Private bucket that nodes with --role web take releases from; docs/nodes.md. Never one that is served.',
+    ),
+  })
+  .optional();
+
 /** Kept current by `pharos start` and written by `pharos build`. */
 export const OutputSchema = z
   .strictObject({

@@ -28,7 +28,7 @@ import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { CaSchema } from './certificates.ts';
 import { IntakeSchema } from './intake.ts';
 import { NotificationSchema, notificationFaults } from './notifications.ts';
-import { OutputSchema } from './output.ts';
+import { OutputSchema, ReleasesSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
 
@@ -432,6 +432,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         .default([])
         .describe('Webhooks from alerting systems that open and resolve incidents.'),
       output: OutputSchema,
+      releases: ReleasesSchema,
       access: z
         .strictObject({
           smtp: SecretSchema.optional().describe('smtp:// or smtps:// URL with user and password.'),
@@ -518,6 +519,15 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
           message: 'this is inside the data folder, which holds private pages. Choose another folder',
         });
       }
+      const { releases, output } = config;
+      if (releases !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['releases', 's3', 'bucket'],
+          message:
+            'this is the bucket of output.s3, which everybody reads. Releases hold private pages: use another bucket',
+        });
+      }
       const ids = new Set(config.upstreams.flatMap((upstream) => upstream?.id ?? []));
       unique(
         config.notifications,
@@ -569,6 +579,16 @@ function unique<T>(
     if (seen.has(key)) report(index, key);
     seen.add(key);
   }
+}
+
+/** Whatever the prefix: who may read a bucket is mostly said of all of it. */
+function isSameBucket(one: S3Place, other: S3Place): boolean {
+  return one.endpoint === other.endpoint && one.bucket === other.bucket;
+}
+
+interface S3Place {
+  readonly endpoint: string;
+  readonly bucket: string;
 }
 
 /** Whether one of two folders, as written in the file, is the other or in it. */

@@ -6,7 +6,7 @@ import type { EmailAddress } from '../mail/email-address.ts';
 import { parseEmailAddress } from '../mail/email-address.ts';
 import type { EpochMs } from '../model/time.ts';
 import { toIso } from '../model/time.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Reader } from '../store/database.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { newSubscriberId } from './links.ts';
 import { oweLink } from './outbox.ts';
@@ -18,7 +18,7 @@ export interface ListedSubscriber extends Omit<Subscriber, 'address'> {
 }
 
 export async function listSubscribers(
-  database: Pick<Database, 'all'>,
+  database: Reader,
   seal: AddressSeal,
   slug: string | null,
 ): Promise<readonly ListedSubscriber[]> {

@@ -4,8 +4,10 @@ import type { MonitorId } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
-import { type Database, type Row, readIn } from './database.ts';
+import { type Database, type Row, readIn, type Writer } from './database.ts';
 import { readEntries, readFirstPublished, readFirstSeen } from './identities.ts';
+import { isHeld, type Lease } from './nodes/lease.ts';
+import { superseded } from './nodes/leases.ts';
 import { readPasts } from './pasts.ts';
 import { forgetSubjects, readChanges } from './revisions.ts';
 import {
@@ -54,9 +56,14 @@ export function createStore(database: Database): Store {
       }));
       return new Map(rows.map((row) => parseMonitor(row['document'])).map((monitor) => [monitor.id, monitor]));
     },
-    commitPass: (commit) => database.transaction((tx) => commitPass(tx, commit)),
-    holdVanished: (upstreamId, hash) =>
+    commitPass: (commit) =>
       database.transaction(async (tx) => {
+        await requireHeld(tx, commit.lease);
+        return commitPass(tx, commit);
+      }),
+    holdVanished: (upstreamId, hash, lease) =>
+      database.transaction(async (tx) => {
+        await requireHeld(tx, lease);
         await tx.run(
           'INSERT INTO upstream (id, held_hash) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET held_hash = excluded.held_hash',
           [upstreamId, hash],
@@ -174,6 +181,10 @@ function toMaintenance(row: Row): StoredMaintenance {
     changedAt: Number(row['changed_at']) as EpochMs,
     firstSeenAt: Number(row['first_seen_at']) as EpochMs,
   };
+}
+
+async function requireHeld(tx: Writer, lease: Lease | undefined): Promise<void> {
+  if (lease !== undefined && !(await isHeld(tx, lease))) throw superseded(lease);
 }
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {

@@ -1,11 +1,15 @@
 /** The little of a database that the stores need; SQLite and Postgres both give it. */
 
+import type { EpochMs } from '../model/time.ts';
+
 export type SqlValue = string | number | null;
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Reader {
   /** Rows of one statement; `?` marks a parameter. */
   readonly all: (sql: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>;
+  /** What the clock of the database says: the same for every process that uses it, whatever their machines' clocks say. */
+  readonly time: () => Promise<EpochMs>;
 }
 
 export interface Writer extends Reader {
@@ -13,6 +17,8 @@ export interface Writer extends Reader {
   readonly run: (sql: string, params?: readonly SqlValue[]) => Promise<number>;
   /** Runs one statement once per row of parameters. */
   readonly runMany: (sql: string, rows: readonly (readonly SqlValue[])[]) => Promise<void>;
+  /** Has every process that listens told, once this is committed. */
+  readonly announce: () => Promise<void>;
 }
 
 export interface TransactionOptions {
@@ -33,6 +39,13 @@ export interface Database extends Reader {
   /** True: nothing can be stored, and whatever would be is refused with STORE_UNAVAILABLE. Default: false. */
   readonly isReadOnly?: boolean;
   readonly transaction: <T>(task: (tx: Writer) => Promise<T>, options?: TransactionOptions) => Promise<T>;
+  /**
+   * Calls `listener` when any process announced something, and when it may have been missed. No more than a hint that
+   * saves waiting: a file tells nobody, and a connection may be lost without a word.
+   *
+   * @returns what ends it
+   */
+  readonly listen: (listener: () => void) => () => Promise<void>;
   /** A consistent copy in `file` while others read and write. */
   readonly backup: (file: string) => Promise<void>;
   /**

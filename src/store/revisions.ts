@@ -21,6 +21,7 @@ export async function recordChanges(tx: Writer, upstreamId: string, changes: Com
   await mark('maintenance', maintenances);
   await mark('upstream', hasNewDefinitions ? [upstreamId] : []);
   await recordSubjects(tx, incidents, maintenances);
+  await tx.announce();
 }
 
 /** @see Store.changesSince */

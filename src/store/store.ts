@@ -14,6 +14,7 @@ import type { SpanChange } from '../model/record.ts';
 import type { MonitorPast } from '../model/reported.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
+import type { Lease } from './nodes/lease.ts';
 
 /** When each part of an upstream was last read; null: never. */
 export interface UpstreamRecord {
@@ -45,6 +46,8 @@ export interface PassCommit {
    */
   readonly continuity: 'continuous' | 'broken';
   readonly spanChanges: readonly SpanChange[];
+  /** What whoever commits has to hold still; absent: nothing. */
+  readonly lease?: Lease;
 }
 
 /** What really changed by a commit: ids of monitors (state or description), incidents, maintenances, and whether definitions did. */
@@ -128,9 +131,14 @@ export interface Store {
   readonly changesSince: (revision: number) => Promise<Changes>;
   /** When something was first published from this store, which tells it from another; null: nothing was. */
   readonly firstPublishedAt: () => Promise<EpochMs | null>;
+  /** @throws STORE_UNAVAILABLE with `superseded` in its context and nothing changed, when somebody else has its lease */
   readonly commitPass: (commit: PassCommit) => Promise<CommitResult>;
-  /** Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed. */
-  readonly holdVanished: (upstreamId: string, hash: string | null) => Promise<void>;
+  /**
+   * Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed.
+   *
+   * @throws as `commitPass`
+   */
+  readonly holdVanished: (upstreamId: string, hash: string | null, lease?: Lease) => Promise<void>;
   /** Ids there of the incidents of an upstream that are open. */
   readonly openStories: (upstreamId: string) => Promise<ReadonlyMap<string, Incident>>;
   /** What the open incidents of an upstream are about. */

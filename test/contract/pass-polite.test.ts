@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { NOTHING_LEARNED } from '../../src/model/observation.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { takeLease } from '../../src/store/lease.ts';
+import { createLeases } from '../../src/store/nodes/leases.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
@@ -55,12 +56,12 @@ async function restart(): Promise<void> {
 }
 
 async function pass(upstream: Upstream, say: Say, more: Partial<PassDeps> & PassOptions = {}): Promise<UpstreamReport> {
-  const { isManual = false, isHinted = false, ...deps } = more;
+  const { isManual = false, isHinted = false, turnOf, ...deps } = more;
   const http = toyHttp(clock, say);
   const { upstreams } = await runPass(
     [upstream],
     { store, http, now: clock.now, sleep: clock.sleep, random: () => 0.5, ...deps },
-    { isManual, isHinted },
+    { isManual, isHinted, turnOf },
   );
   sent.push(...http.sent);
   const [report] = upstreams;
@@ -500,43 +501,82 @@ describe('two passes at once', () => {
     await other.close();
   });
 
-  it('stay apart no longer than three minutes when the first is gone without a trace', async () => {
-    const request = { name: 'pass/edge', now: clock.now(), ttlMs: 3 * MINUTE_MS };
-    expect(await takeLease(store.database, request)).not.toBeNull();
-    clock.advance(3 * MINUTE_MS - 1);
-    expect(await pass(edge, fine)).toMatchObject({ cause: 'overlap' });
-    clock.advance(1);
-    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
-  });
-
-  it('stay apart by a clock that was set back since no longer than by one that is right', async () => {
-    const ahead = toEpochMs(clock.now() + HOUR_MS);
-    await takeLease(store.database, { name: 'pass/edge', now: ahead, ttlMs: 3 * MINUTE_MS });
-    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
-  });
-
-  it('stay apart when the clock of the second is behind, by as much as a lease lasts', async () => {
-    await takeLease(store.database, { name: 'pass/edge', now: clock.now(), ttlMs: 3 * MINUTE_MS });
-    clock.advance(-2 * MINUTE_MS);
-    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'overlap' });
-  });
-
-  it('are one after the other when the first was killed: the next does not wait for it', async () => {
+  it('stay apart no longer than a lease lasts when the first was killed, and no pass of it is kept', async () => {
     const script = `
       import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
-      import { takeLease } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/lease.ts'))};
+      import { createLeases } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/nodes/leases.ts'))};
       const { database } = openSqlite(${JSON.stringify(join(folder, 'pharos.db'))}, 0);
-      await takeLease(database, { name: 'pass/edge', now: ${clock.now()}, ttlMs: 180000 });
+      await createLeases(database, 1_000).take('pass/edge');
       console.log('taken');
-      setInterval(() => undefined, 1000);
+      setInterval(() => undefined, 1_000);
     `;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
     await once(child.stdout, 'data');
-    expect(await pass(edge, fine)).toMatchObject({ kind: 'skipped', cause: 'overlap' });
+    // It is renewed for as long as its process lives.
+    await wait(1_500);
+    const leases = createLeases(store.database, 1_000);
+    expect(await pass(edge, fine, { leases })).toMatchObject({ kind: 'skipped', cause: 'overlap' });
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect(await pass(edge, fine)).toMatchObject({ kind: 'ok' });
+    await wait(1_000);
+    expect(await pass(edge, fine, { leases })).toMatchObject({ kind: 'ok' });
   });
+
+  it('wait for each other where the upstream itself says that it changed', async () => {
+    const other = open();
+    const gate = Promise.withResolvers<void>();
+    const first = pass(edge, async (path, question) => {
+      await gate.promise;
+      return fine(path, question);
+    });
+    await wait(20);
+    const hinted = pass(edge, fine, { store: other, isHinted: true, sleep: (ms) => wait(ms) });
+    setTimeout(gate.resolve, 200);
+    expect((await Promise.all([first, hinted])).map(({ kind }) => kind)).toEqual(['ok', 'ok']);
+    await other.close();
+  });
+
+  it('keep nothing of the one that was paused while another took over, and it asks nothing more', async () => {
+    const other = open();
+    const upstream = asking(function* () {
+      for (const path of ['/1', '/2', '/3']) yield* ask(about(path, 'list'));
+      return NOTHING_LEARNED;
+    });
+    let isOver = false;
+    const report = await pass(upstream, async (path, question) => {
+      if (!isOver) {
+        isOver = true;
+        await takeOver('pass/edge');
+        await wait(20);
+        expect(await pass(edge, sound(toyMonitors(2)), { store: other })).toMatchObject({ kind: 'ok' });
+        sent.length = 0;
+      }
+      return fine(path, question);
+    });
+    expect(report).toMatchObject({ kind: 'skipped', cause: 'overlap' });
+    expect((await store.monitors()).size).toBe(2);
+    await other.close();
+  });
+
+  it('asks for the schedule where its turn is held, and nowhere else', async () => {
+    const leases = createLeases(store.database);
+    const turn = await leases.take('ask/edge');
+    const turnOf = () => turn;
+    expect(await pass(edge, fine, { leases, turnOf: () => null })).toMatchObject({
+      cause: 'elsewhere',
+      requestsUsed: 0,
+    });
+    expect(await pass(edge, fine, { leases, turnOf })).toMatchObject({ kind: 'ok' });
+    await takeOver('ask/edge');
+    expect(await pass(edge, fine, { leases, turnOf })).toMatchObject({ cause: 'elsewhere', requestsUsed: 0 });
+    await leases.close();
+  });
+
+  /** Somebody else took a lease while this process was paused, and let it run out since. */
+  const takeOver = (name: string): Promise<number> =>
+    store.database.transaction((tx) =>
+      tx.run("UPDATE lease SET holder = 'another', fence = fence + 1, until_at = 1 WHERE name = ?", [name]),
+    );
 });
 
 describe('a pass that is stopped', () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { takeLease } from '../../src/store/lease.ts';
 import { migrationsAfter } from '../../src/store/migrations.ts';
+import { takeLease } from '../../src/store/nodes/lease.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/store/postgres/postgres.ts';
 import { probePostgres } from '../../src/store/postgres/probe.ts';
 import { createQuota } from '../../src/sync/quota/quota.ts';
@@ -86,7 +86,7 @@ describe('Postgres', () => {
   it('gives a lease to one of two nodes, and nothing of theirs is lost between a look and a write', async () => {
     const nodes = [open(), open()];
     const leases = await Promise.all(
-      nodes.map((node) => takeLease(node, { name: 'pass/edge', now: toEpochMs(1_000), ttlMs: 60_000 })),
+      nodes.map((node, index) => takeLease(node, { name: 'pass/edge', holder: `node-${index}`, ttlMs: 60_000 })),
     );
     expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
     const addOne = (node: PostgresDatabase) =>

@@ -19,13 +19,15 @@ const CHILD = join(import.meta.dirname, '../helpers/publishing-process.ts');
 /** Two hundred at 25 times the scale; each is a process that begins, publishes and dies. */
 const KILLS = Math.max(2, Math.round(8 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
 const LANES = 2;
+/** Short, since each publisher that was killed is waited for. */
+const LEASE_MS = 400;
 
 /** The state in the `count`-th second: each other than the one before. */
 const stateAt = (count: number) => (count % 2 === 0 ? 'operational' : 'major_outage');
 
 /** Publishes once a second of the clock, as quickly as it can, until it is killed; the last second that it said was published. */
 async function publishAndKill(folder: string, first: number, afterMs: number): Promise<number> {
-  const child = fork(CHILD, [folder]);
+  const child = fork(CHILD, [folder, 'acme', String(LEASE_MS)]);
   const exited = once(child, 'exit');
   await once(child, 'message');
   let published = first - 1;

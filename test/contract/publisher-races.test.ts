@@ -79,6 +79,13 @@ async function closeAll(): Promise<void> {
   await closeSmallSites();
 }
 
+/** The lease was another process's while this one was paused, and ran out since. */
+async function takeOver({ store }: SmallSite): Promise<void> {
+  await store.database.transaction((tx) =>
+    tx.run("UPDATE lease SET holder = 'another', fence = fence + 1, until_at = 1"),
+  );
+}
+
 function later(site: SmallSite, ms: number): EpochMs {
   site.clock.now = toEpochMs(site.clock.now + ms);
   return site.clock.now;
@@ -125,7 +132,7 @@ describe('two publishers of one data folder', () => {
     const sleeping = sleeper.run();
     await paused;
 
-    // Twice the time that a lease lasts.
+    await takeOver(site);
     const now = later(site, 2 * MINUTE_MS);
     const other = otherProcess(site);
     other.clock.now = now;
@@ -177,12 +184,11 @@ describe('two publishers of one data folder', () => {
   it('fence each other: of two leases the later one alone switches', async () => {
     const site = createSmallSite({ pages: ['acme'] });
     const other = openSqlite(join(site.folder, 'pharos.db'), SITE_START).database;
-    let clock = SITE_START;
-    const deps = { folders: site.folders, now: () => clock, sleep: async () => undefined };
+    const deps = { folders: site.folders, now: () => SITE_START, sleep: async () => undefined };
     const done: string[] = [];
     await withPublishLease({ ...deps, database: site.store.database }, async (early) => {
       await early.pass(async () => void done.push('early'));
-      clock = toEpochMs(clock + 2 * MINUTE_MS);
+      await takeOver(site);
       await withPublishLease({ ...deps, database: other }, async (late) => {
         await late.pass(async () => void done.push('late'));
         await expect(early.pass(async () => void done.push('early again'))).rejects.toThrow('taken over');

@@ -280,6 +280,7 @@ describe('with Postgres', () => {
     expect(await target.all('SELECT COUNT(*) AS count FROM first_seen')).toEqual([{ count: 0 }]);
     // A source that lost rows on the way is found out by the counts.
     const lossy = {
+      ...database,
       all: async (sql: string, params?: readonly (string | number | null)[]) =>
         sql.startsWith('SELECT subject, at') ? [] : database.all(sql, params),
     };

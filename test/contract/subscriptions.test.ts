@@ -37,6 +37,7 @@ const pageWith = (access: 'public' | 'password' | 'email-domain', version = 'v1'
 function watched(database: Database): { readonly database: Database; readonly statements: string[] } {
   const statements: string[] = [];
   const noting = (writer: Writer): Writer => ({
+    ...writer,
     all: (sql, params) => {
       statements.push(sql);
       return writer.all(sql, params);

@@ -1,6 +1,7 @@
 /**
- * Both databases for one suite. Postgres is PGlite, or the server of PHAROS_TEST_POSTGRES: a role that may make schemas,
- * `PHAROS_TEST_POSTGRES=postgres://postgres@127.0.0.1:5432/postgres npx vitest run test/contract`.
+ * Both databases for one suite. Postgres is the server of PHAROS_TEST_POSTGRES: a role that may make schemas,
+ * `PHAROS_TEST_POSTGRES=postgres://postgres@127.0.0.1:5432/postgres npx vitest run test/contract`; else one of its own,
+ * where this machine has the programs; else PGlite, in this process.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -11,7 +12,8 @@ import pg from 'pg';
 import type { Database } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres/postgres.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { type PgliteServer, startPglite } from './pglite-server.ts';
+import { EMPTY, type PgliteServer, startPglite } from './pglite-server.ts';
+import { postgresPrograms, startRealPostgres } from './real-postgres.ts';
 
 export const DATABASES = ['SQLite', 'Postgres'] as const;
 export type DatabaseKind = (typeof DATABASES)[number];
@@ -37,6 +39,8 @@ export async function startDatabases(kind: DatabaseKind): Promise<TestDatabases>
   if (kind === 'SQLite') return { fresh: async () => sqliteDatabase(), stop: async () => undefined };
   const server = process.env['PHAROS_TEST_POSTGRES'];
   if (server !== undefined) return { fresh: () => schemaOf(server), stop: async () => undefined };
+  const programs = postgresPrograms();
+  if (programs !== null) return ownServer(programs);
   const pglite = await startPglite();
   return { fresh: () => emptied(pglite), stop: pglite.stop };
 }
@@ -55,6 +59,18 @@ async function emptied(pglite: PgliteServer): Promise<TestDatabase> {
     () => openPostgres(pglite.url),
     async () => undefined,
   );
+}
+
+async function ownServer(programs: string): Promise<TestDatabases> {
+  const server = await startRealPostgres(programs);
+  const fresh = async (): Promise<TestDatabase> => {
+    await inServer(server.url, EMPTY);
+    return tracked(
+      () => openPostgres(server.url),
+      async () => undefined,
+    );
+  };
+  return { fresh, stop: server.stop };
 }
 
 async function schemaOf(server: string): Promise<TestDatabase> {

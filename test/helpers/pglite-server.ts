@@ -22,7 +22,7 @@ const SSL_REQUEST = 80_877_103;
 const ROLLBACK = Buffer.from('Q\0\0\0\rROLLBACK\0', 'latin1');
 
 /** Every table as its migrations left it: making them anew takes a second. */
-const EMPTY = `DO $$ DECLARE name text; BEGIN
+export const EMPTY = `DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_version' LOOP
     EXECUTE format('DELETE FROM %I', name);
     IF name = 'revision' THEN INSERT INTO revision (value) VALUES (0); END IF;

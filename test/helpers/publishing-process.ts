@@ -1,7 +1,7 @@
 /**
  * A process that publishes a small site when it is told to: for races between real processes, and to be killed.
  *
- * Run with the data folder as its argument. Takes `{ now, states }` (states: a pass is committed first) and answers
+ * Run with the data folder, its pages, and how long a lease lasts as its arguments. Takes `{ now, states }` (states: a pass is committed first) and answers
  * with the report of the run.
  */
 
@@ -18,8 +18,12 @@ export interface PublishOrder {
 
 export type PublishAnswer = PublishReport | { readonly error: string };
 
-const [folder = '', pages = 'acme'] = process.argv.slice(2);
-const site = createSmallSite({ folder, pages: pages.split(',') });
+const [folder = '', pages = 'acme', leaseMs] = process.argv.slice(2);
+const site = createSmallSite({
+  folder,
+  pages: pages.split(','),
+  ...(leaseMs === undefined ? {} : { leaseMs: Number(leaseMs) }),
+});
 const { run } = site.publisher({ onError: () => undefined });
 
 process.on('message', async ({ now, states }: PublishOrder) => {

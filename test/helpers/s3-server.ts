@@ -148,6 +148,8 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     const there = s3.objects.get(key);
     if (method === 'GET') {
       if (there === undefined) return fail(404, 'NoSuchKey');
+      if (request.headers['if-none-match'] === there.etag)
+        return { status: 304, headers: { etag: there.etag }, body: Buffer.alloc(0) };
       return { status: 200, headers: { ...there.headers, etag: there.etag }, body: there.body };
     }
     if (method === 'DELETE') {

@@ -31,6 +31,7 @@ import {
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { siteFilesOf } from '../../src/publish/site/site-files.ts';
 import { createStore } from '../../src/store/create-store.ts';
+import { createLeases } from '../../src/store/nodes/leases.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -62,6 +63,8 @@ export interface SmallSiteInit {
   readonly home?: string | null;
   /** Shared with another site: two processes over one data folder. */
   readonly folder?: string;
+  /** How long the lease of a publisher that was killed keeps the next one waiting. */
+  readonly leaseMs?: number;
 }
 
 export interface SmallSite {
@@ -166,6 +169,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
           now: () => clock.now,
           sleep: (ms) => sleep(ms),
           mayServe: async () => true,
+          leases: createLeases(store.database, init.leaseMs),
         }),
         onError: (error) => {
           throw error;

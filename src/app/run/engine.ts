@@ -6,8 +6,8 @@ import type { Store } from '../../store/store.ts';
 import type { RunDeps, RunOrder } from './order.ts';
 import { type ActiveRun, beginRun, type RunOutcome } from './run.ts';
 
-export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'onTrouble'> {
-  /** What began it: `schedule`, `command`, `rebuild`, `hook`, `write`, `start`. */
+export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'isScheduled' | 'onTrouble'> {
+  /** What began it: `schedule`, `command`, `rebuild`, `hook`, `write`, `start`; `news`: another process learned something. */
   readonly trigger: string;
   /** True: before everything that waits, since somebody says that something just changed. */
   readonly isUrgent?: boolean;
@@ -47,6 +47,8 @@ export interface EngineDeps extends RunDeps {
   /** Told of every request, with the id of the run that it begins or joins. */
   readonly onQueued?: (runId: string, request: RunRequest) => void;
   readonly onStarted?: (runId: string) => void;
+  /** Whether something happened to a page that no run has published yet. Default: never. */
+  readonly hasNews?: () => boolean;
 }
 
 export interface Engine {
@@ -58,6 +60,11 @@ export interface Engine {
   readonly submit: (request: RunRequest) => QueuedRun;
   /** `submit`, for callers that only want the report. */
   readonly run: (request: RunRequest) => Promise<RunReport>;
+  /**
+   * Publishes what another process learned: within the run under way, if that waits for upstreams still, or else after it,
+   * unless it took that along.
+   */
+  readonly publishNews: () => void;
   /** Does something after what runs and before what waits. */
   readonly between: <T>(task: () => Promise<T>) => Promise<T>;
   readonly lastReport: () => RunReport | null;
@@ -90,7 +97,7 @@ interface Running extends QueuedRun {
 }
 
 /** What several requests are called together: that of the most deliberate. */
-const TRIGGERS = ['start', 'schedule', 'hook', 'write', 'rebuild', 'command'];
+const TRIGGERS = ['news', 'start', 'schedule', 'hook', 'write', 'rebuild', 'command'];
 /** An operator asks, so an upstream that is being left alone is tried all the same. */
 const MANUAL_TRIGGERS: ReadonlySet<string> = new Set(['rebuild', 'command']);
 
@@ -127,13 +134,9 @@ export function createEngine(deps: EngineDeps): Engine {
         (pass?.upstreams.some((item) => item.kind === 'failed') ?? false) ||
         (publish?.pages.some((page) => page.kind === 'failed') ?? false),
     };
-    await deps.store.recordRun({
-      id: report.id,
-      startedAt,
-      endedAt: report.endedAt,
-      trigger,
-      report: JSON.stringify(report),
-    });
+    const { endedAt } = report;
+    if (!isOfOthers(report))
+      await deps.store.recordRun({ id, startedAt, endedAt, trigger, report: JSON.stringify(report) });
     await retainDaily();
     lastReport = report;
     current = null;
@@ -232,9 +235,23 @@ export function createEngine(deps: EngineDeps): Engine {
     return mine;
   }
 
+  let isNewsWaiting = false;
+  function publishNews(): void {
+    const request: RunRequest = { trigger: 'news', upstreams: [], isUrgent: true };
+    // Before the first report everything is news, and it is being published.
+    if (lastReport === null || deps.hasNews?.() !== true || isNewsWaiting) return;
+    if (current?.run.ask({ upstreams: [], ...askerOf(request), isUrgent: true }) === true) return;
+    isNewsWaiting = true;
+    void (running ?? Promise.resolve()).then(() => {
+      isNewsWaiting = false;
+      if (deps.hasNews?.() === true) submit(request);
+    });
+  }
+
   return {
     submit,
     run: (request) => submit(request).report,
+    publishNews,
     between: <T>(task: () => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         asides.push(() => task().then(resolve, reject));
@@ -268,6 +285,17 @@ function moreDeliberate(first: string, second: string): string {
 }
 
 /** Whose wish a run is: an operator's, or that of an upstream which proves by it that it lives. */
-function askerOf({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted'> {
-  return { isManual: MANUAL_TRIGGERS.has(trigger), isHinted: trigger === 'hook' || trigger === 'write' };
+function askerOf({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'> {
+  return {
+    isManual: MANUAL_TRIGGERS.has(trigger),
+    isHinted: trigger === 'hook' || trigger === 'write',
+    isScheduled: trigger === 'schedule' || trigger === 'start',
+  };
+}
+
+/** Whether other nodes asked and there was nothing to publish here: they tell of it. */
+function isOfOthers({ pass, publish }: RunReport): boolean {
+  const asked = pass?.upstreams ?? [];
+  const isElsewhere = asked.every((item) => item.kind === 'skipped' && item.cause === 'elsewhere');
+  return asked.length > 0 && isElsewhere && (publish?.pages ?? []).every(({ kind }) => kind === 'unchanged');
 }

@@ -15,7 +15,7 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
     item.kind === 'failed' ? [`${item.upstreamId} failed (${item.code})`] : [],
   );
   const skipped = upstreams.flatMap((item) =>
-    item.kind === 'skipped' ? [`${item.upstreamId} left out: ${item.reason}`] : [],
+    item.kind === 'skipped' && item.cause !== 'elsewhere' ? [`${item.upstreamId} left out: ${item.reason}`] : [],
   );
   const pages = publish?.pages ?? [];
   const named = (kind: string): string[] =>

@@ -10,7 +10,7 @@ const SCHEDULED_MS_MAX = MINUTE_MS;
 /** Urgent questions keep a run going that waits anyway; an older one ends, and they wait for that. */
 const URGENT_MS_MAX = 5 * MINUTE_MS;
 /** Whose wish it is. */
-type Asker = Pick<RunOrder, 'isManual' | 'isHinted'>;
+type Asker = Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'>;
 
 export interface Questions {
   readonly askAll: (asker: Asker, isTelling: boolean) => Promise<PassReport>;
@@ -21,7 +21,7 @@ export interface Questions {
 export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Questions {
   const answers = new Map([...waitedFor].map((id) => [id, Promise.withResolvers<void>()]));
   /** Asked once more when their answer is in. */
-  const queued = new Map<string, { isManual: boolean; isHinted: boolean; isUrgent: boolean }>();
+  const queued = new Map<string, { isManual: boolean; isHinted: boolean; isScheduled: boolean; isUrgent: boolean }>();
   const added: UpstreamReport[] = [];
   const tasks = createTasks();
   const startedAt = deps.now();
@@ -40,7 +40,8 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
     queued.delete(id);
     answers.set(id, Promise.withResolvers());
     try {
-      const { upstreams } = await deps.pass([id], { isManual: mine.isManual, isHinted: mine.isHinted });
+      const { isManual, isHinted, isScheduled } = mine;
+      const { upstreams } = await deps.pass([id], { isManual, isHinted, isScheduled });
       added.push(...upstreams);
     } finally {
       answered(id);
@@ -50,12 +51,12 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
   }
 
   return {
-    askAll: async ({ isManual, isHinted }, isTelling) => {
+    askAll: async ({ isManual, isHinted, isScheduled }, isTelling) => {
       const onReport = ({ upstreamId }: UpstreamReport): void => {
         answered(upstreamId);
         if (isTelling && waitedFor.size > 0) news.soon();
       };
-      const own = deps.pass([...waitedFor], { isManual, isHinted, onReport }).finally(() => {
+      const own = deps.pass([...waitedFor], { isManual, isHinted, isScheduled, onReport }).finally(() => {
         for (const id of [...waitedFor]) answered(id);
       });
       // However it ends, nothing of it goes on beside the next run.
@@ -66,7 +67,7 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
         ? report
         : { ...report, endedAt: deps.now(), upstreams: [...report.upstreams, ...added] };
     },
-    askMore: ({ upstreams, isManual, isHinted, isUrgent }) => {
+    askMore: ({ upstreams, isManual, isHinted, isScheduled, isUrgent }) => {
       const ageMs = deps.now() - startedAt;
       const isWaiting = waitedFor.size > 0 || tasks.areUnderWay();
       if (!isWaiting || (isUrgent && ageMs >= URGENT_MS_MAX)) return false;
@@ -76,11 +77,13 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
         if (waiting !== undefined) {
           waiting.isManual ||= isManual;
           waiting.isHinted ||= isHinted;
+          waiting.isScheduled &&= isScheduled;
           waiting.isUrgent ||= isUrgent;
-        } else if (isUrgent || !answers.has(id)) tasks.add(askOnce(id, { isManual, isHinted, isUrgent }));
+        } else if (isUrgent || !answers.has(id)) tasks.add(askOnce(id, { isManual, isHinted, isScheduled, isUrgent }));
       }
-      // What is not heard from turns stale meanwhile, and the page has to say so.
-      news.soon();
+      // What is not heard from turns stale meanwhile, and the page has to say so; what others learned is there already.
+      if (isUrgent && upstreams.length === 0) news.now();
+      else news.soon();
       return true;
     },
   };

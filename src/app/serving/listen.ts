@@ -35,6 +35,8 @@ export interface ListenOptions {
   readonly log: Log;
   /** An address for visitors, or the path of a socket for other processes of this node. */
   readonly place: Place | string;
+  /** False: it says that it is not ready, so that no balancer sends visitors. Default: true. */
+  readonly takesVisitors?: boolean;
   /** In a process that only answers visitors: takes what is below `/-/`, and the port is shared with others of its kind. */
   readonly worker?: { readonly forward: ReturnType<typeof createForwarding> };
   /** What those processes counted. */
@@ -42,7 +44,10 @@ export interface ListenOptions {
 }
 
 /** Listens; what is published is served from this moment. */
-export async function listen(pharos: Pharos, { log, place, worker, others }: ListenOptions): Promise<Door> {
+export async function listen(
+  pharos: Pharos,
+  { log, place, takesVisitors = true, worker, others }: ListenOptions,
+): Promise<Door> {
   const stopLooking = await followStore(pharos, log);
   const reader = createReleaseReader(pharos.folders);
   const isForVisitors = typeof place !== 'string';
@@ -51,6 +56,8 @@ export async function listen(pharos: Pharos, { log, place, worker, others }: Lis
     folders: pharos.folders,
     state: pharos.lastState(),
     isStopping,
+    takesVisitors,
+    hasReleases: pharos.taking?.hasReleases() ?? true,
     hasPublished: pharos.engine.lastReport() !== null,
   });
   const accessLog = createAccessLog();
@@ -63,6 +70,7 @@ export async function listen(pharos: Pharos, { log, place, worker, others }: Lis
     ...(worker === undefined ? {} : { forward: worker.forward }),
     isStopping: () => isStopping,
     badges: createBadgeService(),
+    ensure: pharos.taking?.ensure,
     sources: pharos.sources,
     locale: () => pharos.config.site.locale,
     // Asked at every request, since the configuration may change meanwhile.
@@ -100,7 +108,7 @@ export async function listen(pharos: Pharos, { log, place, worker, others }: Lis
     close: () =>
       new Promise((resolve) => {
         isStopping = true;
-        stopLooking();
+        void stopLooking();
         pharos.events.close();
         server.close(() => resolve());
         server.closeIdleConnections();

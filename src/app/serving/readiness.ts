@@ -12,6 +12,10 @@ export interface ReadinessFacts {
   /** As it was when the store was last read; null: it has not been read since the start. */
   readonly state: SiteState | null;
   readonly isStopping: boolean;
+  /** False: it works for other nodes only. Default: true. */
+  readonly takesVisitors?: boolean;
+  /** False: what other nodes drew has not been seen yet. Default: true. */
+  readonly hasReleases?: boolean;
   /** Whether all that could be published at the start has been: what fails then keeps nobody from the rest. */
   readonly hasPublished: boolean;
 }
@@ -20,10 +24,13 @@ export interface ReadinessFacts {
 const STORE_SILENT_MS = 10_000;
 
 /** Why no visitor is to be sent here, in words; empty: there is no reason. */
-export function unreadiness({ folders, state, isStopping, hasPublished }: ReadinessFacts): readonly string[] {
+export function unreadiness(facts: ReadinessFacts): readonly string[] {
+  const { folders, state, isStopping, takesVisitors = true, hasReleases = true, hasPublished } = facts;
   if (isStopping) return ['it is stopping'];
+  if (!takesVisitors) return ['its role is sync: it takes no visitors'];
   // Pages that were published last are served all the same, if there are any.
   if (state === null) return ['the database has not been read yet'];
+  if (!hasReleases) return ['no releases have been fetched yet'];
   return hasPublished ? [] : unpublished(folders, state);
 }
 

@@ -13,15 +13,18 @@ export interface DoorOptions {
   readonly host?: string;
   readonly quiet?: boolean;
   readonly workers?: number;
+  /** False: it says that it is not ready, so that no balancer sends visitors. Default: true. */
+  readonly takesVisitors?: boolean;
 }
 
 /** Listens where the options say, else the configuration. */
 export async function openDoor(
   pharos: Pharos,
-  { log, config, port, host, quiet, workers }: DoorOptions,
+  { log, config, port, host, quiet, workers, takesVisitors = true }: DoorOptions,
 ): Promise<SharedDoor> {
   const place = { port: port ?? pharos.config.server.port, host: host ?? pharos.config.server.host };
-  if (workers === undefined) return { ...(await listen(pharos, { log, place })), reload: async () => undefined };
+  if (workers === undefined || !takesVisitors)
+    return { ...(await listen(pharos, { log, place, takesVisitors })), reload: async () => undefined };
   const entry = new URL(`../serve-worker${extname(import.meta.url)}`, import.meta.url);
   return listenWithWorkers(pharos, {
     log,

@@ -4,19 +4,21 @@ import pLimit from 'p-limit';
 import { compose, now, type Pharos } from '../../app/compose.ts';
 import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
+import { expressionsOf, missedUpstreams, releasesOf, upstreamsIn } from '../../app/nodes/turns.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
-import { schedulesOf } from '../../app/schedules.ts';
+import { uploadingOf } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
+import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { WRITTEN_ID } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
-import { startSchedules } from '../../sync/schedule/schedule.ts';
+import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule/schedule.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
 import { loadConfig } from './common.ts';
 import { openDoor } from './open-door.ts';
+import { web } from './web.ts';
 
 export interface StartOptions {
   readonly config?: string;
@@ -24,11 +26,14 @@ export interface StartOptions {
   readonly host?: string;
   readonly quiet?: boolean;
   readonly workers?: number;
+  /** `sync`: takes no visitors; `web`: only serves what other nodes drew. Default: `all`. */
+  readonly role?: 'all' | 'sync' | 'web';
 }
 
 /** Syncs on schedule, publishes what changed and serves, until stopped. */
 export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
+  if (options.role === 'web') return web(configured, options);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
   if (options.workers !== undefined)
     throw new UsageError('--workers needs a configuration: the sandbox is one process. Create one with `pharos init`.');
@@ -51,17 +56,24 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     isLasting: true,
     onOlder: 'migrate',
     printsMail: options.sandbox !== null,
+    onTaken: (names) => {
+      makeUp(pharos, upstreamsIn(names));
+      if (names.some((name) => name === uploadingOf(pharos.config))) pharos.targets.takeOver();
+      if (names.some((name) => name.startsWith(releasesOf('')))) pharos.releaseUploads?.takeOver();
+    },
     onReport: (report) => {
       logReport(log, report);
       delivery.next();
       pharos.targets.follow(report.id);
+      pharos.releaseUploads?.follow();
     },
   });
   const delivery = createDelivery(pharos, log);
-  const door = await openDoor(pharos, { ...options, log });
+  const door = await openDoor(pharos, { ...options, log, takesVisitors: options.role !== 'sync' });
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
   if (options.sandbox !== null) pharos.setSiteUrl(door.url);
   process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
+  await pharos.elections.open();
   pharos.targets.open();
   let schedules = scheduleRuns(pharos);
   // The engine tells the log of a run that fails.
@@ -76,7 +88,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
       await door.reload();
       schedules.stop();
       schedules = scheduleRuns(pharos);
-      runAtOnce();
+      void pharos.elections.open().then(runAtOnce);
     },
   });
   const stopListening = onHangUp(reloading.reload);
@@ -110,6 +122,19 @@ function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; 
   };
 }
 
+/** Asks what whoever asked before has missed: at once, and once its ticks have passed that may come late. */
+function makeUp({ config, engine, store }: Pharos, ids: readonly string[]): void {
+  const expressions = expressionsOf(config);
+  const ask = async (): Promise<void> => {
+    const upstreams = await missedUpstreams(store, expressions, { ids, now: now() });
+    if (upstreams.length > 0) engine.submit({ trigger: 'schedule', upstreams });
+  };
+  // What cannot be found out now is asked with its next tick.
+  const tryAsk = (): void => void ask().catch(() => undefined);
+  tryAsk();
+  setTimeout(tryAsk, JITTER_MAX_MS + SECOND_MS).unref();
+}
+
 function scheduleRuns({ config, engine }: Pharos): ReturnType<typeof startSchedules> {
   return startSchedules(
     scheduledGroups(config),
@@ -122,8 +147,7 @@ function scheduleRuns({ config, engine }: Pharos): ReturnType<typeof startSchedu
 /** Upstreams by the cron expression they share, so that one tick is one run. */
 function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
-  for (const [id, expression] of schedulesOf(config)) groups.getOrInsert(expression, []).push(id);
-  if (config.operators.token !== undefined) groups.getOrInsert(config.schedule, []).push(WRITTEN_ID);
+  for (const [id, expression] of expressionsOf(config)) groups.getOrInsert(expression, []).push(id);
   return groups;
 }
 

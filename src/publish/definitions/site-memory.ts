@@ -20,6 +20,8 @@ export interface SiteMemory {
   readonly refresh: (inputs: SiteStateInputs, now: EpochMs) => Promise<SiteState>;
   /** The pages that something happened to since they were taken the last time; all of them at first. */
   readonly takeTouched: () => ReadonlySet<string>;
+  /** Whether there are any to be taken. */
+  readonly hasTouched: () => boolean;
 }
 
 /** Definitions, and what they were merged from. */
@@ -149,6 +151,7 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
   return {
     // One after the other: each goes on from what the one before remembered.
     refresh: (inputs, now) => inTurn(look, inputs, now),
+    hasTouched: () => touched.size > 0,
     takeTouched: () => {
       const taken = touched;
       touched = new Set();

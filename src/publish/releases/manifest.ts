@@ -66,6 +66,15 @@ export function identifyManifest(folders: ReleaseFolders, slug: string, number: 
   }
 }
 
+/** A manifest as it came from elsewhere; null: it is none. */
+export function parseManifest(bytes: Uint8Array): Manifest | null {
+  try {
+    return ManifestSchema.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
 /** A release's manifest; null when it is missing or damaged. */
 export function readManifest(folders: ReleaseFolders, slug: string, number: number): Manifest | null {
   return identifyManifest(folders, slug, number)?.manifest ?? null;

@@ -9,11 +9,10 @@ import { dirname, join } from 'node:path';
 import { StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { Database } from '../../store/database.ts';
-import { type Lease, releaseLease, takeLease, underLease } from '../../store/lease.ts';
+import { type Lease, underLease } from '../../store/nodes/lease.ts';
+import { createLeases, type Leases } from '../../store/nodes/leases.ts';
 import type { ReleaseFolders } from './folders.ts';
 
-/** Longer than the longest time between two switches: drawing one page with thousands of incidents. */
-const LEASE_MS = 60 * SECOND_MS;
 const WAIT_MAX_MS = 20 * SECOND_MS;
 const WAIT_STEP_MS = 50;
 
@@ -22,6 +21,8 @@ export interface PublishLeaseDeps {
   readonly folders: ReleaseFolders;
   readonly now: () => EpochMs;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Of this process; default: its own for each task. */
+  readonly leases?: Leases;
 }
 
 /** The right to switch releases. */
@@ -39,12 +40,11 @@ export async function withPublishLease<Result>(
   deps: PublishLeaseDeps,
   task: (fence: Fence) => Promise<Result>,
 ): Promise<Result> {
-  const { database, now } = deps;
-  const lease = await waitForLease(deps);
+  const { database, leases = createLeases(database) } = deps;
+  const lease = await waitForLease(deps, leases);
   const fence: Fence = {
     pass: async (switching) => {
-      const isOurs = await underLease(database, lease, { now: now(), ttlMs: LEASE_MS, task: switching });
-      if (!isOurs)
+      if (!(await underLease(database, lease, switching)))
         throw new StatusError({
           code: 'PUBLISH_FAILED',
           message: 'Another process has taken over publishing. Discarding this release.',
@@ -54,15 +54,15 @@ export async function withPublishLease<Result>(
   try {
     return await task(fence);
   } finally {
-    await releaseLease(database, lease);
+    await leases.release(lease);
   }
 }
 
-async function waitForLease({ database, folders, now, sleep }: PublishLeaseDeps): Promise<Lease> {
+async function waitForLease({ folders, now, sleep }: PublishLeaseDeps, leases: Leases): Promise<Lease> {
   const name = `publish/${folderId(folders)}`;
   const deadline = now() + WAIT_MAX_MS;
   for (;;) {
-    const lease = await takeLease(database, { name, now: now(), ttlMs: LEASE_MS });
+    const lease = await leases.take(name);
     if (lease !== null) return lease;
     if (now() >= deadline)
       throw new StatusError({

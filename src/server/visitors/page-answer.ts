@@ -22,6 +22,8 @@ export interface PageDeps {
   readonly access: Access;
   /** Draws badges from the data of a release. */
   readonly badges: BadgeService;
+  /** Brings here what an address of a page needs, where releases are taken from elsewhere; null: it is all here. */
+  readonly ensure?: ((slug: string, path: string) => Promise<void> | null) | undefined;
   /** How fresh each upstream is by now. */
   readonly sources: () => readonly SourceFreshness[];
   /** Of the site. */
@@ -59,6 +61,8 @@ export async function pageAnswer(
   // Asked for pages that do not exist too, so that the time it takes tells nothing.
   const principal = isPublic ? NOBODY : await deps.access.principalOf(request.headers.cookie ?? null, deps.now());
   const isSeen = canView(principal, page) || (badge !== null && (await hasBadgeToken(deps, address.slug, query)));
+  const coming = isSeen ? deps.ensure?.(address.slug, address.path) : null;
+  if (coming) await coming;
   const release = isSeen ? openSeen(deps.reader, address.slug, isPublic) : null;
   if (badge !== null) {
     if (release === null) return deps.badges.missing();

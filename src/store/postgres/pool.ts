@@ -32,6 +32,17 @@ export function createPool(url: string, size: number): pg.Pool {
   return pool;
 }
 
+/** One connection that is nobody else's; a question without an answer is given up soon. */
+export function createClient(url: string): pg.Client {
+  return new pg.Client({
+    connectionString: withSslWordsOfLibpq(url),
+    application_name: 'pharos',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  });
+}
+
 /** `sslmode=require` asks for encryption and `verify-full` for a certificate too, as in every other tool. */
 function withSslWordsOfLibpq(url: string): string {
   const parsed = new URL(url);

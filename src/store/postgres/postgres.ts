@@ -4,10 +4,12 @@ import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import type pg from 'pg';
 import { StatusError } from '../../errors.ts';
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database, Reader, SqlValue, Writer } from '../database.ts';
 import type { OnOlder } from '../migrations.ts';
 import { numbered } from './dialect.ts';
 import { serverPlace, unavailable } from './faults.ts';
+import { CHANNEL, listenTo } from './listen.ts';
 import { migratePostgres, schemaVersion } from './migrate.ts';
 import { connected, createPool } from './pool.ts';
 
@@ -23,11 +25,11 @@ const KEPT_FROM_ROWS = 16;
 const WRITE_LOCK = 0x70_68_61_72_6f_73;
 
 /**
- * A writer waits for others as long as their largest pass may take. One that hangs between two statements, or whose
- * machine is gone, loses its transaction, so that it never keeps the other nodes from writing.
+ * A writer waits for others as long as their largest pass may take. One that hangs between two statements, was paused, or
+ * whose machine is gone, loses its transaction before its leases run out: until then it keeps the other nodes from writing.
  */
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '30s';
+  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '5s';
   SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
 
 export interface PostgresOptions {
@@ -122,6 +124,15 @@ export function openPostgres(
         return result.rows;
       });
     },
+    time: async () => {
+      await ready();
+      return guard(place, async () => {
+        const { client, result } = await connected(pool, readTime);
+        client.release();
+        return result;
+      });
+    },
+    listen: (listener) => listenTo(url, listener),
     // The next one waits for this one whatever becomes of it.
     transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
     backup: () =>
@@ -168,7 +179,15 @@ function createWriter(client: pg.PoolClient, place: string): Writer {
     all: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rows),
     run: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rowCount ?? 0),
     runMany: (sql, rows) => guard(place, () => runMany(client, sql, rows)),
+    time: () => guard(place, () => readTime(client)),
+    announce: () => guard(place, async () => void (await client.query(`NOTIFY ${CHANNEL}`))),
   };
+}
+
+/** Of this very moment: a transaction may have waited since it began. */
+async function readTime(client: pg.ClientBase): Promise<EpochMs> {
+  const { rows } = await client.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now');
+  return toEpochMs(Number(rows[0]?.now));
 }
 
 /** The statement is parsed once, and its rows are sent without waiting for each answer. */

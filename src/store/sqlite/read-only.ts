@@ -8,6 +8,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { toEpochMs } from '../../model/time.ts';
 import type { Database, Row, SqlValue } from '../database.ts';
 import { migrationsAfter, outdated } from '../migrations.ts';
 import { versionOf } from './version.ts';
@@ -52,11 +53,18 @@ export function openSqliteReadOnly(file: string): Database {
       throw isStatusError(error) ? error : unreadable(file, error);
     }
   };
+  const time: Database['time'] = async () => {
+    const [row] = await all("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now");
+    return toEpochMs(Number(row?.['now']));
+  };
   const refuse = (): Promise<never> => Promise.reject(unwritable(file));
   return {
     isReadOnly: true,
     all,
-    transaction: (task) => task({ all, run: refuse, runMany: refuse }),
+    time,
+    // Who reads a folder that cannot be written looks at it now and then.
+    listen: () => async () => undefined,
+    transaction: (task) => task({ all, time, run: refuse, runMany: refuse, announce: refuse }),
     backup: refuse,
     truncateLog: refuse,
     close: async () => close(),

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database, Row, Writer } from '../database.ts';
 import type { OnOlder } from '../migrations.ts';
 import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
@@ -81,9 +82,9 @@ export async function copySqlite(file: string, target: string): Promise<void> {
 /** Opens a database that this process has open already, for another thread that only reads. */
 export function openSqliteReader(file: string): Database {
   const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
-  const { all, close } = createDatabase(reading, reading);
+  const { all, time, listen, close } = createDatabase(reading, reading);
   const refuse = () => Promise.reject(new Error('this connection only reads'));
-  return { all, transaction: refuse, backup: refuse, truncateLog: refuse, close };
+  return { all, time, listen, transaction: refuse, backup: refuse, truncateLog: refuse, close };
 }
 
 function connect(file: string, now: number, onOlder: OnOlder): Pick<OpenedSqlite, 'database' | 'copy'> {
@@ -146,6 +147,8 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
       const statement = prepared(writing, writeStatements, sql);
       for (const row of rows) statement.run(...row);
     },
+    time: async () => timeOf(writing, writeStatements),
+    announce: async () => undefined,
   };
 
   async function transact<T>(task: (tx: Writer) => Promise<T>, isDurable: boolean): Promise<T> {
@@ -166,6 +169,9 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   return {
     all: async (sql, params = []) =>
       guard(() => prepared(reading, readStatements, sql).all(...params) as readonly Row[]),
+    time: async () => guard(() => timeOf(reading, readStatements)),
+    // Who shares the file looks at it now and then.
+    listen: () => async () => undefined,
     // The next one waits for this one whatever becomes of it.
     transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
     backup: async (file) => {
@@ -190,6 +196,11 @@ function isLogTruncated(connection: DatabaseSync): boolean {
   } finally {
     connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   }
+}
+
+function timeOf(connection: DatabaseSync, cache: Map<string, StatementSync>): EpochMs {
+  const row = prepared(connection, cache, "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now").get();
+  return toEpochMs(Number(row?.['now']));
 }
 
 function prepared(connection: DatabaseSync, cache: Map<string, StatementSync>, sql: string): StatementSync {

@@ -1,8 +1,9 @@
 /** One pass: every upstream is asked, side by side, and each commits one checked snapshot or changes nothing. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { type EpochMs, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
-import { type Lease, releaseLease, renewLease, takeLease } from '../../store/lease.ts';
+import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { isHeld, type Lease } from '../../store/nodes/lease.ts';
+import { createLeases, type Leases, superseded } from '../../store/nodes/leases.ts';
 import type { Store, UpstreamRecord } from '../../store/store.ts';
 import { readControl, type UpstreamControl, withLedger } from '../../store/upstream-control.ts';
 import { createQuota } from '../quota/quota.ts';
@@ -19,6 +20,8 @@ export type { PassReport, UpstreamReport } from './report.ts';
 /** What a pass needs from outside; all but the store is the runner's. */
 export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest' | 'stored'> {
   readonly store: Store;
+  /** Of this process; default: its own for each pass. */
+  readonly leases?: Leases;
 }
 
 export interface PassOptions {
@@ -26,19 +29,27 @@ export interface PassOptions {
   readonly isManual?: boolean;
   /** True: the upstream itself said that something changed, so it lives: one that failed or refused before is tried. */
   readonly isHinted?: boolean;
+  /**
+   * The schedule asks: of several processes only the one that holds this lease of an upstream does; null: another one
+   * holds it. Absent: somebody wants to know, whoever holds it.
+   */
+  readonly turnOf?: ((upstreamId: string) => Lease | null) | undefined;
   /** Told of each upstream as soon as it is done, so that what it changed need not wait for a slower one. */
   readonly onReport?: (report: UpstreamReport) => void;
 }
 
-/** Longer than a pass waits for any one thing; after a crash on another machine an upstream is left alone this long. */
-const LEASE_MS = 3 * MINUTE_MS;
-const LEASE_RENEW_MS = 30 * SECOND_MS;
+/** An upstream that says that it changed is asked after the pass that is at it, which may have asked too early. */
+const HINT_PATIENCE_MS = 20 * SECOND_MS;
+const HINT_STEP_MS = 100;
 
 const OPEN_REASONS: Readonly<Record<'failing' | 'refused' | 'waiting', string>> = {
   failing: 'back-off: it failed several times in a row and will be retried shortly',
   refused: 'back-off: it rejected the key; it will be retried shortly, or when its options change',
   waiting: 'it asked us to wait',
 };
+
+const OVERLAP: Outcome = { kind: 'skipped', cause: 'overlap', reason: 'another pass is already running' };
+const ELSEWHERE: Outcome = { kind: 'skipped', cause: 'elsewhere', reason: 'another node asks it' };
 
 const TOO_SOON_REASON =
   'its schedule runs more often than its rate limit allows. Set a longer schedule, or higher limits if the upstream has them';
@@ -54,10 +65,11 @@ export async function runPass(
 ): Promise<PassReport> {
   const startedAt = deps.now();
   const { sleep, signal } = deps;
+  const leases = deps.leases ?? createLeases(deps.store.database);
   const turns = createVendorTurns(upstreams, { sleep, signal, isSpread: options.isManual !== true });
   const reports = await Promise.all(
     upstreams.map(async (upstream) => {
-      const report = await turns.inTurn(upstream, () => passOver(upstream, deps, options));
+      const report = await turns.inTurn(upstream, () => passOver(upstream, { ...deps, leases }, options));
       options.onReport?.(report);
       return report;
     }),
@@ -65,16 +77,20 @@ export async function runPass(
   return { startedAt, endedAt: deps.now(), upstreams: reports };
 }
 
+type Deps = PassDeps & { readonly leases: Leases };
+
 async function passOver(
   upstream: Upstream,
-  deps: PassDeps,
-  { isManual, isHinted }: PassOptions,
+  deps: Deps,
+  { isManual, isHinted, turnOf }: PassOptions,
 ): Promise<UpstreamReport> {
   const { database } = deps.store;
   const startedAt = deps.now();
   const idle = (outcome: Outcome): UpstreamReport =>
     toReport(outcome, { upstreamId: upstream.id, durationMs: deps.now() - startedAt, tally: NOTHING_ASKED });
   try {
+    const turn = turnOf?.(upstream.id);
+    if (turn === null) return idle(ELSEWHERE);
     const control = await readControl(database, upstream.id);
     const circuit = circuitOf(control, startedAt, upstream.fingerprint);
     const isWanted = isManual === true || isHinted === true;
@@ -83,21 +99,40 @@ async function passOver(
     const record = (await deps.store.upstreams()).get(upstream.id) ?? null;
     if (isManual !== true && isTooSoon(upstream, { control, record, startedAt }))
       return idle({ kind: 'skipped', cause: 'waiting', reason: TOO_SOON_REASON });
-    const lease = await takeLease(database, { name: `pass/${upstream.id}`, now: startedAt, ttlMs: LEASE_MS });
-    if (lease === null) return idle({ kind: 'skipped', cause: 'overlap', reason: 'another pass is already running' });
+    const lease = await takeTurn(upstream.id, deps, { turn, patienceMs: isHinted === true ? HINT_PATIENCE_MS : 0 });
+    if (lease === null) {
+      const isLost = turn !== undefined && !(await isHeld(database, turn));
+      return idle(isLost ? ELSEWHERE : OVERLAP);
+    }
     try {
       return await passUnderLease({ upstream, deps, startedAt, control, circuit, record, lease });
     } finally {
-      await releaseLease(database, lease);
+      // What keeps it from being given back ends it a little later.
+      await deps.leases.release(lease).catch(() => undefined);
     }
   } catch (error) {
     return idle(toFailure(upstream.id, error));
   }
 }
 
+/** The lease of one pass; null: another pass is at it. */
+async function takeTurn(
+  upstreamId: string,
+  { leases, sleep, signal }: Deps,
+  { turn, patienceMs }: { readonly turn: Lease | undefined; readonly patienceMs: number },
+): Promise<Lease | null> {
+  const name = `pass/${upstreamId}`;
+  let lease = await leases.take(name, turn);
+  for (let leftMs = patienceMs; lease === null && leftMs > 0 && signal?.aborted !== true; leftMs -= HINT_STEP_MS) {
+    await sleep(HINT_STEP_MS);
+    lease = await leases.take(name, turn);
+  }
+  return lease;
+}
+
 interface Pass {
   readonly upstream: Upstream;
-  readonly deps: PassDeps;
+  readonly deps: Deps;
   readonly startedAt: EpochMs;
   readonly control: UpstreamControl;
   readonly circuit: Circuit;
@@ -116,9 +151,9 @@ function isTooSoon(
 }
 
 async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
-  const { upstream, deps, startedAt, record } = pass;
+  const { upstream, deps, startedAt, record, lease } = pass;
   const runner = createPassRunner(pass);
-  const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt, record });
+  const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt, record, lease });
   await rememberOutcome(pass, runner, outcome);
   return toReport(outcome, {
     upstreamId: upstream.id,
@@ -127,13 +162,10 @@ async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
   });
 }
 
-function createPassRunner({ upstream, deps, startedAt, control, circuit, lease }: Pass): Runner {
-  let renewedAt = startedAt;
+function createPassRunner({ upstream, deps, control, circuit, lease }: Pass): Runner {
+  // One that was paused and wakes up late asks nothing any more.
   const beforeRequest = async (): Promise<void> => {
-    const now = deps.now();
-    if (now - renewedAt < LEASE_RENEW_MS) return;
-    renewedAt = now;
-    await renewLease(deps.store.database, lease, { now, ttlMs: LEASE_MS });
+    if (!(await deps.leases.confirm(lease))) throw superseded(lease);
   };
   const { id: upstreamId, limits, ca, intervalMs, backfill } = upstream;
   return createRunner(
@@ -151,7 +183,8 @@ function createPassRunner({ upstream, deps, startedAt, control, circuit, lease }
 }
 
 /** Keeps what the outcome says of the upstream's health; nothing is written when it says nothing new. */
-async function rememberOutcome({ upstream, deps }: Pass, runner: Runner, outcome: Outcome): Promise<void> {
+async function rememberOutcome({ upstream, deps, lease }: Pass, runner: Runner, outcome: Outcome): Promise<void> {
+  if (!deps.leases.seemsHeld(lease)) return;
   const { listCalls, failures } = runner.tally();
   const now = deps.now();
   const next = (control: UpstreamControl): UpstreamControl =>

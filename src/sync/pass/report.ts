@@ -31,10 +31,10 @@ export type UpstreamReport =
     });
 
 /**
- * `overlap`: another pass is at it; `failing`: it failed again and again and is left alone for a while; `refused`: it
+ * `overlap`: another pass is at it; `elsewhere`: its schedule is another node's; `failing`: it failed again and again and is left alone for a while; `refused`: it
  * refused our key; `waiting`: it told us to wait; `held`: more than half of it vanished, so it is believed when seen twice.
  */
-export type SkipCause = 'overlap' | 'failing' | 'refused' | 'waiting' | 'held';
+export type SkipCause = 'overlap' | 'elsewhere' | 'failing' | 'refused' | 'waiting' | 'held';
 
 /** Ids of what a pass really changed. */
 export interface Changed {

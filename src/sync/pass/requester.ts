@@ -12,6 +12,8 @@ import type { BackfillMemory } from './backfill.ts';
 const ATTEMPTS_MAX = 3;
 /** How long a list waits for the quota; a window of a minute passes in that time. */
 const LIST_PATIENCE_MS = 80 * SECOND_MS;
+/** A request leaves this soon after it was entered, on a clock that no pause stops. */
+const RESERVED_MS_MAX = 5 * SECOND_MS;
 /** How long nothing leaves once an upstream says that it takes no more: its shortest window is a minute. */
 const SPENT_HOLD_MS = 60 * SECOND_MS;
 
@@ -162,7 +164,10 @@ async function reserve(run: RequestRun, question: Question<unknown>): Promise<vo
   for (;;) {
     await deps.beforeRequest?.();
     const now = deps.now();
+    const askedAt = performance.now();
     const reservation = await deps.quota.reserve(settings.upstreamId, windows, now);
+    // After a pause of this process the place is taken for another time: it is asked for again.
+    if (reservation.granted && performance.now() - askedAt > RESERVED_MS_MAX) continue;
     if (reservation.granted) break;
     if (reservation.notBefore > patienceUntil || deps.signal?.aborted === true)
       throw noQuota(question, reservation.notBefore);

@@ -5,6 +5,7 @@ import type { Announcement, Learned, PageDefinition } from '../../model/observat
 import { recordPass, type Sighting } from '../../model/record.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
 import { readMonitorStates } from '../../store/monitor-states.ts';
+import type { Lease } from '../../store/nodes/lease.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
 import type { PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
@@ -19,6 +20,8 @@ export interface SnapshotTask {
   readonly startedAt: EpochMs;
   /** What the last good answer left; null: there was none. */
   readonly record: UpstreamRecord | null;
+  /** That of the pass: nothing is kept of it once somebody else has it. */
+  readonly lease: Lease;
 }
 
 /** A clock that is further off makes times on the page look wrong, and is told. */
@@ -34,6 +37,8 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
     learned = { ...learned, problems: [...learned.problems, ...skewProblems(runner)] };
     return await checkAndCommit(task, learned);
   } catch (error) {
+    if (isStatusError(error) && error.context['superseded'] === true)
+      return { kind: 'skipped', cause: 'overlap', reason: error.message };
     return { ...toFailure(upstream.id, error), learned };
   }
 }
@@ -75,7 +80,7 @@ function skewProblems(runner: Runner): Learned['problems'] {
 }
 
 async function checkAndCommit(
-  { upstream, store, startedAt, record }: SnapshotTask,
+  { upstream, store, startedAt, record, lease }: SnapshotTask,
   learned: Learned,
 ): Promise<Outcome> {
   const lastStates = await readMonitorStates(store.database, upstream.id);
@@ -90,7 +95,7 @@ async function checkAndCommit(
     return { kind: 'failed', error: new StatusError({ code: 'UPSTREAM_SHAPE', message }), learned };
   }
   if (verdict.kind === 'held') {
-    await store.holdVanished(upstream.id, verdict.hash);
+    await store.holdVanished(upstream.id, verdict.hash, lease);
     return { kind: 'skipped', cause: 'held', reason: verdict.reason };
   }
   const lastAt = record?.monitorsAt ?? null;
@@ -101,7 +106,7 @@ async function checkAndCommit(
     seen: sightingsOf(learned, lastAt),
     silenceMs: silenceMsOf(upstream.intervalMs),
   });
-  const result = await store.commitPass({ upstreamId: upstream.id, observedAt: at, learned, ...spans });
+  const result = await store.commitPass({ upstreamId: upstream.id, observedAt: at, learned, lease, ...spans });
   return { kind: 'ok', learned, changed: changedBy(result, learned, record) };
 }
 

@@ -12,7 +12,7 @@ const HORIZON_MS = 4 * 366 * DAY_MS;
 /** Where gaps are counted from; any day would do. */
 const SOME_DAY = Date.UTC(2024, 0, 1);
 /** A tick is delayed by chance, up to this and a tenth of the interval, so that many nodes do not ask in step. */
-const JITTER_MAX_MS = 5 * SECOND_MS;
+export const JITTER_MAX_MS = 5 * SECOND_MS;
 /** Timers count real time: a clock that is set, or a long sleep, is noticed within this. */
 const SLEEP_MAX_MS = MINUTE_MS;
 
@@ -90,9 +90,14 @@ export function startSchedules(
   };
 }
 
+/** How much later than its expression says a tick comes at most, ms. */
+export function jitterMsOf(expression: string): number {
+  return Math.min(JITTER_MAX_MS, intervalMsOf(expression) / 10);
+}
+
 function startOne(expression: string, run: () => Promise<void>, { now, random }: ScheduleClock): () => void {
   const cron = readExpression(expression);
-  const jitterMs = Math.min(JITTER_MAX_MS, intervalMsOf(expression) / 10);
+  const jitterMs = jitterMsOf(expression);
   let isRunning = false;
   let timer: NodeJS.Timeout;
   const plan = (from: EpochMs): void => {

@@ -12,6 +12,8 @@ describe('a process that listens', () => {
     let shows = 0;
     const errors: unknown[] = [];
     const pharos = {
+      store: { database: { listen: () => async () => undefined } } as never,
+      engine: { publishNews: () => undefined } as never,
       refreshPages: async () => {
         looks += 1;
         if (isAway) throw new StatusError({ code: 'STORE_UNAVAILABLE', message: 'the store is away' });

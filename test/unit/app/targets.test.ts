@@ -47,13 +47,14 @@ function slowTarget() {
 }
 
 describe('what keeps targets current', () => {
-  const keeperOf = (targets: readonly Target[]) => {
+  const keeperOf = (targets: readonly Target[], isOurs = () => true) => {
     let config = {} as Config;
     const reported: (readonly [string, string])[] = [];
     const keeper = createTargetKeeper({
       config: () => config,
       make: () => targets,
       onReport: ({ result }, run) => reported.push([run, result]),
+      isOurs,
     });
     return { keeper, reported, replaceConfig: () => (config = {} as Config) };
   };
@@ -93,6 +94,22 @@ describe('what keeps targets current', () => {
       ['closing', 'current'],
       ['r1', 'current'],
     ]);
+    await keeper.close();
+  });
+
+  it('leaves a target to the node that was elected, and begins anew when that is this one', async () => {
+    const slow = slowTarget();
+    let isElected = false;
+    const { keeper } = keeperOf([slow.target], () => isElected);
+    keeper.open();
+    keeper.follow('r1');
+    keeper.withdraw(['acme']);
+    await new Promise((turn) => setImmediate(turn));
+    expect(slow.running()).toBe(0);
+    isElected = true;
+    keeper.takeOver();
+    await new Promise((turn) => setImmediate(turn));
+    expect([slow.running(), slow.isClosed()]).toEqual([1, true]);
     await keeper.close();
   });
 

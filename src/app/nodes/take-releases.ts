@@ -1,0 +1,122 @@
+/** Keeps a node that draws nothing current with what others have drawn and uploaded. */
+
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import type { NextRelease } from '../../publish/publish-control.ts';
+import type { ReleaseFolders } from '../../publish/releases/folders.ts';
+import type { ReleaseIndex, ReleaseStore } from '../../publish/stored/release-store.ts';
+import { createTaker, type Taker } from '../../publish/stored/take.ts';
+import { openEntries, type SiteKey } from '../../publish/targets/sealed-entries.ts';
+import type { Database } from '../../store/database.ts';
+import { parseSiteCopy, writeSiteCopy, writeTimes } from '../../store/nodes/site-copy.ts';
+import type { Log } from '../log.ts';
+
+export interface TakingDeps {
+  readonly store: ReleaseStore;
+  readonly folders: ReleaseFolders;
+  readonly database: Database;
+  /** Of what the store says of pages and gates, where it takes the place of the database; null: the database says it. */
+  readonly copyKey: SiteKey | null;
+  /** Reads who may see what. */
+  readonly refreshPages: () => Promise<unknown>;
+  /** By what was read last. */
+  readonly mayServe: (release: NextRelease) => boolean;
+  readonly log: Log;
+}
+
+export interface Taking {
+  readonly ensure: Taker['ensure'];
+  /** Whether there is anything to serve: what the store has, or what it had when it was last reached. */
+  readonly hasReleases: Taker['hasReleases'];
+  /** Takes what is there, now and from now on; resolves after the first look, whether or not the store can be reached. */
+  readonly open: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Where no announcement comes: one small request a second. */
+const LOOK_EVERY_MS = 1_000;
+
+export function createTaking(deps: TakingDeps): Taking {
+  const { database, log, copyKey } = deps;
+  const told = new Set<string>();
+  const tell = (error: unknown): void => {
+    const message = messageOf(error);
+    if (told.has(message)) return;
+    told.add(message);
+    log.error(isStatusError(error) ? message : `A release cannot be taken: ${message}. It is tried again.`);
+  };
+  const taker = createTaker({
+    ...deps,
+    mayServe: async (release) => deps.mayServe(release),
+    onIndex: async (index, sealed) => {
+      if (copyKey === null) return;
+      await adoptCopy(database, { index, sealed, key: copyKey });
+      await deps.refreshPages();
+    },
+    onError: tell,
+  });
+  let timer: NodeJS.Timeout | null = null;
+  let isLooking = false;
+  let isAnnounced = false;
+  let isClosed = false;
+  let unlisten: () => Promise<void> = async () => undefined;
+
+  async function look(): Promise<void> {
+    isLooking = true;
+    isAnnounced = false;
+    if (timer !== null) clearTimeout(timer);
+    try {
+      await deps.refreshPages();
+      const releases = await taker.refresh();
+      if (releases > 0) log.info({ place: deps.store.place, releases }, 'releases taken');
+      told.clear();
+    } catch (error) {
+      if (!isClosed) tell(error);
+    }
+    isLooking = false;
+    if (isClosed) return;
+    timer = setTimeout(() => void look(), isAnnounced ? 0 : LOOK_EVERY_MS);
+    timer.unref();
+  }
+
+  return {
+    ensure: taker.ensure,
+    hasReleases: taker.hasReleases,
+    open: async () => {
+      await look();
+      unlisten = database.listen(() => {
+        isAnnounced = true;
+        if (!isLooking && !isClosed) void look();
+      });
+    },
+    close: async () => {
+      isClosed = true;
+      if (timer !== null) clearTimeout(timer);
+      await unlisten();
+      await taker.close();
+    },
+  };
+}
+
+/** Makes the node's own database say what the copy says of pages. */
+async function adoptCopy(
+  database: Database,
+  { index, sealed, key }: { readonly index: ReleaseIndex; readonly sealed: Buffer | null; readonly key: SiteKey },
+): Promise<void> {
+  if (index.site === null)
+    throw new StatusError({
+      code: 'TARGET_REFUSED',
+      message: 'The releases say nothing of pages and gates. Set access.key to the same on the nodes that upload, too.',
+    });
+  if (sealed !== null) {
+    const text = openEntries(sealed.toString('utf8'), key);
+    const copy = text === null ? null : parseSiteCopy(text);
+    if (copy === null)
+      throw new StatusError({
+        code: 'TARGET_REFUSED',
+        message:
+          'What the releases say of pages and gates was sealed under another key: nothing new is taken. Set access.key to the same on all nodes.',
+      });
+    await writeSiteCopy(database, copy);
+  }
+  await writeTimes(database, index.times);
+}

@@ -1,0 +1,66 @@
+import { compose } from '../../app/compose.ts';
+import { createLog } from '../../app/log.ts';
+import { createReload, onHangUp } from '../../app/reload.ts';
+import { listen } from '../../app/serving/listen.ts';
+import type { Config } from '../../config/load.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import { untilStopped } from '../terminal/signals.ts';
+import { drain } from '../terminal/stopping.ts';
+import { loadConfig } from './common.ts';
+import type { ServeOptions } from './serve.ts';
+
+/** Serves releases that other nodes drew and uploaded; asks nobody and draws nothing, until stopped. */
+export async function web(configured: Config | null, options: ServeOptions): Promise<number> {
+  const config = configured === null ? null : forWeb(configured);
+  const secrets = new Set(config?.secrets);
+  const log = createLog({ isQuiet: options.quiet ?? false, secrets });
+  if (config?.releases === undefined)
+    throw new UsageError('--role web takes releases from a bucket: set releases.s3 in pharos.yaml (docs/nodes.md).');
+  if (options.workers !== undefined)
+    throw new UsageError('--workers can’t be combined with --role web; start another node instead.');
+  const hasDatabase = config.store !== undefined;
+  if (!hasDatabase && config.access.key === undefined)
+    throw new UsageError(
+      '--role web without store.url learns of pages and gates from the bucket, sealed: set access.key to the same on all nodes.',
+    );
+  const pharos = await compose(config, {
+    log,
+    isPublishing: false,
+    isTaking: true,
+    isLasting: true,
+    // A file of its own, which only holds what the bucket says.
+    onOlder: hasDatabase ? 'refuse' : 'migrate',
+    printsMail: false,
+  });
+  const place = { port: options.port ?? config.server.port, host: options.host ?? config.server.host };
+  const door = await listen(pharos, { log, place });
+  process.stdout.write(`Pharos serves ${door.url}/\n`);
+  const load = (): Config | null => {
+    const next = loadConfig(options.config);
+    return next === null ? null : forWeb(next);
+  };
+  const reloading = createReload({ pharos, load, log, secrets, onReloaded: () => undefined });
+  const stopListening = onHangUp(reloading.reload);
+  await pharos.taking?.open();
+  const signal = await untilStopped();
+  await drain({ signal, door, log, drainSeconds: pharos.config.server.drainSeconds });
+  stopListening();
+  reloading.stop();
+  await door.close();
+  await pharos.close();
+  return EXIT_DONE;
+}
+
+/** Without a database that all nodes share, what is written there would reach nobody. */
+function forWeb(config: Config): Config {
+  if (config.store !== undefined) return config;
+  return {
+    ...config,
+    pages: config.pages.map(({ subscriptions: _, ...page }) => page),
+    subscriptions: false,
+    operators: {},
+    intake: [],
+    notifications: [],
+    exports: [],
+  };
+}

@@ -1,0 +1,120 @@
+/** The leases of one process, made to last for as long as it lives and reaches the database. */
+
+import { randomUUID } from 'node:crypto';
+import { StatusError } from '../../errors.ts';
+import type { Database } from '../database.ts';
+import { freeLeases, type Lease, releaseLease, renewLeases, takeLease } from './lease.ts';
+
+export interface Leases {
+  /** A random id, new with each process. */
+  readonly holder: string;
+  readonly ttlMs: number;
+  /** Null: somebody holds it, be it another task of this process; or `under` is held no more. */
+  readonly take: (name: string, under?: Lease) => Promise<Lease | null>;
+  /** Takes of these those that nobody holds. */
+  readonly takeFree: (names: readonly string[]) => Promise<readonly Lease[]>;
+  readonly release: (lease: Lease) => Promise<void>;
+  /**
+   * Whether it is still held. What was seen a moment ago is believed; after a pause of this process the database is asked.
+   * In doubt, where that cannot be reached, it throws.
+   */
+  readonly confirm: (lease: Lease) => Promise<boolean>;
+  /** Whether it was held when it was last renewed. */
+  readonly seemsHeld: (lease: Lease) => boolean;
+  /** Gives back what is held. */
+  readonly close: () => Promise<void>;
+}
+
+/** Processes that share a file are on one machine: one that was killed is not waited for long. */
+export const FILE_LEASE_MS = 3_000;
+/** Longer than a server takes to answer on a bad day, and than a busy process hangs. */
+export const SERVER_LEASE_MS = 10_000;
+
+const RENEWALS_PER_LEASE = 4;
+
+export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS): Leases {
+  const holder = randomUUID();
+  /** By name. */
+  const held = new Map<string, { readonly lease: Lease; confirmedAt: number }>();
+  let timer: NodeJS.Timeout | null = null;
+
+  const find = ({ name, fence }: Lease) => {
+    const found = held.get(name);
+    return found?.lease.fence === fence ? found : null;
+  };
+
+  async function renew(): Promise<void> {
+    const at = performance.now();
+    const before = [...held.values()];
+    const fences = await renewLeases(database, holder, ttlMs);
+    for (const one of before) {
+      const { name, fence } = one.lease;
+      if (fences.get(name) === fence) one.confirmedAt = at;
+      else if (find(one.lease) !== null) held.delete(name);
+    }
+  }
+
+  function keepRenewing(): void {
+    if (timer !== null) return;
+    timer = setInterval(() => {
+      if (held.size === 0) stop();
+      // Whoever relies on a lease asks for it, and is told why that cannot be said.
+      else renew().catch(() => undefined);
+    }, ttlMs / RENEWALS_PER_LEASE);
+    timer.unref();
+  }
+
+  function stop(): void {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+  }
+
+  async function take(name: string, under?: Lease): Promise<Lease | null> {
+    const at = performance.now();
+    const lease = await takeLease(database, { name, holder, ttlMs, under });
+    if (lease === null) return null;
+    held.set(name, { lease, confirmedAt: at });
+    keepRenewing();
+    return lease;
+  }
+
+  return {
+    holder,
+    ttlMs,
+    take,
+    takeFree: async (names) => {
+      const taken: Lease[] = [];
+      for (const name of await freeLeases(database, names, ttlMs)) {
+        const lease = await take(name);
+        if (lease !== null) taken.push(lease);
+      }
+      return taken;
+    },
+    release: async (lease) => {
+      if (find(lease) !== null) held.delete(lease.name);
+      await releaseLease(database, lease);
+    },
+    confirm: async (lease) => {
+      const known = find(lease);
+      if (known !== null && performance.now() - known.confirmedAt < ttlMs / 2) return true;
+      await renew();
+      return find(lease) !== null;
+    },
+    seemsHeld: (lease) => find(lease) !== null,
+    close: async () => {
+      stop();
+      const leases = [...held.values()];
+      held.clear();
+      for (const { lease } of leases) await releaseLease(database, lease);
+    },
+  };
+}
+
+/** What whoever lost a lease meanwhile is told; nothing of theirs was kept. */
+export function superseded({ name }: Lease): StatusError {
+  return new StatusError({
+    code: 'STORE_UNAVAILABLE',
+    message: `Another process has taken over ${name} meanwhile. Nothing of this one was kept.`,
+    context: { superseded: true },
+  });
+}

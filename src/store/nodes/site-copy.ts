@@ -1,0 +1,88 @@
+/**
+ * What a node that cannot reach the database needs of it to know which pages there are and who may see them: definitions,
+ * announcements, and names of monitors. No states: those are in the releases.
+ */
+
+import { z } from 'zod';
+import type { MonitorId } from '../../model/observation.ts';
+import type { Database, Reader } from '../database.ts';
+import { recordChanges } from '../revisions.ts';
+
+const SiteCopySchema = z.object({
+  upstreams: z.array(z.object({ id: z.string(), definitions: z.string(), announcements: z.string() })),
+  monitors: z.array(z.tuple([z.string(), z.string(), z.boolean().nullable(), z.string()])),
+});
+export type SiteCopy = z.output<typeof SiteCopySchema>;
+
+/** When the parts of an upstream were heard: monitors, incidents, pages. */
+export type CopiedTimes = Record<string, [number | null, number | null, number | null]>;
+
+export async function readSiteCopy(reader: Reader): Promise<SiteCopy> {
+  const upstreams = await reader.all('SELECT id, definitions, announcements FROM upstream ORDER BY id');
+  const monitors = await reader.all('SELECT id, upstream, document FROM monitor WHERE gone_at IS NULL ORDER BY id');
+  return {
+    upstreams: upstreams.map((row) => ({
+      id: String(row['id']),
+      definitions: String(row['definitions']),
+      announcements: String(row['announcements']),
+    })),
+    monitors: monitors.map((row) => {
+      const { name, isPublic } = JSON.parse(String(row['document'])) as { name: string; isPublic: boolean | null };
+      return [String(row['id']), name, isPublic, String(row['upstream'])];
+    }),
+  };
+}
+
+/** Null: it is none. */
+export function parseSiteCopy(text: string): SiteCopy | null {
+  try {
+    return SiteCopySchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export async function readTimes(reader: Reader): Promise<CopiedTimes> {
+  const rows = await reader.all('SELECT id, monitors_at, incidents_at, pages_at FROM upstream ORDER BY id');
+  const at = (value: unknown): number | null => (value === null ? null : Number(value));
+  return Object.fromEntries(
+    rows.map((row) => [String(row['id']), [at(row['monitors_at']), at(row['incidents_at']), at(row['pages_at'])]]),
+  );
+}
+
+/** Makes a database of one's own say what the copy says. */
+export async function writeSiteCopy(database: Database, { upstreams, monitors }: SiteCopy): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.run('DELETE FROM upstream');
+    await tx.runMany(
+      'INSERT INTO upstream (id, definitions, announcements) VALUES (?, ?, ?)',
+      upstreams.map(({ id, definitions, announcements }) => [id, definitions, announcements]),
+    );
+    await tx.run('UPDATE monitor SET gone_at = 0');
+    await tx.runMany(
+      `INSERT INTO monitor (id, upstream, state, document, first_seen_at) VALUES (?, ?, ?, ?, 0)
+       ON CONFLICT (id) DO UPDATE SET document = excluded.document, gone_at = NULL`,
+      monitors.map(([id, name, isPublic, upstream]) => [id, upstream, 'unknown', documentOf(id, name, isPublic)]),
+    );
+    const all = (await tx.all('SELECT id FROM monitor')).map((row) => String(row['id']) as MonitorId);
+    const nothing = { monitors: [], incidents: [], maintenances: [], hasNewDefinitions: true };
+    for (const [index, { id }] of upstreams.entries())
+      await recordChanges(tx, id, index === 0 ? { ...nothing, monitors: all } : nothing);
+  });
+}
+
+export async function writeTimes(database: Database, times: CopiedTimes): Promise<void> {
+  await database.transaction(
+    (tx) =>
+      tx.runMany(
+        'UPDATE upstream SET monitors_at = ?, incidents_at = ?, pages_at = ? WHERE id = ?',
+        Object.entries(times).map(([id, [monitors, incidents, pages]]) => [monitors, incidents, pages, id]),
+      ),
+    { isDurable: false },
+  );
+}
+
+function documentOf(id: string, name: string, isPublic: boolean | null): string {
+  const rest = { description: null, kind: 'http', target: null, state: 'unknown', createdAt: null };
+  return JSON.stringify({ ...rest, id, name, isPublic });
+}

@@ -1,0 +1,80 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
+import { createNode, isReady, type Node, shownAt } from '../helpers/nodes.ts';
+import { temporaryFolder } from '../helpers/pharos.ts';
+import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
+
+const PROGRAMS = postgresPrograms();
+const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
+const CHANGES = Math.round(6 * SCALE);
+const INTERVAL_MS = 2_000;
+
+/** The in-process one has one session, and tells nobody of anything. */
+describe.skipIf(PROGRAMS === null)(
+  'nodes over a Postgres server (skipped where initdb and postgres are not found)',
+  () => {
+    const folder = temporaryFolder();
+    const nodes: Node[] = [];
+    let server: RealPostgres;
+    let sandbox: Sandbox;
+
+    beforeAll(async () => {
+      server = await startRealPostgres(PROGRAMS ?? '');
+      const database = await server.database();
+      sandbox = await startSandbox({
+        port: 0,
+        now: () => toEpochMs(Date.now()),
+        isCalm: true,
+        kinds: [serverMonitorSandbox({ limits: null })],
+      });
+      const limited = 'auth: x-api-key\n    limits: { perMinute: 600, perHour: 20000 }';
+      const config = `${sandbox.configText({ include: ['server-monitor'] }).replace('auth: x-api-key', limited)}store: { url: "\${DATABASE_URL}" }\nschedule: "*/2 * * * * *"\n`;
+      for (const name of ['a', 'b', 'c'])
+        nodes.push(await createNode({ name, folder: folder.path, config, env: sandbox.environment(), database }));
+      await Promise.all(nodes.map((node) => node.start()));
+      await Promise.all(nodes.map((node) => isReady(node, '/-/fresh')));
+    });
+
+    afterAll(async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+      await sandbox?.stop();
+      await server?.stop();
+      folder.remove();
+    });
+
+    /** When the list of monitors was asked for. */
+    const askedAt = (from: number): readonly number[] =>
+      sandbox.requests.of('server-monitor').flatMap(({ at, path }) => (at >= from && path === '/monitors' ? [at] : []));
+
+    it('ask their upstream together as often as one of them would', async () => {
+      const from = Date.now();
+      await wait(5 * INTERVAL_MS);
+      const asked = askedAt(from);
+      // A tick may be late, by chance and on a busy machine; it is never asked twice.
+      expect(asked.length).toBeGreaterThanOrEqual(4);
+      expect(asked.length).toBeLessThanOrEqual(6);
+      for (const [index, at] of asked.entries()) expect(at - (asked[index - 1] ?? 0)).toBeGreaterThan(INTERVAL_MS / 2);
+    });
+
+    it(`show each of ${CHANGES} changes within 300 ms of each other`, async () => {
+      const spreads: number[] = [];
+      for (let change = 0; change < CHANGES; change += 1) {
+        const isDown = change % 2 === 0;
+        sandbox.world.force('website', isDown ? 'down' : null);
+        const times = await shownAt(
+          nodes,
+          '/acme/api/v2/summary.json',
+          (text) => text.includes('"status":"major_outage"') === isDown,
+        );
+        spreads.push(Math.max(...times) - Math.min(...times));
+      }
+      spreads.sort((a, b) => a - b);
+      if (SCALE >= 10) console.log(`spreads, ms: ${spreads.map(Math.round).join(' ')}`);
+      // Of few changes on a machine that does other things, too, the middle one says how it is meant to be.
+      expect(spreads[Math.floor(spreads.length / 2)]).toBeLessThan(300);
+    });
+  },
+);

@@ -1,0 +1,124 @@
+/** Several nodes over one Postgres, each a process with a folder, a clock and a way to the database of its own. */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import { eventually, type RunningPharos, startPharos } from './pharos.ts';
+
+const CLOCK = pathToFileURL(join(import.meta.dirname, 'jumping-clock.mjs')).href;
+
+export interface Node {
+  readonly name: string;
+  readonly cwd: string;
+  /** Where it listens, from its first start on the same. */
+  readonly url: () => string;
+  /** Null: it does not run. */
+  readonly process: () => RunningPharos | null;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  readonly kill: () => void;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** Sets its clock off by so much. */
+  readonly jump: (ms: number) => void;
+  readonly way: CuttingProxy | null;
+  /** What its processes said, all of them. */
+  readonly said: () => string;
+  readonly close: () => Promise<void>;
+}
+
+export interface NodeInit {
+  readonly name: string;
+  readonly folder: string;
+  /** Text of pharos.yaml. */
+  readonly config: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Of a Postgres server, which is reached through a way that can be cut; absent: none. */
+  readonly database?: string;
+  readonly args?: readonly string[];
+}
+
+export async function createNode({ name, folder, config, env, database, args = [] }: NodeInit): Promise<Node> {
+  const cwd = join(folder, name);
+  const clock = join(cwd, 'clock');
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(cwd, 'pharos.yaml'), config);
+  writeFileSync(clock, '0');
+  const target = database === undefined ? null : new URL(database);
+  const way = target === null ? null : await startCuttingProxy({ host: target.hostname, port: Number(target.port) });
+  if (target !== null && way !== null) target.port = String(way.port);
+  let running: RunningPharos | null = null;
+  let url = '';
+  let port = '0';
+  const earlier: RunningPharos[] = [];
+  const ended = (): RunningPharos | null => {
+    const last = running;
+    running = null;
+    return last;
+  };
+  return {
+    name,
+    cwd,
+    url: () => url,
+    process: () => running,
+    start: async () => {
+      running = await startPharos(['start', '--port', port, ...args], {
+        cwd,
+        env: {
+          ...env,
+          ...(target === null ? {} : { DATABASE_URL: target.href }),
+          PHAROS_TEST_CLOCK: clock,
+          NODE_OPTIONS: `--import=${CLOCK}`,
+        },
+      });
+      earlier.push(running);
+      url = running.url;
+      port = new URL(url).port;
+    },
+    stop: async () => void (await ended()?.stop()),
+    kill: () => ended()?.kill(),
+    pause: () => void (running !== null && process.kill(running.pid, 'SIGSTOP')),
+    resume: () => void (running !== null && process.kill(running.pid, 'SIGCONT')),
+    jump: (ms) => writeFileSync(clock, String(ms)),
+    way,
+    said: () => earlier.map((one) => one.stdout() + one.stderr()).join(''),
+    close: async () => {
+      way?.heal();
+      await ended()?.stop();
+      await way?.close();
+    },
+  };
+}
+
+async function statusOf(node: Node, path: string): Promise<number> {
+  return (await fetch(`${node.url()}${path}`)).status;
+}
+
+export const isReady = async (node: Node, path = '/-/ready'): Promise<boolean> =>
+  (await eventually(
+    () => statusOf(node, path).catch(() => 0),
+    (status) => status === 200,
+  )) === 200;
+
+/** When each node first showed it, on the clock of `performance.now()`; asked without a pause. */
+export function shownAt(
+  nodes: readonly Node[],
+  path: string,
+  isShown: (text: string) => boolean,
+  patienceMs = 20_000,
+): Promise<readonly number[]> {
+  return Promise.all(
+    nodes.map(async (node) => {
+      const deadline = performance.now() + patienceMs;
+      for (;;) {
+        const text = await fetch(`${node.url()}${path}`)
+          .then((response) => response.text())
+          .catch(() => '');
+        if (isShown(text)) return performance.now();
+        if (performance.now() > deadline) throw new Error(`${node.name} does not show it: ${text.slice(0, 500)}`);
+        await new Promise((wait) => setTimeout(wait, 5));
+      }
+    }),
+  );
+}
