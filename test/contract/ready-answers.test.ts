@@ -219,6 +219,8 @@ describe('answers that are ready', () => {
       small.upstream('acme').states = [state, state];
       await small.pass();
       await publisher.run();
+      // Variants follow, and both are asked after another.
+      await publisher.publisher.settled();
       await alike();
     }
     // A badge turns stale while nothing else happens, and comes back should the clock be put back.

@@ -1,11 +1,11 @@
 import { compose } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
+import { openDoor } from '../open-door.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
 import { loadConfig, requireConfig } from './common.ts';
-import { openDoor } from './open-door.ts';
 
 export interface ServeOptions {
   readonly config?: string;

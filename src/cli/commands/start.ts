@@ -13,11 +13,11 @@ import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule/schedule.ts';
+import { openDoor } from '../open-door.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
 import { loadConfig } from './common.ts';
-import { openDoor } from './open-door.ts';
 import { web } from './web.ts';
 
 export interface StartOptions {

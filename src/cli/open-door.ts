@@ -1,10 +1,10 @@
 /** How `start` and `serve` listen: by themselves, or by processes of their own. */
 
 import { extname } from 'node:path';
-import type { Pharos } from '../../app/compose.ts';
-import type { Log } from '../../app/log.ts';
-import { listen } from '../../app/serving/listen.ts';
-import { listenWithWorkers, type SharedDoor } from '../../app/serving/listen-with-workers.ts';
+import type { Pharos } from '../app/compose.ts';
+import type { Log } from '../app/log.ts';
+import { listen } from '../app/serving/listen.ts';
+import { listenWithWorkers, type SharedDoor } from '../app/serving/listen-with-workers.ts';
 
 export interface DoorOptions {
   readonly log: Log;
@@ -25,7 +25,7 @@ export async function openDoor(
   const place = { port: port ?? pharos.config.server.port, host: host ?? pharos.config.server.host };
   if (workers === undefined || !takesVisitors)
     return { ...(await listen(pharos, { log, place, takesVisitors })), reload: async () => undefined };
-  const entry = new URL(`../serve-worker${extname(import.meta.url)}`, import.meta.url);
+  const entry = new URL(`./serve-worker${extname(import.meta.url)}`, import.meta.url);
   return listenWithWorkers(pharos, {
     log,
     place,
