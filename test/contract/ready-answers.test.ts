@@ -37,6 +37,7 @@ describe('answers that are ready', () => {
     await small.pass();
     publisher = small.publisher();
     await publisher.run();
+    await publisher.publisher.settled();
     folder = siteFolder();
     site = await folder.open();
     await site.access.setPages([page('acme'), passwordPage('beta')]);
