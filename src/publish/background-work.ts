@@ -55,6 +55,8 @@ export interface BackgroundWork {
 const VARIANTS_SHARE = 0.1;
 /** Releases whose smallest variants wait; beyond that the oldest keep the quick ones. */
 const VARIANTS_MAX = 2_000;
+/** Files whose variants are in memory at once. */
+const VARIANTS_BATCH = 256;
 /** More than a change draws: a page was published as a whole, and its files are compressed more quickly. */
 const CHANGED_FILES_MAX = 32;
 /** After news, more may follow: the last percent of bytes can wait until nothing has happened for this long. */
@@ -134,7 +136,6 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
         if (closing.signal.aborted) unmade.add(slug);
         continue;
       }
-      deps.pages.manifests.put(named);
       const larger = paths.filter((path) => (named.files[path]?.bytes ?? 0) >= VARIANTS_BYTES_MIN);
       quick.set(slug, { slug, number: named.number, paths: larger });
       improving(improveAll).catch(deps.onError);
@@ -142,19 +143,24 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   }
 
   /** The manifest by now; null: another release is served by now, or everything ends. */
-  async function makeQuick(manifest: Manifest, paths: readonly string[]): Promise<Manifest | null> {
+  async function makeQuick(first: Manifest, paths: readonly string[]): Promise<Manifest | null> {
     const isOfMany = paths.length > CHANGED_FILES_MAX;
-    const placeOf = filePlaces(deps.folders, manifest);
-    const made = new Map<string, readonly Variant[]>();
-    for (const path of paths) {
-      await deps.idle();
-      if (closing.signal.aborted || currentNumber(deps.folders, manifest.slug) !== manifest.number) return null;
-      const body = readIfThere(placeOf(path));
-      if (body === null) return null;
-      const { contentType = '' } = manifest.files[path] ?? {};
-      made.set(path, await compressQuick(contentType, body, { isOfMany: isOfMany && path !== FIRST_VIEW }));
+    const placeOf = filePlaces(deps.folders, first);
+    let manifest: Manifest | null = first;
+    for (let start = 0; start < paths.length && manifest !== null; start += VARIANTS_BATCH) {
+      const made = new Map<string, readonly Variant[]>();
+      for (const path of paths.slice(start, start + VARIANTS_BATCH)) {
+        await deps.idle();
+        if (closing.signal.aborted || currentNumber(deps.folders, first.slug) !== first.number) return null;
+        const body = readIfThere(placeOf(path));
+        if (body === null) return null;
+        const { contentType = '' } = first.files[path] ?? {};
+        made.set(path, await compressQuick(contentType, body, { isOfMany: isOfMany && path !== FIRST_VIEW }));
+      }
+      manifest = await writeVariants(deps, manifest, made);
+      if (manifest !== null) deps.pages.manifests.put(manifest);
     }
-    return writeVariants(deps, manifest, made);
+    return manifest;
   }
 
   async function improveAll(): Promise<void> {

@@ -27,10 +27,12 @@ const COMPONENTS = 50;
 const WARM_UPS = 30;
 
 /** design.md, budgets. */
-const PUBLISHED_MS_MAX = 50;
+const PUBLISHED_MEDIAN_MS_MAX = 15;
+const PUBLISHED_MS_MAX = 30;
 const PUBLISHED_MS_MAX_PAGES = 1_000;
 const GROWTH_MAX = 1.2;
-const HTML_FILES_PER_SECOND_MIN = 500;
+const HTML_FILES_PER_SECOND_MIN = 800;
+const UNCHANGED_SECONDS_MAX = 2;
 const HTML_FILES_PAGES = 1_000;
 const INCIDENT_SECONDS_MAX: Readonly<Record<number, number>> = { 1000: 1, 3000: 3 };
 
@@ -98,7 +100,12 @@ function tellWhole(pages: number, figures: PublishFigures): void {
     remark: `pictures follow in ${number(settleSeconds)} s; ${number(bytesOnDisk / 1e9)} GB on disk`,
   });
   judge({ name: '  highest memory', figure: peakMb, unit: 'MB', remark: `${number(idleMb)} MB before` });
-  judge({ name: '  a new process that finds nothing changed', figure: unchangedSeconds, unit: 's' });
+  judge({
+    name: '  a new process that finds nothing changed',
+    figure: unchangedSeconds,
+    unit: 's',
+    atMost: UNCHANGED_SECONDS_MAX,
+  });
 }
 
 /** From the upstream's answer in hand: commit, look, inputs and model, files drawn and compressed, written, synced, checked, renamed. */
@@ -108,11 +115,17 @@ function tellChanges(pages: number, { changes }: PublishFigures): { pages: numbe
   const p95 = quantile(times, 0.95);
   const drawn = median(changes.map(({ filesDrawn }) => filesDrawn));
   judge({
-    name: `${name(pages)}: one monitor changes, until the page is switched, p95`,
+    name: `${name(pages)}: one monitor changes, until the page is switched, p50`,
+    figure: p50,
+    unit: 'ms',
+    atMost: pages <= PUBLISHED_MS_MAX_PAGES ? PUBLISHED_MEDIAN_MS_MAX : null,
+  });
+  judge({
+    name: '  the same, p95',
     figure: p95,
     unit: 'ms',
     atMost: pages <= PUBLISHED_MS_MAX_PAGES ? PUBLISHED_MS_MAX : null,
-    remark: `p50 ${number(p50)}, longest ${number(Math.max(...times))}, CPU of all threads ${number(median(changes.map(({ cpuMs }) => cpuMs)))}; ${changes.length} changes, ${drawn} files drawn each`,
+    remark: `longest ${number(Math.max(...times))}, CPU of all threads ${number(median(changes.map(({ cpuMs }) => cpuMs)))}; ${changes.length} changes, ${drawn} files drawn each`,
   });
   const parts = STEPS.map((step) => `${step} ${number(median(changes.map(({ steps }) => steps[step])))}`);
   console.log(

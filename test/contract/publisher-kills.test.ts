@@ -4,11 +4,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { pageBadges } from '../../src/publish/files/badge-data.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import { RELEASES_KEPT } from '../../src/publish/releases/clean.ts';
+import { type Compression, suffixOf } from '../../src/publish/releases/compressions.ts';
 import { poolFolder, releaseNumbers } from '../../src/publish/releases/folders.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
 import type { PublishAnswer, PublishOrder } from '../helpers/publishing-process.ts';
@@ -67,8 +69,20 @@ function expectWhole(site: SmallSite, slug: string): Manifest | null {
   expect(hashes).toEqual(
     Object.fromEntries(Object.entries(manifest.files).map(([path, { sha256 }]) => [path, sha256])),
   );
+  // What a manifest names is there, also where the process was killed while variants were put beside the files.
+  for (const [path, { variants }] of Object.entries(manifest.files))
+    for (const encoding of variants ?? []) {
+      const bytes = Buffer.from(tree[path + suffixOf(encoding)] ?? '', 'base64');
+      expect([path, encoding, UNPACK[encoding](bytes).toString('base64')]).toEqual([path, encoding, tree[path]]);
+    }
   return manifest;
 }
+
+const UNPACK: Readonly<Record<Compression, (bytes: Buffer) => Buffer>> = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  zstd: zstdDecompressSync,
+};
 
 describe('a publisher whose process is killed', () => {
   it(`serves the old page or the new one whole, at ${KILLS} random points, and goes on from there`, async () => {

@@ -13,7 +13,7 @@ import { withPublishLease } from '../../src/publish/releases/publish-lease.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { PublishAnswer, PublishOrder } from '../helpers/publishing-process.ts';
-import { servedTree } from '../helpers/release-inputs.ts';
+import { servedBodies } from '../helpers/release-inputs.ts';
 import { closeSmallSites, createSmallSite, publishedBy, SITE_START, type SmallSite } from '../helpers/small-site.ts';
 
 const RACES = Math.round(16 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
@@ -141,7 +141,7 @@ describe('two publishers of one data folder', () => {
     const awake = other.publisher();
     expect(publishedBy(await awake.run())).toEqual(['acme']);
     await awake.publisher.settled();
-    const tree = servedTree(site.folders.publicSite, 'acme');
+    const tree = servedBodies(site.folders.publicSite, 'acme');
     const number = currentNumber(site.folders, 'acme');
 
     resume();
@@ -149,7 +149,7 @@ describe('two publishers of one data folder', () => {
     expect(report.pages.find(({ slug }) => slug === 'acme')).toMatchObject({ kind: 'failed' });
     expect(report.pages[0]?.message).toContain('Another process has taken over');
     expect(currentNumber(site.folders, 'acme')).toBe(number);
-    expect(servedTree(site.folders.publicSite, 'acme')).toEqual(tree);
+    expect(servedBodies(site.folders.publicSite, 'acme')).toEqual(tree);
     // Nothing of the late one is left.
     expect(releaseNumbers(site.folders, 'acme').filter((one) => one > (number ?? 0))).toEqual([]);
     later(site, SECOND_MS);

@@ -123,6 +123,11 @@ export function servedTree(site: string, slug: string): Record<string, string> {
   return tree;
 }
 
+/** The same without compressed variants, which follow, and get smaller; what they unpack to is there. */
+export function servedBodies(site: string, slug: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(servedTree(site, slug)).filter(([path]) => !/\.(br|gz|zst)$/.test(path)));
+}
+
 /** A disk whose `failAt`-th change (from 1) fails with `code`, and all later ones too, until `heal` is called. */
 export interface FailingDisk extends Disk {
   readonly changes: () => number;
