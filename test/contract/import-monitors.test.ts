@@ -300,7 +300,7 @@ describe('pharos import uptime-kuma', () => {
     );
     writeFileSync(join(cwd, 'backup.json'), '{"monitorList":[]}');
     expect((await run('uptime-kuma', 'backup.json')).stderr).toContain(
-      'backup files (JSON) of version 1 have no status pages',
+      'Backup files (JSON) of version 1 have no status pages',
     );
     expect((await run('uptime-kuma', 'http://127.0.0.1:9')).stderr).toContain('/status/default');
   });

@@ -272,8 +272,8 @@ describe('pharos import statuspage', () => {
     expect(m1?.updates.at(-1)).toMatchObject({ status: 'postmortem', body: 'A *cable*.', at: Date.parse(at(5)) });
     for (const words of [
       'its impact "odd" is unknown',
-      'its status "weird" is not known',
-      'it is about "Fax", which the page does not have any more',
+      'its status "weird" is unknown',
+      'it is about "Fax", which the page no longer has',
     ])
       expect(result.stdout).toContain(words);
   });

@@ -143,6 +143,16 @@ describe('the package', () => {
     expect(run('check')).toContain('pharos.yaml');
   });
 
+  it('misses nothing that it does not need', () => {
+    const cwd = emptyFolder('doctor');
+    const { status, stdout } = spawnSync(process.execPath, [bin, 'doctor', '--no-network', '--json'], {
+      cwd,
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+    expect(status).toBe(0);
+  });
+
   it('says so where it is not compiled', () => {
     const cwd = emptyFolder('bare');
     mkdirSync(join(cwd, 'bin'));
