@@ -133,7 +133,7 @@ export function issueWords(otherKeys: readonly string[] = []): IssueWords {
 }
 
 /** A value as written in a file, short and on one line: `"edge"`, `5`, `a list`. */
-export function receivedText(value: unknown): string {
+function receivedText(value: unknown): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
