@@ -139,7 +139,7 @@ describe('the package', () => {
     expect(readFileSync(join(cwd, '.github', 'workflows', 'pharos.yml'), 'utf8')).toContain('npx pharos build');
     const [, schema = ''] = /\$schema=(.+)$/m.exec(readFileSync(join(cwd, 'pharos.yaml'), 'utf8')) ?? [];
     expect(existsSync(join(cwd, schema))).toBe(true);
-    expect(run('store', 'migrate')).toMatch(/^A new database has version \d+\.\n$/);
+    expect(run('store', 'migrate')).toMatch(/^Created a new database with version \d+\.\n$/);
     expect(run('check')).toContain('pharos.yaml');
   });
 

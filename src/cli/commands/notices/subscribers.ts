@@ -128,7 +128,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   noteChange(pharos, 'subscriber-import', options.page, added);
   const known = brought.length - added;
   const text = [
-    `${added} added${isConfirmed ? '' : ', each of which gets a confirmation link by email'}; ${known}already existed.`,
+    `${added} added${isConfirmed ? '' : ', each of which gets a confirmation link by email'}; ${known} already existed.`,
     ...told.map((problem) => `skipped or changed: ${problem}`),
   ].join('\n');
   print(options.json === true, { page: options.page, added, known, confirmed: isConfirmed, problems: told }, text);
