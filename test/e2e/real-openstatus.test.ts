@@ -66,7 +66,7 @@ describe('what is left out of a real openstatus', () => {
       );
       expect(page).toContain('2 notes from the last pass');
       expect(page).toContain(LEFT_OUT);
-      expect(page).toContain('Page manual: its language there is tr');
+      expect(page).toContain('Page manual: its language is tr');
     } finally {
       await pharos.stop();
     }
