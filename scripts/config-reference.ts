@@ -180,7 +180,8 @@ function typeOf(node: Node): string {
 }
 
 function typeName(type: string, node: Node): string {
-  if (type === 'array') return node.items === undefined ? 'list' : `list of ${typeOf(node.items).replace(/^string$/, 'strings')}`;
+  if (type === 'array')
+    return node.items === undefined ? 'list' : `list of ${typeOf(node.items).replace(/^string$/, 'strings')}`;
   if (type === 'object') return node.properties === undefined ? 'keys and values' : 'section';
   if (type === 'integer' || type === 'number') {
     const least = node.minimum;
