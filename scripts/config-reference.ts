@@ -180,7 +180,8 @@ function typeOf(node: Node): string {
 }
 
 function typeName(type: string, node: Node): string {
-  if (type === 'array') return node.items === undefined ? 'list' : `list of ${typeOf(node.items)}`;
+  if (type === 'array')
+    return node.items === undefined ? 'list' : `list of ${typeOf(node.items).replace(/^string$/, 'strings')}`;
   if (type === 'object') return node.properties === undefined ? 'keys and values' : 'section';
   if (type === 'integer' || type === 'number') {
     const least = node.minimum;
@@ -192,7 +193,7 @@ function typeName(type: string, node: Node): string {
         : `number, at most ${most}`
       : `number, at least ${least}`;
   }
-  return { string: 'text', boolean: 'yes or no', null: 'none' }[type] ?? type;
+  return { boolean: 'true or false', null: 'none' }[type] ?? type;
 }
 
 /** The whole document. */
@@ -204,7 +205,7 @@ export function configReference(): string {
       const lines = rows.map(
         (row) => `| \`${row.path}\` | ${row.type} | ${row.standard.replaceAll('|', '\\|')} | ${escaped(row.meaning)} |`,
       );
-      const table = rows.length === 0 ? [] : ['| key | takes | default | |', '|---|---|---|---|', ...lines];
+      const table = rows.length === 0 ? [] : ['| key | type | default | |', '|---|---|---|---|', ...lines];
       return [`## ${title}`, '', ...(note === '' ? [] : [note, '']), ...table].join('\n').trimEnd();
     });
   return `${[INTRODUCTION.trimEnd(), ...sections].join('\n\n')}\n`;

@@ -43,7 +43,7 @@ describe('the parts of a kind', () => {
         "src/sync/connectors/toy/init.ts: a question is about colour, which is no op",
         "src/sync/connectors/toy/init.ts: the example has no colour, of which a ques",
         "test/fixtures/upstream/toy has no ok-*.json: answers of the upstream, by wh",
-        "docs/upstreams/toy.md is missing: describe a configuration, the options, the",
+        "docs/upstreams/toy.md is missing: describe a configuration, the options, th",
         "src/sync/connectors/toy/sandbox.ts is missing, or its line in src/sync/conn",
       ]
     `);

@@ -89,7 +89,7 @@ describe('a body that is packed', () => {
       const before = process.memoryUsage.rss();
       const fault = await faultOf(ask(send(bomb)));
       expect(fault.code).toBe('UPSTREAM_SHAPE');
-      expect(fault.message).toMatch(/unpack to more than/);
+      expect(fault.message).toMatch(/decompress to more than/);
       expect(process.memoryUsage.rss() - before).toBeLessThan(64 * MIB);
     });
   }
@@ -166,7 +166,7 @@ describe('a body that is no JSON', () => {
   it('HTML with status 200 is unreadable, whatever it says inside', async () => {
     const fault = await faultOf(ask(send(reply('{"ok":true}', { fields: { 'content-type': 'text/html' } }))));
     expect(fault.code).toBe('UPSTREAM_SHAPE');
-    expect(fault.message).toContain('the answer is text/html, not JSON');
+    expect(fault.message).toContain('the response is text/html, not JSON');
   });
 
   it('HTML that claims to be JSON is unreadable, and nothing of it is quoted', async () => {

@@ -72,7 +72,7 @@ describe('a conditional question', () => {
     age = 'age: 2520\r\n';
     const fault = await faultOf(young());
     expect(fault).toMatchObject({ code: 'UPSTREAM_FAILED' });
-    expect(fault.message).toContain('42 minutes ago');
+    expect(fault.message).toContain('42 minutes old');
     expect((await faultOf(ask({ maxAgeMs: 15 * MINUTE_MS, isConditional: false }))).code).toBe('UPSTREAM_FAILED');
     // Who does not ask for now takes it as it is.
     expect((await ask()).payload).toEqual({ is: 'there' });

@@ -164,7 +164,7 @@ describe('pharos import upptime', () => {
       '✗ issue 9: title',
       'the site "gone", which',
       '1 days with minutes',
-      'upptime-4.md: not over there',
+      'upptime-4.md: still open at the source',
     ])
       expect(result.stdout).toContain(words);
     await expectNothingNew('upptime', dir);
@@ -278,14 +278,14 @@ describe('pharos import uptime-kuma', () => {
     expect(fragment.upstreams[0]).toMatchObject({ id: 'kuma', kind: 'uptime-kuma', page: 'main' });
     for (const words of [
       '"By hand": it was switched on by hand',
-      '"Cron": it comes back by a cron',
+      '"Cron": it repeats by a cron',
       '"Off": it is switched off',
       '1 maintenances: they are on no status page',
       'incident 3: its style "odd"',
-      'incident 3: it is over and does not say since when',
-      'in the zone of the server',
-      'monitor "Crane" in "Second": it stands in another group',
-      'its days lastDay2 never came',
+      'incident 3: it is over, but its end is unknown',
+      'in the server’s time zone',
+      'monitor "Crane" in "Second": it is in another group',
+      'its days lastDay2 never took effect',
     ])
       expect([words, result.stdout]).toEqual([words, expect.stringContaining(words)]);
     await expectNothingNew(...args);
@@ -296,11 +296,11 @@ describe('pharos import uptime-kuma', () => {
     expect((await run('uptime-kuma', database)).stderr).toContain('choose one with --status-page: main, staff');
     expect((await run('uptime-kuma', database, '--status-page', 'x')).stderr).toContain('there is no status page "x"');
     expect((await run('uptime-kuma', databaseOf('CREATE TABLE a (b)', 'other.db'))).stderr).toContain(
-      'other.db cannot be read as the database of Uptime Kuma: no such table: status_page',
+      'Can’t read other.db as a database of Uptime Kuma: no such table: status_page',
     );
     writeFileSync(join(cwd, 'backup.json'), '{"monitorList":[]}');
     expect((await run('uptime-kuma', 'backup.json')).stderr).toContain(
-      'backup files (JSON) of version 1 have no status pages',
+      'Backup files (JSON) of version 1 have no status pages',
     );
     expect((await run('uptime-kuma', 'http://127.0.0.1:9')).stderr).toContain('/status/default');
   });
@@ -379,7 +379,7 @@ describe('pharos import uptime-kuma', () => {
     ]);
     expect(maintenances.map(({ title }) => title)).toEqual(['Once', 'Nights']);
     expect(fragment.upstreams[0]?.['url']).toBe(url);
-    expect(result.stdout).toContain('which monitors it is about');
+    expect(result.stdout).toContain('without its monitors');
     await expectNothingNew('uptime-kuma', url, '--status-page', 'main');
   });
 
@@ -394,7 +394,7 @@ describe('pharos import uptime-kuma', () => {
     const result = await run('uptime-kuma', `${url}/status/main`);
     expect(read().incidents.map(({ title }) => title)).toEqual(['Now']);
     expect(result.stdout).toMatch(
-      /✗ incidents of the past: this version does not list them .*import its database instead/,
+      /✗ incidents of the past: this version doesn’t list them .*import its database instead/,
     );
   });
 });
@@ -484,8 +484,8 @@ announcements:
       '1 suites',
       'announcement 3: it has no message or no time',
       'maintenance of core_front-door: start',
-      'endpoint "Front door": it is down since 2026-11-02',
-      'put its address there',
+      'endpoint "Front door": it has been down since 2026-11-02',
+      'enter it there',
     ])
       expect([words, result.stdout]).toEqual([words, expect.stringContaining(words)]);
     await expectNothingNew(...args);

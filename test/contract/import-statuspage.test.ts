@@ -176,7 +176,7 @@ describe('pharos import statuspage', () => {
         '/incidents/plan1/': '/maintenance/posts-statuspage-plan1/',
       },
     });
-    expect(result.stdout).toContain('component "Web": showed only in trouble there');
+    expect(result.stdout).toContain('component "Web": was shown only while degraded');
     expect(result.stdout).toContain('subscribers, metrics');
     expect(server.asked.filter((path) => path.includes('history'))).toEqual([]);
   });
@@ -273,9 +273,9 @@ describe('pharos import statuspage', () => {
     const m1 = read().incidents.find(({ title }) => title === 'Trouble m1');
     expect(m1?.updates.at(-1)).toMatchObject({ status: 'postmortem', body: 'A *cable*.', at: Date.parse(at(5)) });
     for (const words of [
-      'its impact "odd" is not known',
-      'its status "weird" is not known',
-      'it is about "Fax", which the page does not have any more',
+      'its impact "odd" is unknown',
+      'its status "weird" is unknown',
+      'it is about "Fax", which the page no longer has',
     ])
       expect(result.stdout).toContain(words);
   });
@@ -327,9 +327,9 @@ describe('pharos import statuspage', () => {
     const html = await run(server.url);
     expect([html.status, html.stderr]).toEqual([1, expect.stringContaining('/api/v2/summary.json')]);
     writeFileSync(join(cwd, 'other.json'), '{"a":1}');
-    expect((await run('other.json')).stdout).toContain('✗ other.json: it has neither incidents');
+    expect((await run('other.json')).stdout).toContain('✗ other.json: it has no incidents');
     writeFileSync(join(cwd, 'text.json'), 'hello');
     expect((await run('text.json')).stderr).toContain('text.json is not JSON');
-    expect((await run('nowhere.json')).stderr).toContain('nowhere.json cannot be read');
+    expect((await run('nowhere.json')).stderr).toContain('Can’t read nowhere.json');
   });
 });

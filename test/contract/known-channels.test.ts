@@ -162,7 +162,7 @@ it('another configuration is looked at at once', async () => {
 
 it('an upstream that does not tell where channels lead is named', async () => {
   expect((await pharosWith([{ id: 'all', from: 'edge' }]).known()).off).toEqual([
-    ['all', expect.stringContaining('edge does not tell where its notification channels lead')],
+    ['all', expect.stringContaining('edge has no readable notification channels')],
   ]);
 });
 

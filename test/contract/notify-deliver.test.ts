@@ -308,7 +308,7 @@ describe('an address', () => {
     expect(await delivererOf({ ca: certificate.cert }).deliver(channel, noticeOf())).toEqual({ outcome: 'delivered' });
     expect(await delivererOf().deliver(channel, noticeOf())).toMatchObject({
       outcome: 'postponed',
-      reason: expect.stringContaining('its certificate is not accepted'),
+      reason: expect.stringContaining('its certificate was rejected'),
     });
     const other = channelOf('webhook', server.origin, { allow_private_hosts: ['10.0.0.1', 'localhost'] });
     expect(await delivererOf({ ca: certificate.cert }).deliver(other, noticeOf())).toMatchObject({

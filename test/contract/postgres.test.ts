@@ -119,7 +119,7 @@ describe('Postgres', () => {
     await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
     const fault = await database.all('SELECT id FROM upstream').catch((error: unknown) => error as Error);
     expect(String(fault)).toMatch(
-      /Postgres at 127\.0\.0\.1:\d+\/postgres cannot be used: .*ECONNREFUSED.* start the server/,
+      /Can’t use Postgres at 127\.0\.0\.1:\d+\/postgres: .*ECONNREFUSED.* start the server/,
     );
     expect(JSON.stringify(fault) + String(fault) + String((fault as Error).cause)).not.toContain('secret-canary');
     const late = open();

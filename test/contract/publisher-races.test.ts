@@ -325,7 +325,7 @@ describe('rolling back', () => {
     site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
     await site.pass();
     await run();
-    await expect(rollbackTo(deps, { slug: 'acme', release: last })).rejects.toThrow('another gate');
+    await expect(rollbackTo(deps, { slug: 'acme', release: last })).rejects.toThrow('different access rules');
     await expect(rollbackTo(deps, { slug: 'acme', release: null })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });

@@ -121,7 +121,7 @@ describe('a database of an older version', () => {
     const before = fingerprint();
     const { status, stderr } = await run(line);
     expect(status).toBe(1);
-    expect(stderr).toContain(`has version ${OLDER}, and this Pharos needs version ${LATEST}. Nothing was changed.`);
+    expect(stderr).toContain(`has schema version ${OLDER}; this Pharos needs version ${LATEST}. Nothing was changed.`);
     expect(stderr).toContain('pharos store migrate');
     expect(fingerprint()).toEqual(before);
   });
@@ -131,12 +131,12 @@ describe('a database of an older version', () => {
     const copy = `${file}.version-${OLDER}`;
     expect(status).toBe(0);
     expect(stdout).toBe(
-      `The database went from version ${OLDER} to ${LATEST}.\nCopy from before the upgrade: ${copy}\n`,
+      `Upgraded the database from version ${OLDER} to ${LATEST}.\nCopy from before the upgrade: ${copy}\n`,
     );
     expect([versionIn(file), rowsIn(file)]).toEqual([LATEST, ROWS]);
     expect([versionIn(copy), rowsIn(copy)]).toEqual([OLDER, ROWS]);
     expect(statSync(copy).mode & 0o777).toBe(0o600);
-    expect((await run('store migrate')).stdout).toBe(`The database has version ${LATEST} already.\n`);
+    expect((await run('store migrate')).stdout).toBe(`The database already has version ${LATEST}.\n`);
     // Back, and up once more: the first copy is not written over.
     renameSync(copy, file);
     writeFileSync(copy, 'of before');
@@ -227,7 +227,7 @@ describe('with Postgres', () => {
     const refused = await run('sync');
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('pharos store migrate')]);
     const read = await run('audit --json');
-    expect([read.status, read.stderr]).toEqual([0, expect.stringContaining('looks at a copy')]);
+    expect([read.status, read.stderr]).toEqual([0, expect.stringContaining('Reading an upgraded copy')]);
     expect(await schema()).toBe(OLDER);
     expect((await run('store migrate')).status).toBe(0);
     expect(await schema()).toBe(LATEST);
@@ -284,7 +284,7 @@ describe('with Postgres', () => {
       all: async (sql: string, params?: readonly (string | number | null)[]) =>
         sql.startsWith('SELECT subject, at') ? [] : database.all(sql, params),
     };
-    await expect(copyTables(lossy, target, LATEST)).rejects.toThrow('first_seen has 1 rows and 0 were copied');
+    await expect(copyTables(lossy, target, LATEST)).rejects.toThrow('first_seen has 1 rows, but 0 were copied');
     await Promise.all([database.close(), target.close()]);
   });
 });

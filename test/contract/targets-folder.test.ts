@@ -228,7 +228,7 @@ describe('a folder for static hosts', () => {
     writeFileSync(join(folders.releases, 'acme', String(number), 'manifest.json'), '{');
     const report = await kept.update();
     expect(report).toMatchObject({ result: 'current', filesRemoved: 0 });
-    expect(report.warnings.join()).toContain('acme cannot be read here');
+    expect(report.warnings.join()).toContain('acme is unreadable on this machine');
     expect(read('acme/index.html')).toContain('one');
   });
 
@@ -259,7 +259,7 @@ describe('a folder for static hosts', () => {
     writeFileSync(out, 'a file');
     const report = await target().update();
     expect(report).toMatchObject({ result: 'failed' });
-    expect(report.message).toContain(`The folder ${out} cannot be written`);
+    expect(report.message).toContain(`Can’t write to the folder ${out}`);
   });
 
   it('says once a minute when a page was checked, although nothing else of it changes', async () => {

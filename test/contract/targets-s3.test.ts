@@ -250,7 +250,7 @@ describe('a bucket', () => {
       await publishPage(folders, 'secret', { slug: 'beta', access: 'password' });
       const report = await s3Target(s3, folders).update();
       expect(report).toMatchObject({ result: 'current' });
-      expect(report.warnings.join()).toContain('cannot be understood');
+      expect(report.warnings.join()).toContain('is unreadable');
       expect(siteKeys(s3).filter((key) => key.startsWith('beta/'))).toEqual([]);
       expect(s3.text('acme/notes.txt')).toBe('theirs');
       s3.forgetEvents();
@@ -377,7 +377,7 @@ describe('a bucket with faults', () => {
     ['is elsewhere', { kind: 'answer', status: 301, code: 'PermanentRedirect' }, /output\.s3\.region/],
     ['says something strange', { kind: 'answer', status: 418, code: 'Teapot' }, /418 Teapot/],
     ['never answers', { kind: 'slow', ms: 2_000 }, /no complete response in time|no response in time/],
-    ['hangs up', { kind: 'cut' }, /connection was cut/],
+    ['hangs up', { kind: 'cut' }, /connection was closed/],
     ['talks too much', { kind: 'huge-error' }, /larger than/],
   ])('that %s is reported in words, without keys, after a bounded number of tries', async (_name, fault, words) => {
     s3.fault = () => fault;

@@ -172,7 +172,7 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
     const upstream = sandbox.configText().replace('auth: x-api-key', 'auth: x-api-key\n    schedule: "*/5 * * * * *"');
     configure(`${upstream}data: ./data-hasty\n`);
     const hasty = (await run('check')).stdout;
-    expect(hasty).toMatch(/asks more often than its rate limit allows.*every 15 s, schedule: "\*\/15 \* \* \* \* \*"/);
+    expect(hasty).toMatch(/is faster than its rate limit allows.*every 15 s, schedule: "\*\/15 \* \* \* \* \*"/);
     expect(hasty).not.toMatch(/Infinity|NaN/);
     const limited = 'auth: x-api-key\n    limits: { perMinute: 60, perHour: 246 }';
     configure(`${sandbox.configText().replace('auth: x-api-key', limited)}data: ./data-tight\n`);

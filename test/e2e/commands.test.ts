@@ -83,12 +83,12 @@ describe('commands beside the main job', () => {
     const { read, write } = credentialsOf(sandbox).uptime;
     const refused = await run('keys', 'revoke', write.id, '--upstream', 'svc');
     expect(refused.status).toBe(1);
-    expect(refused.stderr).toContain('such a key may revoke only itself');
+    expect(refused.stderr).toContain('can revoke only itself');
     expect((await run('keys', 'revoke', 'no-such-key', '--upstream', 'writer')).stderr).toMatch(/there is no such key/);
     expect((await run('keys', 'revoke', 'x', '--upstream', 'edge')).status).toBe(2);
     expect(await run('keys', 'revoke', read.id, '--upstream', 'svc')).toMatchObject({
       status: 0,
-      stdout: `Key ${read.id} is revoked.\n`,
+      stdout: `Revoked key ${read.id}.\n`,
     });
     expect((await run('check')).stdout).toMatch(/✗ +svc/);
   });

@@ -16,8 +16,18 @@ import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { faultOf } from '../helpers/command-fault.ts';
 import { CSTATE_FILES } from '../helpers/cstate-site.ts';
-import { codeBlocks, documents, innerLinks, ROOT, shellLines, shellWords } from '../helpers/documents.ts';
+import {
+  anchorLinks,
+  anchorsOf,
+  codeBlocks,
+  documents,
+  innerLinks,
+  ROOT,
+  shellLines,
+  shellWords,
+} from '../helpers/documents.ts';
 import { runHere } from '../helpers/in-process.ts';
+import { type MailSink, startMailSink } from '../helpers/mail-sink.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 const DOCUMENTS = documents();
@@ -73,6 +83,16 @@ describe('references', () => {
         .filter((target) => !existsSync(join(ROOT, target)))
         .map((target) => `${document.path}: ${target}`),
     );
+    expect(broken).toEqual([]);
+  });
+
+  it('link to headings that there are', () => {
+    const anchors = new Map(DOCUMENTS.map((document) => [document.path, anchorsOf(document)]));
+    const links = DOCUMENTS.flatMap((document) =>
+      anchorLinks(document).map((link) => ({ from: document.path, ...link })),
+    );
+    expect(links.length).toBeGreaterThan(10);
+    const broken = links.filter(({ file, anchor }) => anchors.get(file)?.includes(anchor) === false);
     expect(broken).toEqual([]);
   });
 
@@ -156,6 +176,28 @@ describe('configurations in documents', () => {
   });
 });
 
+describe('other blocks in documents', () => {
+  it('hold no command line outside of those that are tried below', () => {
+    const lines = BLOCKS.filter(({ language }) => !['sh', 'console', 'text'].includes(language)).flatMap(shellLines);
+    expect(lines.filter((line) => /^(\$ )?(npx )?pharos [a-z]+/.test(line))).toEqual([]);
+  });
+
+  it('name commands that there are, with options that they take', () => {
+    const lines = BLOCKS.filter(({ language }) => language === 'console' || language === 'text')
+      .flatMap(shellLines)
+      .flatMap((line) => /^(?:[$#] )?(?:npx )?(pharos [a-z].*)$/.exec(line)?.[1] ?? []);
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines.map((line) => faultOf(shellWords(line).slice(1))).filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  it.each(BLOCKS.filter(({ language }) => language === 'json').map((block) => [block.place, block.text]))(
+    '%s is JSON',
+    (_place, text) => {
+      expect(() => JSON.parse(text)).not.toThrow();
+    },
+  );
+});
+
 describe('commands in sentences and tables', () => {
   it('are commands that there are, with options that they take', () => {
     const inline = DOCUMENTS.flatMap(({ text }) =>
@@ -199,6 +241,7 @@ describe('commands in sentences and tables', () => {
 describe('command lines in documents', () => {
   const folder = temporaryFolder();
   let sandbox: Sandbox;
+  let mails: MailSink;
   let pharos: RunningPharos;
   let env: Record<string, string>;
   const lines = [
@@ -208,22 +251,31 @@ describe('command lines in documents', () => {
         .map((line) => line.replace(/^npx /, '')),
     ),
   ];
+  const API = { id: 'api', type: 'static', name: 'API' };
   const isLong = (line: string): boolean => /^pharos (start|serve|preview)\b/.test(line);
 
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
     env = { ...sandbox.environment(), HOOK_SECRET: 'hook-secret-000000000000' };
+    mails = await startMailSink();
+    env['SMTP_URL'] = mails.url;
     const config = parse(sandbox.configText({ include: ['server-monitor'] })) as {
       upstreams: Record<string, unknown>[];
-      pages: { slug: string }[];
+      pages: { slug: string; components?: object[] }[];
     };
     const [edge] = config.upstreams;
     const text = stringify({
       ...config,
       upstreams: [{ ...edge, hook: { secrets: ['${HOOK_SECRET}'] } }],
-      pages: config.pages.filter(({ slug }) => slug !== 'staff'),
+      // The component that examples name is there too.
+      pages: config.pages
+        .filter(({ slug }) => slug !== 'staff')
+        .map((page) => (page.slug === 'acme' ? { ...page, components: [...(page.components ?? []), API] } : page)),
       schedule: '0 0 1 * *',
+      subscriptions: true,
+      access: { smtp: '${SMTP_URL}', from: 'status@example.com' },
     });
+    writeFileSync(join(folder.path, 'statuspage.csv'), 'Type,Email\nemail,reader@example.com\n');
     for (const name of ['pharos.yaml', 'next.yaml']) writeFileSync(join(folder.path, name), text);
     pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
     await eventually(
@@ -238,12 +290,13 @@ describe('command lines in documents', () => {
   afterAll(async () => {
     await pharos?.stop();
     await sandbox?.stop();
+    await mails?.close();
     folder.remove();
   });
 
   /** Where a command is tried: `init` never writes over a file, so it gets a folder of its own. */
   function placeOf(line: string): string {
-    if (line.includes(' import ')) return importFolder();
+    if (line.startsWith('pharos import ')) return importFolder();
     if (!line.includes(' init')) return folder.path;
     return mkdtempSync(join(folder.path, 'init-'));
   }
@@ -259,7 +312,8 @@ describe('command lines in documents', () => {
   }
 
   async function tryLine(line: string): Promise<void> {
-    const words = shellWords(line, env);
+    // What a command prints goes into a file for a shell; here it is looked at.
+    const words = shellWords(line.replace(/ > \S+$/, ''), env);
     const [program = ''] = words;
     if (program === 'npm' || line.includes(' && ')) return tryNpm(line);
     if (program === 'curl') return tryCurl(words);

@@ -74,7 +74,7 @@ describe('commands that set up, look after and foresee', () => {
 
     it('never writes over a file, and needs an answer to what it cannot guess', async () => {
       const again = await run('init', '--yes');
-      expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('never writes over a file')]);
+      expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('never overwrites a file')]);
       expect(readFileSync(join(folder.path, 'pharos.yaml'), 'utf8')).toBe(config);
       const missing = await run('init', '--yes', '--out', 'x.yaml', '--kind', 'uptime-service');
       expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining('Address of its RPC API')]);
@@ -97,7 +97,7 @@ describe('commands that set up, look after and foresee', () => {
       expect(await address).toBe('https://x.example');
       const last = asker.ask('More', null);
       input.end();
-      await expect(last).rejects.toThrow('There is no answer to "More"');
+      await expect(last).rejects.toThrow('No answer to "More"');
       asker.close();
     });
   });

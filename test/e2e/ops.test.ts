@@ -363,7 +363,7 @@ server: { trustedProxyHops: 1 }
       ).toBe(true);
     };
     const lines = (words: string) => pharos.stderr().split(words).length - 1;
-    await hangUp('site: { url: 7 }\nupstreams: []\n', () => lines('the old one stays in force') === 1);
+    await hangUp('site: { url: 7 }\nupstreams: []\n', () => lines('the old one stays active') === 1);
     expect(pharos.stderr()).toContain('"path":"site.url"');
     expect((await send('ops', { headers: { cookie } })).status).toBe(200);
 

@@ -128,7 +128,7 @@ describe('compiling them', () => {
     const { status, stdout } = await runPharos(['build', '--json'], { cwd: folder.path });
     expect(status).not.toBe(0);
     expect(stdout).toContain(
-      `could not be drawn: Cannot read properties of undefined (reading 'at') (${at('components/Banner.astro')}:15)`,
+      `could not be rendered: Cannot read properties of undefined (reading 'at') (${at('components/Banner.astro')}:15)`,
     );
     expect(builtPage()).toBe(before);
     back();

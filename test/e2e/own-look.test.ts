@@ -161,11 +161,11 @@ describe('a look that cannot be', () => {
       /site\.logo: cannot be read: .*none\.svg.* \(line \d+\)/,
       /pages\[0\]\.stylesheet: brand\/bad\.css, line 2: url\(https:\/\/cdn\.example\/x\.png\) is neither/,
       /pages\[0\]\.logo: brand\/bad\.svg: it is an SVG with <script/,
-      /site\.public: robots\.txt: Pharos has a file of that name there/,
-      /site\.public: logo\.svg: Pharos has a file of that name there/,
-      /site\.public: page\.html: files of its type are not served/,
-      /site\.public: brand\/x\.png: a folder at the root may be a page/,
-      /site\.public: assets\/\.hidden: names have letters/,
+      /site\.public: robots\.txt: Pharos uses this name itself/,
+      /site\.public: logo\.svg: Pharos uses this name itself/,
+      /site\.public: page\.html: files of this type are not served/,
+      /site\.public: brand\/x\.png: a folder at the root could be a page/,
+      /site\.public: assets\/\.hidden: file names can contain letters/,
       /site\.public: assets\/link\.txt: it is a link/,
     ])
       expect(said).toMatch(text);

@@ -198,8 +198,18 @@ describe('the package', () => {
     expect(readFileSync(join(cwd, '.github', 'workflows', 'pharos.yml'), 'utf8')).toContain('npx pharos build');
     const [, schema = ''] = /\$schema=(.+)$/m.exec(readFileSync(join(cwd, 'pharos.yaml'), 'utf8')) ?? [];
     expect(existsSync(join(cwd, schema))).toBe(true);
-    expect(run('store', 'migrate')).toMatch(/^A new database has version \d+\.\n$/);
+    expect(run('store', 'migrate')).toMatch(/^Created a new database with version \d+\.\n$/);
     expect(run('check')).toContain('pharos.yaml');
+  });
+
+  it('misses nothing that it does not need', () => {
+    const cwd = emptyFolder('doctor');
+    const { status, stdout } = spawnSync(process.execPath, [bin, 'doctor', '--no-network', '--json'], {
+      cwd,
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+    expect(status).toBe(0);
   });
 
   it('says so where it is not compiled', () => {

@@ -40,7 +40,7 @@ describe('what is left out of a real openstatus', () => {
     expect(stdout.split('\n').filter((line) => line.startsWith('! '))).toEqual([
       '! os: pages.2: left out: languages other than its default (en); use accent_color, css_variables and locale in pharos.yaml',
       `! os: ${LEFT_OUT}`,
-      '! page manual: its language there is tr, for which there are no words here, so it is drawn in en',
+      '! page manual: its language is tr, which Pharos doesn’t support, so the page is in en',
       expect.stringMatching(/^! page staff: Only the upstream knows its password\. The page stays private/),
       expect.stringMatching(/^! page office: Unsupported access type\. The page stays private/),
     ]);
@@ -66,7 +66,7 @@ describe('what is left out of a real openstatus', () => {
       );
       expect(page).toContain('2 notes from the last pass');
       expect(page).toContain(LEFT_OUT);
-      expect(page).toContain('Page manual: its language there is tr');
+      expect(page).toContain('Page manual: its language is tr');
     } finally {
       await pharos.stop();
     }

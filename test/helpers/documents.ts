@@ -53,10 +53,35 @@ export function shellWords(line: string, variables: Readonly<Record<string, stri
 }
 
 /** Targets of links inside the repository, as paths from its root; anchors cut off. */
-export function innerLinks({ path, text }: Document): readonly string[] {
-  const prose = text.replace(/^```[\s\S]*?^```$/gm, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, target = '']) => target.split('#')[0] ?? '')
-    .filter((target) => target !== '' && !/^[a-z]+:/i.test(target))
-    .map((target) => relative(ROOT, resolve(ROOT, dirname(path), target)));
+export function innerLinks(document: Document): readonly string[] {
+  return links(document).flatMap(({ file }) => (file === document.path ? [] : [file]));
+}
+
+/** Links to headings, as the file from the root of the repository and the anchor. */
+export function anchorLinks(document: Document): readonly { readonly file: string; readonly anchor: string }[] {
+  return links(document).flatMap(({ file, anchor }) => (anchor === '' ? [] : [{ file, anchor }]));
+}
+
+function links({ path, text }: Document): readonly { readonly file: string; readonly anchor: string }[] {
+  return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target.split('#'))
+    .filter(([file = '']) => !/^[a-z]+:/i.test(file))
+    .map(([file = '', anchor = '']) => ({
+      file: file === '' ? path : relative(ROOT, resolve(ROOT, dirname(path), file)),
+      anchor,
+    }));
+}
+
+/** Anchors that GitHub gives to the headings of a document. */
+export function anchorsOf({ text }: Document): readonly string[] {
+  return [...proseOf(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function proseOf(text: string): string {
+  return text.replace(/^```[\s\S]*?^```$/gm, '');
 }

@@ -50,7 +50,7 @@ export async function build(options: BuildOptions): Promise<number> {
       progress.doing(`writing to ${target.place}`);
       targets.push(
         await target.update((done, total) =>
-          progress.doing(`writing to ${target.place}: ${done} of ${counted(total, 'page')}`),
+          progress.doing(`writing to ${target.place}: ${done} of ${counted(total, 'pages')}`),
         ),
       );
       await target.close();

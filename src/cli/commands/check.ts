@@ -43,7 +43,7 @@ export async function check(options: CheckOptions): Promise<number> {
     const isOffline = options.offline ?? false;
     const upstreams = isOffline ? [] : pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID);
     let answered = 0;
-    const asking = (): void => progress.doing(`${answered} of ${counted(upstreams.length, 'upstream')} answered`);
+    const asking = (): void => progress.doing(`${answered} of ${counted(upstreams.length, 'upstreams')} answered`);
     if (!isOffline) asking();
     const probed = new Map<string, ProbedPages>();
     const rows = await Promise.all(

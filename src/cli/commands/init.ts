@@ -41,7 +41,7 @@ export async function init(options: InitOptions): Promise<number> {
   try {
     const given = { ...options, set: new Map((options.set ?? []).map(parsePair)) };
     const deployment = await chooseDeployment(options.deploy, isAsking ? asker : null);
-    const { answers, probed } = await gatherAndTry(given, { asker, isAsking, folder: dirname(file) });
+    const { answers, probed, isTold } = await gatherAndTry(given, { asker, isAsking, folder: dirname(file) });
     const plan = { file, deployment, posts: answers.posts, variables: variablesOf(answers) };
     const text = draftOf(answers, relative(dirname(file), SCHEMA) || SCHEMA);
     const files = [{ path: file, text }, ...plannedFiles(plan)];
@@ -49,7 +49,9 @@ export async function init(options: InitOptions): Promise<number> {
     if (answers.posts !== null) mkdirSync(join(dirname(file), answers.posts), { recursive: true });
     writeFiles(files);
     const written = `Created ${file}.${files.length === 1 ? '' : ` Also: ${shownPaths(files.slice(1), dirname(file)).join(', ')}.`}`;
-    process.stdout.write(`${[written, probed.words, ...nextSteps(answers, deploymentSteps(plan))].join('\n')}\n`);
+    process.stdout.write(
+      `${[written, ...(isTold ? [] : [probed.words]), ...nextSteps(answers, deploymentSteps(plan))].join('\n')}\n`,
+    );
     return probed.isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
     asker.close();
@@ -67,12 +69,12 @@ interface Asking {
 async function gatherAndTry(
   given: Given,
   { asker, isAsking, folder }: Asking,
-): Promise<{ readonly answers: Answers; readonly probed: Probed }> {
+): Promise<{ readonly answers: Answers; readonly probed: Probed; readonly isTold: boolean }> {
   for (let before: Answers | null = null; ; ) {
     const answers = await gather(given, { asker, isSilent: !isAsking, before });
     const probed = await tryUpstream(configOf(answers, folder), answers);
     const withHome = { ...answers, home: probed.home };
-    if (probed.isOk || !isAsking) return { answers: withHome, probed };
+    if (probed.isOk || !isAsking) return { answers: withHome, probed, isTold: false };
     const isFine = (answer: string): string | null =>
       /^(keep|change)$/.test(answer) ? null : 'Answer keep or change.';
     const next = await asker.ask(
@@ -80,7 +82,7 @@ async function gatherAndTry(
       'change',
       isFine,
     );
-    if (next === 'keep') return { answers: withHome, probed };
+    if (next === 'keep') return { answers: withHome, probed, isTold: true };
     before = answers;
   }
 }

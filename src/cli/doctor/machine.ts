@@ -21,13 +21,19 @@ import { messageOf } from '../../errors.ts';
 import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
-/** Older ones have known holes (docs/security.md). */
-const PACKAGE_FLOORS: Readonly<Record<string, string>> = { astro: '7.3.5', '@astrojs/node': '11.1.6', undici: '8.0.0' };
+/** The package has compiled pages and needs no Astro; a checkout compiles them. */
+const IS_CHECKOUT = import.meta.filename.endsWith('.ts');
+/** Older versions have known vulnerabilities (docs/security.md). */
+const PACKAGE_FLOORS: Readonly<Record<string, string>> = {
+  ...(IS_CHECKOUT ? { astro: '7.3.5', '@astrojs/node': '11.1.6' } : {}),
+  undici: '8.0.0',
+};
+const PACKAGE_REMEDY = IS_CHECKOUT ? 'Run npm ci in the checkout.' : 'Reinstall Pharos.';
 const MEGABYTE = 1_000_000;
 /** Five releases of a large page and a database of a year fit. */
 const SPACE_WARN_BYTES = 1_000 * MEGABYTE;
 const SPACE_LEAST_BYTES = 100 * MEGABYTE;
-const NODE_REMEDY = 'Run Pharos with the Node.js that npm ci installs: npx pharos, or node_modules/.bin/node.';
+const NODE_REMEDY = 'Run Pharos with the Node.js that npm installs with it: use npx pharos.';
 
 export function versionFindings(): Finding[] {
   const floor = packageJson.engines.node.replace(/[^\d.]/g, '');
@@ -42,14 +48,10 @@ export function versionFindings(): Finding[] {
       : fault('SQLite', `${sqlite.version} can corrupt databases`, NODE_REMEDY),
     ...Object.entries(PACKAGE_FLOORS).map(([name, least]) => {
       const version = installedVersion(name);
-      if (version === null) return fault(name, 'is not installed', 'Run npm ci in the folder of Pharos.');
+      if (version === null) return fault(name, 'is not installed', PACKAGE_REMEDY);
       return isAtLeast(version, least)
         ? ok(name, version)
-        : fault(
-            name,
-            `${version} has known vulnerabilities; ${least} or newer is needed`,
-            'Run npm ci in the folder of Pharos.',
-          );
+        : fault(name, `${version} has known vulnerabilities; ${least} or newer is needed`, PACKAGE_REMEDY);
     }),
   ];
 }

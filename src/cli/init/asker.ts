@@ -23,8 +23,9 @@ export function createTerminalAsker(
   return {
     ask: async (words, suggestion, check = () => null) => {
       const hint = suggestion === null || suggestion === '' ? '' : ` [${suggestion}]`;
-      for (;;) {
-        reader.setPrompt(`${words}${hint}: `);
+      // What there is to choose from is shown once.
+      for (let asked = words; ; asked = words.slice(words.lastIndexOf('\n') + 1)) {
+        reader.setPrompt(`${asked}${hint}: `);
         reader.prompt();
         const line = await lines.next();
         if (line.done === true) throw new UsageError(`No answer to "${words}".`);

@@ -25,6 +25,12 @@ function faultAt(path: string, config: object): string | null {
   } catch (error) {
     if (!isStatusError(error)) throw error;
     const found = error.issues.find((issue) => issue.path === path || issue.path.startsWith(`${path}.`));
-    return found === undefined ? null : found.message;
+    // There is no file yet, so the line says nothing.
+    return found === undefined ? null : sentence(found.message.replace(/ \(line \d+\)$/, ''));
   }
+}
+
+function sentence(words: string): string {
+  const end = /[.?]$/.test(words) ? '' : '.';
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${end}`;
 }

@@ -39,7 +39,7 @@ export function runProgress(progress: Progress, now: () => number): RunProgress 
     asking: (answered, total) => progress.doing(`${answered} of ${total} upstreams answered`),
     answered: (report) => progress.did(upstreamLine(report)),
     waiting: (upstreamId, until) => progress.did(waitingText(upstreamId, until - now())),
-    publishing: (published, total) => progress.doing(`published ${published} of ${counted(total, 'page')}`),
+    publishing: (published, total) => progress.doing(`published ${published} of ${counted(total, 'pages')}`),
   };
 }
 

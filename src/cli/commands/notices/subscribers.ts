@@ -18,6 +18,7 @@ import {
   subscriberCsv,
 } from '../../../notify/subscriber-list.ts';
 import type { ResolvedPage } from '../../../publish/definitions/definitions.ts';
+import { didYouMean } from '../../../schema/nearest.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
 import { openQuietly, print, requireConfig } from '../common.ts';
@@ -73,7 +74,12 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
   await using pharos = await openQuietly(requireConfig(options.config));
   const page = await pageOf(pharos, options.page);
   const { ids, unknown } = componentIds(page, options.component ?? []);
-  if (unknown.length > 0) throw new UsageError(`The page ${options.page} has no component ${unknown.join(', ')}.`);
+  if (unknown.length > 0) {
+    const known = page.definition.components.map(({ id }) => id);
+    throw new UsageError(
+      `The page ${options.page} has no component ${unknown.join(', ')}.${didYouMean(unknown[0] ?? '', known)} Use one of: ${known.join(', ')}.`,
+    );
+  }
   const isConfirmed = options.confirmed === true;
   const one = { slug: options.page, email, components: ids, gate: gateOf(pharos, options.page), isConfirmed };
   const added = await addSubscribers(depsOf(pharos), [one]);
@@ -122,7 +128,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   noteChange(pharos, 'subscriber-import', options.page, added);
   const known = brought.length - added;
   const text = [
-    `${added} added${isConfirmed ? '' : ', each of which gets a confirmation link by email'}; ${known}already existed.`,
+    `${added} added${isConfirmed ? '' : ', each of which gets a confirmation link by email'}; ${known} already existed.`,
     ...told.map((problem) => `skipped or changed: ${problem}`),
   ].join('\n');
   print(options.json === true, { page: options.page, added, known, confirmed: isConfirmed, problems: told }, text);

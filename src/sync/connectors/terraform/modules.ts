@@ -80,7 +80,7 @@ function* withModules(files: ModuleFiles, { folder, path, depth }: Place): Pull<
     const [name = ''] = labels;
     const reason = whyLeftOut(body, { folder, depth });
     if (reason !== null || folder === null) {
-      notes.push({ place: `${path}module.${name}`, message: `left out: ${reason ?? 'it is not of this machine'}` });
+      notes.push({ place: `${path}module.${name}`, message: `left out: ${reason ?? 'its folder is unknown'}` });
       continue;
     }
     const inner = join(folder, String(body['source'])).replace(/(?<=.)\/+$/, '');

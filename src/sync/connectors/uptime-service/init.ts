@@ -1,7 +1,7 @@
 import type { Introduction } from '../../connector.ts';
 
 export const INTRODUCTION: Introduction = {
-  title: 'openstatus (preset: openstatus), or another uptime service with an RPC API',
+  title: 'monitors and status pages of openstatus (preset: openstatus), or of another uptime service',
   example: {
     id: 'svc',
     kind: 'uptime-service',
