@@ -179,11 +179,14 @@ function createMemoryCache(bytesMax: number): (key: string, read: () => Buffer) 
 }
 
 /** The best variant of a file for an Accept-Encoding header; null: as it is. */
-export function negotiate(record: FileRecord, acceptEncoding: string | undefined): Compression | null {
-  if (acceptEncoding === undefined || record.variants.length === 0) return null;
+export function negotiate(
+  { variants }: Pick<FileRecord, 'variants'>,
+  acceptEncoding: string | undefined,
+): Compression | null {
+  if (acceptEncoding === undefined || variants.length === 0) return null;
   for (const encoding of preferences.memo(acceptEncoding)) {
     if (encoding === 'identity') return null;
-    if (record.variants.includes(encoding)) return encoding;
+    if (variants.includes(encoding)) return encoding;
   }
   return null;
 }
