@@ -96,6 +96,19 @@ server: { trustedProxyHops: 1 }
     });
   }
 
+  it('asks to sign in within the first packets of a connection, and compresses nothing that a session is for', async () => {
+    const asked = (init: RequestInit) =>
+      send('ops', { ...init, headers: { 'accept-encoding': 'br', ...init.headers } });
+    const asking = await asked({});
+    expect([asking.status, asking.headers.get('content-encoding')]).toEqual([401, 'br']);
+    expect(Number(asking.headers.get('content-length'))).toBeLessThan(14_600);
+    expect(asking.text).toContain('Operator token');
+    const plain = await asked({ headers: { 'accept-encoding': 'identity' } });
+    expect([plain.headers.get('content-encoding'), plain.text]).toEqual([null, asking.text]);
+    const { cookie } = await signIn();
+    expect((await asked({ headers: { cookie } })).headers.get('content-encoding')).toBeNull();
+  });
+
   it('shows nobody anything without a session, at none of its addresses', async () => {
     for (const path of ['ops', 'ops/events']) {
       const answer = await send(path);

@@ -1,6 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PART_KINDS } from '../../src/badges/kinds.ts';
 import { DAY_MS, HOUR_MS, type PageModel } from '../../src/model/index.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import type { Renderer } from '../../src/publish/draw/renderer.ts';
@@ -9,7 +8,7 @@ import { incidentView } from '../../src/views/incident/incident.ts';
 import { maintenanceView } from '../../src/views/incident/maintenance.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
-import { type PageUnderTest, pagesOf, render, servePages } from '../helpers/every-page.ts';
+import { type PageUnderTest, pagesOf, partBadges, render, servePages } from '../helpers/every-page.ts';
 import { hostileTexts } from '../helpers/hostile-text.ts';
 import { AS_OF, ago, announcement, componentModel, incident, maintenance, pageModel } from '../helpers/page-model.ts';
 
@@ -215,7 +214,7 @@ function ownPages(text: string) {
   if (component === undefined || one === undefined || planned === undefined) return [];
   return [
     renderer.render('status-page', statusPageView(model)),
-    renderer.render('component', componentView(model, component, { badges: PART_KINDS })),
+    renderer.render('component', componentView(model, component, { badges: partBadges() })),
     renderer.render('incident', incidentView(model, one)),
     renderer.render('maintenance', maintenanceView(model, planned)),
   ];

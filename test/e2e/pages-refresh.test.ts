@@ -2,13 +2,12 @@
 
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { PART_KINDS } from '../../src/badges/kinds.ts';
 import { MINUTE_MS, type PageModel, toEpochMs } from '../../src/model/index.ts';
 import { componentView } from '../../src/views/component/component.ts';
 import { incidentView } from '../../src/views/incident/incident.ts';
 import { maintenanceView } from '../../src/views/incident/maintenance.ts';
 import { indexOfPagesView } from '../../src/views/site/index-of-pages.ts';
-import type { PageUnderTest } from '../helpers/every-page.ts';
+import { type PageUnderTest, partBadges } from '../helpers/every-page.ts';
 import { AS_OF, ago, incident, maintenance } from '../helpers/page-model.ts';
 import { calm, outage } from '../helpers/page-scenes.ts';
 import { pagesInBrowser, statusPageAt } from '../helpers/pages-in-browser.ts';
@@ -36,7 +35,7 @@ function componentPage(isLater: boolean): PageUnderTest {
   const model = outage(isLater ? added : {});
   const api = model.components.find(({ definition }) => definition.id === 'api');
   if (api === undefined) throw new Error('There is no component');
-  return { path: 'component/', kind: 'component', view: componentView(model, api, { badges: PART_KINDS }) };
+  return { path: 'component/', kind: 'component', view: componentView(model, api, { badges: partBadges() }) };
 }
 
 function incidentPage(model: PageModel, isOver: boolean, updates: readonly ReturnType<typeof update>[]): PageUnderTest {

@@ -1,12 +1,11 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { PART_KINDS } from '../../src/badges/kinds.ts';
 import type { PageModel } from '../../src/model/index.ts';
 import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
 import type { Renderer } from '../../src/publish/draw/renderer.ts';
 import { componentView } from '../../src/views/component/component.ts';
 import { launchBrowser } from '../helpers/browser.ts';
-import { type PageServer, servePages } from '../helpers/every-page.ts';
+import { type PageServer, partBadges, servePages } from '../helpers/every-page.ts';
 import { AS_OF, ago, componentModel, pageModel, responseTimes } from '../helpers/page-model.ts';
 
 let browser: Browser;
@@ -30,7 +29,7 @@ afterAll(async () => {
 function drawn(settings: Partial<PageModel['settings']>, change: Partial<PageModel> = {}) {
   const component = componentModel({ id: 'api', name: 'API', responseTimes: responseTimes(3, 140, 90) });
   const model = { ...pageModel({ components: [component], settings }), ...change };
-  return renderer.render('component', componentView(model, component, { badges: PART_KINDS }));
+  return renderer.render('component', componentView(model, component, { badges: partBadges() }));
 }
 
 async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {

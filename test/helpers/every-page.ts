@@ -32,6 +32,9 @@ export type PageUnderTest = {
   readonly [Kind in ViewKind]: { readonly path: string; readonly kind: Kind; readonly view: ViewByKind[Kind] };
 }[ViewKind];
 
+/** The badges that components have, as their pages are handed them. */
+export const partBadges = (locale = 'en') => galleryChoices(PART_KINDS, locale).kinds;
+
 /** What the gallery is handed of badges, of which the test page has two. */
 export const galleryOf = (locale = 'en') => galleryChoices(['status', 'uptime-90d'], locale);
 
@@ -82,7 +85,7 @@ export function pagesOf(model: PageModel): PageUnderTest[] {
       (one): PageUnderTest => ({
         path: `components/${one.definition.id}/`,
         kind: 'component',
-        view: componentView(model, one, { badges: PART_KINDS }),
+        view: componentView(model, one, { badges: partBadges(model.settings.locale) }),
       }),
     ),
     { path: 'uptime/', kind: 'uptime-calendar', view: uptimeCalendarView(model) },

@@ -10,6 +10,7 @@ import { type OpsSignInFault, type OpsSignInView, opsSignInView } from '../../vi
 import type { OpsWriteView } from '../../views/operators/ops-write.ts';
 import type { StatusPageView } from '../../views/page/status-page.ts';
 import type { Answer, OwnRequest } from '../answer.ts';
+import { compressed } from '../compressed.ts';
 import type { OpsEvents } from './ops-events.ts';
 import type { OperatorGuard } from './ops-guard.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
@@ -222,13 +223,14 @@ function presented({ now }: OpsRoutesOptions, request: OwnRequest): PresentedCoo
   return { cookie: request.headers.cookie ?? null, isSecure: request.isSecure, now: now() };
 }
 
-function signInPage(
+async function signInPage(
   options: OpsRoutesOptions,
   request: OwnRequest,
   { status, ...init }: { readonly status: number; readonly fault: OpsSignInFault | null; readonly minutes?: number },
 ): Promise<Answer> {
   const up = request.path === 'ops' ? '' : '../';
-  return page(options, status, { kind: 'ops-sign-in', view: opsSignInView({ ...init, up }) });
+  const answer = await page(options, status, { kind: 'ops-sign-in', view: opsSignInView({ ...init, up }) });
+  return compressed(answer, request.headers['accept-encoding']?.toString());
 }
 
 async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): Promise<Answer> {

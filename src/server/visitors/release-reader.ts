@@ -227,7 +227,10 @@ function createMemoryCache(bytesMax: number): (key: string, read: () => Buffer) 
 }
 
 /** The best variant of a file for an Accept-Encoding header; null: as it is. */
-export function negotiate(record: FileRecord, acceptEncoding: string | undefined): Compression | null {
+export function negotiate(
+  record: Pick<FileRecord, 'variants'>,
+  acceptEncoding: string | undefined,
+): Compression | null {
   const variants = record.variants ?? [];
   if (acceptEncoding === undefined || variants.length === 0) return null;
   for (const encoding of preferences.memo(acceptEncoding)) {

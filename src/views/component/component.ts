@@ -1,6 +1,7 @@
 /** One component on its own page: ninety days, figures, response times, what happened to it, and how to follow it. */
 
 import { type ComponentModel, isWorse, type PageModel, type State } from '../../model/index.ts';
+import type { NamedChoice } from '../badges/badge-gallery.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
 import { type DayRowView, type DayTipView, dayRowsOf, dayTipOf } from '../days/day-notes.ts';
@@ -52,8 +53,8 @@ export interface ComponentView {
 export type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'maintenances'>;
 
 export interface ComponentInit extends ViewOptions {
-  /** Names of the badges that components have, as in their addresses. */
-  readonly badges: readonly string[];
+  /** The badges that components have. */
+  readonly badges: readonly NamedChoice[];
 }
 
 export function componentView(
@@ -103,13 +104,13 @@ export function componentView(
       .map((one) => maintenanceEventOf(context, one, { updatesMax: 1, hasYear: true })),
     historyHref: context.base + HISTORY_PATH,
     feedBase: context.base + path,
-    badges: badges.map((kind) => ({
+    badges: badges.map((badge) => ({
       ...badgeSnippets({
-        alt: `${model.definition.title}: ${name}`,
-        address: absoluteUrl(model, `${path}badges/${kind}`),
+        alt: `${name}: ${badge.text}`,
+        address: absoluteUrl(model, `${path}badges/${badge.name}`),
         href: absoluteUrl(model, path),
       }),
-      src: `${context.base}${path}badges/${kind}.svg`,
+      src: `${context.base}${path}badges/${badge.name}.svg`,
     })),
   };
 }

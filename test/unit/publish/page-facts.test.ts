@@ -1,7 +1,7 @@
 /** The parts of a model that files are made from hold all that the files show: a view of a part is that of the whole. */
 
 import { describe, expect, it } from 'vitest';
-import { BADGE_KINDS, galleryChoices, PART_KINDS } from '../../../src/badges/kinds.ts';
+import { BADGE_KINDS, galleryChoices } from '../../../src/badges/kinds.ts';
 import type { PageModel } from '../../../src/model/index.ts';
 import type { FileEntry } from '../../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
@@ -13,6 +13,7 @@ import { incidentView } from '../../../src/views/incident/incident.ts';
 import { maintenanceView } from '../../../src/views/incident/maintenance.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../../src/views/model/heartbeat.ts';
 import { reportView } from '../../../src/views/report/report.ts';
+import { partBadges } from '../../helpers/every-page.ts';
 import { type Scene, sceneChanges, sceneOf } from '../../helpers/page-fields.ts';
 import { withMonths } from '../../helpers/page-model.ts';
 import { calm, eventful, longHistory, outage } from '../../helpers/page-scenes.ts';
@@ -45,8 +46,10 @@ function wholeViews(model: PageModel): Readonly<Record<string, readonly unknown[
     ),
     component: model.components.map((one, index) =>
       withNews.has(one.definition.id)
-        ? componentView(model, one, { badges: PART_KINDS })
-        : componentView(atHeartbeat, atHeartbeat.components[index] ?? one, { badges: PART_KINDS }),
+        ? componentView(model, one, { badges: partBadges(model.settings.locale) })
+        : componentView(atHeartbeat, atHeartbeat.components[index] ?? one, {
+            badges: partBadges(model.settings.locale),
+          }),
     ),
     history: [null, ...months].map((month) => historyView(withMonths(model), month)),
     'uptime-calendar': [uptimeCalendarView(atHeartbeat)],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { PART_KINDS } from '../../../src/badges/kinds.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
 import { LOGIN_FAULTS, LOGIN_STEPS } from '../../../src/model/login.ts';
 import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
@@ -14,7 +13,7 @@ import { embedView } from '../../../src/views/page/embed.ts';
 import { notFoundView, siteNotFoundView } from '../../../src/views/page/not-found.ts';
 import { reportView } from '../../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../../src/views/site/index-of-pages.ts';
-import { galleryOf } from '../../helpers/every-page.ts';
+import { galleryOf, partBadges } from '../../helpers/every-page.ts';
 import { ago, componentModel, incident, maintenance, pageModel, withMonths } from '../../helpers/page-model.ts';
 import { calm, outage } from '../../helpers/page-scenes.ts';
 
@@ -98,7 +97,7 @@ describe('a component’s page', () => {
   it('has figures for every period with what was observed', () => {
     const trouble = { state: 'major_outage', startedAgoMs: 2 * HOUR_MS, forMs: HOUR_MS } as const;
     const component = componentModel({ troubles: [trouble], knownDays: 45 });
-    const view = componentView(pageModel({ components: [component] }), component, { badges: PART_KINDS });
+    const view = componentView(pageModel({ components: [component] }), component, { badges: partBadges() });
     expect(view.periods.map((row) => [row.period, row.uptime, row.down, row.observed])).toEqual([
       ['24 hours', '95.83%', '1 hr', '100%'],
       ['7 days', '99.40%', '1 hr', '100%'],
@@ -112,7 +111,7 @@ describe('a component’s page', () => {
     const at = (minutes: number, ms: number) => ({ at: ago(minutes * MINUTE_MS), ms });
     const component = componentModel({ responseTimes: [at(600, 100), at(590, 120), at(20, 300), at(10, 80)] });
     const chart = componentView(pageModel({ components: [component] }), component, {
-      badges: PART_KINDS,
+      badges: partBadges(),
     }).responseChart;
     expect(chart?.latest).toBe('80 ms');
     expect(chart?.periods).toHaveLength(1);
@@ -123,7 +122,7 @@ describe('a component’s page', () => {
       p95: '300 ms',
     });
     expect(chart?.periods[0].line.match(/M/g)).toHaveLength(2);
-    expect(componentView(pageModel(), componentModel(), { badges: PART_KINDS }).responseChart).toBeNull();
+    expect(componentView(pageModel(), componentModel(), { badges: partBadges() }).responseChart).toBeNull();
   });
 
   it('draws response times over each period that has some of its own, with instants at equal distances', () => {
@@ -132,7 +131,7 @@ describe('a component’s page', () => {
       responseTimes: [sample(95, 9_000), sample(80, 400), sample(6, 200), sample(5, 100), sample(0.5, 50)],
     });
     const chart = componentView(pageModel({ components: [component] }), component, {
-      badges: PART_KINDS,
+      badges: partBadges(),
     }).responseChart;
     expect(chart?.periods.map(({ id, average, p95, values: [top] }) => [id, average, p95, top])).toEqual([
       ['24h', '50 ms', '50 ms', '50 ms'],
@@ -155,17 +154,17 @@ describe('a component’s page', () => {
       responseTimeAverageMs: null,
     };
     const component = componentModel({ upstreamUptime });
-    expect(componentView(pageModel({ components: [component] }), component, { badges: PART_KINDS }).upstreamSays).toBe(
-      'The monitoring service reports 90.00% over 30 days.',
-    );
+    expect(
+      componentView(pageModel({ components: [component] }), component, { badges: partBadges() }).upstreamSays,
+    ).toBe('The monitoring service reports 90.00% over 30 days.');
   });
 
   it('keeps its target to itself unless the model has it', () => {
     const component = componentModel({ target: 'https://internal.example/health' });
-    expect(componentView(pageModel(), component, { badges: PART_KINDS }).target).toBe(
+    expect(componentView(pageModel(), component, { badges: partBadges() }).target).toBe(
       'Checks https://internal.example/health',
     );
-    expect(componentView(pageModel(), componentModel(), { badges: PART_KINDS }).target).toBeNull();
+    expect(componentView(pageModel(), componentModel(), { badges: partBadges() }).target).toBeNull();
   });
 });
 
@@ -273,6 +272,16 @@ describe('pages in between', () => {
     expect(view.incidents).toHaveLength(3);
     expect(view.href).toBe('../');
     expect(view.shell.freshness?.staleAfter).toBeGreaterThan(0);
+  });
+
+  it('the badges of a component are told apart by what they say, in the language of the page', () => {
+    const badgesIn = (locale: string) =>
+      componentView(pageModel({ settings: { locale } }), componentModel(), { badges: partBadges(locale) }).badges;
+    expect(badgesIn('de').map(({ alt }) => alt)).toEqual(['API: Status', 'API: Verfügbarkeit 90 Tage']);
+    expect(badgesIn('en').map(({ alt, src }) => [alt, src])).toEqual([
+      ['API: status', '../../components/api/badges/status.svg'],
+      ['API: uptime 90d', '../../components/api/badges/uptime-90d.svg'],
+    ]);
   });
 
   it('the gallery has every kind for the page, and the state of groups that have components', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { PART_KINDS } from '../../../src/badges/kinds.ts';
 import { HOUR_MS } from '../../../src/model/index.ts';
 import { badgeSubjects } from '../../../src/views/badges/badge-subjects.ts';
 import { componentView } from '../../../src/views/component/component.ts';
 import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
 import { uptimeDocument } from '../../../src/views/json/uptime-json.ts';
 import { statusPageView } from '../../../src/views/page/status-page.ts';
+import { partBadges } from '../../helpers/every-page.ts';
 import { ago, type ComponentInit, componentModel, pageModel, responseTimes } from '../../helpers/page-model.ts';
 
 const SAID = { periodDays: 90, checksTotal: 1_000, checksUp: 900, uptimeRatio: 0.9, responseTimeAverageMs: 187.4 };
@@ -13,7 +13,7 @@ const SAID = { periodDays: 90, checksTotal: 1_000, checksUp: 900, uptimeRatio: 0
 function shown(init: ComponentInit) {
   const component = componentModel({ upstreamUptime: SAID, ...init });
   const model = pageModel({ components: [component] });
-  const page = componentView(model, component, { badges: PART_KINDS });
+  const page = componentView(model, component, { badges: partBadges() });
   return {
     badge: badgeSubjects(model).components[0]?.subject.responseTime,
     row: JSON.stringify(statusPageView(model)).includes('187 ms'),
@@ -53,7 +53,7 @@ describe('a page without uptime', () => {
     const model = pageModel({ components: [component], settings: { showUptime } });
     const views = {
       page: statusPageView(model),
-      component: componentView(model, component, { badges: PART_KINDS }),
+      component: componentView(model, component, { badges: partBadges() }),
       calendar: uptimeCalendarView(model),
       json: uptimeDocument(model),
       badges: badgeSubjects(model),

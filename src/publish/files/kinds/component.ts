@@ -1,3 +1,4 @@
+import { galleryChoices } from '../../../badges/kinds.ts';
 import type { ComponentModel, PageIncident, PageMaintenance } from '../../../model/index.ts';
 import { componentView } from '../../../views/component/component.ts';
 import type { PageAge, PageFrame } from '../../../views/frame/page-frame.ts';
@@ -18,5 +19,7 @@ export const COMPONENT = htmlKind(
   import.meta.url,
   'component',
   ({ frame, age, component, incidents, maintenances, badges }: ComponentInputs) =>
-    componentView({ ...frame, ...age, incidents, maintenances }, component, { badges }),
+    componentView({ ...frame, ...age, incidents, maintenances }, component, {
+      badges: galleryChoices(badges, frame.settings.locale).kinds,
+    }),
 );

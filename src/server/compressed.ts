@@ -1,0 +1,31 @@
+/**
+ * Compresses what the server makes itself. Only for what says the same to everybody: of a document with a secret in it, and with
+ * something that a stranger chose, the compressed length would tell of the secret.
+ */
+
+import { LRUCache } from 'lru-cache';
+import { compressFast, type Variant } from '../publish/draw/compress.ts';
+import type { Answer } from './answer.ts';
+import { negotiate } from './visitors/release-reader.ts';
+
+/** Few documents are the same to everybody. */
+const KEPT_MAX = 16;
+const variants = new LRUCache<string, Promise<readonly Variant[]>>({ max: KEPT_MAX });
+
+/** The answer as smallest for whoever asks with this `Accept-Encoding`. */
+export async function compressed(answer: Answer, acceptEncoding: string | undefined): Promise<Answer> {
+  const { body, headers } = answer;
+  if (typeof body !== 'string') return answer;
+  const known = variants.get(body) ?? compressFast(String(headers['content-type']), Buffer.from(body));
+  variants.set(body, known);
+  const found = await known;
+  const encoding = negotiate({ variants: found.map((one) => one.encoding) }, acceptEncoding);
+  const bytes = found.find((one) => one.encoding === encoding)?.bytes;
+  const varied = { ...headers, vary: 'Accept-Encoding' };
+  if (encoding === null || bytes === undefined) return { ...answer, headers: varied };
+  return {
+    ...answer,
+    headers: { ...varied, 'content-encoding': encoding, 'content-length': bytes.length },
+    body: bytes,
+  };
+}
