@@ -5,9 +5,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
-import nodeModule from 'node:module';
 import { createServer, type Server } from 'node:net';
-import { dirname } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { lastingFamilies, type MetricFamily } from '../../server/operators/metric-sums.ts';
 import type { Log } from '../log.ts';
@@ -91,7 +89,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   let pauseMs = PAUSE_MS;
 
   async function begin(): Promise<void> {
-    const child = fork(options.entry, { env: environment(), serialization: 'json' });
+    const child = fork(options.entry);
     const rpc = createRpc<WorkerHandlers>(
       {
         postMessage: (message) => void (child.connected && child.send(message as object)),
@@ -157,12 +155,6 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     },
     close,
   };
-}
-
-/** With the compiled code that this process keeps. */
-function environment(): NodeJS.ProcessEnv {
-  const folder = nodeModule.getCompileCacheDir();
-  return folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 /**
