@@ -23,7 +23,8 @@ const args = process.argv.slice(2);
  * take when idle. It reads this when a process begins, so the process begins again; docs/benchmarks.md has the figures.
  */
 const LASTING = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' };
-const LASTING_FLAGS = ['--max-semi-space-size=4'];
+/** Threads that have worked give their memory back when they are idle, for which they have to be able to ask. */
+const LASTING_FLAGS = ['--max-semi-space-size=4', '--expose-gc'];
 const isLasting = args[0] === 'start' || args[0] === 'serve';
 const isSet = process.env['MALLOC_TRIM_THRESHOLD_'] !== undefined;
 
@@ -34,8 +35,8 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
 } else if (isLasting && !isSet && process.platform === 'linux') {
   runAgain(process.execPath, [...process.execArgv, ...LASTING_FLAGS], { ...process.env, ...LASTING });
 } else {
-  // Halves the start, and spares the memory of compiling again. Where nothing can be written, nothing is kept.
-  // Threads of this process learn of it from the environment only.
+  // Halves the start, and spares the memory of compiling again. Where nothing can be written, nothing is kept. Threads and
+  // processes that are started from here read it from the environment.
   process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, 'dist', 'compile-cache');
   nodeModule.enableCompileCache(process.env['NODE_COMPILE_CACHE']);
   // The package has compiled code. Node runs the sources of a checkout as they are, but none below node_modules.

@@ -1,7 +1,7 @@
 /** Logs go to standard error: lines of JSON for machines, one readable line each on a terminal. Secrets never leave. */
 
+import { createRequire } from 'node:module';
 import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 
 export type Log = Logger;
 
@@ -9,7 +9,7 @@ export type Log = Logger;
 export function createLog(options: { readonly isQuiet: boolean; readonly secrets: ReadonlySet<string> }): Log {
   const isTerminal = process.stderr.isTTY === true;
   const target = isTerminal
-    ? pretty({
+    ? pretty()({
         destination: 2,
         sync: true,
         translateTime: 'SYS:HH:MM:ss',
@@ -25,6 +25,11 @@ export function createLog(options: { readonly isQuiet: boolean; readonly secrets
     { level: options.isQuiet ? 'warn' : 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime },
     { write },
   );
+}
+
+/** Loaded for a terminal only: servers have none, and would keep it for good. */
+function pretty(): typeof import('pino-pretty') {
+  return createRequire(import.meta.url)('pino-pretty');
 }
 
 /** Fields that tell events of one run apart for machines, and say nothing to a person. */

@@ -1,6 +1,6 @@
 /** The two ways a mail leaves: by SMTP, or onto the terminal where there is no mail server. */
 
-import nodemailer from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { SECOND_MS } from '../model/time.ts';
 import type { Mail, SendMail } from './mail.ts';
 
@@ -24,10 +24,17 @@ const TRANSPORT = {
   logger: false,
 } as const;
 
+/** Loaded with the first mail: many sites send none, and it is the largest package that a server has. */
+type Library = typeof import('nodemailer')['default'];
+const library = async (): Promise<Library> => (await import('nodemailer')).default;
+
 /** Sends through a mail server. Each recipient is handed over as one bare address, never as text to be parsed. */
 export function createSmtpMailer({ url, from }: SmtpOptions): SendMail {
-  const transport = nodemailer.createTransport({ url, ...TRANSPORT });
-  return async (mail) => void (await transport.sendMail(messageOf(mail, from)));
+  let transport: Promise<Transporter> | undefined;
+  return async (mail) => {
+    transport ??= library().then(({ createTransport }) => createTransport({ url, ...TRANSPORT }));
+    await (await transport).sendMail(messageOf(mail, from));
+  };
 }
 
 export interface MailPool {
@@ -37,10 +44,15 @@ export interface MailPool {
 
 /** The same over connections that stay open: for many mails one after the other. */
 export function createSmtpPool({ url, from, size }: SmtpOptions & { readonly size: number }): MailPool {
-  const transport = nodemailer.createTransport({ url, ...TRANSPORT, pool: true, maxConnections: size });
+  let transport: Promise<Transporter> | undefined;
   return {
-    send: async (mail) => void (await transport.sendMail(messageOf(mail, from))),
-    close: () => transport.close(),
+    send: async (mail) => {
+      transport ??= library().then(({ createTransport }) =>
+        createTransport({ url, ...TRANSPORT, pool: true, maxConnections: size }),
+      );
+      await (await transport).sendMail(messageOf(mail, from));
+    },
+    close: () => void transport?.then((opened) => opened.close()),
   };
 }
 
@@ -70,7 +82,8 @@ function senderOf(from: string): string {
 
 /** Connects and signs in to the mail server, and sends nothing. Rejects with what it said. */
 export async function verifySmtp(url: string): Promise<void> {
-  const transport = nodemailer.createTransport({
+  const { createTransport } = await library();
+  const transport = createTransport({
     url,
     connectionTimeout: CONNECT_MS / 2,
     greetingTimeout: CONNECT_MS / 2,

@@ -5,9 +5,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
-import nodeModule from 'node:module';
 import { createServer, type Server } from 'node:net';
-import { dirname } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { lastingFamilies, type MetricFamily } from '../../server/operators/metric-sums.ts';
 import type { Log } from '../log.ts';
@@ -87,11 +85,12 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const running = new Set<Running>();
   /** Counters of those that ended. */
   let ended: readonly MetricFamily[] = [];
-  let isClosing = false;
+  /** True from when all have begun until they are to end: those that end meanwhile are replaced. */
+  let isKept = false;
   let pauseMs = PAUSE_MS;
 
   async function begin(): Promise<void> {
-    const child = fork(options.entry, { env: environment(), serialization: 'json' });
+    const child = fork(options.entry);
     const rpc = createRpc<WorkerHandlers>(
       {
         postMessage: (message) => void (child.connected && child.send(message as object)),
@@ -105,22 +104,28 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       running.delete(worker);
       rpc.end(new Error(`a worker ended (${signal ?? code})`));
       ended = lastingFamilies([ended, worker.counted]);
-      if (isClosing) return;
+      if (!isKept) return;
       if (performance.now() - worker.startedAt > SETTLED_MS) pauseMs = PAUSE_MS;
       log.warn({ worker: child.pid, code, signal }, 'a worker ended; another takes its place');
       setTimeout(again, pauseMs).unref();
       pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2);
     });
     child.on('error', (error) => log.error({ worker: child.pid }, messageOf(error)));
-    await rpc.call('begin', order);
+    try {
+      await rpc.call('begin', order);
+    } catch (error) {
+      // One that cannot begin, its database out of reach, is replaced like one that ended.
+      child.kill('SIGKILL');
+      throw error;
+    }
   }
 
   function again(): void {
-    if (!isClosing) begin().catch((error: unknown) => log.error(messageOf(error)));
+    if (isKept) begin().catch((error: unknown) => log.error(messageOf(error)));
   }
 
   async function close(): Promise<void> {
-    isClosing = true;
+    isKept = false;
     clearInterval(counting);
     const all = [...running];
     await Promise.all(
@@ -148,6 +153,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     await close();
     throw failed.reason;
   }
+  isKept = true;
   return {
     port,
     metrics: async () => [ended, ...(await Promise.all([...running].map(countOf)))],
@@ -157,12 +163,6 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     },
     close,
   };
-}
-
-/** With the compiled code that this process keeps. */
-function environment(): NodeJS.ProcessEnv {
-  const folder = nodeModule.getCompileCacheDir();
-  return folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The thread that publishes: it draws, compresses and writes releases, and asks the one with the database to switch. */
 
+import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../errors.ts';
 import { loadRenderer } from '../../publish/draw/load-renderer.ts';
@@ -7,6 +8,7 @@ import { createPublisher } from '../../publish/publisher.ts';
 import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith, programVersion } from './drawing.ts';
+import { createIdleMemory } from './idle-memory.ts';
 import type { PublisherHandlers, PublisherHost, PublisherThreadData } from './publisher-client.ts';
 import { createRemoteControl } from './remote-control.ts';
 import { createRpc } from './rpc.ts';
@@ -17,13 +19,24 @@ if (parentPort === null) throw new Error('this module is the beginning of a thre
 const { store, folders, components, since } = workerData as PublisherThreadData;
 const receive = createStateReceiver();
 const touched = new Set<string>();
+const memory = createIdleMemory();
 
 const handlers: PublisherHandlers = {
-  ready: async () => void (await publisher),
+  ready: async () => {
+    await publisher;
+    // A thread that is ended keeps nothing of what it compiled unless it says so.
+    flushCompileCache();
+  },
   publish: async ({ state: sent, touched: more, slug }) => {
     const state = receive(sent);
     for (const one of more) touched.add(one);
-    return (await publisher).publish(state, slug === null ? {} : { slug });
+    memory.begin();
+    try {
+      return await (await publisher).publish(state, slug === null ? {} : { slug });
+    } finally {
+      // Figures over long periods and pictures follow the news.
+      void (await publisher).settled().then(memory.end, memory.end);
+    }
   },
   publishSite: async (sent) => {
     const state = receive(sent);

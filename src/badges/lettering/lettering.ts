@@ -30,6 +30,7 @@ const UNITS = /((?<=\d )m?s\b)/;
 
 /** Capitals, but not for units: MS is not a millisecond. */
 function toCapitals(text: string): string {
+  if (!text.includes(' s') && !text.includes(' ms')) return text.toUpperCase();
   const parts = text.split(UNITS);
   return parts.map((part, index) => (index % 2 === 1 ? part : part.toUpperCase())).join('');
 }

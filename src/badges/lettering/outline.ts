@@ -5,6 +5,7 @@
 
 import bold from '../glyphs/bold.json' with { type: 'json' };
 import regular from '../glyphs/regular.json' with { type: 'json' };
+import { createMemo, type Memo } from '../memo.ts';
 import { flattened } from './text.ts';
 
 /** A typeface as arrays: a letter is looked up by its character code and costs no allocation. */
@@ -16,8 +17,16 @@ interface Face {
   readonly glyphs: readonly string[];
   /** Change of the advance between two ASCII characters, at `left * 128 + right`. */
   readonly kerning: Int8Array;
-  /** Two ASCII glyphs in one, at the same place; filled as they are needed. */
+}
+
+/** A typeface as it is set in: with so much between its letters. What is kept of it is filled as it is needed. */
+interface Setting {
+  readonly face: Face;
+  readonly tracking: number;
+  /** Two ASCII glyphs in one, at `left * 128 + right`. */
   readonly pairs: (string | undefined)[];
+  /** Four of them in one, by their two places in `pairs`; none has a digit in it, since figures are never the same. */
+  readonly fours: Memo<string, number>;
 }
 
 export type Weight = 'regular' | 'bold';
@@ -28,6 +37,23 @@ const faces: { regular: Face | null; bold: Face | null } = { regular: null, bold
 function faceOf(weight: Weight): Face {
   faces[weight] ??= unpack(weight === 'bold' ? bold : regular);
   return faces[weight];
+}
+
+/** Of one weight, those that shapes have. */
+const settings: Readonly<Record<Weight, Setting[]>> = { regular: [], bold: [] };
+/** At about 300 bytes; more than the words of any site. */
+const FOURS_MAX = 2_048;
+
+function settingOf({ weight, tracking }: Typography): Setting {
+  for (const known of settings[weight]) if (known.tracking === tracking) return known;
+  const setting = {
+    face: faceOf(weight),
+    tracking,
+    pairs: new Array(128 * 128),
+    fours: createMemo<string, number>(FOURS_MAX),
+  };
+  settings[weight].push(setting);
+  return setting;
 }
 
 function unpack({ outlines: rows, kerning }: { outlines: readonly string[]; kerning: string }): Face {
@@ -41,7 +67,7 @@ function unpack({ outlines: rows, kerning }: { outlines: readonly string[]; kern
     advances[index + 1] = Number(advance);
     glyphs.push(row.slice(key.length + advance.length + 2));
   });
-  return { places, advances, glyphs, kerning: unpackKerning(kerning), pairs: new Array(128 * 128) };
+  return { places, advances, glyphs, kerning: unpackKerning(kerning) };
 }
 
 function unpackKerning(pairs: string): Int8Array {
@@ -78,40 +104,78 @@ export function outlineWidth(text: string, { weight, tracking }: Typography): nu
  * Every glyph is a constant that leaves the pen where the next one begins. So a letter that occurs twice compresses to
  * nothing, and no number needs writing but where letters move closer.
  */
-export function outlinePath(text: string, { weight, tracking }: Typography): string {
-  const face = faceOf(weight);
-  const { places, glyphs, kerning } = face;
+export function outlinePath(text: string, typography: Typography): string {
+  const setting = settingOf(typography);
+  const { face, tracking } = setting;
+  const { places, glyphs } = face;
+  const { length } = text;
   let path = '';
-  let before = 128;
-  for (let index = 0; index < text.length; index += 1) {
+  let index = 0;
+  while (index < length) {
     const code = text.charCodeAt(index);
-    const move = (index > 0 ? tracking : 0) + (before < 128 && code < 128 ? (kerning[before * 128 + code] ?? 0) : 0);
-    if (move !== 0) path += `m${move} 0`;
-    const next = text.charCodeAt(index + 1);
-    if (tracking === 0 && code < 128 && next < 128) {
-      path += glyphPair(face, code, next);
-      before = next;
-      index += 1;
-    } else {
+    if (index > 0) {
+      const move = tracking + kerningOf(face, text.charCodeAt(index - 1), code);
+      if (move !== 0) path += `m${move} 0`;
+    }
+    const next = index + 1 < length ? text.charCodeAt(index + 1) : 128;
+    if (code >= 128 || next >= 128) {
       path += glyphs[places[code] ?? 0];
-      before = code;
+      index += 1;
+      continue;
+    }
+    const third = index + 3 < length ? text.charCodeAt(index + 2) : 128;
+    const fourth = index + 3 < length ? text.charCodeAt(index + 3) : 128;
+    if (third < 128 && fourth < 128 && !isDigit(code) && !isDigit(next) && !isDigit(third) && !isDigit(fourth)) {
+      path += fourGlyphs(setting, code * 128 + next, third * 128 + fourth);
+      index += 4;
+    } else {
+      path += twoGlyphs(setting, code * 128 + next);
+      index += 2;
     }
   }
   return path;
 }
 
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** How much nearer two letters come. */
+function kerningOf({ kerning }: Face, left: number, right: number): number {
+  return left < 128 && right < 128 ? (kerning[left * 128 + right] ?? 0) : 0;
+}
+
 /**
  * Two ASCII letters as one flat string. Joining many short strings costs more than all the rest of drawing a badge;
- * this halves their number. At most 9,025 pairs of about 150 bytes are kept.
+ * this halves their number. At most 9,025 pairs of about 150 bytes are kept for each setting.
  */
-function glyphPair({ pairs, places, glyphs, kerning }: Face, left: number, right: number): string {
-  const key = left * 128 + right;
-  const known = pairs[key];
+function twoGlyphs({ face, tracking, pairs }: Setting, pair: number): string {
+  const known = pairs[pair];
   if (known !== undefined) return known;
-  const move = kerning[key] ?? 0;
-  const pair = flattened(`${glyphs[places[left] ?? 0]}${move === 0 ? '' : `m${move} 0`}${glyphs[places[right] ?? 0]}`);
-  pairs[key] = pair;
-  return pair;
+  const { places, glyphs } = face;
+  const [left, right] = [pair >> 7, pair & 127];
+  const both = flattened(
+    `${glyphs[places[left] ?? 0]}${moveBetween(face, tracking, left, right)}${glyphs[places[right] ?? 0]}`,
+  );
+  pairs[pair] = both;
+  return both;
+}
+
+/** Four of them, which quarters it. */
+function fourGlyphs(setting: Setting, first: number, second: number): string {
+  const key = first * 16_384 + second;
+  const known = setting.fours.get(key);
+  if (known !== undefined) return known;
+  const { face, tracking } = setting;
+  const between = moveBetween(face, tracking, first & 127, second >> 7);
+  const all = flattened(`${twoGlyphs(setting, first)}${between}${twoGlyphs(setting, second)}`);
+  setting.fours.set(key, all);
+  return all;
+}
+
+function moveBetween(face: Face, tracking: number, left: number, right: number): string {
+  const move = tracking + kerningOf(face, left, right);
+  return move === 0 ? '' : `m${move} 0`;
 }
 
 const WIDE =

@@ -1,6 +1,7 @@
 /** Connections to a Postgres server. */
 
-import pg from 'pg';
+import { createRequire } from 'node:module';
+import type pg from 'pg';
 import { isDisconnection } from './faults.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -9,14 +10,21 @@ const SILENCE_MAX_MS = 60_000;
 
 const INT8 = 20;
 const NUMERIC = 1_700;
-const TYPES: pg.CustomTypesConfig = {
+
+/** Loaded with the first pool: who has SQLite needs none of it. */
+function library(): typeof pg {
+  return createRequire(import.meta.url)('pg');
+}
+
+const typesOf = ({ types }: typeof pg): pg.CustomTypesConfig => ({
   getTypeParser: (oid, format) =>
-    oid === INT8 || oid === NUMERIC ? (text: string) => Number(text) : pg.types.getTypeParser(oid, format),
-};
+    oid === INT8 || oid === NUMERIC ? (text: string) => Number(text) : types.getTypeParser(oid, format),
+});
 
 /** Connections to a server; nothing is opened before it is needed, and none that dies ends the process. */
 export function createPool(url: string, size: number): pg.Pool {
-  const pool = new pg.Pool({
+  const loaded = library();
+  const pool = new loaded.Pool({
     connectionString: withSslWordsOfLibpq(url),
     application_name: 'pharos',
     max: size,
@@ -24,7 +32,7 @@ export function createPool(url: string, size: number): pg.Pool {
     query_timeout: SILENCE_MAX_MS,
     keepAlive: true,
     pipeline: true,
-    types: TYPES,
+    types: typesOf(loaded),
   });
   // A connection that dies takes its statements with it, and they tell; a process does not end for that.
   pool.on('error', () => undefined);
