@@ -139,8 +139,10 @@ describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: not
 
   it('follows whoever writes elsewhere, while they do, when they end and when they begin again', async () => {
     const place = newPlace();
-    let writer = await begin(place);
+    await (await begin(place)).stop();
     const reader = await run(place, 'serve', configOf(mounted(place) ?? ''));
+    expect((await open(reader.url, '/-/ready')).status).toBe(200);
+    let writer = await begin(place);
     const shows = (text: string) =>
       eventually(
         async () => (await open(reader.url, '/acme/')).text(),
