@@ -3,20 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber, releaseFolders, releaseNumbers } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
+import { switchTo } from '../../src/publish/releases/switch.ts';
+import { type ReleaseFile, writeRelease } from '../../src/publish/releases/write.ts';
 import { createBucketStore } from '../../src/publish/stored/bucket.ts';
 import { parseIndex, type ReleaseIndex } from '../../src/publish/stored/release-store.ts';
 import { createTaker, type TakeDeps } from '../../src/publish/stored/take.ts';
 import { createUploader, type UploadDeps } from '../../src/publish/stored/upload.ts';
 import { createReleaseReader } from '../../src/server/visitors/release-reader.ts';
-import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
+import { drawn, htmlOf, inputOf, releaseNumbersFrom, testFolders } from '../helpers/release-inputs.ts';
+import { S3_KEYS, startS3Server } from '../helpers/s3-server.ts';
 import { closeSmallSites, createSmallSite, type SmallSite } from '../helpers/small-site.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** A thousand at ten times the scale. */
-const PAGES = Math.round(60 * Math.min(SCALE, 1) + (SCALE >= 10 ? 940 : 0));
+const PAGES = Math.round(100 * SCALE);
 
 const ends: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -55,7 +59,7 @@ async function startBucket() {
 
 type Bucket = Awaited<ReturnType<typeof startBucket>>;
 
-function uploaderOf(site: SmallSite, { open }: Pick<Bucket, 'open'>, over: Partial<UploadDeps> = {}) {
+function uploaderOf(site: Pick<SmallSite, 'folders'>, { open }: Pick<Bucket, 'open'>, over: Partial<UploadDeps> = {}) {
   return createUploader({
     store: open(),
     folders: site.folders,
@@ -310,31 +314,50 @@ describe('a node that takes releases', () => {
   });
 
   it(`serves ${PAGES} pages soon after it began with nothing`, async () => {
-    const bucket: Bucket & { readonly bucket: S3Server } = await startBucket();
-    const slugs = Array.from({ length: PAGES }, (_, index) => (index === 0 ? 'acme' : `page-${index}`));
-    const { site } = await publishedSite(slugs);
-    await uploaderOf(site, bucket).update();
+    const bucket = await startBucket();
+    const folders = testFolders();
+    ends.push(folders.remove);
+    const slugs = Array.from({ length: PAGES }, (_, index) => `page-${index}`);
+    const deps = { disk: UNHURRIED, folders, nextNumber: releaseNumbersFrom() };
+    for (const slug of slugs) {
+      const { number } = await writeRelease(deps, inputOf(filesOf(slug), { slug }), null);
+      await switchTo({ disk: UNHURRIED, folders }, { slug, number, isPublic: true });
+    }
+    await uploaderOf({ folders }, bucket).update();
     const node = webNode(bucket);
     const taker = node.begin();
     const began = performance.now();
     await taker.refresh();
-    const seen = performance.now() - began;
+    const manifestsMs = performance.now() - began;
     const reader = createReleaseReader(node.folders);
     await Promise.all(slugs.map((slug) => taker.ensure(slug, 'index.html')));
-    for (const slug of slugs) expect(reader.open(slug)?.read('index.html', null).length).toBeGreaterThan(0);
-    const tookMs = performance.now() - began;
+    for (const slug of slugs) expect(reader.open(slug)?.read('index.html', null).toString()).toContain(slug);
+    const servedMs = performance.now() - began;
     await taker.filled();
-    if (SCALE >= 10) {
-      const files = slugs.reduce(
-        (sum, slug) => sum + Object.keys(currentManifest(node.folders, slug)?.files ?? {}).length,
-        0,
-      );
-      const wholeMs = Math.round(performance.now() - began);
-      console.log(
-        JSON.stringify({ pages: PAGES, manifestsMs: Math.round(seen), servedMs: Math.round(tookMs), wholeMs, files }),
-      );
-    }
-    expect(tookMs).toBeLessThan(10_000);
+    const wholeMs = performance.now() - began;
+    if (SCALE >= 10)
+      console.log(JSON.stringify({ pages: PAGES, files: filesOf('').length, manifestsMs, servedMs, wholeMs }));
+    expect(servedMs).toBeLessThan(10_000);
     expect(node.errors).toEqual([]);
-  }, 300_000);
+  }, 600_000);
 });
+
+/** A page as large as one with twenty components, and a few files that all pages have alike. */
+function filesOf(slug: string): readonly ReleaseFile[] {
+  const rows = Array.from({ length: 200 }, (_, row) => `<li>${row * 7_919} ${slug}</li>`).join('');
+  return [drawn('index.html', htmlOf(`${slug} ${rows}`, 8_000)), ...ALIKE];
+}
+
+const ALIKE = ['summary', 'status', 'components'].map((name) =>
+  drawn(`api/v2/${name}.json`, JSON.stringify({ name, padding: 'y'.repeat(2_000) })),
+);
+
+/** Nothing of this has to outlive the machine. */
+const UNHURRIED: Disk = {
+  ...DISK,
+  syncFolder: async () => undefined,
+  batch: () => {
+    const batch = DISK.batch();
+    return { ...batch, flush: async () => batch.close() };
+  },
+};

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
-import { eventually, type RunningPharos, startPharos } from './pharos.ts';
+import { type RunningPharos, startPharos } from './pharos.ts';
 
 const CLOCK = pathToFileURL(join(import.meta.dirname, 'jumping-clock.mjs')).href;
 
@@ -95,11 +95,17 @@ async function statusOf(node: Node, path: string): Promise<number> {
   return (await fetch(`${node.url()}${path}`)).status;
 }
 
-export const isReady = async (node: Node, path = '/-/ready'): Promise<boolean> =>
-  (await eventually(
-    () => statusOf(node, path).catch(() => 0),
-    (status) => status === 200,
-  )) === 200;
+/** Waits until a node says so; three of them may begin on a machine that does other things too. */
+export async function isReady(node: Node, path = '/-/ready'): Promise<boolean> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  while (performance.now() < deadline) {
+    if ((await statusOf(node, path).catch(() => 0)) === 200) return true;
+    await new Promise((wait) => setTimeout(wait, 100));
+  }
+  return false;
+}
+
+const READY_WITHIN_MS = 90_000;
 
 /** When each node first showed it, on the clock of `performance.now()`; asked without a pause. */
 export function shownAt(

@@ -5,7 +5,7 @@
  */
 
 import type { EpochMs } from '../../model/time.ts';
-import type { Database, Reader, Writer } from '../database.ts';
+import { type Database, type Reader, readIn, type Writer } from '../database.ts';
 
 export interface Lease {
   /** What is done by one alone: `pass/edge`. */
@@ -60,13 +60,23 @@ function isRunning(until: number, now: EpochMs, ttlMs: number): boolean {
   return until > now && until <= now + 2 * ttlMs;
 }
 
-/** Makes all leases of a holder last `ttlMs` from now. @returns the fences of those that are still theirs, by name */
-export function renewLeases(database: Database, holder: string, ttlMs: number): Promise<ReadonlyMap<string, number>> {
+/**
+ * Makes leases of one holder last `ttlMs` from now, in as many statements as there are hundreds. One that could not be given
+ * back is none of them, and so runs out.
+ *
+ * @returns the fences of those that are still theirs, by name
+ */
+export function renewLeases(
+  database: Database,
+  { holder, names, ttlMs }: { readonly holder: string; readonly names: readonly string[]; readonly ttlMs: number },
+): Promise<ReadonlyMap<string, number>> {
   return database.transaction(
     async (tx) => {
-      const now = await tx.time();
-      await tx.run('UPDATE lease SET until_at = ? WHERE holder = ? AND until_at <> ?', [now + ttlMs, holder, RELEASED]);
-      const rows = await tx.all('SELECT name, fence FROM lease WHERE holder = ? AND until_at <> ?', [holder, RELEASED]);
+      const until = (await tx.time()) + ttlMs;
+      const rows = await readIn(tx, names, (list) => ({
+        sql: `UPDATE lease SET until_at = ? WHERE holder = ? AND until_at <> ${RELEASED} AND name IN (${list}) RETURNING name, fence`,
+        before: [until, holder],
+      }));
       return new Map(rows.map((row) => [String(row['name']), Number(row['fence'])]));
     },
     // One that is lost with the machine ends a little sooner.

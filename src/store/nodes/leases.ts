@@ -46,7 +46,8 @@ export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS):
   async function renew(): Promise<void> {
     const at = performance.now();
     const before = [...held.values()];
-    const fences = await renewLeases(database, holder, ttlMs);
+    const names = before.map(({ lease }) => lease.name);
+    const fences = await renewLeases(database, { holder, names, ttlMs });
     for (const one of before) {
       const { name, fence } = one.lease;
       if (fences.get(name) === fence) one.confirmedAt = at;

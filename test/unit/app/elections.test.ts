@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createElections, type Elections } from '../../../src/app/nodes/elections.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { createLeases, type Leases } from '../../../src/store/nodes/leases.ts';
 import { openSqlite } from '../../../src/store/sqlite/sqlite.ts';
 
@@ -11,18 +12,21 @@ const LEASE_MS = 400;
 
 describe('several nodes that have one thing to do', () => {
   let folder: string;
+  /** One for all: two connections of one thread to a file would wait for each other for ever. */
+  let database: Database;
   const nodes: { leases: Leases; elections: Elections; taken: string[]; end: () => Promise<void> }[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'pharos-elections-'));
+    database = openSqlite(join(folder, 'pharos.db'), 0).database;
   });
   afterEach(async () => {
     for (const node of nodes.splice(0)) await node.end();
+    await database.close();
     rmSync(folder, { recursive: true });
   });
 
   function begin(names: () => readonly string[]) {
-    const { database } = openSqlite(join(folder, 'pharos.db'), 0);
     const leases = createLeases(database, LEASE_MS);
     const taken: string[] = [];
     const elections = createElections({ leases, names, onTaken: (got) => taken.push(...got) });
@@ -32,9 +36,8 @@ describe('several nodes that have one thing to do', () => {
       isEnded = true;
       await elections.close();
       await leases.close();
-      await database.close();
     };
-    const node = { leases, elections, taken, end, database };
+    const node = { leases, elections, taken, end };
     nodes.push(node);
     return node;
   }
@@ -68,7 +71,7 @@ describe('several nodes that have one thing to do', () => {
     const [a, b] = [begin(() => ['ask/edge']), begin(() => ['ask/edge'])];
     await a.elections.open();
     const before = a.elections.leaseOf('ask/edge');
-    await a.database.transaction((tx) =>
+    await database.transaction((tx) =>
       tx.run("UPDATE lease SET holder = 'paused', until_at = 1 WHERE name = 'ask/edge'"),
     );
     await b.elections.open();
