@@ -42,7 +42,8 @@ export function createPool(url: string, size: number): pg.Pool {
 
 /** One connection that is nobody else's; a question without an answer is given up soon. */
 export function createClient(url: string): pg.Client {
-  return new pg.Client({
+  const { Client } = library();
+  return new Client({
     connectionString: withSslWordsOfLibpq(url),
     application_name: 'pharos',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
