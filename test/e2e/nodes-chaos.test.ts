@@ -29,6 +29,8 @@ describe.skipIf(PROGRAMS === null)(
     let database: pg.Client;
     let sandbox: Sandbox;
     let visitors: Visitors;
+    /** What is being done to nodes, which may start one after the test has failed. */
+    let pending: Promise<unknown> = Promise.resolve();
     let seed = SEED;
     const random = (): number => {
       seed = (seed * 48_271) % 2_147_483_647;
@@ -61,6 +63,7 @@ describe.skipIf(PROGRAMS === null)(
     });
 
     afterAll(async () => {
+      await pending.catch(() => undefined);
       await visitors?.stop();
       await database?.end();
       await Promise.all(nodes.map((node) => node.close()));
@@ -110,6 +113,7 @@ describe.skipIf(PROGRAMS === null)(
           const isHarmless = kind === 'jump';
           for (const node of victims) if (!isHarmless) visitors.leave(node);
           const over = Promise.all(victims.map((node) => DISTURBANCES[kind]?.(node)));
+          pending = over;
           await wait(random() * 1_000);
           changes += 1;
           const isDown = changes % 2 === 1;
