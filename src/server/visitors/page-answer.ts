@@ -61,11 +61,7 @@ export async function pageAnswer(deps: PageDeps, request: IncomingMessage, asked
   }
 }
 
-async function answerOnce(
-  deps: PageDeps,
-  request: IncomingMessage,
-  { address, query }: Asked,
-): Promise<PageAnswer> {
+async function answerOnce(deps: PageDeps, request: IncomingMessage, { address, query }: Asked): Promise<PageAnswer> {
   if (address.kind === 'site') {
     const release = deps.reader.open(SITE_SLUG);
     if (release === null) return preparing(address.path, deps.locale());
