@@ -78,6 +78,8 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const quick = new LRUCache<string, QuickVariants>({ max: VARIANTS_MAX });
   const closing = new AbortController();
   const drawing = pLimit(1);
+  /** What is being drawn or waits for it. */
+  const running = new Set<Promise<void>>();
   const improving = pLimit(1);
 
   /** Ends early, and without a fault, when everything ends. */
@@ -178,22 +180,28 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     }
   }
 
+  function begin(task: () => Promise<void>): void {
+    const mine = drawing(task)
+      .catch(deps.onError)
+      .finally(() => running.delete(mine));
+    running.add(mine);
+  }
+
   function addVariants(slug: string): void {
     unmade.add(slug);
-    drawing(makeVariants).catch(deps.onError);
+    begin(makeVariants);
   }
 
   return {
     addVariants,
     addDeferred: (task) => {
       deferred.set(task.page.definition.slug, task);
-      drawing(drawDeferred).catch(deps.onError);
+      begin(drawDeferred);
     },
     waiting: () => new Set([...deferred.keys(), ...unmade]),
     // What is drawn in the background has variants to make in its turn.
     settled: async () => {
-      do await drawing(() => undefined);
-      while (drawing.activeCount + drawing.pendingCount > 0);
+      while (running.size > 0) await Promise.all(running);
     },
     close: async () => {
       closing.abort();

@@ -6,6 +6,7 @@ import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/s
 import { createNode, isReady, type Node, shownAt } from '../helpers/nodes.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
+import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
 
 const PROGRAMS = postgresPrograms();
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
@@ -20,6 +21,8 @@ describe.skipIf(PROGRAMS === null)(
     const nodes: Node[] = [];
     let server: RealPostgres;
     let sandbox: Sandbox;
+    let bucket: S3Server;
+    let web: Node;
 
     beforeAll(async () => {
       server = await startRealPostgres(PROGRAMS ?? '');
@@ -30,16 +33,21 @@ describe.skipIf(PROGRAMS === null)(
         isCalm: true,
         kinds: [serverMonitorSandbox({ limits: null })],
       });
+      bucket = await startS3Server();
       const limited = 'auth: x-api-key\n    limits: { perMinute: 600, perHour: 20000 }';
-      const config = `${sandbox.configText({ include: ['server-monitor'] }).replace('auth: x-api-key', limited)}store: { url: "\${DATABASE_URL}" }\nschedule: "*/2 * * * * *"\n`;
-      for (const name of ['a', 'b', 'c'])
-        nodes.push(await createNode({ name, folder: folder.path, config, env: sandbox.environment(), database }));
+      const config = `${sandbox.configText({ include: ['server-monitor'] }).replace('auth: x-api-key', limited)}store: { url: "\${DATABASE_URL}" }\nschedule: "*/2 * * * * *"\nreleases: { s3: { endpoint: "${bucket.endpoint}", bucket: "${bucket.bucket}", accessKeyId: "\${KEY_ID}", secretAccessKey: "\${SECRET}" } }\n`;
+      const env = { ...sandbox.environment(), KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey };
+      const common = { folder: folder.path, config, env, database };
+      for (const name of ['a', 'b', 'c']) nodes.push(await createNode({ ...common, name }));
+      web = await createNode({ ...common, name: 'web', args: ['--role', 'web'] });
       await Promise.all(nodes.map((node) => node.start()));
       await Promise.all(nodes.map((node) => isReady(node, '/-/fresh')));
+      await web.start();
     });
 
     afterAll(async () => {
-      await Promise.all(nodes.map((node) => node.close()));
+      await Promise.all([...nodes, web].map((node) => node?.close()));
+      await bucket?.close();
       await sandbox?.stop();
       await server?.stop();
       folder.remove();
@@ -76,5 +84,29 @@ describe.skipIf(PROGRAMS === null)(
       // Of few changes on a machine that does other things, too, the middle one says how it is meant to be.
       expect(spreads[Math.floor(spreads.length / 2)]).toBeLessThan(300);
     });
+
+    it('have one of them upload, and show what it did where nothing is drawn, behind the gates of the database', async () => {
+      expect(await isReady(web), [...nodes, web].map((node) => node.said().slice(-1_500)).join('')).toBe(true);
+      bucket.forgetEvents();
+      sandbox.world.force('website', 'down');
+      await shownAt([...nodes, web], '/acme/api/v2/summary.json', (text) => text.includes('"status":"major_outage"'));
+      sandbox.world.force('website', null);
+      await shownAt([...nodes, web], '/acme/api/v2/summary.json', (text) => !text.includes('"status":"major_outage"'));
+      const gated = await fetch(`${web.url()}/partners/`);
+      expect([gated.status, (await gated.text()).includes('type="password"')]).toEqual([404, true]);
+      expect(web.said()).not.toContain('published');
+      // A release is uploaded once, whoever drew it too.
+      const uploaders = nodes.filter((node) => node.said().includes('releases uploaded'));
+      expect(uploaders).toHaveLength(1);
+      const uploader = uploaders[0] as Node;
+      // Another one goes on where it dies.
+      uploader.kill();
+      sandbox.world.force('website', 'down');
+      await shownAt([web], '/acme/api/v2/summary.json', (text) => text.includes('"status":"major_outage"'), 60_000);
+      // The database gone, too, it serves on.
+      web.way?.cut();
+      expect((await fetch(`${web.url()}/acme/`)).status).toBe(200);
+      web.way?.heal();
+    }, 180_000);
   },
 );

@@ -83,12 +83,14 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
       isAsked = false;
       await upload();
     }
-    working = null;
   }
 
   function follow(): void {
     isAsked = true;
-    working ??= work();
+    // Where another node was elected it is over before it is waited for.
+    working ??= work().finally(() => {
+      working = null;
+    });
   }
 
   const timer = setInterval(follow, LOOK_EVERY_MS);

@@ -1,6 +1,7 @@
 /** Which file of which release an address gets, and what stands in where there is none to be seen. */
 
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Access, canView, NOBODY } from '../../access/access.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -43,12 +44,24 @@ export interface PageAnswer extends Answer {
   };
 }
 
+interface Asked {
+  readonly address: Address & { kind: 'page' | 'site' };
+  readonly query: URLSearchParams;
+}
+
 /** Answers with a file of a page or of the site, whoever asks and whatever they may see. */
-export async function pageAnswer(
-  deps: PageDeps,
-  request: IncomingMessage,
-  { address, query }: { address: Address & { kind: 'page' | 'site' }; query: URLSearchParams },
-): Promise<PageAnswer> {
+export async function pageAnswer(deps: PageDeps, request: IncomingMessage, asked: Asked): Promise<PageAnswer> {
+  try {
+    return await answerOnce(deps, request, asked);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    // A process that had to wait for its turn may find that what it opened was replaced twice and cleared away.
+    await turn();
+    return answerOnce(deps, request, asked);
+  }
+}
+
+async function answerOnce(deps: PageDeps, request: IncomingMessage, { address, query }: Asked): Promise<PageAnswer> {
   if (address.kind === 'site') {
     const release = deps.reader.open(SITE_SLUG);
     if (release === null) return preparing(address.path, deps.locale());

@@ -44,3 +44,25 @@ it('draws what is added while threads end that drew what was added before', asyn
   expect(drawn).toEqual([...slugs, 'late']);
   await work.close();
 });
+
+it('is settled for each of those who wait, also where several do', async () => {
+  const work = createBackgroundWork({
+    disk: DISK,
+    folders: releaseFolders('/nowhere'),
+    pages: { publish: async () => ({ manifest: null }) } as unknown as PagePublisher,
+    withFence: () => Promise.reject(new Error('nothing is switched')),
+    idle: () => Promise.resolve(),
+    newsAt: () => 0,
+    onRelease: () => undefined,
+    workers: null,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  work.addDeferred(taskOf('page'));
+  let settled = 0;
+  for (let waiting = 0; waiting < 3; waiting += 1) void work.settled().then(() => (settled += 1));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(settled).toBe(3);
+  await work.close();
+});
