@@ -83,7 +83,7 @@ function steadyCell(timeline: readonly TimelineSpan[], day: Day, options: DayOpt
   const span = timeline[firstEndingAfter(timeline, interval.from)];
   if (span === undefined || span.from > interval.from || span.to < interval.to) return null;
   return cells.getOrInsertComputed(`${span.state} ${span.provenance} ${span.counted ?? ''}`, () =>
-    dayCell(timeline, day, options),
+    dayCell([span], day, options),
   );
 }
 

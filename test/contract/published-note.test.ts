@@ -3,8 +3,10 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { pageBadges } from '../../src/publish/files/badge-data.ts';
+import { pageFiles } from '../../src/publish/files/files.ts';
 import { notedRevision } from '../../src/publish/published-note.ts';
-import type { PublishReport } from '../../src/publish/publisher.ts';
+import type { PublisherOptions, PublishReport } from '../../src/publish/publisher.ts';
 import { closeSmallSites, createSmallSite, incidentOf, plainRenderer, type SmallSite } from '../helpers/small-site.ts';
 
 const PAGES = ['acme', 'beta', 'gamma'];
@@ -12,7 +14,10 @@ const PAGES = ['acme', 'beta', 'gamma'];
 async function begin(site: SmallSite, version = '1') {
   const renderer = plainRenderer();
   const since = await notedRevision(site.store, site.folders);
-  return { renderer, since, ...site.publisher({ renderer, noting: { version, since } }) };
+  // Without pictures, which take longer than all the rest.
+  const filesOf: PublisherOptions['filesOf'] = (model, page) =>
+    pageFiles(model, { badges: false, badge: pageBadges(page) }).filter(({ priority }) => priority !== 'background');
+  return { renderer, since, ...site.publisher({ renderer, filesOf, noting: { version, since } }) };
 }
 
 /** A site whose first process ended as it should. */
@@ -20,6 +25,11 @@ async function publishedSite(): Promise<SmallSite> {
   const site = createSmallSite({ pages: PAGES });
   await site.pass();
   const { run, publisher } = await begin(site);
+  await run();
+  // A second release of the first page.
+  site.upstream('acme').states[1] = 'partial_outage';
+  later(site, SECOND_MS);
+  await site.pass();
   await run();
   await publisher.settled();
   await publisher.close();

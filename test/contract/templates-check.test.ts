@@ -47,11 +47,8 @@ function check(program: string): { readonly passes: boolean; readonly output: st
   return { passes: status === 0, output: stdout + stderr };
 }
 
+// That it says nothing where everything fits is seen whenever it runs, which is before all tests.
 describe('npm run check', () => {
-  it('says nothing about the types of templates when they fit', () => {
-    expect(check('check-templates')).toEqual({ passes: true, output: '' });
-  });
-
   it('fails on a renamed field of a view, a renamed word and a wrong property, and names the templates', () => {
     rename('src/views/incident/events.ts', 'olderText', 'earlierText');
     rename('src/views/words/en.ts', 'noUpdates', 'noNews');

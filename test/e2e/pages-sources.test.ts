@@ -138,7 +138,7 @@ describe('a copy of the tree', () => {
     const path = join(copy, 'src/layouts/base.css');
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, `@import './tokens.css';\n${text}`);
-    await expect(draw()).rejects.toThrow('base.css names another file; import that in a component');
+    await expect(draw()).rejects.toThrow('base.css imports another file; import that in a component');
     writeFileSync(path, text);
   });
 

@@ -4,9 +4,8 @@ import fresh from 'fresh';
 
 /**
  * @param ifNoneMatch  the header as it came
- * @param etag  of what would be sent; null: it has none, so that only `*` fits, which is anything there is (RFC 9110, 13.1.2)
+ * @param etag  of what would be sent; null: it is private and never stored anywhere, so nobody has it already
  */
 export function isNotModified(ifNoneMatch: string | undefined, etag: string | null): boolean {
-  if (ifNoneMatch === '*') return true;
-  return etag !== null && fresh({ 'if-none-match': ifNoneMatch }, { etag });
+  return etag !== null && (ifNoneMatch === '*' || fresh({ 'if-none-match': ifNoneMatch }, { etag }));
 }
