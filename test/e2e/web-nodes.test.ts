@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -63,8 +64,18 @@ describe('a node that has nothing but the bucket', () => {
       ...['/', '/sitemap.xml', '/acme/badge/acme.svg', '/acme/nothing', '/no-such-page'],
     ];
     for (const path of paths) {
-      const [theirs, ours] = await Promise.all([drawing, web].map((node) => ask(node, path)));
-      expect([path, ours?.status, await ours?.text()]).toEqual([path, theirs?.status, await theirs?.text()]);
+      // What is drawn meanwhile is there a moment later.
+      const [theirs, ours] = await eventually(
+        () =>
+          Promise.all(
+            [drawing, web].map(async (node) => {
+              const answer = await ask(node, path);
+              return [answer.status, await answer.text()];
+            }),
+          ),
+        ([one, other]) => isDeepStrictEqual(one, other),
+      );
+      expect([path, ours]).toEqual([path, theirs]);
     }
     const id = JSON.parse(await (await ask(web, '/acme/api/v2/components.json')).text()).components[0].id;
     expect((await ask(web, `/acme/api/v2/components/${id}.json`)).status).toBe(200);
