@@ -314,3 +314,13 @@ describe('against an oracle that shares no code', () => {
     }
   });
 });
+
+it('says of a day what its own time line says, whatever another one had on that day', () => {
+  const day = addDays(DAY, -7);
+  const { from, to } = intervalOfDay(day, 'UTC');
+  const silent = { state: 'unknown', provenance: 'none', from, to } as const;
+  // Not disjoint, as no time line of ours is.
+  dayCells([silent, { ...silent, state: 'operational', provenance: 'observed' }], [day], { zone: 'UTC', now: LATER });
+  const [cell] = dayCells([{ ...silent }], [day], { zone: 'UTC', now: LATER });
+  expect(cell?.state).toBe('unknown');
+});
