@@ -53,7 +53,7 @@ export interface BackgroundWork {
 
 /** Of the time, so that a site of thousands of pages does not keep a core busy with a few percent of bytes. */
 const VARIANTS_SHARE = 0.1;
-/** Releases whose smallest variants wait; beyond that the oldest keep the quick ones. */
+/** Pages whose smallest variants wait; beyond that the oldest keep the quick ones. */
 const VARIANTS_MAX = 2_000;
 /** Files whose variants are in memory at once. */
 const VARIANTS_BATCH = 256;
@@ -66,10 +66,10 @@ const FIRST_VIEW = 'index.html';
 /** In smaller files there is nothing to gain. */
 const VARIANTS_BYTES_MIN = 4_096;
 
+/** Files of a page whose variants were made quickly, in whichever of its releases. */
 interface QuickVariants {
   readonly slug: string;
-  readonly number: number;
-  readonly paths: readonly string[];
+  readonly paths: Set<string>;
 }
 
 export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
@@ -138,8 +138,9 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
         if (closing.signal.aborted) unmade.add(slug);
         continue;
       }
-      const larger = paths.filter((path) => (named.files[path]?.bytes ?? 0) >= VARIANTS_BYTES_MIN);
-      quick.set(slug, { slug, number: named.number, paths: larger });
+      const waiting = quick.get(slug) ?? { slug, paths: new Set() };
+      for (const path of paths) if ((named.files[path]?.bytes ?? 0) >= VARIANTS_BYTES_MIN) waiting.paths.add(path);
+      quick.set(slug, waiting);
       improving(improveAll).catch(deps.onError);
     }
   }
@@ -167,12 +168,13 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
 
   async function improveAll(): Promise<void> {
     for (let oldest = quick.pop(); oldest !== undefined; oldest = quick.pop()) {
-      const { slug, number, paths } = oldest;
+      const { slug, paths } = oldest;
       for (const path of paths) {
         await calm();
-        if (closing.signal.aborted || currentNumber(deps.folders, slug) !== number) break;
-        const manifest = deps.pages.manifests.get(slug, number);
-        if (manifest === null) break;
+        // That of now: what completes the news leaves the files of the news as they are.
+        const number = currentNumber(deps.folders, slug);
+        const manifest = number === null ? null : deps.pages.manifests.get(slug, number);
+        if (closing.signal.aborted || manifest === null) break;
         const started = performance.now();
         await improveVariants(deps, manifest, path).catch(deps.onError);
         await pause((performance.now() - started) * (1 / VARIANTS_SHARE - 1));
@@ -216,7 +218,8 @@ async function improveVariants(deps: BackgroundDeps, manifest: Manifest, path: s
   const record = manifest.files[path];
   const place = filePlaces(deps.folders, manifest)(path);
   const body = readIfThere(place);
-  if (record === undefined || body === null) return;
+  // Of what has none yet, quick ones come first.
+  if (record === undefined || record.variants === null || body === null) return;
   const best = await compressBest(record.contentType, body);
   const sizeOf = ({ encoding }: Variant): number =>
     statSync(place + suffixOf(encoding), { throwIfNoEntry: false })?.size ?? Infinity;

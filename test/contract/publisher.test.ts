@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { compressBest } from '../../src/publish/draw/compress.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
@@ -389,6 +390,31 @@ describe('pictures', () => {
     expect(third?.files['og.png']).toEqual(second?.files['og.png']);
     await publisher.settled();
     expect(currentManifest(site.folders, 'acme')?.files['og.png']).not.toEqual(second?.files['og.png']);
+  });
+});
+
+describe('compressed variants', () => {
+  afterEach(closeSmallSites);
+
+  it('get as small as they can once there is time, whatever followed the news', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    await site.pass();
+    const { run, publisher } = site.publisher();
+    await run();
+    await publisher.settled();
+    site.upstream('acme').states = ['major_outage', 'degraded'];
+    later(site, SECOND_MS);
+    await site.pass();
+    await run();
+    const news = currentNumber(site.folders, 'acme');
+    await publisher.settled();
+    // Figures and a picture followed in a release of their own.
+    expect(currentNumber(site.folders, 'acme')).not.toBe(news);
+    const body = Buffer.from(site.served('acme', 'index.html'));
+    const best = (await compressBest('text/html', body)).find(({ encoding }) => encoding === 'br');
+    const served = () => readFileSync(join(site.folders.publicSite, 'acme', 'index.html.br'));
+    expect(served().length).toBeGreaterThan(best?.bytes.length ?? 0);
+    await vi.waitFor(() => expect(served().length).toBe(best?.bytes.length), { timeout: 15_000, interval: 100 });
   });
 });
 
