@@ -1,11 +1,8 @@
 import { compose } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
-import { createReload, onHangUp } from '../../app/reload.ts';
-import { listen } from '../../app/serving/listen.ts';
 import type { Config } from '../../config/load.ts';
-import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
-import { untilStopped } from '../terminal/signals.ts';
-import { drain } from '../terminal/stopping.ts';
+import { serveUntilStopped } from '../serve-until-stopped.ts';
+import { UsageError } from '../terminal/exit.ts';
 import { loadConfig } from './common.ts';
 import type { ServeOptions } from './serve.ts';
 
@@ -32,23 +29,11 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
     onOlder: hasDatabase ? 'refuse' : 'migrate',
     printsMail: false,
   });
-  const place = { port: options.port ?? config.server.port, host: options.host ?? config.server.host };
-  const door = await listen(pharos, { log, place });
-  process.stdout.write(`Pharos serves ${door.url}/\n`);
   const load = (): Config | null => {
     const next = loadConfig(options.config);
     return next === null ? null : forWeb(next);
   };
-  const reloading = createReload({ pharos, load, log, secrets, onReloaded: () => undefined });
-  const stopListening = onHangUp(reloading.reload);
-  await pharos.taking?.open();
-  const signal = await untilStopped();
-  await drain({ signal, door, log, drainSeconds: pharos.config.server.drainSeconds });
-  stopListening();
-  reloading.stop();
-  await door.close();
-  await pharos.close();
-  return EXIT_DONE;
+  return serveUntilStopped(pharos, { ...options, log, secrets, load });
 }
 
 /** Without a database that all nodes share, what is written there would reach nobody. */
