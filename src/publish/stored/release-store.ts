@@ -8,6 +8,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { SLUG } from '../../model/scalars.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
+import type { FileRecord } from '../releases/manifest.ts';
 
 /** Bytes by key; the same interface whatever keeps them. */
 export interface ReleaseStore {
@@ -69,6 +70,16 @@ export function parseIndex(bytes: Uint8Array): ReleaseIndex | null {
 /** Where the object of a digest is; what is stored compressed unpacks to it. */
 export function objectKey(digest: string, isCompressed = false): string {
   return `objects/${digest}${isCompressed ? '.br' : ''}`;
+}
+
+/** Whether a file is stored compressed: where it has that variant, since the other is made of it. */
+export function isStoredCompressed({ variants }: Pick<FileRecord, 'variants'>): boolean {
+  return variants?.includes('br') === true;
+}
+
+/** Where a file of a release is. */
+export function fileKey(record: Pick<FileRecord, 'sha256' | 'variants'>): string {
+  return objectKey(record.sha256, isStoredCompressed(record));
 }
 
 export function digestOf(bytes: Uint8Array): string {

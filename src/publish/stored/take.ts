@@ -21,7 +21,9 @@ import { switchTo, withdraw } from '../releases/switch.ts';
 import { isInside } from '../targets/static-file.ts';
 import {
   digestOf,
+  fileKey,
   INDEX_KEY,
+  isStoredCompressed,
   objectKey,
   type Pointer,
   parseIndex,
@@ -114,7 +116,7 @@ export function createTaker(deps: TakeDeps): Taker {
     mkdirSync(join(folder, 'files'), { recursive: true, mode: modes.folder });
     const files = Object.entries(manifest.files).map(([path, record]) => [
       path,
-      { ...record, variants: record.variants?.includes('br') === true ? ['br'] : [] },
+      { ...record, variants: isStoredCompressed(record) ? ['br'] : [] },
     ]);
     const own: Manifest = { ...manifest, files: Object.fromEntries(files) };
     writeWhole(join(folder, 'data.json'), data, OWN);
@@ -176,8 +178,8 @@ export function createTaker(deps: TakeDeps): Taker {
     mkdirSync(dirname(target), { recursive: true, mode: modes.folder });
     if (before?.files[path]?.sha256 === record.sha256 && isLinked(filePlaces(folders, before)(path), target, record))
       return;
-    const isCompressed = record.variants?.includes('br') === true;
-    const stored = await store.get(objectKey(record.sha256, isCompressed));
+    const isCompressed = isStoredCompressed(record);
+    const stored = await store.get(fileKey(record));
     if (stored === null) throw new Error(`${store.place} lacks ${path} of ${manifest.slug}`);
     const body = isCompressed ? await unpack(stored, { maxOutputLength: Math.max(1, record.bytes) }) : stored;
     if (digestOf(body) !== record.sha256)
@@ -286,17 +288,16 @@ function hasOwnPlaces({ files, folders }: Manifest): boolean {
   );
 }
 
-function isThere(target: string, { bytes, variants }: FileRecord): boolean {
-  const isWhole = statSync(target, { throwIfNoEntry: false })?.size === bytes;
-  return isWhole && ((variants ?? []).length === 0 || existsSync(`${target}.br`));
+function isThere(target: string, record: FileRecord): boolean {
+  const isWhole = statSync(target, { throwIfNoEntry: false })?.size === record.bytes;
+  return isWhole && (!isStoredCompressed(record) || existsSync(`${target}.br`));
 }
 
 /** The same file of the release before, under its new name too. */
 function isLinked(from: string, to: string, record: FileRecord): boolean {
   if (!isThere(from, record)) return false;
   for (const suffix of ['.br', ''])
-    if ((suffix === '' || (record.variants ?? []).length > 0) && !existsSync(to + suffix))
-      linkSync(from + suffix, to + suffix);
+    if ((suffix === '' || isStoredCompressed(record)) && !existsSync(to + suffix)) linkSync(from + suffix, to + suffix);
   return true;
 }
 

@@ -23,7 +23,9 @@ import {
 import { withoutVariants } from '../releases/variants.ts';
 import {
   digestOf,
+  fileKey,
   INDEX_KEY,
+  isStoredCompressed,
   NO_RELEASES,
   objectKey,
   type Pointer,
@@ -129,10 +131,8 @@ export function createUploader(deps: UploadDeps): Uploader {
       [objectKey(digest), join(folder, 'manifest.json')],
       [objectKey(manifest.dataSha256), join(folder, 'data.json')],
     ]);
-    for (const [path, { sha256, variants }] of Object.entries(manifest.files)) {
-      const isCompressed = variants?.includes('br') ?? false;
-      files.set(objectKey(sha256, isCompressed), placeOf(path) + (isCompressed ? '.br' : ''));
-    }
+    for (const [path, record] of Object.entries(manifest.files))
+      files.set(fileKey(record), placeOf(path) + (isStoredCompressed(record) ? '.br' : ''));
     let bytes = 0;
     const missing = [...files].filter(([key]) => !there.has(key));
     await pLimit(CONCURRENCY).map(missing, async ([key, file]) => {
@@ -240,9 +240,5 @@ class NotElectedError extends Error {}
 
 /** Keys of everything that a release is made of. */
 function objectsOf({ files, dataSha256 }: Manifest, digest: string): ReadonlySet<string> {
-  return new Set([
-    objectKey(digest),
-    objectKey(dataSha256),
-    ...Object.values(files).map(({ sha256, variants }) => objectKey(sha256, variants?.includes('br') ?? false)),
-  ]);
+  return new Set([objectKey(digest), objectKey(dataSha256), ...Object.values(files).map(fileKey)]);
 }
