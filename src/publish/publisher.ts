@@ -284,7 +284,6 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
       state: { now, announcements, sources },
       priority: 'immediate',
       comparesAll: slug !== undefined || !memory.pages.has(page.definition.slug),
-      isBulk: false,
     }));
 }
 
@@ -335,7 +334,7 @@ async function publishOne(
       memory.pending.add(slug);
       return pageReport(slug, 'held', { release: held });
     }
-    const published = await parts.pages.publish({ ...task, isBulk: workers !== null }, (use) => use(fence), workers);
+    const published = await parts.pages.publish(task, (use) => use(fence), workers);
     const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
     memory.pending.delete(slug);
     const served = manifest ?? previous;

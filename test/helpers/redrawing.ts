@@ -50,7 +50,6 @@ export async function createRedrawing(): Promise<Redrawing> {
         once(hash('sha256', `${kind} ${JSON.stringify(view)}`, 'hex'), () => renderer.render(kind, view)),
     },
     priorities: PRIORITIES,
-    isBulk: true,
   };
   const drawAll = async (entries: readonly FileEntry[]): Promise<ReadonlyMap<string, Drawn>> => {
     const drawn = new Map<string, Drawn>();

@@ -18,8 +18,8 @@ export const moduleVersion: VersionOf = ({ module }) => modules().versionOf(modu
 
 /** The program, as far as it makes pages: as long as it stays, so do pages that nothing happened to. */
 export function programVersion(renderer: Renderer): string {
-  const publisher = readModules(PUBLISHER_MODULE).versionOf(PUBLISHER_MODULE);
-  return fingerprintOf([publisher, modules().versionOf(import.meta.url), renderer.version]);
+  const { versionOf } = modules();
+  return fingerprintOf([versionOf(PUBLISHER_MODULE), versionOf(import.meta.url), renderer.version]);
 }
 
 /** Which files a page and the site have, how they are drawn, and what badges are drawn from. */

@@ -13,8 +13,6 @@ export interface DrawOptions {
   readonly renderer: VersionedRenderer;
   /** Which files are drawn, highest first; the others stay as they were. */
   readonly priorities: readonly Priority[];
-  /** True: all cores have work, so nothing is handed to another thread. */
-  readonly isBulk: boolean;
 }
 
 export interface DrawnFiles {

@@ -27,7 +27,6 @@ export interface PageTask {
   readonly comparesAll: boolean;
   /** Of the release being served; null: none, or one that cannot be read. */
   readonly previous: Manifest | null;
-  readonly isBulk: boolean;
 }
 
 export interface PreparedPage {
@@ -97,7 +96,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
   const priorities = prioritiesFor(task, { eventKey, asOf: model.asOf, access: input.access, entries });
   const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {
     previous: task.previous,
-    draw: { renderer: deps.renderer, priorities, isBulk: task.isBulk },
+    draw: { renderer: deps.renderer, priorities },
   });
   // What a release left for later is with whoever made it; only a first look takes up what another process left.
   const isNothingNew = manifest === null && !task.comparesAll;

@@ -69,7 +69,7 @@ export function createSitePublisher(
     } as const;
     const { manifest, filesDrawn } = await releaseOf(deps, input, {
       previous,
-      draw: { renderer: deps.renderer, priorities: PRIORITIES, isBulk: false },
+      draw: { renderer: deps.renderer, priorities: PRIORITIES },
     });
     if (manifest !== null) await pages.switchTo(manifest, { number, listed: openSlugs(listed) }, fence);
     lastKey = key;
