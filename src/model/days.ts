@@ -45,46 +45,75 @@ export interface DayCell {
 /** Cells that were made of a time line under one set of options. */
 interface MadeCells {
   readonly options: DayOptions;
-  readonly byDay: Map<Day, DayCell>;
+  readonly byDays: Map<readonly Day[], readonly DayCell[]>;
 }
 
 /** A page asks for the same days of the same time line for its bars, its badges, its pictures and its JSON. */
 const made = new WeakMap<readonly TimelineSpan[], MadeCells>();
 
-/** One cell for each of `days`, in their order; today ends at `options.now`. A time line must not change once asked for. */
-export function dayCells(timeline: readonly TimelineSpan[], days: readonly Day[], options: DayOptions): DayCell[] {
+/**
+ * One cell for each of `days`, in their order; today ends at `options.now`. Neither a time line nor a list of days may
+ * change once it was asked for.
+ */
+export function dayCells(
+  timeline: readonly TimelineSpan[],
+  days: readonly Day[],
+  options: DayOptions,
+): readonly DayCell[] {
   const known = made.get(timeline);
-  const { byDay } = known !== undefined && isAlike(known.options, options) ? known : { byDay: new Map<Day, DayCell>() };
-  if (known?.byDay !== byDay) made.set(timeline, { options, byDay });
-  return days.map((day) =>
-    byDay.getOrInsertComputed(day, () => steadyCell(timeline, day, options) ?? dayCell(timeline, day, options)),
-  );
+  const { byDays } = known !== undefined && isAlike(known.options, options) ? known : { byDays: new Map() };
+  if (known?.byDays !== byDays) made.set(timeline, { options, byDays });
+  return byDays.getOrInsertComputed(days, () => cellsOf(timeline, days, options));
 }
 
 function isAlike(a: DayOptions, b: DayOptions): boolean {
   return a.now === b.now && a.zone === b.zone && a.blipFloorMs === b.blipFloorMs;
 }
 
-/** Days in one state from end to end, by zone and day; most days of most components are, and such a day is the same for all. */
-const steadyDays = new LRUCache<string, { readonly interval: Interval; readonly cells: Map<string, DayCell> }>({
-  max: 4_096,
-});
+/** A day in one zone, and its cell for each way to be in one state from end to end: most days of most components are. */
+interface SteadyDay {
+  readonly interval: Interval;
+  readonly cells: Map<string, DayCell>;
+}
 
-/** The cell of a day that is over and lies in one span; null: it is another. */
-function steadyCell(timeline: readonly TimelineSpan[], day: Day, options: DayOptions): DayCell | null {
-  const key = `${day} ${options.zone}`;
-  let known = steadyDays.get(key);
-  if (known === undefined) {
-    known = { interval: intervalOfDay(day, options.zone), cells: new Map() };
-    steadyDays.set(key, known);
-  }
-  const { interval, cells } = known;
-  if (interval.to > options.now) return null;
-  const span = timeline[firstEndingAfter(timeline, interval.from)];
-  if (span === undefined || span.from > interval.from || span.to < interval.to) return null;
-  return cells.getOrInsertComputed(`${span.state} ${span.provenance} ${span.counted ?? ''}`, () =>
-    dayCell([span], day, options),
-  );
+/** By zone and day; such a cell is the same for all components. */
+const steadyDays = new LRUCache<string, SteadyDay>({ max: 4_096 });
+/** The same for lists of days, which all components of a page share. */
+const steadyLists = new WeakMap<readonly Day[], { readonly zone: string; readonly list: readonly SteadyDay[] }>();
+
+function steadyListOf(days: readonly Day[], zone: string): readonly SteadyDay[] {
+  const known = steadyLists.get(days);
+  if (known?.zone === zone) return known.list;
+  const list = days.map((day) => {
+    const key = `${day} ${zone}`;
+    const steady = steadyDays.get(key) ?? { interval: intervalOfDay(day, zone), cells: new Map<string, DayCell>() };
+    steadyDays.set(key, steady);
+    return steady;
+  });
+  steadyLists.set(days, { zone, list });
+  return list;
+}
+
+function cellsOf(timeline: readonly TimelineSpan[], days: readonly Day[], options: DayOptions): readonly DayCell[] {
+  let span: TimelineSpan | undefined;
+  let look = '';
+  const list = steadyListOf(days, options.zone);
+  return days.map((day, index) => {
+    const { interval, cells } = list[index] as SteadyDay;
+    if (interval.to > options.now) return dayCell(timeline, day, options);
+    // A span that holds for weeks is looked up once.
+    if (!holds(span, interval)) {
+      span = timeline[firstEndingAfter(timeline, interval.from)];
+      look = span === undefined ? '' : `${span.state} ${span.provenance} ${span.counted ?? ''}`;
+      if (!holds(span, interval)) return dayCell(timeline, day, options);
+    }
+    const steady = span;
+    return cells.getOrInsertComputed(look, () => dayCell([steady], day, options));
+  });
+}
+
+function holds(span: TimelineSpan | undefined, { from, to }: Interval): span is TimelineSpan {
+  return span !== undefined && span.from <= from && span.to >= to;
 }
 
 function dayCell(

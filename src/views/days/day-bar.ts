@@ -42,7 +42,7 @@ export function barCells(
   { timeline }: Pick<ComponentModel, 'timeline'>,
   days: readonly Day[],
   { settings, asOf }: Pick<PageModel, 'settings' | 'asOf'>,
-): DayCell[] {
+): readonly DayCell[] {
   return dayCells(timeline, days, { zone: settings.timezone, now: asOf, blipFloorMs: settings.blipFloorMs });
 }
 

@@ -324,3 +324,22 @@ it('says of a day what its own time line says, whatever another one had on that 
   const [cell] = dayCells([{ ...silent }], [day], { zone: 'UTC', now: LATER });
   expect(cell?.state).toBe('unknown');
 });
+
+it('says of a day the same in whatever list of days, from random days in one state after another', () => {
+  const random = randomOf(77);
+  const now = toEpochMs(LATER + HOUR_MS);
+  const days = daysUntil(addDays(DAY, 10), 40);
+  const window = { from: startOfDay(days[0] ?? DAY, 'UTC'), to: now };
+  for (let round = 0; round < 200 * TEST_SCALE; round += 1) {
+    const observed: Span[] = [];
+    for (let from: number = window.from; from < now; ) {
+      const to = Math.min(now, from + (1 + integerBelow(random, 12)) * 12 * HOUR_MS);
+      observed.push({ state: pickOne(random, STATES), from: toEpochMs(from), to: toEpochMs(to) });
+      from = to;
+    }
+    const timeline = timelineOf(historyOf({ observed }), window);
+    const alone = days.map((day) => dayCells([...timeline], [day], { zone: 'UTC', now })[0]);
+    expect(dayCells(timeline, days, { zone: 'UTC', now })).toEqual(alone);
+    expect(dayCells(timeline, days.toReversed(), { zone: 'UTC', now })).toEqual(alone.toReversed());
+  }
+});
