@@ -1,5 +1,6 @@
 /** What each kind of badge says of a page, a group or a component. Pure; the present is `subject.now`. */
 
+import { stateOfLetter } from '../looks/states.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
 import {
   type BadgeContent,
@@ -109,7 +110,7 @@ const KINDS = {
     label: (language) => counted(language.catalogue.badgeDays, 90, language),
     content: (subject, context) => ({
       ...uptimeContent('90d')(subject, context),
-      days: subject.days.map((day) => (day.coverageRatio > 0 ? day.state : 'unknown')),
+      days: [...subject.days].map(stateOfLetter),
     }),
     meaning: 'a bar for each of the last 90 days, and their uptime',
     style: 'bars',

@@ -3,7 +3,7 @@
  * `test/unit/looks/states.test.ts` holds the contrast of every pair that stands on each other.
  */
 
-import type { State } from '../model/state.ts';
+import { STATES, type State } from '../model/state.ts';
 import { type Colour, legibleOn } from './colour.ts';
 import { PAPER } from './neutrals.ts';
 
@@ -137,3 +137,10 @@ export const LOOKS: Readonly<Record<State, StateLook>> = {
     ...GREY,
   },
 };
+
+const STATE_OF_LETTER = new Map(STATES.map((state) => [LOOKS[state].letter, state]));
+
+/** The state that a letter of a bar stands for. */
+export function stateOfLetter(letter: string): State {
+  return STATE_OF_LETTER.get(letter.toLowerCase()) ?? 'unknown';
+}

@@ -1,5 +1,6 @@
 /** A page's figures with defaults, so that a test names only what it is about. */
 
+import { LOOKS } from '../../src/looks/states.ts';
 import { STATES, type State } from '../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../src/model/time.ts';
 import type { BadgeSubject } from '../../src/views/badges/badge.ts';
@@ -15,7 +16,7 @@ export function badgeSubject(changes: Partial<BadgeSubject> = {}): BadgeSubject 
     uptime: { '24h': 1, '7d': 0.99994, '30d': 0.99871, '90d': 0.9998765, '365d': null },
     responseTime: { averageMs: 141.2, p95Ms: 388 },
     responseSeries: Array.from({ length: 48 }, (_, index) => 140 + 60 * Math.sin(index / 4) + (index % 5) * 9),
-    days: Array.from({ length: 90 }, (_, index) => ({ state: dayState(index), coverageRatio: index < 12 ? 0 : 1 })),
+    days: Array.from({ length: 90 }, (_, index) => LOOKS[dayState(index)].letter).join(''),
     openIncidents: 0,
     incidents30d: 2,
     lastIncidentEndedAt: toEpochMs(NOW - 12.4 * DAY_MS),

@@ -2,14 +2,6 @@
 
 import type { EpochMs, State, UptimePeriod } from '../../model/index.ts';
 
-/** One day of the history badge. */
-export interface BadgeDay {
-  /** The colour of the day; `unknown` where too little was heard. */
-  readonly state: State;
-  /** Share of the elapsed part of the day with a known state, 0 to 1. */
-  readonly coverageRatio: number;
-}
-
 /** Everything any kind of badge shows of a page, a group or a component. */
 export interface BadgeSubject {
   readonly name: string;
@@ -25,8 +17,8 @@ export interface BadgeSubject {
   readonly responseTime: { readonly averageMs: number; readonly p95Ms: number | null } | null;
   /** Averages of equal stretches of the last 24 hours, oldest first; null is a gap and not a zero. */
   readonly responseSeries: readonly (number | null)[];
-  /** Oldest first, the last one is today; usually 90. */
-  readonly days: readonly BadgeDay[];
+  /** A letter for the state of each day, as in bars: oldest first, the last one is today; usually 90. */
+  readonly days: string;
   readonly openIncidents: number;
   /** Incidents that began in the last 30 days. */
   readonly incidents30d: number;

@@ -1,5 +1,6 @@
 /** The days of several components as one row of days. */
 
+import { LOOKS } from '../../looks/states.ts';
 import {
   type ComponentModel,
   combinedState,
@@ -8,7 +9,6 @@ import {
   firstKnownAt,
   type State,
 } from '../../model/index.ts';
-import type { BadgeDay } from './badge.ts';
 
 /** A component's time line with its day cells, the same days for all. */
 export interface ComponentDays {
@@ -17,26 +17,23 @@ export interface ComponentDays {
 }
 
 /**
- * One entry for each day: the combined state and the mean coverage of the components that were there by then.
+ * A letter for each day, as in bars: the combined state of the components that were there by then.
  *
  * A component that was never heard of before a day says nothing about it; silence after its first sighting does, so a
  * day on which one of two was not heard from is not green.
  */
-export function combinedDays(members: readonly ComponentDays[], dayCount: number): BadgeDay[] {
+export function combinedDays(members: readonly ComponentDays[], dayCount: number): string {
   const joined = members.map(({ component, cells }) => ({ cells, since: firstKnownAt(component.timeline) }));
   const [only] = joined;
-  return Array.from({ length: dayCount }, (_, index) => {
-    if (only !== undefined && joined.length === 1) return dayOfOne(only, index);
-    const states: State[] = [];
-    let coverage = 0;
-    for (const { cells, since } of joined) {
-      const cell = cells[index];
-      if (cell === undefined || since === null || cell.interval.to <= since) continue;
-      states.push(cell.state);
-      coverage += cell.coverageRatio;
-    }
-    return { state: combinedState(states), coverageRatio: states.length === 0 ? 0 : coverage / states.length };
-  });
+  let letters = '';
+  for (let index = 0; index < dayCount; index += 1) {
+    const state =
+      only !== undefined && joined.length === 1
+        ? stateOn(only, index)
+        : combinedState(joined.flatMap((one) => stateOn(one, index) ?? []));
+    letters += LOOKS[state ?? 'unknown'].letter;
+  }
+  return letters;
 }
 
 interface JoinedDays {
@@ -44,11 +41,8 @@ interface JoinedDays {
   readonly since: EpochMs | null;
 }
 
-const NOBODY: BadgeDay = { state: combinedState([]), coverageRatio: 0 };
-
-/** The same of one component, which most badges are about. */
-function dayOfOne({ cells, since }: JoinedDays, index: number): BadgeDay {
+/** Null: nothing was known of it by then. */
+function stateOn({ cells, since }: JoinedDays, index: number): State | null {
   const cell = cells[index];
-  if (cell === undefined || since === null || cell.interval.to <= since) return NOBODY;
-  return { state: cell.state, coverageRatio: cell.coverageRatio };
+  return cell === undefined || since === null || cell.interval.to <= since ? null : cell.state;
 }

@@ -1,6 +1,6 @@
 /** What a page's social image and favicon show: the state, and the days up to now. */
 
-import { LOOKS } from '../../looks/states.ts';
+import { LOOKS, stateOfLetter } from '../../looks/states.ts';
 import { dayOf, daysUntil, type PageModel, type Preset, type State } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { countedComponents } from '../model/page-state.ts';
@@ -78,7 +78,7 @@ export function socialView(model: PageModel, logo: readonly SocialLogo[] = []): 
     state,
     sentence: bannerSentence(state, wordsOf(locale)),
     detail: socialDetail(model, locale),
-    days: combinedDays(members, days.length).map((day) => day.state),
+    days: [...combinedDays(members, days.length)].map(stateOfLetter),
     daysFrom: relative.format(1 - days.length, 'day'),
     daysTo: relative.format(0, 'day'),
     address,

@@ -1,6 +1,6 @@
 /** What days say beyond their state: as runs of days alike, packed for the script that shows them, and as rows of a table. */
 
-import { LOOKS } from '../../looks/states.ts';
+import { LOOKS, stateOfLetter } from '../../looks/states.ts';
 import { type Day, type PageIncident, STATES, type State } from '../../model/index.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
 import type { LinkView, ViewContext } from '../frame/shell.ts';
@@ -111,11 +111,4 @@ export function dayTipOf(
     words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
     incidents: [...titles].map(([slug, title]) => ({ segment: pathSegment(slug), title: cleanLine(title) })),
   };
-}
-
-const STATE_OF_LETTER = new Map(STATES.map((state) => [LOOKS[state].letter, state]));
-
-/** The state that a letter of a bar stands for. */
-export function stateOfLetter(letter: string): State {
-  return STATE_OF_LETTER.get(letter.toLowerCase()) ?? 'unknown';
 }

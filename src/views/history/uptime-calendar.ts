@@ -1,6 +1,5 @@
 /** A year at a glance: every day as a cell, every month as a figure for each component. */
 
-import { LOOKS } from '../../looks/states.ts';
 import {
   type ComponentModel,
   combinedUptime,
@@ -129,9 +128,7 @@ function gridOf(context: ViewContext<CalendarPage>, days: readonly Day[]): Calen
     component,
     cells: barCells(component, days, model),
   }));
-  const letters = combinedDays(members, days.length)
-    .map(({ state }) => LOOKS[state].letter)
-    .join('');
+  const letters = combinedDays(members, days.length);
   const details = days.map((_, index) => ({
     text: '',
     incidents: incidentsOfDay(model, members[0]?.cells[index]?.interval),

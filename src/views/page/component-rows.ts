@@ -1,6 +1,5 @@
 /** Components as the page lists them: by group, each with its ninety days. */
 
-import { LOOKS } from '../../looks/states.ts';
 import {
   type ComponentModel,
   combinedState,
@@ -151,9 +150,7 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
 
 function groupLetters(model: PageModel, components: readonly ComponentModel[], { days }: DaysView): string {
   const members = components.map((component) => ({ component, cells: barCells(component, days, model) }));
-  return combinedDays(members, days.length)
-    .map(({ state }) => LOOKS[state].letter)
-    .join('');
+  return combinedDays(members, days.length);
 }
 
 /** The vendors' pages that components are read from, with when each was heard last; one that never was is left out. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { badgeFile } from '../../../src/badges/files.ts';
 import { BADGE_KINDS, type BadgeKind, badgeFields, galleryChoices } from '../../../src/badges/kinds.ts';
 import type { BadgeOptions } from '../../../src/badges/options.ts';
+import { LOOKS } from '../../../src/looks/states.ts';
 import { STATES, type State } from '../../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../../src/model/time.ts';
 import { isDrawable } from '../../../src/views/badges/drawable.ts';
@@ -103,12 +104,9 @@ describe('never wrong-green', () => {
     expect(said('incidents-30d', { state: 'unknown', incidents30d: 0 })).toBe('incidents 30d | no data | unknown');
   });
 
-  it('a day without coverage is unknown whatever its state says', () => {
-    const days = [
-      { state: 'operational', coverageRatio: 0 },
-      { state: 'operational', coverageRatio: 0.2 },
-    ] as const;
-    expect(badgeFields(badgeSubject({ days }), 'history-90d').days).toEqual(['unknown', 'operational']);
+  it('a day is in the state of its letter', () => {
+    const days = STATES.map((state) => LOOKS[state].letter).join('');
+    expect(badgeFields(badgeSubject({ days }), 'history-90d').days).toEqual(STATES);
   });
 
   it('an operator cannot give unknown or stale a colour', () => {

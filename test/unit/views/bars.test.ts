@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LOOKS } from '../../../src/looks/states.ts';
+import { LOOKS, stateOfLetter } from '../../../src/looks/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State } from '../../../src/model/index.ts';
 import { barPaths } from '../../../src/views/days/bar-paths.ts';
 import { calendarPaths } from '../../../src/views/days/calendar-paths.ts';
 import { barCells, barDays, dayBarOf } from '../../../src/views/days/day-bar.ts';
-import { dayRowsOf, packLetters, packNotes, stateOfLetter } from '../../../src/views/days/day-notes.ts';
+import { dayRowsOf, packLetters, packNotes } from '../../../src/views/days/day-notes.ts';
 import { contextOf } from '../../../src/views/frame/shell.ts';
 import { ago, componentModel, incident, pageModel, type Trouble } from '../../helpers/page-model.ts';
 
