@@ -4,12 +4,16 @@
  */
 
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /** Crockford's alphabet: no i, l, o, u, so that an id is neither misread nor a word. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const SHORT_ID_LENGTH = 12;
 
 export type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source' | 'history';
+
+/** Every file of a page names the same few things, release after release. */
+const digests = new LRUCache<string, Buffer>({ max: 4_096 });
 
 /** Twelve characters like Statuspage's own ids: 60 bits of SHA-256 over kind and parts, in base 32. */
 export function shortId(kind: IdKind, ...parts: readonly string[]): string {
@@ -31,7 +35,7 @@ export function shortId(kind: IdKind, ...parts: readonly string[]): string {
 
 /** A version 8 UUID (RFC 9562) over kind and parts, for feeds and calendars, where ids must be unique in the world. */
 export function uuidOf(kind: IdKind, ...parts: readonly string[]): string {
-  const bytes = idDigest(kind, parts).subarray(0, 16);
+  const bytes = Buffer.from(idDigest(kind, parts).subarray(0, 16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
@@ -39,6 +43,11 @@ export function uuidOf(kind: IdKind, ...parts: readonly string[]): string {
 }
 
 /** Parts are written as JSON, so that no two lists of parts read alike. */
-function idDigest(kind: IdKind, parts: readonly string[]): Buffer {
-  return hash('sha256', JSON.stringify([kind, ...parts]), 'buffer');
+function idDigest(kind: IdKind, parts: readonly string[]): Readonly<Buffer> {
+  const text = JSON.stringify([kind, ...parts]);
+  const known = digests.get(text);
+  if (known !== undefined) return known;
+  const digest = hash('sha256', text, 'buffer');
+  digests.set(text, digest);
+  return digest;
 }
