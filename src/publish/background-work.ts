@@ -1,7 +1,7 @@
 /**
  * What follows a publish: compressed variants, quick ones at once and as small as they get when there is time, beside the
  * files of the release being served; the files that the news left as they were and pictures, which take a tenth of a second
- * each, in releases of their own.
+ * each, in releases of their own; and in the end, releases that nobody needs any more are removed.
  */
 
 import { readFileSync, statSync } from 'node:fs';
@@ -43,6 +43,8 @@ export interface BackgroundWork {
   readonly addDeferred: (task: PlannedTask) => void;
   /** The release of a page that is being served has files without variants. */
   readonly addVariants: (slug: string) => void;
+  /** There may be releases of a page that nobody needs any more. */
+  readonly addOutdated: (slug: string) => void;
   /** Pages of which something waits. */
   readonly waiting: () => ReadonlySet<string>;
   /** Resolves when no file waits any more. */
@@ -61,6 +63,13 @@ const VARIANTS_BATCH = 256;
 const CHANGED_FILES_MAX = 32;
 /** After news, more may follow: the last percent of bytes can wait until nothing has happened for this long. */
 const CALM_MS = 2_000;
+/**
+ * Old releases go once nothing happens, since ext4 is many times as slow to make files where many were just removed; but they
+ * are never waited for longer than this, so that a disk does not fill where something always happens.
+ */
+const OUTDATED_MS_MAX = 60_000;
+/** A page takes some milliseconds, in which a run would have to wait. */
+const OUTDATED_BATCH = 4;
 /** What visitors see first stays within the first packets, however much there is to do. */
 const FIRST_VIEW = 'index.html';
 /** In smaller files there is nothing to gain. */
@@ -81,18 +90,36 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   /** What is being drawn or waits for it. */
   const running = new Set<Promise<void>>();
   const improving = pLimit(1);
+  const outdated = new Set<string>();
+  const pruning = pLimit(1);
 
   /** Ends early, and without a fault, when everything ends. */
   const pause = (ms: number): Promise<void> =>
     setTimeout(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
 
-  /** Resolves when no run publishes and nothing has happened for a while. */
-  async function calm(): Promise<void> {
+  /** Resolves when no run publishes and nothing has happened for a while, or `msMax` have passed. */
+  async function calm(msMax = Infinity): Promise<void> {
+    const latest = performance.now() + msMax;
     for (;;) {
       await deps.idle();
-      const left = deps.newsAt() + CALM_MS - performance.now();
+      const left = Math.min(deps.newsAt() + CALM_MS, latest) - performance.now();
       if (left <= 0 || closing.signal.aborted) return;
       await pause(left);
+    }
+  }
+
+  async function pruneAll(): Promise<void> {
+    if (outdated.size === 0) return;
+    await calm(OUTDATED_MS_MAX);
+    while (outdated.size > 0) {
+      const some = [...outdated].slice(0, OUTDATED_BATCH);
+      for (const slug of some) outdated.delete(slug);
+      await deps
+        .withFence(async () => {
+          for (const slug of some) deps.pages.prune(slug);
+        })
+        // What is left is removed after the next release of the page.
+        .catch(deps.onError);
     }
   }
 
@@ -196,6 +223,10 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
 
   return {
     addVariants,
+    addOutdated: (slug) => {
+      outdated.add(slug);
+      if (pruning.pendingCount === 0) void pruning(pruneAll);
+    },
     addDeferred: (task) => {
       deferred.set(task.page.definition.slug, task);
       begin(drawDeferred);
@@ -209,6 +240,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
       closing.abort();
       await drawing(() => undefined);
       await improving(() => undefined);
+      await pruning(() => undefined);
     },
   };
 }

@@ -36,7 +36,7 @@ import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './sit
 export type { WorkerPool } from './page/page-publisher.ts';
 export type { PublishReport } from './publish-report.ts';
 
-export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | keyof PublishControl> {
+export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'onSwitched' | keyof PublishControl> {
   readonly control: PublishControl;
   /** Default: the real one. */
   readonly disk?: Disk;
@@ -123,7 +123,7 @@ interface Parts {
 /** Makes the publisher; its first run looks at every page. */
 export function createPublisher(init: PublisherOptions): Publisher {
   const options = { ...init, ...init.control, disk: init.disk ?? DISK };
-  const pages = createPagePublisher(options);
+  const pages = createPagePublisher({ ...options, onSwitched: (slug) => background.addOutdated(slug) });
   const inTurn = pLimit(1);
   /** Of the task that holds the lease at this moment, and what joined it. */
   let held: { readonly fence: Fence; readonly joined: Promise<void>[] } | null = null;
@@ -155,24 +155,19 @@ export function createPublisher(init: PublisherOptions): Publisher {
     state: null,
     notedAt: performance.now(),
   };
-  const parts: Parts = {
-    options,
+  const background = createBackgroundWork({
+    ...options,
     pages,
-    memory,
-    site: createSitePublisher(options, pages),
-    background: createBackgroundWork({
-      ...options,
-      pages,
-      withFence: exclusively,
-      idle,
-      newsAt: () => memory.newsAt,
-      onRelease: (slug, number) => {
-        const known = memory.pages.get(slug);
-        if (known !== undefined) memory.pages.set(slug, { ...known, release: number });
-      },
-      workers: options.workers ?? null,
-    }),
-  };
+    withFence: exclusively,
+    idle,
+    newsAt: () => memory.newsAt,
+    onRelease: (slug, number) => {
+      const known = memory.pages.get(slug);
+      if (known !== undefined) memory.pages.set(slug, { ...known, release: number });
+    },
+    workers: options.workers ?? null,
+  });
+  const parts: Parts = { options, pages, memory, site: createSitePublisher(options, pages), background };
   return {
     publish: async (state, { slug } = {}) => {
       const started = performance.now();

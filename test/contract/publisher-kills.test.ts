@@ -106,7 +106,7 @@ describe('a publisher whose process is killed', () => {
         site.upstream('acme').states = ['degraded', (kill - lane) % (2 * LANES) === 0 ? 'degraded' : 'major_outage'];
         await site.pass();
         // Without pictures, which take longer than all the rest.
-        const { run } = site.publisher({
+        const { run, publisher } = site.publisher({
           filesOf: (model, page) =>
             pageFiles(model, { badges: false, badge: pageBadges(page) }).filter(
               ({ priority }) => priority !== 'background',
@@ -114,6 +114,7 @@ describe('a publisher whose process is killed', () => {
         });
         expect((await run()).pages.filter(({ kind }) => kind === 'failed')).toEqual([]);
         expect(expectWhole(site, 'acme')?.asOf).toBe(site.clock.now);
+        await publisher.close();
         expectTidy(site);
         await site.close();
         count += 1;

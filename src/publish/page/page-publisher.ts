@@ -37,6 +37,8 @@ export type WithFence = (task: (fence: Fence) => Promise<void>) => Promise<void>
 
 export interface PagePublisherDeps extends PageReleaseDeps {
   readonly mayServe: PublishControl['mayServe'];
+  /** Told that a page, or the site's own files, went to another release: there may be some that nobody needs any more. */
+  readonly onSwitched: (slug: string) => void;
 }
 
 export interface PagePublisher {
@@ -45,6 +47,8 @@ export interface PagePublisher {
   readonly publish: (task: PlannedTask, withFence: WithFence, workers: WorkerPool | null) => Promise<PublishedPage>;
   /** Switches to a release that was written on top of release `onto`. @throws PUBLISH_FAILED */
   readonly switchTo: (manifest: Manifest, onto: Onto, fence: Fence) => Promise<void>;
+  /** Removes what no release of a page needs any more. */
+  readonly prune: (slug: string) => void;
 }
 
 /** What a release goes on from. */
@@ -81,12 +85,13 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
       throw error;
     }
     manifests.put(manifest);
-    prune(deps, slug, (kept) => manifests.get(slug, kept));
+    deps.onSwitched(slug);
   }
 
   return {
     manifests,
     switchTo: switchPage,
+    prune: (slug) => prune(deps, slug, (kept) => manifests.get(slug, kept)),
     publish: async (planned, withFence, workers) => {
       const { slug } = planned.page.definition;
       try {

@@ -162,7 +162,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
       folderCount += 1;
       made.push(target);
     }
-    writing.disk.makeFolder(target, writing.modes.folder);
+    writing.disk.claimFolder(target, writing.modes.folder);
     batch.touch(target);
     for (const file of node.files) files[file.path] = placeFile(writing, file, join(target, basename(file.path)));
     for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);

@@ -28,6 +28,9 @@ export interface LeaseRequest {
 /** In place of the instant until which it lasts: given back, and nobody's until it is taken again. */
 const RELEASED = 0;
 
+/** Whoever shares a file loses power together, and what is held is told from what was held before by its holder. */
+const QUICKLY = { isDurable: false } as const;
+
 /** Takes a lease that is free or has run out; null when somebody holds it, be it another task of this process. */
 export function takeLease(database: Database, { name, holder, ttlMs, under }: LeaseRequest): Promise<Lease | null> {
   return database.transaction(async (tx) => {
@@ -42,7 +45,7 @@ export function takeLease(database: Database, { name, holder, ttlMs, under }: Le
       [name, holder, now + ttlMs, fence],
     );
     return { name, holder, fence };
-  });
+  }, QUICKLY);
 }
 
 /** Of these leases those that can be taken at this moment, as far as a look without a lock can tell. */
@@ -80,7 +83,7 @@ export function renewLeases(
       return new Map(rows.map((row) => [String(row['name']), Number(row['fence'])]));
     },
     // One that is lost with the machine ends a little sooner.
-    { isDurable: false },
+    QUICKLY,
   );
 }
 
@@ -101,12 +104,6 @@ export function underLease(database: Database, lease: Lease, task: (tx: Writer) 
 
 /** Gives a lease back; one that somebody else has by now stays theirs. */
 export async function releaseLease(database: Database, { name, holder, fence }: Lease): Promise<void> {
-  await database.transaction((tx) =>
-    tx.run('UPDATE lease SET until_at = ? WHERE name = ? AND holder = ? AND fence = ?', [
-      RELEASED,
-      name,
-      holder,
-      fence,
-    ]),
-  );
+  const sql = 'UPDATE lease SET until_at = ? WHERE name = ? AND holder = ? AND fence = ?';
+  await database.transaction((tx) => tx.run(sql, [RELEASED, name, holder, fence]), QUICKLY);
 }
