@@ -1,6 +1,5 @@
 /** The few things that publishing does to a disk; whoever wants to see what happens when one of them fails wraps it. */
 
-import { spawn } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
@@ -15,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { syncFileSystemOf } from './sync-file-system.ts';
 
 export interface Disk {
   /** Makes a folder and those above it, all with this mode; default: their owner's only. */
@@ -49,7 +49,6 @@ export interface Batch {
 
 /** More than these are not kept open one by one; the whole file system is asked to write instead. */
 const OPEN_FILES_MAX = 200;
-const SYNC_TIMEOUT_MS = 60_000;
 const OWNER_FOLDER = 0o700;
 const OWNER_FILE = 0o600;
 
@@ -116,14 +115,4 @@ function createBatch(): Batch {
     },
     close: closeAll,
   };
-}
-
-/** Whether the file system of `path` was told to write everything and did; false where there is no such command. */
-function syncFileSystemOf(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    // With no environment of ours, which holds secrets.
-    const child = spawn('sync', ['-f', path], { stdio: 'ignore', timeout: SYNC_TIMEOUT_MS, env: {} });
-    child.once('error', () => resolve(false));
-    child.once('exit', (status) => resolve(status === 0));
-  });
 }
