@@ -15,6 +15,7 @@ import {
 } from '../../model/index.ts';
 import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
+import type { Format } from '../text/format.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type DayDetail, type DayRun, dayRuns, type IncidentHead } from './day-notes.ts';
 
@@ -32,10 +33,17 @@ export interface DaysView {
   readonly texts: readonly string[];
 }
 
+/** Every page of a site writes the same days, by the few formats that there are. */
+const written = new WeakMap<Format['day'], WeakMap<readonly Day[], readonly string[]>>();
+
 /** The days that end with the one of `model.asOf`. */
 export function barDays({ model, format }: ViewContext<DatedPage>, dayCount: number = BAR_DAYS): DaysView {
   const days = daysUntil(dayOf(model.asOf, model.settings.timezone), dayCount);
-  return { days, texts: days.map(dayCount > BAR_DAYS ? format.day : format.dayInYear) };
+  const write = dayCount > BAR_DAYS ? format.day : format.dayInYear;
+  const texts = written
+    .getOrInsertComputed(write, () => new WeakMap())
+    .getOrInsertComputed(days, () => days.map(write));
+  return { days, texts };
 }
 
 export function barCells(

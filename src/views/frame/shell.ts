@@ -1,5 +1,6 @@
 /** What stands around every page of a status page: head, header, age of the data, footer. */
 
+import { LRUCache } from 'lru-cache';
 import {
   type EpochMs,
   MINUTE_MS,
@@ -150,7 +151,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     base: context.base,
     pageTitle: definition.title,
     icon: ownPictureFrom(context, definition.icon),
-    monogram: monogramOf(definition.title),
+    monogram: monograms.memo(definition.title),
     logo: logoOf(settings.look, context.base),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
@@ -214,7 +215,7 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
     base,
     pageTitle: siteTitle,
     icon: null,
-    monogram: siteTitle === null ? '' : monogramOf(siteTitle),
+    monogram: siteTitle === null ? '' : monograms.memo(siteTitle),
     logo: logoOf(rest.look?.look, base),
     homepage: null,
     contact: null,
@@ -233,11 +234,14 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
 
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The first letter or sign of a title, as a person sees one. */
-function monogramOf(title: string): string {
-  const first = GRAPHEMES.segment(title.trim())[Symbol.iterator]().next();
-  return first.done ? '•' : first.value.segment.toLocaleUpperCase('en');
-}
+/** The first letter or sign of a title, as a person sees one. Every page of a site asks for the same. */
+const monograms = new LRUCache<string, string>({
+  max: 256,
+  memoMethod: (title) => {
+    const first = GRAPHEMES.segment(title.trim())[Symbol.iterator]().next();
+    return first.done ? '•' : first.value.segment.toLocaleUpperCase('en');
+  },
+});
 
 function logoOf({ logo }: PageLook = {}, base: string): ShellView['logo'] {
   if (logo === undefined) return null;
