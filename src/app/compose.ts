@@ -217,6 +217,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         deliver: (notice) => deliverer.deliver(channel, notice),
       })),
     printsMail: options.printsMail,
+    isSending: options.isTaking !== true,
     render: (view) => draw('subscribe', view),
     onResult: metrics.noticesSettled,
   });

@@ -20,6 +20,11 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
     throw new UsageError(
       '--role web without store.url learns of pages and gates from the bucket, sealed: set access.key to the same on all nodes.',
     );
+  // Whoever mails them has to be able to read their addresses.
+  if (config.access.key === undefined && (config.subscriptions || config.pages.some((page) => page.subscriptions)))
+    throw new UsageError(
+      '--role web leaves mails to subscribers to other nodes: set access.key to the same on all nodes.',
+    );
   const pharos = await compose(config, {
     log,
     isPublishing: false,
