@@ -12,7 +12,9 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
   const secrets = new Set(config?.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
   if (config?.releases === undefined)
-    throw new UsageError('--role web takes releases from a bucket: set releases.s3 in pharos.yaml (docs/nodes.md).');
+    throw new UsageError(
+      '--role web takes releases from Postgres or a bucket: set releases.database or releases.s3 in pharos.yaml (docs/nodes.md).',
+    );
   if (options.workers !== undefined)
     throw new UsageError('--workers can’t be combined with --role web; start another node instead.');
   const hasDatabase = config.store !== undefined;
