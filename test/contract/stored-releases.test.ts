@@ -14,6 +14,7 @@ import { createTaker, type TakeDeps } from '../../src/publish/stored/take.ts';
 import { createUploader, type UploadDeps } from '../../src/publish/stored/upload.ts';
 import { createReleaseReader } from '../../src/server/visitors/release-reader.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
+import { postgresPrograms } from '../helpers/real-postgres.ts';
 import { drawn, htmlOf, inputOf, releaseNumbersFrom, testFolders } from '../helpers/release-inputs.ts';
 import { PLACES, type PlaceKind, type ReleasePlace, startPlaces } from '../helpers/release-places.ts';
 import { closeSmallSites, createSmallSite, type SmallSite } from '../helpers/small-site.ts';
@@ -368,6 +369,24 @@ describe.each(PLACES)('objects in %s', (kind) => {
       message: expect.stringContaining('larger than 33554432'),
     });
   });
+
+  // The one in this process has one session.
+  const hasSessions = postgresPrograms() !== null || process.env['PHAROS_TEST_POSTGRES'] !== undefined;
+  it.skipIf(kind !== 'Postgres' || !hasSessions)(
+    'wait for no pass (Postgres only; skipped where initdb and postgres are not found)',
+    async () => {
+      const place = await startPlace();
+      const store = place.open();
+      ends.push(store.close);
+      await place.whileCommitting?.(async () => {
+        await store.put('objects/a', Buffer.from('a'));
+        await store.replace(INDEX_KEY, Buffer.from('b'), null);
+        expect(await store.get('objects/a')).toEqual(Buffer.from('a'));
+        await store.remove('objects/a');
+      });
+      expect(await place.keys()).toEqual([INDEX_KEY]);
+    },
+  );
 
   it('are not asked for once it is closed', async () => {
     const place = await startPlace();

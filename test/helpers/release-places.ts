@@ -26,6 +26,8 @@ export interface ReleasePlace {
   readonly cut: () => Promise<{ readonly code: string }>;
   /** How long each object takes from now on. */
   readonly slow: (ms: number) => void;
+  /** While a pass is being committed; absent: that has nothing to do with it. */
+  readonly whileCommitting?: (task: () => Promise<void>) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -97,6 +99,7 @@ async function databasePlace(databases: TestDatabases): Promise<ReleasePlace> {
       await rename('release_object', 'release_object_away');
       return { code: 'STORE_UNAVAILABLE' };
     },
+    whileCommitting: (task) => own.transaction(task),
     close: async () => {
       if (isCut) await rename('release_object_away', 'release_object');
       await database.drop();
@@ -104,7 +107,7 @@ async function databasePlace(databases: TestDatabases): Promise<ReleasePlace> {
   });
 }
 
-interface PlaceInit extends Pick<ReleasePlace, 'keys' | 'write' | 'cut' | 'close'> {
+interface PlaceInit extends Pick<ReleasePlace, 'keys' | 'write' | 'cut' | 'whileCommitting' | 'close'> {
   readonly make: () => ReleaseStore;
   readonly read: (key: string) => Promise<Buffer | undefined>;
 }
