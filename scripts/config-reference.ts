@@ -45,8 +45,8 @@ complete keys and show these descriptions:
 site: { url: "https://status.example.com" }
 \`\`\`
 
-Send SIGHUP to reload the file ([operating.md](operating.md)). \`data\`, \`server.host\`, \`server.port\`, \`access.sessionHours\` and
-\`access.key\` need a restart. [gates.md](gates.md) explains who can see a page when several sources say different things.
+Send SIGHUP to reload the file ([operating.md](operating.md)). \`data\`, \`server.host\`, \`server.port\`, \`access.sessionHours\`,
+\`access.key\` and \`releases\` need a restart. [gates.md](gates.md) explains who can see a page when several sources say different things.
 `;
 
 /** What the reference holds: sections in the order of the file, each with its rows. */

@@ -22,7 +22,6 @@ import { createPublishControl } from '../publish/publish-control.ts';
 import { notedRevision } from '../publish/published-note.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../publish/releases/folders.ts';
-import { createBucketStore } from '../publish/stored/bucket.ts';
 import type { TargetOptions } from '../publish/targets/create-target.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
 import type { SiteAddresses } from '../server/address.ts';
@@ -45,6 +44,7 @@ import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
+import { releaseStoreOf } from './nodes/release-store-of.ts';
 import { createTaking, type Taking } from './nodes/take-releases.ts';
 import { askingOf, releasesOf } from './nodes/turns.ts';
 import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
@@ -217,6 +217,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
         deliver: (notice) => deliverer.deliver(channel, notice),
       })),
     printsMail: options.printsMail,
+    isSending: options.isTaking !== true,
     render: (view) => draw('subscribe', view),
     onResult: metrics.noticesSettled,
   });
@@ -278,12 +279,11 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     isPage: (slug) => access.pageOf(slug) !== null,
     onError: (error) => log.error(messageOf(error)),
   });
-  const bucket =
-    first.releases === undefined ? null : createBucketStore(first.releases.s3, { now, random: Math.random, proxy });
+  const stored = releaseStoreOf(first, { database, proxy });
   const elections = createElections({
     leases,
     names: () => {
-      const common = [uploadingOf(live.config()), bucket === null ? null : releasesOf(bucket.place)];
+      const common = [uploadingOf(live.config()), stored === null ? null : releasesOf(stored.place)];
       return [...live.upstreams().map(({ id }) => askingOf(id)), ...common.filter((name) => name !== null)];
     },
     onTaken: options.onTaken ?? (() => undefined),
@@ -337,21 +337,22 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       return restartNeeded;
     });
   };
-  const releases = releasesOf(bucket?.place ?? '');
+  const releases = releasesOf(stored?.place ?? '');
   const releaseUploads =
-    bucket === null || options.onTaken === undefined
+    stored === null || options.onTaken === undefined
       ? null
       : createReleaseUploads({
-          ...{ store: bucket, folders, database, now, log, state: keeper.lastState },
-          key: first.access.key ?? null,
+          ...{ store: stored, folders, database, now, log, state: keeper.lastState },
+          // Who takes releases out of the database has all that it says.
+          key: first.releases?.database === true ? null : (first.access.key ?? null),
           isElected: () => elections.leaseOf(releases) !== null,
           mayUpload: () => elections.confirm(releases),
         });
   const taking =
-    bucket === null || options.isTaking !== true
+    stored === null || options.isTaking !== true
       ? null
       : createTaking({
-          ...{ store: bucket, folders, database, log, mayServe: keeper.mightServe },
+          ...{ store: stored, folders, database, log, mayServe: keeper.mightServe },
           copyKey: isServer ? null : key,
           refreshPages: () => keeper.refresh(now()),
         });

@@ -80,6 +80,7 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
         data: config.data,
         site: withComponents(next.site, config.site.components),
         store: config.store,
+        releases: config.releases,
         server: { ...next.server, host: config.server.host, port: config.server.port },
         access: { ...next.access, sessionHours: config.access.sessionHours, key: config.access.key },
       };
@@ -96,7 +97,8 @@ function withComponents({ components: _, ...site }: Config['site'], components: 
 }
 
 /** What is decided at the start of the process, by its name in the file. */
-function fixedOf({ data, store, site, server, access }: Config): Readonly<Record<string, unknown>> {
+function fixedOf({ data, store, site, server, access, releases }: Config): Readonly<Record<string, unknown>> {
+  const s3 = releases?.s3;
   return {
     data,
     'store.url': store?.url.reveal(),
@@ -105,6 +107,8 @@ function fixedOf({ data, store, site, server, access }: Config): Readonly<Record
     'server.port': server.port,
     'access.sessionHours': access.sessionHours,
     'access.key': access.key?.reveal(),
+    'releases.database': releases?.database ?? false,
+    'releases.s3': s3 === undefined ? null : `${s3.endpoint}/${s3.bucket}/${s3.prefix}`,
   };
 }
 

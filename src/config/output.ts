@@ -74,10 +74,15 @@ const S3Schema = z
 /** Where nodes that draw nothing take releases from. Private: gated pages are in it as they are. */
 export const ReleasesSchema = z
   .strictObject({
-    s3: S3Schema.describe(
+    s3: S3Schema.optional().describe(
       'Private bucket that nodes with --role web take releases from; docs/nodes.md. Never one that is served.',
     ),
+    database: z
+      .boolean()
+      .default(false)
+      .describe('true keeps those releases in the Postgres database of store.url, in place of a bucket.'),
   })
+  .refine(({ s3, database }) => (s3 !== undefined) !== database, 'set either s3 or database: true')
   .optional();
 
 /** Kept current by `pharos start` and written by `pharos build`. */

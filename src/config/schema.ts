@@ -520,7 +520,11 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
         });
       }
       const { releases, output } = config;
-      if (releases !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3)) {
+      if (releases?.database === true && config.store === undefined) {
+        const message = 'releases in the database need Postgres: set store.url (docs/postgres.md), or use releases.s3';
+        context.addIssue({ code: 'custom', path: ['releases', 'database'], message });
+      }
+      if (releases?.s3 !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3)) {
         context.addIssue({
           code: 'custom',
           path: ['releases', 's3', 'bucket'],

@@ -4,6 +4,8 @@ import { StatusError } from '../errors.ts';
 import type { Database, Reader, Row, SqlValue } from './database.ts';
 import { type TableShape, tableShapes } from './sqlite/shape.ts';
 
+/** What is made again from what was published, by whoever uploads it. */
+const NOT_COPIED: ReadonlySet<string> = new Set(['release_object']);
 /** Rows read at once. */
 const ROWS_AT_ONCE = 5_000;
 
@@ -14,7 +16,7 @@ export interface CopiedTable {
 }
 
 /**
- * All or nothing: the target has every row afterwards, or is as it was.
+ * All or nothing: the target has every row afterwards, or is as it was. Releases kept for other nodes are left out.
  *
  * @param from     of that version; what is written to it meanwhile may be left out, so hand a transaction of it
  * @param to       with the tables of that version and nothing in them
@@ -24,7 +26,7 @@ export interface CopiedTable {
 export function copyTables(from: Reader, to: Database, version: number): Promise<readonly CopiedTable[]> {
   return to.transaction(async (tx) => {
     const copied: CopiedTable[] = [];
-    for (const shape of tableShapes(version)) {
+    for (const shape of tableShapes(version).filter(({ name }) => !NOT_COPIED.has(name))) {
       if ((await countOf(tx, shape)) > shape.rowsAtFirst)
         throw failure(`${shape.name} already has rows; copy into a new database`);
       await tx.run(`DELETE FROM ${shape.name}`);

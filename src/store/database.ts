@@ -2,7 +2,7 @@
 
 import type { EpochMs } from '../model/time.ts';
 
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | Uint8Array | null;
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Reader {
@@ -27,13 +27,18 @@ export interface TransactionOptions {
    * power. An order of magnitude quicker; for what may happen twice. Default: it holds whatever happens.
    */
   readonly isDurable?: boolean;
+  /**
+   * False: others may write meanwhile, and it keeps nobody waiting, where the database can do that. For rows that no other
+   * transaction goes by. Default: it is alone.
+   */
+  readonly isAlone?: boolean;
 }
 
 /**
  * One database file or server.
  *
- * Transactions are serialised: nothing else writes between the first and the last statement of one, in this process or
- * in another. A task that throws changes nothing.
+ * Transactions are serialised unless they say otherwise: nothing else writes between the first and the last statement of
+ * one, in this process or in another. A task that throws changes nothing.
  */
 export interface Database extends Reader {
   /** True: nothing can be stored, and whatever would be is refused with STORE_UNAVAILABLE. Default: false. */

@@ -395,7 +395,10 @@ server: { trustedProxyHops: 1 }
     expect(titled).toContain('<title>Acme renamed</title>');
     expect(pharos.stderr()).not.toContain(env['NEXT_TOKEN']);
 
-    await hangUp(`${changed}data: ./elsewhere\n`, () => lines('takes effect after a restart') === 1);
+    const bucket = `endpoint: "https://s3.example.com", bucket: rel, accessKeyId: "\${NEXT_TOKEN}", secretAccessKey: "\${NEXT_TOKEN}"`;
+    const other = `${changed}data: ./elsewhere\nreleases: { s3: { ${bucket} } }\n`;
+    await hangUp(other, () => lines('takes effect after a restart') === 2);
+    expect(pharos.stderr()).toContain('"setting":"releases.s3"');
     expect((await fetch(`${pharos.url}/acme/`)).status).toBe(200);
   });
 

@@ -220,6 +220,35 @@ describe('a secret', () => {
   });
 });
 
+describe('releases', () => {
+  const environment = { DATABASE_URL: 'postgres://a:b@db.example.com/pharos', ID: 'AKID-0001', KEY: 'secret-0001' };
+  const S3 =
+    's3: { endpoint: "https://s3.example.com", bucket: "rel", accessKeyId: "${ID}", secretAccessKey: "${KEY}" }';
+  const STORE = 'store: { url: "${DATABASE_URL}" }\n';
+  const of = (releases: string, store = STORE): string => `${SITE}${store}releases: { ${releases} }\n`;
+
+  it('are in the database or in a bucket', () => {
+    expect(load(of('database: true'), environment).releases).toEqual({ database: true });
+    expect(load(of(S3, ''), environment).releases).toMatchObject({ database: false, s3: { bucket: 'rel' } });
+    expect(load(SITE).releases).toBeUndefined();
+  });
+
+  it.each([
+    ['', 'releases: set either s3 or database: true'],
+    ['database: false', 'releases: set either s3 or database: true'],
+    [`database: true, ${S3}`, 'releases: set either s3 or database: true'],
+    ['database: "yes"', 'releases.database: expected true or false'],
+  ])('{ %s } is refused', (releases, fault) => {
+    expect(faultsOf(of(releases), environment)).toEqual([expect.stringContaining(fault)]);
+  });
+
+  it('in the database are refused without Postgres, with what to do', () => {
+    expect(faultsOf(of('database: true', ''), environment)).toEqual([
+      'releases.database: releases in the database need Postgres: set store.url (docs/postgres.md), or use releases.s3 (line 2)',
+    ]);
+  });
+});
+
 describe('output', () => {
   const S3 = {
     endpoint: 'https://s3.eu-central-1.amazonaws.com',

@@ -38,9 +38,10 @@ const LOOK_EVERY_MS = 1_000;
 export function createTaking(deps: TakingDeps): Taking {
   const { database, log, copyKey } = deps;
   const told = new Set<string>();
+  let isClosed = false;
   const tell = (error: unknown): void => {
     const message = messageOf(error);
-    if (told.has(message)) return;
+    if (isClosed || told.has(message)) return;
     told.add(message);
     log.error(isStatusError(error) ? message : `A release cannot be taken: ${message}. It is tried again.`);
   };
@@ -57,7 +58,6 @@ export function createTaking(deps: TakingDeps): Taking {
   let timer: NodeJS.Timeout | null = null;
   let isLooking = false;
   let isAnnounced = false;
-  let isClosed = false;
   let unlisten: () => Promise<void> = async () => undefined;
 
   async function look(): Promise<void> {
@@ -70,7 +70,7 @@ export function createTaking(deps: TakingDeps): Taking {
       if (releases > 0) log.info({ place: deps.store.place, releases }, 'releases taken');
       told.clear();
     } catch (error) {
-      if (!isClosed) tell(error);
+      tell(error);
     }
     isLooking = false;
     if (isClosed) return;

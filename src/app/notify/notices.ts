@@ -43,6 +43,8 @@ export interface NoticesDeps {
   /** Resolves once those of upstreams are known, or cannot be. */
   readonly knowChannels: () => Promise<void>;
   readonly printsMail: boolean;
+  /** False: what is owed is left to other nodes, which find it in the database. */
+  readonly isSending: boolean;
   readonly render: RenderSubscribe;
   readonly onResult: (channel: string, result: NoticeResult, count: number) => void;
 }
@@ -120,6 +122,9 @@ export function createNotices(deps: NoticesDeps): Notices {
     onError: (error) => log.error({ where: 'notices' }, messageOf(error)),
   });
 
+  const wake = (): void => {
+    if (deps.isSending) sender.wake();
+  };
   let timer: NodeJS.Timeout | null = null;
   return {
     subscriptions: createSubscriptions({
@@ -131,19 +136,19 @@ export function createNotices(deps: NoticesDeps): Notices {
       pageOf,
       locale: () => config().site.locale,
       render: deps.render,
-      onRequest: () => void setTimeout(sender.wake, DECIDE_DELAY_MS).unref(),
+      onRequest: () => void setTimeout(wake, DECIDE_DELAY_MS).unref(),
       onErased: () => {
         isLogStale = true;
-        sender.wake();
+        wake();
       },
     }),
     tell: async (news) => {
-      if ((await recordNews(database, news, now())) > 0 && timer !== null) sender.wake();
+      if ((await recordNews(database, news, now())) > 0 && timer !== null) wake();
     },
     open: () => {
       // What is sent has to be noted.
-      if (database.isReadOnly) return;
-      timer ??= setInterval(sender.wake, LOOK_MS).unref();
+      if (database.isReadOnly || !deps.isSending) return;
+      timer ??= setInterval(wake, LOOK_MS).unref();
     },
     close: async () => {
       if (timer !== null) clearInterval(timer);

@@ -22,6 +22,8 @@ export interface ReleaseStore {
   /** Only over that version, as far as the store can tell. @returns its version @throws TARGET_BUSY */
   readonly replace: (key: string, bytes: Uint8Array, version: string | null) => Promise<string>;
   readonly remove: (key: string) => Promise<void>;
+  /** Of all objects; absent: it cannot tell. */
+  readonly keys?: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 }
 

@@ -13,14 +13,9 @@ import {
   releaseFolder,
   servedRelease,
 } from '../releases/folders.ts';
-import {
-  filePlaces,
-  type IdentifiedManifest,
-  identifyManifest,
-  type Manifest,
-  parseManifest,
-} from '../releases/manifest.ts';
+import { filePlaces, type IdentifiedManifest, identifyManifest, parseManifest } from '../releases/manifest.ts';
 import { withoutVariants } from '../releases/variants.ts';
+import { type NeededObjects, needObjects, objectsOf } from './needed-objects.ts';
 import {
   digestOf,
   fileKey,
@@ -74,8 +69,7 @@ interface Memory {
   version: string | null;
   /** Plain digest of what `index.site` holds. */
   siteDigest: string | null;
-  /** Objects of the release that the index names, and of the one before it, by slug. */
-  readonly objects: Map<string, readonly ReadonlySet<string>[]>;
+  readonly objects: NeededObjects;
   /** Numbers that this process wrote: a smaller one that is served since is a step back that somebody asked for. */
   readonly written: Map<string, number>;
   /** Pages whose release was uploaded before its variants were made. */
@@ -83,7 +77,8 @@ interface Memory {
 }
 
 export function createUploader(deps: UploadDeps): Uploader {
-  const { store, folders } = deps;
+  const { folders } = deps;
+  const store = fenced(deps);
   const inTurn = pLimit(1);
   let memory: Memory | null = null;
 
@@ -91,20 +86,20 @@ export function createUploader(deps: UploadDeps): Uploader {
     if (memory !== null) return memory;
     const found = await store.getIfOther(INDEX_KEY, null);
     const index = found?.bytes == null ? NO_RELEASES : (parseIndex(found.bytes) ?? NO_RELEASES);
-    const objects = new Map<string, readonly ReadonlySet<string>[]>();
+    const releases = new Map<string, ReadonlySet<string> | null>();
     const uncompressed = new Set<string>();
     await pLimit(CONCURRENCY).map(Object.entries(index.pages), async ([slug, { manifest }]) => {
       const bytes = await store.get(objectKey(manifest));
       const named = bytes === null ? null : parseManifest(bytes);
-      objects.set(slug, named === null ? [] : [objectsOf(named, manifest)]);
+      releases.set(slug, named === null ? null : objectsOf(named, manifest));
       if (named !== null && withoutVariants(named).length > 0) uncompressed.add(slug);
     });
+    const objects = await needObjects(store, releases, index.site);
     memory = { index, version: found?.version ?? null, siteDigest: null, objects, written: new Map(), uncompressed };
     return memory;
   }
 
   async function writeIndex(known: Memory, next: ReleaseIndex): Promise<void> {
-    if (!(await deps.mayUpload())) throw new NotElectedError();
     known.version = await store.replace(INDEX_KEY, Buffer.from(JSON.stringify(next)), known.version);
     known.index = next;
   }
@@ -124,7 +119,7 @@ export function createUploader(deps: UploadDeps): Uploader {
   }
 
   async function uploadRelease(known: Memory, { manifest, digest }: IdentifiedManifest): Promise<[number, number]> {
-    const there = new Set((known.objects.get(manifest.slug) ?? []).flatMap((some) => [...some]));
+    const there = known.objects.of(manifest.slug);
     const placeOf = filePlaces(folders, manifest);
     const folder = releaseFolder(folders, manifest.slug, manifest.number);
     const files = new Map<string, string>([
@@ -136,24 +131,11 @@ export function createUploader(deps: UploadDeps): Uploader {
     let bytes = 0;
     const missing = [...files].filter(([key]) => !there.has(key));
     await pLimit(CONCURRENCY).map(missing, async ([key, file]) => {
-      if (!(await deps.mayUpload())) throw new NotElectedError();
       const body = readFileSync(file);
       await store.put(key, body);
       bytes += body.length;
     });
     return [missing.length, bytes];
-  }
-
-  /** Objects that only the release before the last one needed: nobody is fetching that any more. */
-  async function replaceObjects(known: Memory, slug: string, next: ReadonlySet<string> | null): Promise<void> {
-    const [current, previous] = known.objects.get(slug) ?? [];
-    if (next === null) known.objects.delete(slug);
-    else known.objects.set(slug, current === undefined ? [next] : [next, current]);
-    const leaving = next === null ? [...(current ?? []), ...(previous ?? [])] : [...(previous ?? [])];
-    if (leaving.length === 0) return;
-    const kept = [...known.objects.values()].flat();
-    const gone = leaving.filter((key) => !kept.some((keys) => keys.has(key)));
-    await pLimit(CONCURRENCY).map(gone, (key) => store.remove(key));
   }
 
   async function update(withTimes: boolean): Promise<UploadReport> {
@@ -168,7 +150,7 @@ export function createUploader(deps: UploadDeps): Uploader {
     if (leaving.length > 0) {
       const pages = Object.fromEntries(Object.entries(known.index.pages).filter(([slug]) => !leaving.includes(slug)));
       await writeIndex(known, { ...known.index, pages });
-      for (const slug of leaving) await replaceObjects(known, slug, null);
+      await known.objects.replace(leaving.map((slug) => [slug, null]));
     }
     const site = await uploadSite(known);
     const tally = { releases: 0, objects: 0, bytes: 0 };
@@ -189,12 +171,13 @@ export function createUploader(deps: UploadDeps): Uploader {
       const pages = { ...known.index.pages, ...Object.fromEntries(pointers) };
       await writeIndex(known, { ...known.index, pages, site, times: await deps.times() });
       isIndexWritten = true;
-      for (const { manifest, digest } of current) {
+      for (const { manifest } of current) {
         known.written.set(manifest.slug, manifest.number);
         if (withoutVariants(manifest).length > 0) known.uncompressed.add(manifest.slug);
         else known.uncompressed.delete(manifest.slug);
-        await replaceObjects(known, manifest.slug, objectsOf(manifest, digest));
       }
+      // All at once: what one page needs no more, another may need since.
+      await known.objects.replace(current.map(({ manifest, digest }) => [manifest.slug, objectsOf(manifest, digest)]));
       tally.releases += current.length;
     }
     const times = withTimes ? await deps.times() : known.index.times;
@@ -202,6 +185,7 @@ export function createUploader(deps: UploadDeps): Uploader {
       await writeIndex(known, { ...known.index, site, times });
       isIndexWritten = true;
     }
+    if (isIndexWritten) await known.objects.sweep(site);
     return { ...tally, isIndexWritten };
   }
 
@@ -211,7 +195,6 @@ export function createUploader(deps: UploadDeps): Uploader {
     if (site.digest === known.siteDigest) return known.index.site;
     const sealed = site.sealed();
     const digest = digestOf(sealed);
-    if (!(await deps.mayUpload())) throw new NotElectedError();
     await store.put(objectKey(digest), sealed);
     known.siteDigest = site.digest;
     return digest;
@@ -238,7 +221,15 @@ export function createUploader(deps: UploadDeps): Uploader {
 /** Another node has taken over; it goes on. */
 class NotElectedError extends Error {}
 
-/** Keys of everything that a release is made of. */
-function objectsOf({ files, dataSha256 }: Manifest, digest: string): ReadonlySet<string> {
-  return new Set([objectKey(digest), objectKey(dataSha256), ...Object.values(files).map(fileKey)]);
+/** Changes nothing once another node has taken over, which may need what this one would remove. */
+function fenced({ store, mayUpload }: Pick<UploadDeps, 'store' | 'mayUpload'>): ReleaseStore {
+  const require = async (): Promise<void> => {
+    if (!(await mayUpload())) throw new NotElectedError();
+  };
+  return {
+    ...store,
+    put: (...args) => require().then(() => store.put(...args)),
+    replace: (...args) => require().then(() => store.replace(...args)),
+    remove: (...args) => require().then(() => store.remove(...args)),
+  };
 }

@@ -14,12 +14,13 @@ export function numbered(sql: string): string {
 
 /**
  * A migration with the types that give Postgres what SQLite does: text in the order of its bytes whatever the locale of
- * the server, whole numbers of 64 bits, fractions of double precision.
+ * the server, whole numbers of 64 bits, fractions of double precision, and bytes.
  */
 export function inPostgresTypes(sql: string): string {
   return sql
     .replace(/--[^\n]*/g, '')
     .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
     .replace(/\bINTEGER\b/g, 'BIGINT')
-    .replace(/\bREAL\b/g, 'DOUBLE PRECISION');
+    .replace(/\bREAL\b/g, 'DOUBLE PRECISION')
+    .replace(/\bBLOB\b/g, 'BYTEA');
 }

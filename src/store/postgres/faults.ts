@@ -7,7 +7,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '28P01': 'Check user and password in store.url.',
   '28000': 'Check user and password in store.url, and the server’s pg_hba.conf.',
   '3D000': 'Create the database (docs/postgres.md), or check its name in store.url.',
-  '42501': 'Make the role the owner of the database (docs/postgres.md).',
+  '42501':
+    'Make the role the owner of the database (docs/postgres.md), or grant what a web node needs (docs/nodes.md).',
   '53300': 'The server has no connections left. Raise max_connections, or run fewer nodes.',
   '53100': 'The server’s disk is full. Free some space.',
   '55P03': 'Another node has been writing for too long. Check that node.',

@@ -28,9 +28,9 @@ const WRITE_LOCK = 0x70_68_61_72_6f_73;
  * A writer waits for others as long as their largest pass may take. One that hangs between two statements, was paused, or
  * whose machine is gone, loses its transaction before its leases run out: until then it keeps the other nodes from writing.
  */
-const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '5s';
-  SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
+const BEGIN_BESIDE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '5s'`;
+const BEGIN = `${BEGIN_BESIDE}; SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
 
 export interface PostgresOptions {
   /** Connections that are open at most. Default: 5. */
@@ -95,9 +95,9 @@ export function openPostgres(
     await prepared;
   }
 
-  async function transact<T>(task: (tx: Writer) => Promise<T>, isDurable: boolean): Promise<T> {
+  async function transact<T>(task: (tx: Writer) => Promise<T>, isDurable: boolean, begin: string): Promise<T> {
     await ready();
-    const { client } = await guard(place, () => connected(pool, (fresh) => fresh.query(BEGIN)));
+    const { client } = await guard(place, () => connected(pool, (fresh) => fresh.query(begin)));
     try {
       if (!isDurable) await client.query('SET LOCAL synchronous_commit TO OFF');
       const result = await task(createWriter(client, place));
@@ -134,7 +134,8 @@ export function openPostgres(
     },
     listen: (listener) => listenTo(url, listener),
     // The next one waits for this one whatever becomes of it.
-    transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
+    transaction: (task, { isDurable = true, isAlone = true } = {}) =>
+      isAlone ? inTurn(() => transact(task, isDurable, BEGIN)) : transact(task, isDurable, BEGIN_BESIDE),
     backup: () =>
       Promise.reject(
         new StatusError({ code: 'STORE_UNAVAILABLE', message: 'Use pg_dump to copy a Postgres database.' }),

@@ -13,7 +13,9 @@ describe('the shared SQL for Postgres', () => {
 
   it('gives columns room and the order of bytes, and leaves words in comments and names alone', () => {
     expect(
-      inPostgresTypes("CREATE TABLE t (\n  a TEXT NOT NULL, -- TEXT; with 'a'\n  b INTEGER, c REAL, d BIGINT\n)"),
-    ).toBe('CREATE TABLE t (\n  a TEXT COLLATE "C" NOT NULL, \n  b BIGINT, c DOUBLE PRECISION, d BIGINT\n)');
+      inPostgresTypes(
+        "CREATE TABLE t (\n  a TEXT NOT NULL, -- TEXT; with 'a'\n  b INTEGER, c REAL, d BIGINT, e BLOB\n)",
+      ),
+    ).toBe('CREATE TABLE t (\n  a TEXT COLLATE "C" NOT NULL, \n  b BIGINT, c DOUBLE PRECISION, d BIGINT, e BYTEA\n)');
   });
 });
