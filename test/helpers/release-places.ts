@@ -22,6 +22,8 @@ export interface ReleasePlace {
   readonly read: (key: string) => Promise<Buffer>;
   /** Null: it is removed. */
   readonly write: (key: string, bytes: Buffer | null) => Promise<void>;
+  /** An object of so many bytes, as the server makes it. */
+  readonly writeLarge: (key: string, size: number) => Promise<void>;
   /** From now on it does not answer, and nodes see this error. */
   readonly cut: () => Promise<{ readonly code: string }>;
   /** How long each object takes from now on. */
@@ -64,6 +66,9 @@ async function bucketPlace(): Promise<ReleasePlace> {
       if (body === null) bucket.objects.delete(PREFIX + key);
       else bucket.objects.set(PREFIX + key, { body, headers: {}, etag: `"written-${count}"` });
     },
+    writeLarge: async (key, size) => {
+      bucket.objects.set(PREFIX + key, { body: Buffer.alloc(size), headers: {}, etag: '"large"' });
+    },
     cut: async () => {
       bucket.fault = () => ({ kind: 'cut' });
       return { code: 'TARGET_UNREACHABLE' };
@@ -94,6 +99,11 @@ async function databasePlace(databases: TestDatabases): Promise<ReleasePlace> {
           await tx.run('INSERT INTO release_object (key, version, bytes) VALUES (?, ?, ?)', [key, `${count}`, bytes]);
       });
     },
+    writeLarge: async (key, size) => {
+      const sql =
+        "INSERT INTO release_object (key, version, bytes) VALUES (?, 'large', convert_to(repeat('x', ?), 'UTF8'))";
+      await own.transaction((tx) => tx.run(sql, [key, size]));
+    },
     cut: async () => {
       isCut = true;
       await rename('release_object', 'release_object_away');
@@ -107,7 +117,7 @@ async function databasePlace(databases: TestDatabases): Promise<ReleasePlace> {
   });
 }
 
-interface PlaceInit extends Pick<ReleasePlace, 'keys' | 'write' | 'cut' | 'whileCommitting' | 'close'> {
+interface PlaceInit extends Pick<ReleasePlace, 'keys' | 'write' | 'writeLarge' | 'cut' | 'whileCommitting' | 'close'> {
   readonly make: () => ReleaseStore;
   readonly read: (key: string) => Promise<Buffer | undefined>;
 }

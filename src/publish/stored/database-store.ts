@@ -64,7 +64,7 @@ export function createDatabaseStore(database: Database): ReleaseStore {
       const found = String(row['version']);
       return found === version ? null : { bytes: bytesOf(row), version: found };
     },
-    put: (key, bytes) => put([key, digestOf(bytes), bounded(key, bytes)]),
+    put: async (key, bytes) => put([key, digestOf(bytes), bounded(key, bytes)]),
     replace: async (key, bytes, version) => {
       const next = digestOf(bounded(key, bytes));
       const count = await run(() =>
