@@ -6,17 +6,10 @@
  */
 
 import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
-import {
-  configOverPostgres,
-  createNode,
-  isReady,
-  type Node,
-  saysDown,
-  shownAt,
-  startNodesSandbox,
-} from '../helpers/nodes.ts';
+import { configOverPostgres, createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, startRealPostgres } from '../helpers/real-postgres.ts';
+import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
 import { judge, quantile, sizesFrom } from './budget.ts';
 
 const [CHANGES = 40] = sizesFrom('PHAROS_BENCH_CHANGES', [40]);
@@ -32,7 +25,7 @@ export async function run(): Promise<void> {
   await compileRenderer();
   const folder = temporaryFolder();
   const server = await startRealPostgres(programs);
-  const sandbox = await startNodesSandbox();
+  const sandbox = await startUnlimitedSandbox();
   const nodes: Node[] = [];
   try {
     const config = configOverPostgres(sandbox, { everySeconds: EVERY_SECONDS });

@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/app/sandbox.ts';
-import { configOverPostgres, createNode, isReady, type Node, startNodesSandbox } from '../helpers/nodes.ts';
+import { configOverPostgres, createNode, isReady, type Node } from '../helpers/nodes.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
+import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
 import { createVisitors, type Visitors } from '../helpers/visitors.ts';
 
 const PROGRAMS = postgresPrograms();
@@ -39,7 +40,7 @@ describe.skipIf(PROGRAMS === null)(
     beforeAll(async () => {
       server = await startRealPostgres(PROGRAMS ?? '');
       const url = await server.database();
-      sandbox = await startNodesSandbox();
+      sandbox = await startUnlimitedSandbox();
       const config = configOverPostgres(sandbox, { everySeconds: INTERVAL_MS / 1_000, perMinute: PER_MINUTE });
       for (const name of ['a', 'b', 'c'])
         nodes.push(await createNode({ name, folder: folder.path, config, env: sandbox.environment(), database: url }));

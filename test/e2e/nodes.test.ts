@@ -1,17 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/app/sandbox.ts';
-import {
-  configOverPostgres,
-  createNode,
-  isReady,
-  type Node,
-  saysDown,
-  shownAt,
-  startNodesSandbox,
-} from '../helpers/nodes.ts';
+import { configOverPostgres, createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
+import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
 import { createVisitors } from '../helpers/visitors.ts';
 
 const PROGRAMS = postgresPrograms();
@@ -35,7 +28,7 @@ describe.skipIf(PROGRAMS === null)(
     beforeAll(async () => {
       server = await startRealPostgres(PROGRAMS ?? '');
       const database = await server.database();
-      sandbox = await startNodesSandbox();
+      sandbox = await startUnlimitedSandbox();
       bucket = await startS3Server();
       const releases = `releases: { s3: { endpoint: "${bucket.endpoint}", bucket: "${bucket.bucket}", accessKeyId: "\${KEY_ID}", secretAccessKey: "\${SECRET}" } }\n`;
       const config = configOverPostgres(sandbox, { everySeconds: INTERVAL_MS / 1_000 }) + releases;

@@ -3,11 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
-import { toEpochMs } from '../../src/model/time.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
+import type { Sandbox } from '../../src/app/sandbox.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RunningPharos, startPharos } from './pharos.ts';
+import { unlimitedConfig } from './sandbox.ts';
 
 const CLOCK = pathToFileURL(join(import.meta.dirname, 'jumping-clock.mjs')).href;
 
@@ -94,24 +93,12 @@ export async function createNode({ name, folder, config, env, database, args = [
   };
 }
 
-/** One upstream that several nodes ask, and that nothing happens to by itself. */
-export function startNodesSandbox(): Promise<Sandbox> {
-  return startSandbox({
-    port: 0,
-    now: () => toEpochMs(Date.now()),
-    isCalm: true,
-    kinds: [serverMonitorSandbox({ limits: null })],
-  });
-}
-
-/** Text of the pharos.yaml of nodes that ask it, over the Postgres server of `DATABASE_URL`. */
+/** Text of the pharos.yaml of nodes that ask the sandbox's upstream of servers, over the Postgres server of `DATABASE_URL`. */
 export function configOverPostgres(
   sandbox: Sandbox,
   { everySeconds, perMinute = 600 }: { readonly everySeconds: number; readonly perMinute?: number },
 ): string {
-  const limited = `auth: x-api-key\n    limits: { perMinute: ${perMinute}, perHour: 20000 }`;
-  const upstream = sandbox.configText({ include: ['server-monitor'] }).replace('auth: x-api-key', limited);
-  return `${upstream}store: { url: "\${DATABASE_URL}" }\nschedule: "*/${everySeconds} * * * * *"\n`;
+  return `${unlimitedConfig(sandbox, perMinute)}store: { url: "\${DATABASE_URL}" }\nschedule: "*/${everySeconds} * * * * *"\n`;
 }
 
 /** Whether the summary of the page on which the sandbox's website is says that it is down. */
