@@ -14,6 +14,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Where one waits for a clock or a browser, another has something to compute.
     maxWorkers: 3,
+    globalSetup: 'test/helpers/memory-folder.ts',
     // Threads and processes that tests begin compile nothing that was compiled before.
     env: { TZ: 'America/St_Johns', NODE_COMPILE_CACHE: join(import.meta.dirname, 'dist/compile-cache') },
     projects: [
