@@ -10,7 +10,7 @@ import { createVisitors } from '../helpers/visitors.ts';
 const PROGRAMS = postgresPrograms();
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 const CHANGES = Math.round(6 * SCALE);
-const INTERVAL_MS = 2_000;
+const INTERVAL_MS = 1_000;
 /** How soon is measured by `npm run bench -- nodes`; here it may take what a machine that does much else takes. */
 const SHOWN_WITHIN_MS = 20_000;
 
