@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** These replace modules, or measure the memory of their process: each has a process of its own. */
 const ALONE = [
@@ -8,12 +10,66 @@ const ALONE = [
   'test/contract/pass-fuzz.test.ts',
 ];
 
+/**
+ * What takes ten seconds or more, in the order in which it begins: the longest first, so that no process is left with one of them
+ * at the end, and those that compute between those that wait.
+ */
+const LONG = [
+  'test/e2e/subscriptions.test.ts',
+  'test/e2e/package.test.ts',
+  'test/e2e/front-door.test.ts',
+  'test/e2e/pages-matrix.test.ts',
+  'test/e2e/nodes-chaos.test.ts',
+  'test/e2e/own-components.test.ts',
+  'test/e2e/redraw-sources.test.ts',
+  'test/e2e/read-only.test.ts',
+  'test/e2e/command-line.test.ts',
+  'test/e2e/pages-sources.test.ts',
+  'test/contract/redraw.test.ts',
+  'test/e2e/workers.test.ts',
+  'test/e2e/commands.test.ts',
+  'test/e2e/nodes.test.ts',
+  'test/e2e/postgres.test.ts',
+  'test/e2e/ops.test.ts',
+  'test/e2e/web-nodes.test.ts',
+  'test/contract/connector-faults.test.ts',
+  'test/e2e/docs.test.ts',
+  'test/e2e/api-kills.test.ts',
+  'test/contract/publisher.test.ts',
+  'test/e2e/gates-matrix.test.ts',
+  'test/e2e/targets.test.ts',
+  'test/e2e/pages-styles.test.ts',
+  'test/e2e/deploy-proxies.test.ts',
+];
+const missing = LONG.filter((path) => !existsSync(join(import.meta.dirname, path)));
+if (missing.length > 0) throw new Error(`vitest.config.ts names tests that are not there: ${missing.join(', ')}`);
+
+const rankOf = ({ moduleId }: TestSpecification): number => {
+  const at = LONG.findIndex((path) => moduleId.endsWith(`/${path}`));
+  return at === -1 ? LONG.length : at;
+};
+
+/** In a fresh clone nothing is known of how long files take, and Vitest goes by their size. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isAlone = ({ project }: TestSpecification): boolean => project.config.isolate;
+    // A process that is shared is kept only while nothing else comes between.
+    return [
+      ...sorted.filter(isAlone),
+      ...sorted.filter((one) => !isAlone(one)).toSorted((a, b) => rankOf(a) - rankOf(b)),
+    ];
+  }
+}
+
 export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Where one waits for a clock or a browser, another has something to compute.
     maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
+    globalSetup: 'test/helpers/memory-folder.ts',
     // Threads and processes that tests begin compile nothing that was compiled before.
     env: { TZ: 'America/St_Johns', NODE_COMPILE_CACHE: join(import.meta.dirname, 'dist/compile-cache') },
     projects: [
@@ -25,6 +81,8 @@ export default defineConfig({
           exclude: ALONE,
           // What files import is evaluated once for each worker, not once for each file.
           isolate: false,
+          // What tests throw away is many megabytes a second; the usual 16 are collected all the time.
+          execArgv: ['--max-semi-space-size=32'],
         },
       },
       { extends: true, test: { name: 'alone', include: ALONE } },

@@ -3,7 +3,7 @@
  * what the rules say. A world that fails is named by its number: `PHAROS_WORLD=17 npx vitest run test/consistency` shows it alone.
  */
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -29,8 +29,7 @@ const SHOWN = 200;
 /** Worlds in one store, so that it stays small. */
 const BATCH = 20;
 
-/** In memory where there is such a place: what is tried here is not that a commit outlives the power. */
-const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'pharos-worlds-'));
+const folder = mkdtempSync(join(tmpdir(), 'pharos-worlds-'));
 let renderer: PageRenderer;
 beforeAll(async () => {
   renderer = drawingWith(await loadRenderer()).renderer;

@@ -10,8 +10,8 @@ import { plainLogin } from '../../src/access/login/plain-login.ts';
 import type { Mail } from '../../src/mail/mail.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { loginMail } from '../../src/views/login/login-mail.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 
 export const T0 = toEpochMs(Date.UTC(2026, 5, 1, 9));
 export const KEY = { reveal: () => 'a key of hashes of addresses, of tests' };
@@ -61,7 +61,7 @@ export function siteFolder(): SiteFolder {
   return {
     file,
     open: async (over = {}) => {
-      const { database } = openSqlite(file, T0);
+      const { database } = openEmptySqlite(file, T0);
       const mails: Mail[] = [];
       const errors: unknown[] = [];
       const site: Site = {

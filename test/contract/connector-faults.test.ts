@@ -6,13 +6,13 @@ import { parse } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
 import type { FaultName } from '../../src/sandbox/faults.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { connectorOf } from '../../src/sync/connectors/index.ts';
 import { SANDBOXES } from '../../src/sync/connectors/sandboxes.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
 
 /** Every upstream of the sandbox that a connector reads, by the name the sandbox has for it. */
@@ -81,7 +81,7 @@ function bench(name: string): {
 } {
   opened += 1;
   const now = sandbox.now();
-  const store = createStore(openSqlite(join(folder, `${opened}.db`), now).database);
+  const store = createStore(openEmptySqlite(join(folder, `${opened}.db`), now).database);
   const { id, kind, options } = entryOf(name);
   const connector = connectorOf(kind);
   const settings = { id, options: connector.optionsSchema.parse(options), limits: null, intervalMs: 60_000 };

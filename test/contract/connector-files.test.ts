@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { connectorOf } from '../../src/sync/connectors/index.ts';
 import { postJsonSchema } from '../../src/sync/connectors/markdown/schema.ts';
@@ -12,6 +11,7 @@ import { newIncidentFile } from '../../src/sync/connectors/markdown/write.ts';
 import { createHttp } from '../../src/sync/http/http.ts';
 import { runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 
 const START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13));
 const http = createHttp();
@@ -21,7 +21,7 @@ let now: EpochMs;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-files-'));
-  store = createStore(openSqlite(join(folder, 'pharos.db'), START).database);
+  store = createStore(openEmptySqlite(join(folder, 'pharos.db'), START).database);
   now = START;
 });
 

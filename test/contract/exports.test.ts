@@ -10,9 +10,9 @@ import { type Incident, toMonitorId } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createOutbox } from '../../src/store/outbox.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));
 
@@ -46,7 +46,7 @@ describe('the payroll export', () => {
     folder = mkdtempSync(join(tmpdir(), 'pharos-exports-'));
     now = T0;
     incidents = [];
-    store = createStore(openSqlite(join(folder, 'pharos.db'), T0).database);
+    store = createStore(openEmptySqlite(join(folder, 'pharos.db'), T0).database);
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(now) });
     http = createHttp();
   });
@@ -124,7 +124,7 @@ describe('the payroll export', () => {
     expect((await deliver(options(), lost)).error).toContain('lost on the way');
     expect(ids()).toHaveLength(2);
     await store.close();
-    store = createStore(openSqlite(join(folder, 'pharos.db'), T0).database);
+    store = createStore(openEmptySqlite(join(folder, 'pharos.db'), T0).database);
     // Before the wait is over nothing leaves.
     expect(await deliver(options(), deps())).toMatchObject({ sent: 0, error: 'the answer was lost on the way' });
     now += HOUR_MS;

@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toMonitorId } from '../../src/model/observation.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { gatus } from '../../src/sync/connectors/gatus/connector.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { ToyClock, toyHttp } from '../helpers/toy-upstream.ts';
 
 const API = toMonitorId('gatus', 'core_api');
@@ -19,7 +19,7 @@ let clock: ToyClock;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-changes-'));
-  store = createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+  store = createStore(openEmptySqlite(join(folder, 'pharos.db'), 0).database);
   clock = new ToyClock();
 });
 

@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 import { isStatusError } from '../../src/errors.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NO_LIMITS } from '../../src/sync/connector.ts';
 import { CONNECTORS, connectorOf } from '../../src/sync/connectors/index.ts';
@@ -16,6 +15,7 @@ import { checkLearned } from '../../src/sync/pass/check.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
 import { contextOf, drive, NOW, type Respond } from '../helpers/drive.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { createRandom, pick, type Random, spoilBytes, spoilValue } from '../helpers/mutate.ts';
 import { reply, startRawServer } from '../helpers/raw-server.ts';
 import { keyOf, loadCases, respondWith, type UpstreamCase } from '../helpers/upstream-cases.ts';
@@ -99,7 +99,7 @@ async function remembered(store: Store, upstreamId: string): Promise<string> {
 it(`${PASSES} spoiled bodies over a real network into a real store: the last good snapshot stays, or a sound one takes its place`, async () => {
   const random = createRandom(4_711);
   const folder = mkdtempSync(join(tmpdir(), 'pharos-fuzz-'));
-  const store = createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+  const store = createStore(openEmptySqlite(join(folder, 'pharos.db'), 0).database);
   const http = createHttp();
   let one = cases[0] as UpstreamCase;
   let target = -1;

@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NOTHING_LEARNED } from '../../src/model/observation.ts';
 import { MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { statuspage } from '../../src/sync/connectors/statuspage/connector.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { type PassOptions, runPass } from '../../src/sync/pass/pass.ts';
 import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { ToyClock, toyUpstream } from '../helpers/toy-upstream.ts';
 
 const VENDORS = 50;
@@ -37,7 +37,7 @@ let underWayMax: number;
 /** Fifty pages that never change, on one server; each says so when it is asked. */
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-vendors-'));
-  store = createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+  store = createStore(openEmptySqlite(join(folder, 'pharos.db'), 0).database);
   clock = new ToyClock();
   http = createHttp({ limits: { connectionsMax: 100 } });
   sent = [];

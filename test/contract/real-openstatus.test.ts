@@ -7,7 +7,6 @@ import { createSiteMemory, type SiteMemory } from '../../src/publish/definitions
 import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
 import { loadPageInputs, modelAsOf } from '../../src/publish/page/page-inputs.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
@@ -15,6 +14,7 @@ import { runPass } from '../../src/sync/pass/pass.ts';
 import type { UpstreamReport } from '../../src/sync/pass/report.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
 import { type V2Documents, v2Documents } from '../../src/views/v2/documents.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { OPENSTATUS_STEPS } from '../helpers/openstatus-steps.ts';
 import { type Exchange, type Replay, replayKey, startReplay } from '../helpers/replay.ts';
 
@@ -45,7 +45,7 @@ const told: Exchange[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-real-'));
-  store = createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+  store = createStore(openEmptySqlite(join(folder, 'pharos.db'), 0).database);
   http = createHttp();
   memory = createSiteMemory(store);
   replay = await startReplay({ exchanges: told, port: 0 });

@@ -14,7 +14,7 @@ import { addSubscribers, readSubscriberList, subscriberCsv } from '../../src/not
 import { erasePending, mayReceive, type SubscribablePage, subscriberCounts } from '../../src/notify/subscribers.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/notify/subscriptions.ts';
 import type { Database, Writer } from '../../src/store/database.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 10, 22, 9));
 const KEY = { reveal: () => 'a key of addresses of subscribers, of tests' };
@@ -69,7 +69,7 @@ let database: Database;
 let page: SubscribablePage | null;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-subscriptions-'));
-  database = openSqlite(join(folder, 'pharos.db'), T0).database;
+  database = openEmptySqlite(join(folder, 'pharos.db'), T0).database;
   page = pageWith('public');
 });
 afterEach(async () => {

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
-import { toEpochMs } from '../../src/model/time.ts';
+import type { Sandbox } from '../../src/app/sandbox.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
 import { callApi } from '../helpers/writing-site.ts';
 
 type Story = {
@@ -19,10 +19,8 @@ describe('an outage that was detected', () => {
   let pharos: RunningPharos;
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
-    const config = sandbox
-      .configText({ include: ['server-monitor'] })
-      .replace('slug: acme', 'slug: acme\n    incidents: { after: 1s }');
+    sandbox = await startUnlimitedSandbox();
+    const config = unlimitedConfig(sandbox).replace('slug: acme', 'slug: acme\n    incidents: { after: 1s }');
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "* * * * * *"\n`);
     pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     await eventually(

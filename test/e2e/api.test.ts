@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ComponentAnswerSchema, IncidentAnswerSchema } from '../../src/incidents/answers.ts';
+import { runHere } from '../helpers/in-process.ts';
 import { type RunningPharos, runPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { type ApiAnswer, callApi, OPERATOR, startWritingSite, WRITING_ENV } from '../helpers/writing-site.ts';
 
@@ -27,9 +28,11 @@ describe('the API', () => {
   const remove = (id: string): Promise<ApiAnswer> => call('DELETE', `incidents/${id}`);
   const v2 = async (path: string) => (await fetch(`${pharos.url}/acme/api/v2/${path}.json`)).json();
   const text = async (path: string): Promise<string> => (await fetch(`${pharos.url}/${path}`)).text();
+  /** Each command once as a user runs it, a process that ends by itself; what else is tried of it, in this one. */
   const command = (...args: string[]) => runPharos(args, { cwd: folder.path, env: WRITING_ENV });
+  const commandAgain = (...args: string[]) => runHere(args, { cwd: folder.path, env: WRITING_ENV });
   async function newToken(...args: string[]): Promise<{ id: string; token: string }> {
-    const made = await command('tokens', 'create', '--json', ...args);
+    const made = await commandAgain('tokens', 'create', '--json', ...args);
     expect(made.stderr).toBe('');
     return JSON.parse(made.stdout);
   }
@@ -276,7 +279,8 @@ describe('the API', () => {
   });
 
   it('lets in a token for its page and its scopes only, and tells a stranger nothing', async () => {
-    const incidents = await newToken('--scope', 'incidents', '--page', 'acme', '--name', 'deploys');
+    const options = ['--json', '--scope', 'incidents', '--page', 'acme', '--name', 'deploys'];
+    const incidents = JSON.parse((await command('tokens', 'create', ...options)).stdout);
     const reader = await newToken('--scope', 'read', '--page', 'acme');
     const inner = await newToken('--scope', 'components', '--page', 'inner');
     const at = (token: string | null, method: string, path: string, body?: unknown) =>
@@ -304,13 +308,13 @@ describe('the API', () => {
     expect(stdout).not.toContain(incidents.token);
     expect((await command('tokens', 'revoke', incidents.id)).status).toBe(0);
     expect(await at(incidents.token, 'GET', 'pages/acme/incidents')).toBe(401);
-    expect((await command('tokens', 'revoke', incidents.id)).status).toBe(1);
+    expect((await commandAgain('tokens', 'revoke', incidents.id)).status).toBe(1);
     const [{ id }] = (await call('GET', 'incidents')).body;
     await remove(id);
   });
 
   it('takes no expired token, no token for nothing, and limits one that asks too often', async () => {
-    const past = await command(
+    const past = await commandAgain(
       'tokens',
       'create',
       '--scope',
@@ -321,7 +325,7 @@ describe('the API', () => {
       '2020-01-01T00:00:00Z',
     );
     expect([past.status, past.stderr]).toEqual([2, expect.stringContaining('--expires')]);
-    const nowhere = await command('tokens', 'create', '--scope', 'read', '--page', 'nosuch');
+    const nowhere = await commandAgain('tokens', 'create', '--scope', 'read', '--page', 'nosuch');
     expect([nowhere.status, nowhere.stderr]).toEqual([2, expect.stringContaining('There is no page nosuch')]);
     const { token } = await newToken('--scope', 'read', '--page', 'acme', '--expires', '1d');
     const statuses = await Promise.all(

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
+import { runHere } from '../helpers/in-process.ts';
 import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { credentialsOf } from '../helpers/sandbox.ts';
 
@@ -10,7 +11,9 @@ describe('commands beside the main job', () => {
   const folder = temporaryFolder();
   let sandbox: Sandbox;
   let env: Record<string, string>;
+  /** Each command once as a user runs it, a process that ends by itself; what else is tried of it, in this one. */
   const run = (...args: string[]) => runPharos(args, { cwd: folder.path, env });
+  const runAgain = (...args: string[]) => runHere(args, { cwd: folder.path, env });
 
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
@@ -70,13 +73,13 @@ describe('commands beside the main job', () => {
   });
 
   it('never writes over a post, and says what a wrong option should be', async () => {
-    const again = await run('incident', 'new', 'Searches are slow', '--page', 'acme', '--folder', 'posts');
+    const again = await runAgain('incident', 'new', 'Searches are slow', '--page', 'acme', '--folder', 'posts');
     expect(again.stdout).toMatch(/-2\.md/);
-    expect((await run('incident', 'new', 'No subject')).stderr).toContain('--page');
+    expect((await runAgain('incident', 'new', 'No subject')).stderr).toContain('--page');
     expect(
-      (await run('maintenance', 'new', 'x', '--page', 'acme', '--starts', 'tomorrow', '--for', '1h')).stderr,
+      (await runAgain('maintenance', 'new', 'x', '--page', 'acme', '--starts', 'tomorrow', '--for', '1h')).stderr,
     ).toContain('2026-11-21T22:00:00Z');
-    expect((await run('incident', 'new', 'x', '--page', 'acme', '--status', 'fixed')).status).toBe(2);
+    expect((await runAgain('incident', 'new', 'x', '--page', 'acme', '--status', 'fixed')).status).toBe(2);
   });
 
   it('revokes keys as far as the key may, and explains where it may not', async () => {
@@ -84,8 +87,10 @@ describe('commands beside the main job', () => {
     const refused = await run('keys', 'revoke', write.id, '--upstream', 'svc');
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain('can revoke only itself');
-    expect((await run('keys', 'revoke', 'no-such-key', '--upstream', 'writer')).stderr).toMatch(/there is no such key/);
-    expect((await run('keys', 'revoke', 'x', '--upstream', 'edge')).status).toBe(2);
+    expect((await runAgain('keys', 'revoke', 'no-such-key', '--upstream', 'writer')).stderr).toMatch(
+      /there is no such key/,
+    );
+    expect((await runAgain('keys', 'revoke', 'x', '--upstream', 'edge')).status).toBe(2);
     expect(await run('keys', 'revoke', read.id, '--upstream', 'svc')).toMatchObject({
       status: 0,
       stdout: `Revoked key ${read.id}.\n`,
@@ -128,8 +133,8 @@ describe('commands beside the main job', () => {
       expect(new Set(closed.map((answer) => JSON.stringify(answer))).size).toBe(1);
       expect(closed[0]).toMatchObject({ status: 404, type: 'image/svg+xml; charset=utf-8' });
       expect((await get(`/partners/?token=${token}`)).status).toBe(404);
-      expect((await run('badges', 'token', 'partners', '--list')).stdout).not.toContain(token);
-      expect((await run('badges', 'token', 'partners', '--revoke')).stdout).toContain('1 token');
+      expect((await runAgain('badges', 'token', 'partners', '--list')).stdout).not.toContain(token);
+      expect((await runAgain('badges', 'token', 'partners', '--revoke')).stdout).toContain('1 token');
       expect(await get(`/partners/badges/status.svg?token=${token}`)).toEqual(closed[0]);
     } finally {
       await pharos.stop();
@@ -140,7 +145,7 @@ describe('commands beside the main job', () => {
     const target = join(folder.path, 'copy.db');
     expect((await run('backup', target)).status).toBe(0);
     expect(existsSync(target)).toBe(true);
-    expect((await run('backup', target)).status).toBe(2);
+    expect((await runAgain('backup', target)).status).toBe(2);
     mkdirSync(join(folder.path, 'data-restored'));
     writeFileSync(join(folder.path, 'data-restored', 'pharos.db'), readFileSync(target));
     writeFileSync(

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from '../helpers/in-process.ts';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { callApi, startWritingSite, WRITING_ENV } from '../helpers/writing-site.ts';
 
@@ -16,7 +17,9 @@ describe('pharos incident', () => {
     folder.remove();
   });
 
+  /** Each command once as a user runs it, a process that ends by itself; what else is tried of it, in this one. */
   const command = (...args: string[]) => runPharos(args, { cwd: folder.path, env: WRITING_ENV });
+  const commandAgain = (...args: string[]) => runHere(args, { cwd: folder.path, env: WRITING_ENV });
   const incidents = async () => {
     const answer = await fetch(`${pharos.url}/acme/api/v2/incidents.json`);
     return (await answer.json()).incidents.map(({ name, status }: Record<string, string>) => `${name}: ${status}`);
@@ -35,9 +38,9 @@ describe('pharos incident', () => {
     expect(await incidents()).toEqual(['From a shell: monitoring']);
     expect((await command('incident', 'resolve', id, ...at)).status).toBe(0);
     expect(await incidents()).toEqual(['From a shell: resolved']);
-    const wrong = await command('incident', 'new', 'x', '--component', 'vault=major_outage', ...at);
+    const wrong = await commandAgain('incident', 'new', 'x', '--component', 'vault=major_outage', ...at);
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('components.vault')]);
-    const nothing = await command('incident', 'update', id, ...at);
+    const nothing = await commandAgain('incident', 'update', id, ...at);
     expect([nothing.status, nothing.stderr]).toEqual([2, expect.stringContaining('Nothing to update')]);
   });
 
@@ -55,12 +58,12 @@ describe('pharos incident', () => {
     ]);
     const out = await command('posts', 'export', '--out', 'exported', '--json');
     expect(JSON.parse(out.stdout).files).toHaveLength(2);
-    const again = await command('posts', 'export', '--out', 'exported');
+    const again = await commandAgain('posts', 'export', '--out', 'exported');
     expect([again.status, again.stdout.match(/skipped/g)]).toEqual([1, ['skipped', 'skipped']]);
   });
 
   it('shows drafts in a preview only, and is not written by a process that only serves', async () => {
-    const draft = await command('incident', 'new', 'Not yet', '--page', 'acme', '--draft', '--url', pharos.url);
+    const draft = await commandAgain('incident', 'new', 'Not yet', '--page', 'acme', '--draft', '--url', pharos.url);
     expect(draft.status).toBe(0);
     expect(await (await fetch(`${pharos.url}/acme/`)).text()).not.toContain('Not yet');
     const preview = await startPharos(['preview', '--quiet'], { cwd: folder.path, env: WRITING_ENV });
@@ -80,9 +83,9 @@ describe('pharos incident', () => {
     expect(made.status).toBe(0);
     const file = made.stdout.trim();
     const id = file.split('/').at(-1) ?? '';
-    expect((await command('incident', 'resolve', id, '--folder', 'posts', '--body', 'Over.')).status).toBe(0);
+    expect((await commandAgain('incident', 'resolve', id, '--folder', 'posts', '--body', 'Over.')).status).toBe(0);
     expect(readFileSync(file, 'utf8')).toMatch(/\n## \d{4}-\S+Z resolved\n\nOver\.\n$/);
     for (const name of ['nosuch', '../pharos.yaml'])
-      expect((await command('incident', 'resolve', name, '--folder', 'posts')).status).toBe(2);
+      expect((await commandAgain('incident', 'resolve', name, '--folder', 'posts')).status).toBe(2);
   });
 });

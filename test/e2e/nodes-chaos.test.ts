@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
-import { toEpochMs } from '../../src/model/time.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
-import { createNode, isReady, type Node } from '../helpers/nodes.ts';
+import type { Sandbox } from '../../src/app/sandbox.ts';
+import { configOverPostgres, createNode, isReady, type Node } from '../helpers/nodes.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
+import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
 import { createVisitors, type Visitors } from '../helpers/visitors.ts';
 
 const PROGRAMS = postgresPrograms();
@@ -41,14 +40,8 @@ describe.skipIf(PROGRAMS === null)(
     beforeAll(async () => {
       server = await startRealPostgres(PROGRAMS ?? '');
       const url = await server.database();
-      sandbox = await startSandbox({
-        port: 0,
-        now: () => toEpochMs(Date.now()),
-        isCalm: true,
-        kinds: [serverMonitorSandbox({ limits: null })],
-      });
-      const limited = `auth: x-api-key\n    limits: { perMinute: ${PER_MINUTE}, perHour: 20000 }`;
-      const config = `${sandbox.configText({ include: ['server-monitor'] }).replace('auth: x-api-key', limited)}store: { url: "\${DATABASE_URL}" }\nschedule: "*/3 * * * * *"\n`;
+      sandbox = await startUnlimitedSandbox();
+      const config = configOverPostgres(sandbox, { everySeconds: INTERVAL_MS / 1_000, perMinute: PER_MINUTE });
       for (const name of ['a', 'b', 'c'])
         nodes.push(await createNode({ name, folder: folder.path, config, env: sandbox.environment(), database: url }));
       await nodes[0]?.start();

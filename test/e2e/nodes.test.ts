@@ -1,17 +1,18 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
-import { toEpochMs } from '../../src/model/time.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
-import { createNode, isReady, type Node, shownAt } from '../helpers/nodes.ts';
-import { temporaryFolder } from '../helpers/pharos.ts';
+import type { Sandbox } from '../../src/app/sandbox.ts';
+import { configOverPostgres, createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
+import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
+import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
+import { createVisitors } from '../helpers/visitors.ts';
 
 const PROGRAMS = postgresPrograms();
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 const CHANGES = Math.round(6 * SCALE);
-const INTERVAL_MS = 2_000;
+const INTERVAL_MS = 1_000;
+/** How soon is measured by `npm run bench -- nodes`; here it may take what a machine that does much else takes. */
+const SHOWN_WITHIN_MS = 20_000;
 
 /** The in-process one has one session, and tells nobody of anything. */
 describe.skipIf(PROGRAMS === null)(
@@ -27,21 +28,16 @@ describe.skipIf(PROGRAMS === null)(
     beforeAll(async () => {
       server = await startRealPostgres(PROGRAMS ?? '');
       const database = await server.database();
-      sandbox = await startSandbox({
-        port: 0,
-        now: () => toEpochMs(Date.now()),
-        isCalm: true,
-        kinds: [serverMonitorSandbox({ limits: null })],
-      });
+      sandbox = await startUnlimitedSandbox();
       bucket = await startS3Server();
-      const limited = 'auth: x-api-key\n    limits: { perMinute: 600, perHour: 20000 }';
-      const config = `${sandbox.configText({ include: ['server-monitor'] }).replace('auth: x-api-key', limited)}store: { url: "\${DATABASE_URL}" }\nschedule: "*/2 * * * * *"\nreleases: { s3: { endpoint: "${bucket.endpoint}", bucket: "${bucket.bucket}", accessKeyId: "\${KEY_ID}", secretAccessKey: "\${SECRET}" } }\n`;
+      const releases = `releases: { s3: { endpoint: "${bucket.endpoint}", bucket: "${bucket.bucket}", accessKeyId: "\${KEY_ID}", secretAccessKey: "\${SECRET}" } }\n`;
+      const config = configOverPostgres(sandbox, { everySeconds: INTERVAL_MS / 1_000 }) + releases;
       const env = { ...sandbox.environment(), KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey };
       const common = { folder: folder.path, config, env, database };
       for (const name of ['a', 'b', 'c']) nodes.push(await createNode({ ...common, name }));
       web = await createNode({ ...common, name: 'web', args: ['--role', 'web'] });
       await Promise.all(nodes.map((node) => node.start()));
-      await Promise.all(nodes.map((node) => isReady(node, '/-/fresh')));
+      expect(await Promise.all(nodes.map((node) => isReady(node, '/-/fresh')))).toEqual([true, true, true]);
       await web.start();
     });
 
@@ -53,45 +49,40 @@ describe.skipIf(PROGRAMS === null)(
       folder.remove();
     });
 
-    /** When the list of monitors was asked for. */
-    const askedAt = (from: number): readonly number[] =>
-      sandbox.requests.of('server-monitor').flatMap(({ at, path }) => (at >= from && path === '/monitors' ? [at] : []));
+    /** When the list of monitors was asked for since then. */
+    const askedAfter = (time: number): readonly number[] =>
+      sandbox.requests.of('server-monitor').flatMap(({ at, path }) => (at > time && path === '/monitors' ? [at] : []));
 
-    it('ask their upstream together as often as one of them would', async () => {
-      const from = Date.now();
-      await wait(5 * INTERVAL_MS);
-      const asked = askedAt(from);
-      // On a busy machine a pass may take longer than the interval, and then there is no other one. Ticks
-      // come late by chance, so two may be close to each other; there are never more of them.
-      expect(asked.length).toBeGreaterThanOrEqual(2);
-      expect(asked.length).toBeLessThanOrEqual(6);
-    });
-
-    it(`show each of ${CHANGES} changes within 300 ms of each other`, async () => {
-      const spreads: number[] = [];
-      for (let change = 0; change < CHANGES; change += 1) {
-        const isDown = change % 2 === 0;
-        sandbox.world.force('website', isDown ? 'down' : null);
-        const times = await shownAt(
-          nodes,
-          '/acme/api/v2/summary.json',
-          (text) => text.includes('"status":"major_outage"') === isDown,
-        );
-        spreads.push(Math.max(...times) - Math.min(...times));
+    it(`show each of ${CHANGES} changes, go back behind none, and ask together as often as one of them would`, async () => {
+      const visitors = createVisitors(nodes);
+      const begun = Date.now();
+      const [from = begun] = await eventually(
+        async () => askedAfter(begun),
+        ({ length }) => length > 0,
+      );
+      try {
+        for (let change = 0; change < CHANGES; change += 1) {
+          const isDown = change % 2 === 0;
+          sandbox.world.force('website', isDown ? 'down' : null);
+          await Promise.all(nodes.map((node) => visitors.sees(node, isDown, SHOWN_WITHIN_MS)));
+        }
+      } finally {
+        await visitors.stop();
       }
-      spreads.sort((a, b) => a - b);
-      if (SCALE >= 10) console.log(`spreads, ms: ${spreads.map(Math.round).join(' ')}`);
-      // Of few changes on a machine that does other things, too, the middle one says how it is meant to be.
-      expect(spreads[Math.floor(spreads.length / 2)]).toBeLessThan(300);
-    });
+      const to = Date.now();
+      expect(visitors.faults()).toEqual([]);
+      // Each tick is a whole second. On a busy machine a pass takes longer, and then there is no other one.
+      const ticks = Math.floor(to / INTERVAL_MS) - Math.floor(from / INTERVAL_MS);
+      expect(askedAfter(from).filter((at) => at <= to).length).toBeLessThanOrEqual(ticks);
+    }, 180_000);
 
     it('have one of them upload, and show what it did where nothing is drawn, behind the gates of the database', async () => {
       expect(await isReady(web), [...nodes, web].map((node) => node.said().slice(-1_500)).join('')).toBe(true);
       bucket.forgetEvents();
       sandbox.world.force('website', 'down');
-      await shownAt([...nodes, web], '/acme/api/v2/summary.json', (text) => text.includes('"status":"major_outage"'));
+      await shownAt([...nodes, web], '/acme/api/v2/summary.json', saysDown);
       sandbox.world.force('website', null);
-      await shownAt([...nodes, web], '/acme/api/v2/summary.json', (text) => !text.includes('"status":"major_outage"'));
+      await shownAt([...nodes, web], '/acme/api/v2/summary.json', (text) => !saysDown(text));
       const gated = await fetch(`${web.url()}/partners/`);
       expect([gated.status, (await gated.text()).includes('type="password"')]).toEqual([404, true]);
       expect(web.said()).not.toContain('published');
@@ -102,7 +93,7 @@ describe.skipIf(PROGRAMS === null)(
       // Another one goes on where it dies.
       uploader.kill();
       sandbox.world.force('website', 'down');
-      await shownAt([web], '/acme/api/v2/summary.json', (text) => text.includes('"status":"major_outage"'), 60_000);
+      await shownAt([web], '/acme/api/v2/summary.json', saysDown, 60_000);
       // The database gone, too, it serves on.
       web.way?.cut();
       expect((await fetch(`${web.url()}/acme/`)).status).toBe(200);

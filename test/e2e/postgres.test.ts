@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
-import { toEpochMs } from '../../src/model/time.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
+import type { Sandbox } from '../../src/app/sandbox.ts';
+import { configOverPostgres } from '../helpers/nodes.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
 
 const folder = temporaryFolder();
 const nodes = new Map<string, RunningPharos>();
@@ -14,15 +14,7 @@ let sandbox: Sandbox;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  [server, sandbox] = await Promise.all([
-    startPglite(),
-    startSandbox({
-      port: 0,
-      now: () => toEpochMs(Date.now()),
-      isCalm: true,
-      kinds: [serverMonitorSandbox({ limits: null })],
-    }),
-  ]);
+  [server, sandbox] = await Promise.all([startPglite(), startUnlimitedSandbox()]);
   env = { ...sandbox.environment(), DATABASE_URL: server.url };
 }, 60_000);
 
@@ -36,13 +28,8 @@ afterAll(async () => {
 const cwdOf = (name: string): string => join(folder.path, name);
 
 function configure(name: string): void {
-  const limited = 'auth: x-api-key\n    limits: { perMinute: 600, perHour: 20000 }';
-  const text = sandbox.configText({ include: ['server-monitor'] }).replace('auth: x-api-key', limited);
   mkdirSync(cwdOf(name));
-  writeFileSync(
-    join(cwdOf(name), 'pharos.yaml'),
-    `${text}store: { url: "\${DATABASE_URL}" }\nschedule: "*/2 * * * * *"\n`,
-  );
+  writeFileSync(join(cwdOf(name), 'pharos.yaml'), configOverPostgres(sandbox, { everySeconds: 2 }));
 }
 
 async function begin(name: string): Promise<RunningPharos> {

@@ -62,7 +62,7 @@ describe('what is left out of a real openstatus', () => {
       const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
       const page = await eventually(
         async () => (await fetch(`${pharos.url}/-/ops`, { headers: { cookie } })).text(),
-        (text) => text.includes('of the last pass'),
+        (text) => text.includes('from the last pass'),
       );
       expect(page).toContain('2 notes from the last pass');
       expect(page).toContain(LEFT_OUT);

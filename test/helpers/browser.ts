@@ -32,7 +32,7 @@ export function dejavuFolder(): string {
 }
 
 /**
- * Starts Chromium; whoever calls closes it. The first call on a machine unpacks it (about two seconds), later ones take
+ * Starts Chromium; whoever calls closes it. The first call in a checkout unpacks it (about two seconds), later ones take
  * less than half a second. Safe to call from several processes at once.
  */
 export async function launchBrowser(setUp: BrowserSetUp = {}): Promise<Browser> {
@@ -57,8 +57,9 @@ async function unpackedChromium(): Promise<string> {
   // The package exports neither its folder nor its version; its entry lies in `build/`.
   const packageFolder = dirname(dirname(require.resolve('@sparticuz/chromium')));
   const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
-  const home = join(tmpdir(), `pharos-chromium-${version}-${process.getuid?.() ?? 0}`);
+  const home = join(import.meta.dirname, '../../dist', `chromium-${version}`);
   if (existsSync(home)) return home;
+  await mkdir(dirname(home), { recursive: true });
   const staging = await mkdtemp(`${home}-`);
   const read = async (name: string) => inflate(await readFile(join(packageFolder, 'bin', name)));
   await writeFile(join(staging, 'chromium'), await read('chromium.br'), { mode: 0o755 });

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Database } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres/postgres.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { openEmptySqlite } from './empty-sqlite.ts';
 import { EMPTY, type PgliteServer, startPglite } from './pglite-server.ts';
 import { postgresPrograms, startRealPostgres } from './real-postgres.ts';
 
@@ -48,7 +48,7 @@ export async function startDatabases(kind: DatabaseKind): Promise<TestDatabases>
 function sqliteDatabase(): TestDatabase {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-store-'));
   return tracked(
-    () => openSqlite(join(folder, 'pharos.db'), 0).database,
+    () => openEmptySqlite(join(folder, 'pharos.db'), 0).database,
     async () => rmSync(folder, { recursive: true }),
   );
 }

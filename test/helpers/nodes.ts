@@ -3,8 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Sandbox } from '../../src/app/sandbox.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RunningPharos, startPharos } from './pharos.ts';
+import { unlimitedConfig } from './sandbox.ts';
 
 const CLOCK = pathToFileURL(join(import.meta.dirname, 'jumping-clock.mjs')).href;
 
@@ -89,6 +91,19 @@ export async function createNode({ name, folder, config, env, database, args = [
       await way?.close();
     },
   };
+}
+
+/** Text of the pharos.yaml of nodes that ask the sandbox's upstream of servers, over the Postgres server of `DATABASE_URL`. */
+export function configOverPostgres(
+  sandbox: Sandbox,
+  { everySeconds, perMinute = 600 }: { readonly everySeconds: number; readonly perMinute?: number },
+): string {
+  return `${unlimitedConfig(sandbox, perMinute)}store: { url: "\${DATABASE_URL}" }\nschedule: "*/${everySeconds} * * * * *"\n`;
+}
+
+/** Whether the summary of the page on which the sandbox's website is says that it is down. */
+export function saysDown(text: string): boolean {
+  return text.includes('"status":"major_outage"');
 }
 
 async function statusOf(node: Node, path: string): Promise<number> {

@@ -75,6 +75,23 @@ export async function startTestSandbox(options: Partial<StartOptions> = {}): Pro
   };
 }
 
+/** By the clock of this machine, calm, and an upstream of servers that may be asked as often as anybody likes. */
+export function startUnlimitedSandbox(): Promise<Sandbox> {
+  return startSandbox({
+    port: 0,
+    now: () => toEpochMs(Date.now()),
+    isCalm: true,
+    kinds: [serverMonitorSandbox({ limits: null })],
+  });
+}
+
+/** Configuration that asks only that upstream, so often at most: as soon as it is time, where a test waits for passes. */
+export function unlimitedConfig(sandbox: Sandbox, perMinute = 600): string {
+  return sandbox
+    .configText({ include: ['server-monitor'] })
+    .replace('auth: x-api-key', `auth: x-api-key\n    limits: { perMinute: ${perMinute}, perHour: 20000 }`);
+}
+
 async function ask(url: string, { method = 'GET', headers = {}, body }: AskOptions = {}): Promise<Asked> {
   const isText = typeof body === 'string';
   const response = await fetch(url, {

@@ -32,8 +32,8 @@ import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/
 import { siteFilesOf } from '../../src/publish/site/site-files.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { openEmptySqlite } from './empty-sqlite.ts';
 
 /** 2026-11-21, Saturday morning. */
 export const SITE_START: EpochMs = toEpochMs(Date.parse('2026-11-21T09:13:00Z'));
@@ -109,7 +109,7 @@ export async function closeSmallSites(): Promise<void> {
 export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
   const slugs = init.pages ?? ['acme', 'beta', 'gamma'];
   const folder = init.folder ?? mkdtempSync(join(tmpdir(), 'pharos-site-'));
-  const store = createStore(openSqlite(join(folder, 'pharos.db'), SITE_START).database);
+  const store = createStore(openEmptySqlite(join(folder, 'pharos.db'), SITE_START).database);
   const folders = releaseFolders(folder);
   const clock = { now: SITE_START };
   const worlds = new Map<string, UpstreamWorld>(slugs.map((slug) => [slug, calmWorld()]));

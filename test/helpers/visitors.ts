@@ -1,7 +1,7 @@
 /** Visitors who ask every node all the time, as a balancer would send them: those nodes that are there and ready. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Node } from './nodes.ts';
+import { type Node, saysDown } from './nodes.ts';
 
 export interface Visitors {
   /** No visitor is sent to a node any more, and what is under way there may fail. */
@@ -74,7 +74,7 @@ export function createVisitors(nodes: readonly Node[]): Visitors {
         const text = await fetch(`${node.url()}/acme/api/v2/summary.json`, { signal: AbortSignal.timeout(5_000) })
           .then((response) => response.text())
           .catch(() => '');
-        if (text !== '' && text.includes('"status":"major_outage"') === isDown) return;
+        if (text !== '' && saysDown(text) === isDown) return;
         if (performance.now() > deadline)
           throw new Error(`${node.name} does not say ${isDown ? 'down' : 'up'}: ${node.said().slice(-3_000)}`);
         await wait(20);
