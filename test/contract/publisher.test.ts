@@ -52,6 +52,24 @@ async function passingBy(site: SmallSite, run: (slug?: string) => Promise<Publis
 describe('publishing what changed', () => {
   afterEach(closeSmallSites);
 
+  it('shows what a node learned whose clock is ahead, or since a look began that had to wait', async () => {
+    const { site, run } = await published({ pages: ['acme'] });
+    const stateServed = () => JSON.parse(site.served('acme', 'api/state.json')).state;
+    for (const [aheadMs, state, shown] of [
+      [300, 'major_outage', 'major_outage'],
+      [90 * SECOND_MS, 'operational', 'operational'],
+    ] as const) {
+      later(site, MINUTE_MS);
+      const mine = site.clock.now;
+      later(site, aheadMs);
+      site.upstream('acme').states = [state, state];
+      await site.pass();
+      site.clock.now = mine;
+      await run();
+      expect(stateServed()).toBe(shown);
+    }
+  });
+
   it('publishes everything at first, and the site itself', async () => {
     const { first } = await published();
     expect(first.pages.map(({ slug, kind }) => [slug, kind])).toEqual([

@@ -7,8 +7,8 @@ import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import { type Announcement, type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
-import type { EpochMs } from '../../model/time.ts';
-import { type Changes, type Store, subjects } from '../../store/store.ts';
+import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import { type Changes, type Store, subjects, type UpstreamTimes } from '../../store/store.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
 import type { KnownMonitor } from './inputs.ts';
@@ -16,7 +16,10 @@ import { indexPages, type PageIndex } from './page-index.ts';
 import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-state.ts';
 
 export interface SiteMemory {
-  /** Reads what changed; the first look reads everything. */
+  /**
+   * Reads what changed; the first look reads everything. What it gives is of no earlier instant than what it read, by
+   * whichever clock that was written.
+   */
   readonly refresh: (inputs: SiteStateInputs, now: EpochMs) => Promise<SiteState>;
   /** The pages that something happened to since they were taken the last time; all of them at first. */
   readonly takeTouched: () => ReadonlySet<string>;
@@ -52,11 +55,12 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
   let touched = new Set<string>();
   const inTurn = pLimit(1);
 
-  async function look(inputs: SiteStateInputs, now: EpochMs): Promise<SiteState> {
+  async function look(inputs: SiteStateInputs, begunAt: EpochMs): Promise<SiteState> {
     const changes = await store.changesSince(revision);
     await rememberMonitors(changes);
     const before = known;
     const times = await store.upstreamTimes();
+    const now = notBefore(times, begunAt);
     const undecided = new Set([...inputs.definesPages].filter((id) => (times.get(id)?.pagesAt ?? null) === null));
     const isOutdated =
       changes.hasNewDefinitions ||
@@ -158,6 +162,22 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
       return taken;
     },
   };
+}
+
+/** Further ahead than any clock of a node, or than a look waits for the store: written before a clock was set back. */
+const AHEAD_MS_MAX = 5 * MINUTE_MS;
+
+/**
+ * `now`, or the instant of what was heard last. A page as of an earlier one would leave out what was just read, and nobody
+ * would touch it again until its next heartbeat.
+ */
+function notBefore(times: ReadonlyMap<string, UpstreamTimes>, now: EpochMs): EpochMs {
+  const heard = [...times.values()].flatMap(({ monitorsAt, incidentsAt, pagesAt }) => [
+    monitorsAt,
+    incidentsAt,
+    pagesAt,
+  ]);
+  return heard.reduce<EpochMs>((last, at) => (at !== null && at > last && at - now <= AHEAD_MS_MAX ? at : last), now);
 }
 
 /** The same objects for pages that are as they were: whoever was handed them need not be handed them again. */
