@@ -40,6 +40,7 @@ const SIGN_IN_DAYS = 7;
 /** What a release's manifest is shown of; manifests of large pages are long, and releases never change. */
 type ReleaseSummary = Pick<NonNullable<OpsPageFacts['release']>, 'number' | 'asOf' | 'filesTotal' | 'bytesTotal'> & {
   readonly access: Manifest['access'];
+  readonly completes: number | null;
 };
 
 export interface OpsFactsSource {
@@ -64,9 +65,11 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
   function pageFacts({ definition, settings }: ResolvedPage): OpsPageFacts {
     const { slug, title, access } = definition;
     const current = currentNumber(pharos.folders, slug);
-    const others = releaseNumbers(pharos.folders, slug)
-      .filter((number) => number !== current)
-      .flatMap((number) => releaseSummary(slug, number) ?? [])
+    const kept = releaseNumbers(pharos.folders, slug).flatMap((number) => releaseSummary(slug, number) ?? []);
+    // The same news without its figures and pictures is nothing to go back to.
+    const completed = new Set(kept.map(({ completes }) => completes));
+    const others = kept
+      .filter(({ number }) => number !== current && !completed.has(number))
       .filter((summary) => summary.access === access)
       .map(({ number, asOf }) => ({ number, asOf }))
       .toReversed();
@@ -134,12 +137,13 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
   };
 }
 
-function summaryOfManifest({ number, asOf, access, files }: Manifest): ReleaseSummary {
+function summaryOfManifest({ number, asOf, access, completes, files }: Manifest): ReleaseSummary {
   const records = Object.values(files);
   return {
     number,
     asOf: toEpochMs(asOf),
     access,
+    completes,
     filesTotal: records.length,
     bytesTotal: records.reduce((sum, { bytes }) => sum + bytes, 0),
   };

@@ -2,6 +2,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Attempts } from '../../access/attempts/attempts.ts';
 import { clientNetworkOf } from '../../access/attempts/client-address.ts';
 import type { Revealing } from '../../access/digest.ts';
@@ -30,25 +31,37 @@ const COUNTED_AS = '-';
 
 /**
  * Makes the guard. Tries are counted in the store, so that restarts and other processes share them, and before they are
- * compared, so that many at the same time get no further than one after the other.
+ * compared. Those of one client are made one after the other: right ones that come at the same time are not counted together.
  */
 export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): OperatorGuard {
   const blocked = new LRUCache<string, EpochMs>({ max: BLOCKED_MAX });
+  const turns = new LRUCache<string, LimitFunction>({ max: BLOCKED_MAX, memoMethod: () => pLimit(1) });
+  const waitOf = (network: string, now: EpochMs): TokenVerdict | null => {
+    const until = blocked.get(network);
+    return until !== undefined && until > now ? { kind: 'limited', retryAfterMs: until - now } : null;
+  };
   return {
     check: async (given, { address, now }) => {
       const network = clientNetworkOf(address);
-      const until = blocked.get(network);
-      if (until !== undefined && until > now) return { kind: 'limited', retryAfterMs: until - now };
-      const admission = await attempts.admit({ kind: 'operator', slug: COUNTED_AS, clientAddress: address, now });
-      if (admission.isAdmitted) {
-        if (!isSame(given, token())) return { kind: 'wrong' };
-        await attempts.forgive(admission.attempt);
-        return { kind: 'right' };
-      }
-      blocked.set(network, toEpochMs(now + admission.retryAfterMs));
-      return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
+      return waitOf(network, now) ?? turns.memo(network)(() => tryOnce(given, { address, network, now }));
     },
   };
+
+  async function tryOnce(
+    given: string,
+    { address, network, now }: { readonly address: string; readonly network: string; readonly now: EpochMs },
+  ): Promise<TokenVerdict> {
+    const wait = waitOf(network, now);
+    if (wait !== null) return wait;
+    const admission = await attempts.admit({ kind: 'operator', slug: COUNTED_AS, clientAddress: address, now });
+    if (admission.isAdmitted) {
+      if (!isSame(given, token())) return { kind: 'wrong' };
+      await attempts.forgive(admission.attempt);
+      return { kind: 'right' };
+    }
+    blocked.set(network, toEpochMs(now + admission.retryAfterMs));
+    return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
+  }
 }
 
 /** Whether a text is the secret, in a time that tells nothing of either; nothing equals a secret that is not there. */

@@ -41,6 +41,15 @@ describe('the operator guard', () => {
     expect(verdicts.filter(({ kind }) => kind === 'right')).toHaveLength(0);
   });
 
+  it('takes the right one however often it comes at the same time, beside a guess', async () => {
+    const { check } = rig();
+    const verdicts = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => check(index % 100 === 50 ? 'guess' : 'the-token')),
+    );
+    expect(verdicts.filter(({ kind }) => kind === 'right')).toHaveLength(297);
+    expect(verdicts.filter(({ kind }) => kind === 'limited')).toHaveLength(0);
+  });
+
   it('takes not even the right one from a client that guessed too often, until its time is over', async () => {
     const { check } = rig();
     for (let tries = 0; tries < 11; tries += 1) await check(`guess ${tries}`);
