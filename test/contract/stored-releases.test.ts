@@ -10,7 +10,7 @@ import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
 import { type ReleaseFile, writeRelease } from '../../src/publish/releases/write.ts';
 import { digestOf, INDEX_KEY, objectKey } from '../../src/publish/stored/release-store.ts';
-import { createTaker, type TakeDeps } from '../../src/publish/stored/take.ts';
+import { createTaker, type TakeDeps, type Taker } from '../../src/publish/stored/take.ts';
 import { createUploader, type UploadDeps } from '../../src/publish/stored/upload.ts';
 import { createReleaseReader } from '../../src/server/visitors/release-reader.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
@@ -63,9 +63,15 @@ function webNode({ open }: Pick<ReleasePlace, 'open'>, over: Partial<TakeDeps> =
     ends.push(taker.close);
     return taker;
   };
+  const takeAll = async (): Promise<Taker> => {
+    const taker = begin();
+    await taker.refresh();
+    await taker.filled();
+    return taker;
+  };
   const read = (slug: string, path: string): string =>
     createReleaseReader(folders).open(slug)?.read(path, null).toString('utf8') ?? '';
-  return { folders, errors, begin, read };
+  return { folders, errors, begin, takeAll, read };
 }
 
 /** News on a page, published. */
@@ -126,9 +132,7 @@ describe.each(PLACES)('releases in %s', (kind) => {
     await publish(site, run, 'degraded');
     await uploader.update();
     const node = webNode(place);
-    const taker = node.begin();
-    await taker.refresh();
-    await taker.filled();
+    await node.takeAll();
     expect(node.errors).toEqual([]);
     const before = (await place.keys()).length;
     for (const state of ['operational', 'degraded', 'operational', 'degraded'] as const) {
@@ -178,9 +182,7 @@ describe.each(PLACES)('releases in %s', (kind) => {
     const uploader = uploaderOf(site, place, { isShown: (slug) => slug !== hidden });
     await uploader.update();
     const node = webNode(place);
-    const taker = node.begin();
-    await taker.refresh();
-    await taker.filled();
+    const taker = await node.takeAll();
     expect(node.read('acme', 'index.html')).toBe(site.served('acme', 'index.html'));
     hidden = 'acme';
     await publish(site, run, 'major_outage');
@@ -238,9 +240,7 @@ describe.each(PLACES)('what is left of releases in %s', (kind) => {
       await uploader.update();
     }
     const node = webNode(place);
-    const taker = node.begin();
-    await taker.refresh();
-    await taker.filled();
+    await node.takeAll();
     expect(node.errors).toEqual([]);
     expect([node.read('acme', 'badge.svg'), node.read('beta', 'badge.svg')]).toEqual([
       '<svg>down</svg>',
@@ -434,9 +434,7 @@ describe.each(PLACES)('a node that takes releases out of %s', (kind) => {
     await uploader.update();
     let isOpen = true;
     const node = webNode(place, { mayServe: async ({ slug }) => isOpen || slug !== 'acme' });
-    const taker = node.begin();
-    await taker.refresh();
-    await taker.filled();
+    const taker = await node.takeAll();
     const before = currentNumber(node.folders, 'acme');
     place.puts();
     await publish(site, run, 'major_outage');
@@ -462,9 +460,7 @@ describe.each(PLACES)('a node that takes releases out of %s', (kind) => {
     const { site } = await publishedSite();
     await uploaderOf(site, place).update();
     const node = webNode(place);
-    const taker = node.begin();
-    await taker.refresh();
-    await taker.filled();
+    await node.takeAll();
     const fault = await place.cut();
     const again = node.begin();
     await expect(again.refresh()).rejects.toMatchObject(fault);

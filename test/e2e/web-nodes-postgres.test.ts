@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type MailSink, type ReceivedMail, startMailSink } from '../helpers/mail-sink.ts';
-import { createNode, isReady, type Node, shownAt } from '../helpers/nodes.ts';
+import { createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
 import { linkIn, pathOf, tokenOf } from '../helpers/subscribing-site.ts';
@@ -121,12 +121,11 @@ describe.skipIf(PROGRAMS === null)(
     });
 
     it('shows news at once, asks no upstream and draws nothing', async () => {
-      const isDown = (text: string): boolean => text.includes('"status":"major_outage"');
       sandbox.world.force('website', 'down');
-      const [theirs = 0, ours = 0] = await shownAt([sync, web], '/acme/api/v2/summary.json', isDown);
+      const [theirs = 0, ours = 0] = await shownAt([sync, web], '/acme/api/v2/summary.json', saysDown);
       expect(ours - theirs).toBeLessThan(5_000);
       sandbox.world.force('website', null);
-      await shownAt([sync, web], '/acme/api/v2/summary.json', (text) => !isDown(text));
+      await shownAt([sync, web], '/acme/api/v2/summary.json', (text) => !saysDown(text));
       expect(web.said()).toContain('releases taken');
       expect(web.said()).not.toContain('published');
       expect(web.said()).not.toContain('permission denied');

@@ -69,8 +69,7 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
     // The same news without its figures and pictures is nothing to go back to.
     const completed = new Set(kept.map(({ completes }) => completes));
     const others = kept
-      .filter(({ number }) => number !== current && !completed.has(number))
-      .filter((summary) => summary.access === access)
+      .filter((summary) => summary.number !== current && !completed.has(summary.number) && summary.access === access)
       .map(({ number, asOf }) => ({ number, asOf }))
       .toReversed();
     return {

@@ -28,7 +28,10 @@ export interface LeaseRequest {
 /** In place of the instant until which it lasts: given back, and nobody's until it is taken again. */
 const RELEASED = 0;
 
-/** Whoever shares a file loses power together, and what is held is told from what was held before by its holder. */
+/**
+ * Whoever shares a file loses power together, and what is held is told from what was held before by its holder; one that
+ * is lost with the machine of a server ends a little sooner.
+ */
 const QUICKLY = { isDurable: false } as const;
 
 /** Takes a lease that is free or has run out; null when somebody holds it, be it another task of this process. */
@@ -73,18 +76,14 @@ export function renewLeases(
   database: Database,
   { holder, names, ttlMs }: { readonly holder: string; readonly names: readonly string[]; readonly ttlMs: number },
 ): Promise<ReadonlyMap<string, number>> {
-  return database.transaction(
-    async (tx) => {
-      const until = (await tx.time()) + ttlMs;
-      const rows = await readIn(tx, names, (list) => ({
-        sql: `UPDATE lease SET until_at = ? WHERE holder = ? AND until_at <> ${RELEASED} AND name IN (${list}) RETURNING name, fence`,
-        before: [until, holder],
-      }));
-      return new Map(rows.map((row) => [String(row['name']), Number(row['fence'])]));
-    },
-    // One that is lost with the machine ends a little sooner.
-    QUICKLY,
-  );
+  return database.transaction(async (tx) => {
+    const until = (await tx.time()) + ttlMs;
+    const rows = await readIn(tx, names, (list) => ({
+      sql: `UPDATE lease SET until_at = ? WHERE holder = ? AND until_at <> ${RELEASED} AND name IN (${list}) RETURNING name, fence`,
+      before: [until, holder],
+    }));
+    return new Map(rows.map((row) => [String(row['name']), Number(row['fence'])]));
+  }, QUICKLY);
 }
 
 /** Whether nobody else has taken it. Inside a transaction this holds until its end. */
