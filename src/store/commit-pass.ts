@@ -59,15 +59,15 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
 
 async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | null): Promise<readonly MonitorId[]> {
   const { upstreamId, observedAt, learned } = commit;
-  const rows = await tx.all('SELECT id, document, gone_at FROM monitor WHERE upstream = ?', [upstreamId]);
-  const known = new Map(rows.map((row) => [String(row['id']), row]));
+  const rows = await tx.lists('SELECT id, document, gone_at FROM monitor WHERE upstream = ?', [upstreamId]);
+  const known = new Map(rows.map(([id, document, goneAt]) => [String(id), { document, goneAt }]));
   const changed: MonitorId[] = [];
   const writes: (string | number | null)[][] = [];
   for (const monitor of learned.monitors) {
     const document = JSON.stringify(monitor);
     const row = known.get(monitor.id);
     known.delete(monitor.id);
-    if (row !== undefined && row['document'] === document && row['gone_at'] === null) continue;
+    if (row !== undefined && row.document === document && row.goneAt === null) continue;
     changed.push(monitor.id);
     writes.push([monitor.id, upstreamId, monitor.state, document, observedAt]);
   }
@@ -76,9 +76,7 @@ async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | n
      ON CONFLICT (id) DO UPDATE SET state = excluded.state, document = excluded.document, gone_at = NULL`,
     writes,
   );
-  const gone = [...known.values()]
-    .filter((row) => row['gone_at'] === null)
-    .map((row) => String(row['id']) as MonitorId);
+  const gone = [...known].flatMap(([id, { goneAt }]) => (goneAt === null ? [id as MonitorId] : []));
   await tx.runMany(
     'UPDATE monitor SET gone_at = ? WHERE id = ?',
     gone.map((id) => [observedAt, id]),

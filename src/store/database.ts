@@ -4,10 +4,14 @@ import type { EpochMs } from '../model/time.ts';
 
 export type SqlValue = string | number | Uint8Array | null;
 export type Row = Readonly<Record<string, unknown>>;
+/** A row as its values, in the order of the columns. */
+export type Values = readonly unknown[];
 
 export interface Reader {
   /** Rows of one statement; `?` marks a parameter. */
   readonly all: (sql: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>;
+  /** The same without names, in half the time: for statements that have a thousand rows. */
+  readonly lists: (sql: string, params?: readonly SqlValue[]) => Promise<readonly Values[]>;
   /** What the clock of the database says: the same for every process that uses it, whatever their machines' clocks say. */
   readonly time: () => Promise<EpochMs>;
 }

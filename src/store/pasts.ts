@@ -6,12 +6,12 @@ import type { MonitorPast } from '../model/reported.ts';
 import type { ReportedDay, Span } from '../model/span.ts';
 import { STATES, type State } from '../model/state.ts';
 import type { Day, EpochMs } from '../model/time.ts';
-import { padded, type Reader, type Row } from './database.ts';
+import { padded, type Reader, type SqlValue, type Values } from './database.ts';
 import { parseUpstreamUptime } from './rows.ts';
 
 /** Parameters of one statement; SQLite and Postgres both take far more. */
 const IDS_PER_STATEMENT = 512;
-const KNOWN_STATES: ReadonlySet<string> = new Set(STATES);
+const STATE_BY_NAME: ReadonlyMap<string, State> = new Map(STATES.map((state) => [state, state]));
 
 interface Draft {
   observed: Span[];
@@ -41,57 +41,60 @@ async function readSome(
   { ids, from, drafts }: { ids: readonly MonitorId[]; from: EpochMs; drafts: Map<MonitorId, Draft> },
 ): Promise<void> {
   const list = ids.map(() => '?').join(', ');
-  const draftOf = (row: Row): Draft | undefined => drafts.get(String(row['monitor']) as MonitorId);
   const fromDay = new Date(from).toISOString().slice(0, 10);
+  const each = async (
+    sql: string,
+    params: readonly SqlValue[],
+    take: (draft: Draft, row: Values) => void,
+  ): Promise<void> => {
+    for (const row of await reader.lists(sql, params)) {
+      const draft = drafts.get(String(row[0]) as MonitorId);
+      if (draft !== undefined) take(draft, row);
+    }
+  };
 
-  const observed = await reader.all(
-    `SELECT span.monitor, span.from_at, COALESCE(span.to_at, upstream.monitors_at) AS to_at, span.state
+  await each(
+    `SELECT span.monitor, span.state, span.from_at, COALESCE(span.to_at, upstream.monitors_at)
      FROM span JOIN monitor ON monitor.id = span.monitor JOIN upstream ON upstream.id = monitor.upstream
      WHERE span.monitor IN (${list}) AND (span.to_at IS NULL OR span.to_at > ?) ORDER BY span.monitor, span.from_at`,
     [...ids, from],
+    ({ observed }, row) => observed.push(toSpan(row)),
   );
-  for (const row of observed) draftOf(row)?.observed.push(toSpan(row));
-
-  const reported = await reader.all(
-    `SELECT monitor, from_at, to_at, state FROM reported_span WHERE monitor IN (${list}) AND to_at > ? ORDER BY monitor, from_at`,
+  await each(
+    `SELECT monitor, state, from_at, to_at FROM reported_span WHERE monitor IN (${list}) AND to_at > ? ORDER BY monitor, from_at`,
     [...ids, from],
+    ({ reported }, row) => reported.push(toSpan(row)),
   );
-  for (const row of reported) draftOf(row)?.reported.push(toSpan(row));
-
-  const days = await reader.all(
-    `SELECT * FROM reported_day WHERE monitor IN (${list}) AND day >= ? ORDER BY monitor, day`,
+  await each(
+    `SELECT monitor, day, operational, degraded, major_outage FROM reported_day
+     WHERE monitor IN (${list}) AND day >= ? ORDER BY monitor, day`,
     [...ids, fromDay],
+    ({ reportedDays }, [, day, operational, degraded, majorOutage]) =>
+      reportedDays.push({
+        day: String(day) as Day,
+        operational: Number(operational),
+        degraded: Number(degraded),
+        major_outage: Number(majorOutage),
+      }),
   );
-  for (const row of days) {
-    draftOf(row)?.reportedDays.push({
-      day: String(row['day']) as Day,
-      operational: Number(row['operational']),
-      degraded: Number(row['degraded']),
-      major_outage: Number(row['major_outage']),
-    });
-  }
-
-  const times = await reader.all(
+  await each(
     `SELECT monitor, at, ms FROM response_time WHERE monitor IN (${list}) AND at > ? ORDER BY monitor, at`,
     [...ids, from],
+    ({ responseTimes }, [, at, ms]) => responseTimes.push({ at: Number(at) as EpochMs, ms: Number(ms) }),
   );
-  for (const row of times)
-    draftOf(row)?.responseTimes.push({ at: Number(row['at']) as EpochMs, ms: Number(row['ms']) });
-
-  const details = await reader.all(`SELECT monitor, uptime FROM detail WHERE monitor IN (${list})`, ids);
-  for (const row of details) {
-    const draft = draftOf(row);
-    if (draft !== undefined) draft.uptime = parseUpstreamUptime(row['uptime'] ?? 'null');
-  }
+  await each(`SELECT monitor, uptime FROM detail WHERE monitor IN (${list})`, ids, (draft, [, uptime]) => {
+    draft.uptime = parseUpstreamUptime(uptime ?? 'null');
+  });
 }
 
-function toSpan(row: Row): Span {
-  const state = String(row['state']);
-  if (!KNOWN_STATES.has(state)) {
+function toSpan([monitor, name, from, to]: Values): Span {
+  // One text for all spans in a state: the row's own would stay as long as the span does.
+  const state = STATE_BY_NAME.get(String(name));
+  if (state === undefined) {
     throw new StatusError({
       code: 'STORE_CORRUPT',
-      message: `A stored span of ${String(row['monitor'])} is in no state we know: ${state}.`,
+      message: `A stored span of ${String(monitor)} is in no state we know: ${String(name)}.`,
     });
   }
-  return { state: state as State, from: Number(row['from_at']) as EpochMs, to: Number(row['to_at']) as EpochMs };
+  return { state, from: Number(from) as EpochMs, to: Number(to) as EpochMs };
 }

@@ -114,24 +114,20 @@ export function openPostgres(
     }
   }
 
+  async function answer<Result>(task: (fresh: pg.PoolClient) => Promise<Result>): Promise<Result> {
+    await ready();
+    return guard(place, async () => {
+      const { client, result } = await connected(pool, task);
+      client.release();
+      return result;
+    });
+  }
+
   return {
     ready,
-    all: async (sql, params = []) => {
-      await ready();
-      return guard(place, async () => {
-        const { client, result } = await connected(pool, (fresh) => fresh.query(toQuery(sql, params)));
-        client.release();
-        return result.rows;
-      });
-    },
-    time: async () => {
-      await ready();
-      return guard(place, async () => {
-        const { client, result } = await connected(pool, readTime);
-        client.release();
-        return result;
-      });
-    },
+    all: async (sql, params = []) => (await answer((client) => client.query(toQuery(sql, params)))).rows,
+    lists: async (sql, params = []) => (await answer((client) => client.query(toListQuery(sql, params)))).rows,
+    time: () => answer(readTime),
     listen: (listener) => listenTo(url, listener),
     // The next one waits for this one whatever becomes of it.
     transaction: (task, { isDurable = true, isAlone = true } = {}) =>
@@ -178,6 +174,7 @@ export async function readPostgres<T>(url: string, task: (tables: Reader, versio
 function createWriter(client: pg.PoolClient, place: string): Writer {
   return {
     all: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rows),
+    lists: (sql, params = []) => guard(place, async () => (await client.query(toListQuery(sql, params))).rows),
     run: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rowCount ?? 0),
     runMany: (sql, rows) => guard(place, () => runMany(client, sql, rows)),
     time: () => guard(place, () => readTime(client)),
@@ -209,6 +206,10 @@ async function runMany(client: pg.PoolClient, sql: string, rows: readonly (reado
 
 function toQuery(sql: string, params: readonly SqlValue[]): pg.QueryConfig {
   return { text: numbered(sql), values: params.map(storable) };
+}
+
+function toListQuery(sql: string, params: readonly SqlValue[]): pg.QueryArrayConfig {
+  return { ...toQuery(sql, params), rowMode: 'array' };
 }
 
 /** Postgres keeps no NUL. Upstream text has lost its own where it came in; this is for what visitors send. */

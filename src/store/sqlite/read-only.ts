@@ -9,8 +9,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { toEpochMs } from '../../model/time.ts';
-import type { Database, Row, SqlValue } from '../database.ts';
+import type { Database, SqlValue } from '../database.ts';
 import { migrationsAfter, outdated } from '../migrations.ts';
+import { listsOf, rowsOf } from './statement.ts';
 import { versionOf } from './version.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
@@ -29,13 +30,13 @@ export function openSqliteReadOnly(file: string): Database {
     opened = null;
   }
 
-  function read(sql: string, params: readonly SqlValue[]): readonly Row[] {
+  function read<Rows>(sql: string, take: (statement: StatementSync) => Rows): Rows {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const seen = lookAt(file);
       if (opened !== null && !isAsOpened(opened, seen)) close();
       opened ??= open(file, seen);
       try {
-        const rows = statementOf(opened, sql).all(...params) as readonly Row[];
+        const rows = take(statementOf(opened, sql));
         // Nobody keeps a writer from a file without a log while it is read.
         if (isAsOpened(opened, lookAt(file))) return rows;
       } catch (error) {
@@ -45,14 +46,17 @@ export function openSqliteReadOnly(file: string): Database {
     throw new Error('it changes faster than it can be read');
   }
 
-  const all: Database['all'] = async (sql, params = []) => {
+  async function tell<Rows>(sql: string, take: (statement: StatementSync) => Rows): Promise<Rows> {
     try {
-      return read(sql, params);
+      return read(sql, take);
     } catch (error) {
       close();
       throw isStatusError(error) ? error : unreadable(file, error);
     }
-  };
+  }
+
+  const all: Database['all'] = (sql, params: readonly SqlValue[] = []) => tell(sql, (found) => rowsOf(found, params));
+  const lists: Database['lists'] = (sql, params = []) => tell(sql, (found) => listsOf(found, params));
   const time: Database['time'] = async () => {
     const [row] = await all("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now");
     return toEpochMs(Number(row?.['now']));
@@ -61,10 +65,11 @@ export function openSqliteReadOnly(file: string): Database {
   return {
     isReadOnly: true,
     all,
+    lists,
     time,
     // Who reads a folder that cannot be written looks at it now and then.
     listen: () => async () => undefined,
-    transaction: (task) => task({ all, time, run: refuse, runMany: refuse, announce: refuse }),
+    transaction: (task) => task({ all, lists, time, run: refuse, runMany: refuse, announce: refuse }),
     backup: refuse,
     truncateLog: refuse,
     close: async () => close(),

@@ -6,9 +6,10 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
-import type { Database, Row, Writer } from '../database.ts';
+import type { Database, Writer } from '../database.ts';
 import type { OnOlder } from '../migrations.ts';
 import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
+import { listsOf, rowsOf } from './statement.ts';
 import { requireVersion } from './version.ts';
 
 /** How long a writer of another process is waited for. */
@@ -82,9 +83,9 @@ export async function copySqlite(file: string, target: string): Promise<void> {
 /** Opens a database that this process has open already, for another thread that only reads. */
 export function openSqliteReader(file: string): Database {
   const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
-  const { all, time, listen, close } = createDatabase(reading, reading);
+  const { all, lists, time, listen, close } = createDatabase(reading, reading);
   const refuse = () => Promise.reject(new Error('this connection only reads'));
-  return { all, time, listen, transaction: refuse, backup: refuse, truncateLog: refuse, close };
+  return { all, lists, time, listen, transaction: refuse, backup: refuse, truncateLog: refuse, close };
 }
 
 function connect(file: string, now: number, onOlder: OnOlder): Pick<OpenedSqlite, 'database' | 'copy'> {
@@ -141,7 +142,8 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   const inTurn = pLimit(1);
 
   const writer: Writer = {
-    all: async (sql, params = []) => prepared(writing, writeStatements, sql).all(...params) as readonly Row[],
+    all: async (sql, params = []) => rowsOf(prepared(writing, writeStatements, sql), params),
+    lists: async (sql, params = []) => listsOf(prepared(writing, writeStatements, sql), params),
     run: async (sql, params = []) => Number(prepared(writing, writeStatements, sql).run(...params).changes),
     runMany: async (sql, rows) => {
       const statement = prepared(writing, writeStatements, sql);
@@ -167,8 +169,8 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   }
 
   return {
-    all: async (sql, params = []) =>
-      guard(() => prepared(reading, readStatements, sql).all(...params) as readonly Row[]),
+    all: async (sql, params = []) => guard(() => rowsOf(prepared(reading, readStatements, sql), params)),
+    lists: async (sql, params = []) => guard(() => listsOf(prepared(reading, readStatements, sql), params)),
     time: async () => guard(() => timeOf(reading, readStatements)),
     // Who shares the file looks at it now and then.
     listen: () => async () => undefined,
