@@ -100,15 +100,15 @@ function cellsOf(timeline: readonly TimelineSpan[], days: readonly Day[], option
   const list = steadyListOf(days, options.zone);
   return days.map((day, index) => {
     const { interval, cells } = list[index] as SteadyDay;
-    if (interval.to > options.now) return dayCell(timeline, day, options);
+    if (interval.to > options.now) return dayCell(timeline, { day, interval }, options);
     // A span that holds for weeks is looked up once.
     if (!holds(span, interval)) {
       span = timeline[firstEndingAfter(timeline, interval.from)];
       look = span === undefined ? '' : `${span.state} ${span.provenance} ${span.counted ?? ''}`;
-      if (!holds(span, interval)) return dayCell(timeline, day, options);
+      if (!holds(span, interval)) return dayCell(timeline, { day, interval }, options);
     }
     const steady = span;
-    return cells.getOrInsertComputed(look, () => dayCell([steady], day, options));
+    return cells.getOrInsertComputed(look, () => dayCell([steady], { day, interval }, options));
   });
 }
 
@@ -118,10 +118,9 @@ function holds(span: TimelineSpan | undefined, { from, to }: Interval): span is 
 
 function dayCell(
   timeline: readonly TimelineSpan[],
-  day: Day,
-  { zone, now, blipFloorMs = DEFAULT_BLIP_FLOOR_MS }: DayOptions,
+  { day, interval }: { readonly day: Day; readonly interval: Interval },
+  { now, blipFloorMs = DEFAULT_BLIP_FLOOR_MS }: DayOptions,
 ): DayCell {
-  const interval = intervalOfDay(day, zone);
   const elapsed = { from: interval.from, to: earlier(interval.to, now) };
   const elapsedMs = Math.max(0, elapsed.to - elapsed.from);
   const pieces = cutTimeline(timeline, elapsed);

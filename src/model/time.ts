@@ -108,10 +108,19 @@ const dayLists = new LRUCache<string, readonly Day[]>({ max: 64 });
 /** Days kept for a zone; eleven years. */
 const CACHED_DAYS_MAX = 4_096;
 
+/** Half a year where clocks change: the days of a bar are in one or two, those of a calendar in three. */
+interface Offset {
+  readonly from: number;
+  readonly to: number;
+  readonly ms: number;
+}
+
+const CACHED_OFFSETS_MAX = 8;
+
 interface ZoneCache {
   readonly intervals: LRUCache<Day, Interval>;
-  /** The stretch of one offset that was asked for last. */
-  offset: { readonly from: number; readonly to: number; readonly ms: number };
+  /** Stretches of one offset, the one that was asked for last in front. */
+  readonly offsets: Offset[];
 }
 
 /** A site has one zone, or a few. */
@@ -122,23 +131,32 @@ function zoneCacheOf(zone: string): ZoneCache {
   if (known !== undefined) return known;
   const created: ZoneCache = {
     intervals: new LRUCache({ max: CACHED_DAYS_MAX }),
-    offset: { from: 0, to: 0, ms: 0 },
+    offsets: [],
   };
   zoneCaches.set(zone, created);
   return created;
 }
 
 function offsetAt(at: EpochMs, zone: string): number {
-  const cache = zoneCacheOf(zone);
-  if (at >= cache.offset.from && at < cache.offset.to) return cache.offset.ms;
+  const { offsets } = zoneCacheOf(zone);
+  const index = offsets.findIndex(({ from, to }) => at >= from && at < to);
+  const offset = offsets[index] ?? findOffset(at, zone);
+  if (index !== 0) {
+    if (index > 0) offsets.splice(index, 1);
+    else if (offsets.length === CACHED_OFFSETS_MAX) offsets.pop();
+    offsets.unshift(offset);
+  }
+  return offset.ms;
+}
+
+function findOffset(at: EpochMs, zone: string): Offset {
   const here = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
   // The previous transition is strictly before; asked from one instant later, a change right at `at` is found too.
   const previous = here.add({ nanoseconds: 1 }).getTimeZoneTransition('previous');
   const next = here.getTimeZoneTransition('next');
-  cache.offset = {
+  return {
     from: previous?.epochMilliseconds ?? Number.NEGATIVE_INFINITY,
     to: next?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
     ms: here.offsetNanoseconds / 1e6,
   };
-  return cache.offset.ms;
 }

@@ -132,7 +132,8 @@ export function cutTimeline(timeline: readonly TimelineSpan[], window: Interval)
   for (let index = firstEndingAfter(timeline, window.from); index < timeline.length; index += 1) {
     const span = timeline[index];
     if (span === undefined || span.from >= window.to) break;
-    pieces.push({ ...span, from: later(span.from, window.from), to: earlier(span.to, window.to) });
+    const isWhole = span.from >= window.from && span.to <= window.to;
+    pieces.push(isWhole ? span : { ...span, from: later(span.from, window.from), to: earlier(span.to, window.to) });
   }
   return pieces;
 }

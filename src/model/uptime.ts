@@ -146,15 +146,45 @@ const counted = new WeakMap<readonly TimelineSpan[], { readonly now: EpochMs; re
 export function uptimePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Periods {
   const known = counted.get(timeline);
   if (known?.now === now) return known.periods;
-  const periods = {
-    '24h': uptimeOf(timeline, windowOf('24h', now)),
-    '7d': uptimeOf(timeline, windowOf('7d', now)),
-    '30d': uptimeOf(timeline, windowOf('30d', now)),
-    '90d': uptimeOf(timeline, windowOf('90d', now)),
-    '365d': uptimeOf(timeline, windowOf('365d', now)),
-  };
+  const periods = periodsOf(timeline, now);
   counted.set(timeline, { now, periods });
   return periods;
+}
+
+/** All of them in one walk from `now` backwards: each longer window goes on where the one before ended. */
+function periodsOf(timeline: readonly TimelineSpan[], now: EpochMs): Periods {
+  const shown = emptyMsByState();
+  let counted: Record<State, number> | null = null;
+  let coveredMs = 0;
+  const add = ({ state, counted: counting }: TimelineSpan, ms: number): void => {
+    coveredMs += ms;
+    if (counting !== undefined) counted ??= { ...shown };
+    shown[state] += ms;
+    if (counted !== null) counted[counting ?? state] += ms;
+  };
+  let index = timeline.length - 1;
+  let to = now;
+  const figures = (period: UptimePeriod): Uptime => {
+    const { from } = windowOf(period, now);
+    for (let span = timeline[index]; span !== undefined && span.to > from; span = timeline[index]) {
+      const ms = Math.min(span.to, to) - Math.max(span.from, from);
+      if (ms > 0) add(span, ms);
+      if (span.from < from) break;
+      index -= 1;
+    }
+    to = from;
+    const uncoveredMs = now - from - coveredMs;
+    const withUnknown = (ms: MsByState): MsByState => ({ ...ms, unknown: ms.unknown + uncoveredMs });
+    const all = withUnknown(shown);
+    return uptimeOfMs(all, counted === null ? all : withUnknown(counted));
+  };
+  return {
+    '24h': figures('24h'),
+    '7d': figures('7d'),
+    '30d': figures('30d'),
+    '90d': figures('90d'),
+    '365d': figures('365d'),
+  };
 }
 
 /** The window of `period` that ends at `now`. */

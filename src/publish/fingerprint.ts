@@ -13,7 +13,7 @@ export function fingerprintOf(data: unknown): string {
 }
 
 /**
- * The same of data whose parts, and the items of parts that are lists, are shared with other data: each of them is read
+ * The same, in fewer letters, of data whose parts, and the items of parts that are lists, are shared with other data: each of them is read
  * once however many files are made from it.
  */
 export function partsFingerprint(parts: object): string {
@@ -23,6 +23,6 @@ export function partsFingerprint(parts: object): string {
       name,
       Array.isArray(part) ? part.map(digestOf) : digestOf(part),
     ]);
-    return hash('sha256', JSON.stringify(digests), 'hex');
+    return hash('sha256', JSON.stringify(digests), 'base64url');
   });
 }

@@ -5,6 +5,7 @@ import { readModules } from '../../publish/draw/module-graph.ts';
 import type { Renderer } from '../../publish/draw/renderer.ts';
 import { badgeData, pageBadges } from '../../publish/files/badge-data.ts';
 import type { VersionOf } from '../../publish/files/file-entry.ts';
+import type { KindFacts } from '../../publish/files/file-kind.ts';
 import { pageFiles } from '../../publish/files/files.ts';
 import { fingerprintOf } from '../../publish/fingerprint.ts';
 import { PUBLISHER_MODULE, type PublisherOptions } from '../../publish/publisher.ts';
@@ -27,10 +28,13 @@ export function drawingWith(
   renderer: Renderer,
 ): Pick<PublisherOptions, 'renderer' | 'filesOf' | 'dataOf' | 'siteFilesOf'> {
   modules();
+  const versions = new Map<KindFacts, string>();
   return {
     renderer: {
       versionOf: (kind) =>
-        kind.page === null ? moduleVersion(kind) : fingerprintOf([moduleVersion(kind), renderer.versionOf(kind.page)]),
+        versions.getOrInsertComputed(kind, ({ page }) =>
+          page === null ? moduleVersion(kind) : fingerprintOf([moduleVersion(kind), renderer.versionOf(page)]),
+        ),
       render: async (kind, view) => {
         const { html, csp } = await renderer.render(kind as never, view as never);
         return { body: html, csp };

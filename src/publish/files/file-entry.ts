@@ -23,6 +23,9 @@ export interface FileEntry {
   draw(renderer: PageRenderer): Promise<Drawn>;
 }
 
+/** In hexadecimal digits: among a dozen kinds and their versions no two have the same. */
+const MARK_LENGTH = 16;
+
 export interface FileEntryInit<Inputs> {
   /** Plain data that JSON can hold. */
   readonly inputs: () => Inputs;
@@ -64,7 +67,23 @@ export function fileEntry<Inputs extends object>(
 /** Tells what draws a kind, as one text: two with one version draw the same bytes from the same inputs. */
 export type VersionOf = (kind: KindFacts) => string;
 
-/** What a file's bytes follow from, as one text: what it is made from, and what makes it. */
+/** What a file's bytes follow from, as one text: what makes it, and what it is made from. */
 export function keyOf({ kind, fingerprint }: FileEntry, versionOf: VersionOf): string {
-  return fingerprintOf([kind.name, versionOf(kind), fingerprint]);
+  return markOf(kind, versionOf(kind)) + fingerprint;
+}
+
+interface Mark {
+  readonly version: string;
+  readonly mark: string;
+}
+
+/** A page has hundreds of files of a dozen kinds. */
+const marks = new WeakMap<KindFacts, Mark>();
+
+function markOf(kind: KindFacts, version: string): string {
+  const known = marks.get(kind);
+  if (known?.version === version) return known.mark;
+  const mark = fingerprintOf([kind.name, version]).slice(0, MARK_LENGTH);
+  marks.set(kind, { version, mark });
+  return mark;
 }

@@ -9,9 +9,11 @@ import {
   dayOf,
   daysUntil,
   type EpochMs,
+  type Interval,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
+  type ResponseTime,
   responseTimeFigures,
   toEpochMs,
   UPTIME_PERIODS,
@@ -46,7 +48,14 @@ export interface BadgeSubjects {
 
 /** Everything that any badge of the page shows; plain data, to be kept with a release. */
 export function badgeSubjects(model: PageModel): BadgeSubjects {
-  const measured = model.components.map((component) => measure(model, component));
+  const days = daysUntil(dayOf(model.asOf, model.settings.timezone), BAR_DAYS);
+  const measured = model.components.map(
+    (component): Measured => ({
+      component,
+      uptimes: uptimePeriods(component.timeline, model.asOf),
+      cells: barCells(component, days, model),
+    }),
+  );
   const groups = model.groups
     .map((group) => ({ group, members: measured.filter(({ component }) => component.definition.groupId === group.id) }))
     .filter(({ members }) => members.length > 0);
@@ -76,15 +85,6 @@ interface Measured extends ComponentDays {
   readonly uptimes: Readonly<Record<UptimePeriod, Uptime>>;
 }
 
-function measure(model: PageModel, component: ComponentModel): Measured {
-  const days = daysUntil(dayOf(model.asOf, model.settings.timezone), BAR_DAYS);
-  return {
-    component,
-    uptimes: uptimePeriods(component.timeline, model.asOf),
-    cells: barCells(component, days, model),
-  };
-}
-
 function badgeSubject(model: PageModel, name: string, members: readonly Measured[]): BadgeSubject {
   const ids = new Set(members.map(({ component }) => component.definition.id));
   const lastDay = windowOf('24h', model.asOf);
@@ -97,12 +97,19 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
     uptime: uptimeRatios(model, members),
     responseTime:
       figures === null ? upstreamAverage(model, members) : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
-    responseSeries: bucketed(samples, lastDay, RESPONSE_POINTS).map((bucket) => bucket.figures?.averageMs ?? null),
+    responseSeries: seriesOf(samples, lastDay),
     days: combinedDays(members, BAR_DAYS),
     ...wantedEvents(model, ({ componentIds }) => componentIds.some((id) => ids.has(id))),
     timezone: model.settings.timezone,
     now: model.asOf,
   };
+}
+
+const NO_SERIES: BadgeSubject['responseSeries'] = Array.from({ length: RESPONSE_POINTS }, () => null);
+
+function seriesOf(samples: readonly ResponseTime[], window: Interval): BadgeSubject['responseSeries'] {
+  if (samples.length === 0) return NO_SERIES;
+  return bucketed(samples, window, RESPONSE_POINTS).map(({ figures }) => figures?.averageMs ?? null);
 }
 
 function upstreamAverage({ asOf }: PageModel, members: readonly Measured[]): BadgeSubject['responseTime'] {
@@ -112,8 +119,13 @@ function upstreamAverage({ asOf }: PageModel, members: readonly Measured[]): Bad
 }
 
 function uptimeRatios({ settings }: PageModel, members: readonly Measured[]): BadgeSubject['uptime'] {
-  const ratioOf = (period: UptimePeriod) =>
-    settings.showUptime ? combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio : null;
+  const [only] = members;
+  const ratioOf = (period: UptimePeriod): number | null => {
+    if (!settings.showUptime) return null;
+    // Of most subjects there is one.
+    if (only !== undefined && members.length === 1) return only.uptimes[period].ratio;
+    return combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio;
+  };
   const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
   return Object.fromEntries(periods.map((period) => [period, ratioOf(period)])) as BadgeSubject['uptime'];
 }

@@ -24,14 +24,17 @@ export interface ComponentDays {
  */
 export function combinedDays(members: readonly ComponentDays[], dayCount: number): string {
   const joined = members.map(({ component, cells }) => ({ cells, since: firstKnownAt(component.timeline) }));
-  const [only] = joined;
+  const states: State[] = [];
   let letters = '';
   for (let index = 0; index < dayCount; index += 1) {
-    const state =
-      only !== undefined && joined.length === 1
-        ? stateOn(only, index)
-        : combinedState(joined.flatMap((one) => stateOn(one, index) ?? []));
-    letters += LOOKS[state ?? 'unknown'].letter;
+    states.length = 0;
+    for (const one of joined) {
+      const state = stateOn(one, index);
+      if (state !== null) states.push(state);
+    }
+    const [only = 'unknown'] = states;
+    // That of one paused component is paused.
+    letters += LOOKS[states.length < 2 ? only : combinedState(states)].letter;
   }
   return letters;
 }

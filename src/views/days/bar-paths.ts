@@ -10,7 +10,9 @@ export interface BarPath {
 const WELL = 'o';
 /** Marks at least as tall as those of good days. */
 const COVERING = 'dpmt';
+const COVERED = new RegExp(`[${COVERING}]`, 'g');
 const NO_DATA = 'u';
+const NO_DATA_HEIGHTS = [1.8, 4, 6.2];
 const BRIEF = 'b';
 
 /**
@@ -21,14 +23,19 @@ export function barPaths(letters: string): BarPath[] {
   const lower = letters.toLowerCase();
   const byLetter = new Map<string, string>();
   const draw = (letter: string, line: string) => byLetter.set(letter, (byLetter.get(letter) ?? '') + line);
-  const isCovered = (letter: string) => letter !== WELL && COVERING.includes(letter) && lower.includes(WELL);
-  for (const run of letterRuns([...lower].map((letter) => (isCovered(letter) ? WELL : letter)).join(''))) {
-    const heights = run.letter === NO_DATA ? [1.8, 4, 6.2] : [4];
-    for (const y of heights) draw(run.letter, `M${run.from} ${y}h${run.length}`);
+  const hasWell = lower.includes(WELL);
+  const isCovered = (letter: string) => hasWell && COVERING.includes(letter);
+  const below = hasWell ? lower.replace(COVERED, WELL) : lower;
+  for (const { letter, from, length } of letterRuns(below)) {
+    if (letter === NO_DATA) for (const y of NO_DATA_HEIGHTS) draw(letter, `M${from} ${y}h${length}`);
+    else draw(letter, `M${from} 4h${length}`);
   }
-  for (const run of letterRuns(lower)) if (isCovered(run.letter)) draw(run.letter, `M${run.from} 4h${run.length}`);
-  for (const [index, letter] of [...letters].entries())
-    if (letter !== letter.toLowerCase()) draw(BRIEF, `M${index} 7.5h1`);
+  if (below !== lower)
+    for (const { letter, from, length } of letterRuns(lower))
+      if (isCovered(letter)) draw(letter, `M${from} 4h${length}`);
+  if (letters !== lower)
+    for (let index = 0; index < letters.length; index += 1)
+      if (letters[index] !== lower[index]) draw(BRIEF, `M${index} 7.5h1`);
   return [...byLetter].map(([letter, d]) => ({ letter, d }));
 }
 

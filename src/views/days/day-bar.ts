@@ -75,29 +75,33 @@ function letterOf({ state, hadBlip }: DayCell): string {
   return hadBlip ? letter.toUpperCase() : letter;
 }
 
-const NOTHING: DayDetail = { text: '', incidents: [] };
+const NO_INCIDENTS: DayDetail['incidents'] = [];
+const NOTHING: DayDetail = { text: '', incidents: NO_INCIDENTS };
 
 /** How long the day was in each state but the usual one, worst first, and its incidents. */
-function dayDetail(
-  { words, format }: ViewContext<PageFrame>,
-  cell: DayCell,
-  incidents: readonly IncidentHead[],
-): DayDetail {
-  if (incidents.length === 0 && cell.msByState[cell.state] === cell.elapsedMs) return NOTHING;
-  const { from, to } = cell.interval;
-  const elapsed = from + Math.max(1, cell.elapsedMs);
-  const states = STATES_BY_IMPACT.filter((state) => cell.msByState[state] > 0);
+function dayDetail(context: ViewContext<PageFrame>, cell: DayCell, incidents: readonly IncidentHead[]): DayDetail {
+  const text = cell.msByState[cell.state] === cell.elapsedMs ? '' : troubleText(context, cell);
+  const told = incidentsOn(cell, incidents);
+  return text === '' && told.length === 0 ? NOTHING : { text, incidents: told };
+}
+
+function troubleText({ words, format }: ViewContext<PageFrame>, { state: named, msByState }: DayCell): string {
+  const states = STATES_BY_IMPACT.filter((state) => msByState[state] > 0);
+  if (states.length < 2) return '';
   const troubles = states.filter((state) => state !== 'operational');
   // What the day is called stands beside it.
-  const isNamed = troubles.length === 1 && troubles[0] === cell.state;
-  const write = (state: State) =>
-    `${isNamed ? '' : `${stateWord(state, words)} `}${format.duration(cell.msByState[state])}`;
-  return {
-    text: states.length < 2 ? '' : troubles.map(write).join(', '),
-    incidents: incidents
-      .filter((one) => one.startedAt < Math.min(to, elapsed) && (one.endedAt === null || one.endedAt > from))
-      .map(({ slug, title }) => ({ slug, title })),
-  };
+  const isNamed = troubles.length === 1 && troubles[0] === named;
+  const write = (state: State) => `${isNamed ? '' : `${stateWord(state, words)} `}${format.duration(msByState[state])}`;
+  return troubles.map(write).join(', ');
+}
+
+/** A page has thousands of days, and most of them have none. */
+function incidentsOn({ interval, elapsedMs }: DayCell, incidents: readonly IncidentHead[]): DayDetail['incidents'] {
+  const { from, to } = interval;
+  const until = Math.min(to, from + Math.max(1, elapsedMs));
+  const touches = ({ startedAt, endedAt }: IncidentHead) => startedAt < until && (endedAt === null || endedAt > from);
+  if (!incidents.some(touches)) return NO_INCIDENTS;
+  return incidents.filter(touches).map(({ slug, title }) => ({ slug, title }));
 }
 
 /** Incidents of a page by the component they are about. */

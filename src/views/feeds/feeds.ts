@@ -72,8 +72,10 @@ export interface FeedUpdateView {
 
 /** Everything that a feed is made from. */
 export interface FeedInputs {
-  readonly head: FeedHead;
   readonly page: FeedPage;
+  /** Null: the whole page. */
+  readonly component: FeedComponent | null;
+  readonly description: string;
   /** Of the history feed: each story is one item. */
   readonly isHistory: boolean;
   /** When the page was first defined; null where there is a story. */
@@ -81,12 +83,18 @@ export interface FeedInputs {
   readonly stories: readonly FeedStory[];
 }
 
-export type FeedHead = Omit<FeedView, 'items' | 'updatedAt'>;
+type FeedHead = Omit<FeedView, 'items' | 'updatedAt'>;
 
-/** What items say of their page. One object for all feeds of a page. */
+/** What feeds and their items say of their page. One object for all feeds of a page. */
 interface FeedPage {
   readonly id: string;
+  readonly title: string;
   readonly settings: Pick<PageModel['settings'], 'url' | 'locale' | 'timezone'>;
+}
+
+interface FeedComponent {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** An incident or a maintenance, and the names of the components it is about. */
@@ -105,10 +113,12 @@ export interface PageFeeds {
 export function feedInputs(model: PageModel): PageFeeds {
   const { ofPage, ofComponent } = feedStories(model);
   const { url, locale, timezone } = model.settings;
-  const page: FeedPage = { id: model.definition.id, settings: { url, locale, timezone } };
-  const inputsOf = (head: FeedHead, told: readonly Story[], isHistory: boolean): FeedInputs => ({
-    head,
+  const { id, title } = model.definition;
+  const page: FeedPage = { id, title: cleanLine(title), settings: { url, locale, timezone } };
+  const inputsOf = (component: ComponentModel | undefined, told: readonly Story[], isHistory: boolean): FeedInputs => ({
     page,
+    component: component === undefined ? null : { id: component.definition.id, name: component.name },
+    description: describedAs(model, component),
     isHistory,
     emptySince: told.length === 0 ? model.knownSince : null,
     stories: told.map((story) => ({ ...story, components: affectedNames(model, story.event) })),
@@ -116,15 +126,16 @@ export function feedInputs(model: PageModel): PageFeeds {
   return {
     of: (component) => {
       const told = component === undefined ? ofPage : ofComponent(component.definition.id);
-      return inputsOf(feedHead(model, component), told, false);
+      return inputsOf(component, told, false);
     },
-    history: () => inputsOf(historyHead(model), ofPage, true),
+    history: () => inputsOf(undefined, ofPage, true),
   };
 }
 
 /** The feed of these inputs; made once, since it is written in several formats. */
 export const feedView = remembered((inputs: FeedInputs): FeedView => {
-  const { head, page, isHistory, emptySince, stories } = inputs;
+  const { page, isHistory, emptySince, stories } = inputs;
+  const head = isHistory ? historyHead(inputs) : feedHead(inputs);
   const known = itemsOf(page);
   const items = isHistory
     ? stories.map((story) => storyItem(page, story))
@@ -146,34 +157,30 @@ function remembered<From extends object, Made>(make: (from: From) => Made): (fro
   return (from) => made.getOrInsertComputed(from, make);
 }
 
-function feedHead(model: PageModel, component: ComponentModel | undefined): FeedHead {
-  const path = component === undefined ? '' : componentPath(component.definition.id);
-  const title = cleanLine(model.definition.title);
-  const id =
-    component === undefined
-      ? uuidOf('page', model.definition.id)
-      : uuidOf('component', model.definition.id, component.definition.id);
+function feedHead({ page, component, description }: FeedInputs): FeedHead {
+  const path = component === null ? '' : componentPath(component.id);
+  const id = component === null ? uuidOf('page', page.id) : uuidOf('component', page.id, component.id);
   return {
     id: `urn:uuid:${id}`,
-    title: component === undefined ? title : `${title}: ${cleanLine(component.name)}`,
-    description: describedAs(model, component),
-    language: model.settings.locale,
-    pageUrl: absoluteUrl(model, path),
-    atomUrl: absoluteUrl(model, `${path}feed.atom`),
-    rssUrl: absoluteUrl(model, `${path}feed.rss`),
-    jsonUrl: absoluteUrl(model, `${path}feed.json`),
-    author: title,
+    title: component === null ? page.title : `${page.title}: ${cleanLine(component.name)}`,
+    description,
+    language: page.settings.locale,
+    pageUrl: absoluteUrl(page, path),
+    atomUrl: absoluteUrl(page, `${path}feed.atom`),
+    rssUrl: absoluteUrl(page, `${path}feed.rss`),
+    jsonUrl: absoluteUrl(page, `${path}feed.json`),
+    author: page.title,
   };
 }
 
-function historyHead(model: PageModel): FeedHead {
-  const title = cleanLine(model.definition.title);
+function historyHead(inputs: FeedInputs): FeedHead {
+  const { page } = inputs;
   return {
-    ...feedHead(model, undefined),
-    id: `urn:uuid:${uuidOf('history', model.definition.id)}`,
-    title: `${title}: ${wordsOf(model.settings.locale).historyTitle}`,
-    atomUrl: absoluteUrl(model, 'history.atom'),
-    rssUrl: absoluteUrl(model, 'history.rss'),
+    ...feedHead(inputs),
+    id: `urn:uuid:${uuidOf('history', page.id)}`,
+    title: `${page.title}: ${wordsOf(page.settings.locale).historyTitle}`,
+    atomUrl: absoluteUrl(page, 'history.atom'),
+    rssUrl: absoluteUrl(page, 'history.rss'),
     jsonUrl: null,
   };
 }

@@ -11,8 +11,7 @@ import {
   type State,
   type Uptime,
   upstreamOf,
-  uptimeOf,
-  windowOf,
+  uptimePeriods,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/combined-days.ts';
 import { responseSparkOf, type SparkView } from '../component/response-chart.ts';
@@ -97,7 +96,7 @@ export function longListOf(context: ViewContext, days: DaysView): LongListView |
     failing: shown.map((component) =>
       componentRow(context, days, {
         component,
-        uptime: uptimeOf(component.timeline, windowOf('90d', model.asOf)),
+        uptime: uptimePeriods(component.timeline, model.asOf)['90d'],
         incidents: incidents.get(component.definition.id) ?? [],
       }),
     ),
@@ -118,7 +117,7 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
   const isLong = isLongList(model);
   const above = new Set(isLong ? failingOf(model).slice(0, FAILING_MAX) : []);
   return sectionsOf(model).map(({ group, members: components }) => {
-    const uptimes = components.map((one) => uptimeOf(one.timeline, windowOf('90d', model.asOf)));
+    const uptimes = components.map((one) => uptimePeriods(one.timeline, model.asOf)['90d']);
     const rows = components.map((one, index) => {
       const row = componentRow(context, days, {
         component: one,

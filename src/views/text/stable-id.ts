@@ -13,11 +13,16 @@ const SHORT_ID_LENGTH = 12;
 export type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source' | 'history';
 
 /** Every file of a page names the same few things, release after release. */
+const shortIds = new LRUCache<string, string>({ max: 4_096, memoMethod: shortIdOf });
 const digests = new LRUCache<string, Buffer>({ max: 4_096, memoMethod: (text) => hash('sha256', text, 'buffer') });
 
 /** Twelve characters like Statuspage's own ids: 60 bits of SHA-256 over kind and parts, in base 32. */
 export function shortId(kind: IdKind, ...parts: readonly string[]): string {
-  const digest = idDigest(kind, parts);
+  return shortIds.memo(JSON.stringify([kind, ...parts]));
+}
+
+function shortIdOf(text: string): string {
+  const digest = hash('sha256', text, 'buffer');
   let id = '';
   let bits = 0;
   let pending = 0;

@@ -8,6 +8,7 @@ import {
   combinedUptime,
   emptyMsByState,
   FORMULA_VERSION,
+  UPTIME_PERIODS,
   uptimeOf,
   uptimeOfMs,
   uptimePeriods,
@@ -15,6 +16,7 @@ import {
 } from '../../../src/model/uptime.ts';
 import { randomHistory, randomOf, TEST_SCALE } from './random-history.ts';
 
+const PERIODS = Object.keys(UPTIME_PERIODS) as (keyof typeof UPTIME_PERIODS)[];
 const WINDOW = { from: toEpochMs(0), to: toEpochMs(10_000) };
 
 function timeline(...pieces: readonly (readonly [State, number, number])[]): TimelineSpan[] {
@@ -118,6 +120,18 @@ describe('uptimePeriods', () => {
     expect(periods['365d'].ratio).toBe(1 - 0.5 / 100);
     expect(periods['365d'].coverageRatio).toBe(100 / 365);
     expect(windowOf('7d', now)).toEqual({ from: now - 7 * DAY_MS, to: now });
+  });
+
+  it('is, in each period, what that window has by itself, wherever the time line begins and ends', () => {
+    const random = randomOf(365);
+    for (let round = 0; round < 200 * TEST_SCALE; round += 1) {
+      const days = 1 + Math.floor(random() * 500);
+      const window = { from: toEpochMs(DAY_MS), to: toEpochMs((1 + days) * DAY_MS) };
+      const line = timelineOf(randomHistory(random, window), window);
+      const now = toEpochMs(window.to + Math.floor((random() - 0.3) * 20 * DAY_MS));
+      const alone = Object.fromEntries(PERIODS.map((period) => [period, uptimeOf(line, windowOf(period, now))]));
+      expect(uptimePeriods(line, now)).toEqual(alone);
+    }
   });
 });
 
