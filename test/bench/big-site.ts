@@ -26,7 +26,7 @@ import { createPublisher, type Publisher, type PublisherOptions } from '../../sr
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { PassCommit, Store } from '../../src/store/store.ts';
 
 /** 2026-11-21, 10:13 in Berlin. */
 export const START: EpochMs = toEpochMs(Date.parse('2026-11-21T09:13:00Z'));
@@ -55,8 +55,8 @@ export interface BigSite {
   readonly clock: { now: EpochMs };
   /** The publisher of the next process on the same data: it remembers nothing. The first one is to be closed before. */
   readonly reopen: (overrides?: Partial<PublisherOptions>) => Promise<Pick<BigSite, 'publisher' | 'look'>>;
-  /** Commits what an upstream would answer when the first monitor of a page is in another state. */
-  readonly change: (page: number, state: State) => Promise<void>;
+  /** What an upstream would answer when the first monitor of a page is in another state: `commit` is what takes it in. */
+  readonly answer: (page: number, state: State) => { readonly commit: () => Promise<unknown> };
   readonly close: () => Promise<void>;
 }
 
@@ -121,14 +121,14 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     ...(await reopen(init.overrides)),
     clock,
     reopen,
-    change: async (page, state) => {
+    answer: (page, state) => {
       const upstream = Math.floor(page / PAGES_PER_UPSTREAM);
       states.set(monitorOf(init, page, 0), state);
       const monitors = monitorsOf(init, upstream).map((monitor) => ({
         ...monitor,
         state: states.get(monitor.id) ?? monitor.state,
       }));
-      await store.commitPass({
+      const pass: PassCommit = {
         upstreamId: `u${upstream}`,
         observedAt: clock.now,
         learned: {
@@ -138,7 +138,8 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
         },
         continuity: 'continuous',
         spanChanges: [{ monitor: monitorOf(init, page, 0), at: clock.now, state }],
-      });
+      };
+      return { commit: () => store.commitPass(pass) };
     },
     close: async () => {
       for (const publisher of publishers) await publisher.close();

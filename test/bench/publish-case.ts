@@ -37,7 +37,7 @@ export interface Change {
   readonly steps: Readonly<Record<Step, number>>;
   /** Of all threads of the process, until then. */
   readonly cpuMs: number;
-  /** What follows: old releases pruned, the site's own files published. */
+  /** What follows until the next change can begin. */
   readonly afterMs: number;
   readonly filesDrawn: number;
 }
@@ -144,8 +144,9 @@ async function changeOne(task: PublishCase, { site, next, marks, index }: Going)
     Math.floor(index / Math.min(task.pages, task.fullPages)) % 2 === 0 ? 'major_outage' : 'operational';
   site.clock.now = toEpochMs(site.clock.now + STEP_MS);
   const before = currentNumber(site.folders, slug);
+  const answer = site.answer(page, state);
   marks.begin(join(site.folders.publicSite, slug));
-  await site.change(page, state);
+  await answer.commit();
   marks.mark('commit');
   const seen = await next.look();
   marks.mark('look');
