@@ -1,5 +1,5 @@
 /**
- * What follows a publish: compressed variants, quick ones at once and as small as they get when there is time, beside the
+ * What follows a publish: the list of pages; compressed variants, quick ones at once and as small as they get when there is time, beside the
  * files of the release being served; the files that the news left as they were and pictures, which take a tenth of a second
  * each, in releases of their own; and in the end, releases that nobody needs any more are removed.
  */
@@ -21,6 +21,7 @@ import type { Disk } from './releases/disk.ts';
 import { currentNumber, type ReleaseFolders } from './releases/folders.ts';
 import { heldRelease } from './releases/hold.ts';
 import { filePlaces, type Manifest } from './releases/manifest.ts';
+import type { Fence } from './releases/publish-lease.ts';
 import { withoutVariants, writeVariants } from './releases/variants.ts';
 
 export interface BackgroundDeps {
@@ -28,6 +29,8 @@ export interface BackgroundDeps {
   readonly folders: ReleaseFolders;
   readonly pages: PagePublisher;
   readonly withFence: WithFence;
+  /** Publishes the site's own files, as far as nobody did since they were added. */
+  readonly publishSite: (fence: Fence) => Promise<void>;
   /** Resolves when no run publishes: what follows never competes with news. */
   readonly idle: () => Promise<unknown>;
   /** When something last happened, on the clock of `performance.now()`. */
@@ -39,6 +42,8 @@ export interface BackgroundDeps {
 }
 
 export interface BackgroundWork {
+  /** The site's own files are to tell of news. */
+  readonly addSite: () => void;
   /** Files of a page wait to be drawn. */
   readonly addDeferred: (task: PlannedTask) => void;
   /** The release of a page that is being served has files without variants. */
@@ -61,13 +66,21 @@ const VARIANTS_MAX = 2_000;
 const VARIANTS_BATCH = 256;
 /** More than a change draws: a page was published as a whole, and its files are compressed more quickly. */
 const CHANGED_FILES_MAX = 32;
-/** After news, more may follow: the last percent of bytes can wait until nothing has happened for this long. */
-const CALM_MS = 2_000;
+/** For how long nothing has to have happened before something is done, and for how long that is waited for at most. */
+interface Calm {
+  readonly forMs: number;
+  readonly msMax: number;
+}
+
+/** News often comes in a burst: what follows one keeps the next of it waiting no longer than its own files take. */
+const BREATH: Calm = { forMs: 20, msMax: 1_000 };
+/** The last percent of bytes can wait. */
+const CALM: Calm = { forMs: 2_000, msMax: Infinity };
 /**
  * Old releases go once nothing happens, since ext4 is many times as slow to make files where many were just removed; but they
  * are never waited for longer than this, so that a disk does not fill where something always happens.
  */
-const OUTDATED_MS_MAX = 60_000;
+const OUTDATED_CALM: Calm = { ...CALM, msMax: 60_000 };
 /** A page takes some milliseconds, in which a run would have to wait. */
 const OUTDATED_BATCH = 4;
 /** What visitors see first stays within the first packets, however much there is to do. */
@@ -92,25 +105,37 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const improving = pLimit(1);
   const outdated = new Set<string>();
   const pruning = pLimit(1);
+  let isSiteWaiting = false;
 
-  /** Ends early, and without a fault, when everything ends. */
-  const pause = (ms: number): Promise<void> =>
-    setTimeout(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+  /** Ends early, and without a fault, when everything ends. @param ref  whether the process stays for it */
+  const pause = (ms: number, ref = false): Promise<void> =>
+    setTimeout(ms, undefined, { signal: closing.signal, ref }).catch(() => undefined);
 
-  /** Resolves when no run publishes and nothing has happened for a while, or `msMax` have passed. */
-  async function calm(msMax = Infinity): Promise<void> {
+  /** Resolves when no run publishes and nothing has happened for a while, or everything ends. */
+  async function calm({ forMs, msMax }: Calm): Promise<void> {
     const latest = performance.now() + msMax;
+    let waitedAfter: number | null = null;
     for (;;) {
       await deps.idle();
-      const left = Math.min(deps.newsAt() + CALM_MS, latest) - performance.now();
-      if (left <= 0 || closing.signal.aborted) return;
-      await pause(left);
+      const newsAt = deps.newsAt();
+      const left = Math.min(newsAt + forMs, latest) - performance.now();
+      if (left <= 0 || newsAt === waitedAfter || closing.signal.aborted) return;
+      waitedAfter = newsAt;
+      // Whoever waits until everything is settled waits for what follows a breath.
+      await pause(left, forMs === BREATH.forMs);
     }
+  }
+
+  async function publishSite(): Promise<void> {
+    if (!isSiteWaiting) return;
+    await calm(BREATH);
+    isSiteWaiting = false;
+    if (!closing.signal.aborted) await deps.withFence(deps.publishSite);
   }
 
   async function pruneAll(): Promise<void> {
     if (outdated.size === 0) return;
-    await calm(OUTDATED_MS_MAX);
+    await calm(OUTDATED_CALM);
     while (outdated.size > 0) {
       const some = [...outdated].slice(0, OUTDATED_BATCH);
       for (const slug of some) outdated.delete(slug);
@@ -124,7 +149,8 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   }
 
   async function drawDeferred(): Promise<void> {
-    await deps.idle();
+    if (deferred.size === 0) return;
+    await calm(BREATH);
     const workers = deferred.size >= POOL_PAGES_MIN ? deps.workers : null;
     for (const [slug, task] of deferred) {
       if (closing.signal.aborted) break;
@@ -197,7 +223,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     for (let oldest = quick.pop(); oldest !== undefined; oldest = quick.pop()) {
       const { slug, paths } = oldest;
       for (const path of paths) {
-        await calm();
+        await calm(CALM);
         // That of now: what completes the news leaves the files of the news as they are.
         const number = currentNumber(deps.folders, slug);
         const manifest = number === null ? null : deps.pages.manifests.get(slug, number);
@@ -222,6 +248,10 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   }
 
   return {
+    addSite: () => {
+      isSiteWaiting = true;
+      begin(publishSite);
+    },
     addVariants,
     addOutdated: (slug) => {
       outdated.add(slug);

@@ -80,6 +80,8 @@ const NOTE_EVERY_MS = 5 * 60_000;
 interface PublishRun {
   readonly state: SiteState;
   readonly fence: Fence;
+  /** Whether it publishes whatever has news; else one page, for somebody who waits. */
+  readonly isOfAll: boolean;
   /** Told after each page. */
   readonly onPage: () => void;
 }
@@ -104,6 +106,8 @@ interface PublishedState {
   /** For which definitions pages that are no more were withdrawn. */
   withdrawnFor: ResolvedSite | null;
   isFirstRun: boolean;
+  /** What the site's own files are to tell of, after news; null: nothing. */
+  siteWaits: SiteState | null;
   /** When links were last looked at, on the clock of `performance.now()`. */
   linksSeenAt: number;
   /** Of the last run; null: there was none. */
@@ -151,6 +155,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
     newsAt: -Infinity,
     withdrawnFor: null,
     isFirstRun: true,
+    siteWaits: null,
     linksSeenAt: performance.now(),
     state: null,
     notedAt: performance.now(),
@@ -159,6 +164,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
     ...options,
     pages,
     withFence: exclusively,
+    publishSite: (fence) => publishWaitingSite(parts, fence),
     idle,
     newsAt: () => memory.newsAt,
     onRelease: (slug, number) => {
@@ -179,14 +185,18 @@ export function createPublisher(init: PublisherOptions): Publisher {
       const reports = isIdle
         ? []
         : await exclusively((fence) =>
-            publishAll(parts, { state, fence, onPage: counter(options.onPage, tasks.length) }, tasks),
+            publishAll(
+              parts,
+              { state, fence, isOfAll: slug === undefined, onPage: counter(options.onPage, tasks.length) },
+              tasks,
+            ),
           ).catch((error: unknown) => tasks.map(({ page }) => failed(parts, page.definition.slug, error)));
       if (performance.now() - memory.notedAt > NOTE_EVERY_MS) noteSoon(parts);
       return { pages: reports, problems, durationMs: performance.now() - started };
     },
     publishSite: async (state) => {
       const task = async (fence: Fence): Promise<void> =>
-        void (await publishSite(parts, { state, fence, onPage: () => undefined }));
+        void (await publishSite(parts, { state, fence, isOfAll: true, onPage: () => undefined }));
       if (held === null) return exclusively(task);
       const joining = task(held.fence);
       held.joined.push(joining);
@@ -288,6 +298,7 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
     removeOrphans(options);
     closeGated(options);
   }
+  const isNews = !memory.isFirstRun && run.isOfAll && tasks.length < POOL_PAGES_MIN && memory.pending.size > 0;
   memory.isFirstRun = false;
   const closed = await closePages(options, isOpenIn(run.state.resolved));
   const reports = await withdrawOthers(parts, run);
@@ -301,8 +312,21 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
     await publishSite(parts, run);
     reports.push(...(await publishEach(parts, run, { tasks: tasks.slice(1), workers })));
   }
+  if (isNews) {
+    // Drawn from all pages, it would keep other news waiting.
+    memory.siteWaits = run.state;
+    parts.background.addSite();
+    return reports;
+  }
   const site = await publishSite(parts, run);
   return site === null ? reports : [...reports, site];
+}
+
+async function publishWaitingSite(parts: Parts, fence: Fence): Promise<void> {
+  const { siteWaits } = parts.memory;
+  if (siteWaits === null) return;
+  const report = await publishSite(parts, { state: siteWaits, fence, isOfAll: true, onPage: () => undefined });
+  if (report?.kind === 'failed') throw new Error(`The list of pages could not be published: ${report.message}`);
 }
 
 /** With workers as many at once as keep them busy, else one after the other. */
@@ -390,6 +414,7 @@ async function withdrawOthers({ options, memory }: Parts, { state, fence }: Publ
 }
 
 async function publishSite(parts: Parts, { state, fence }: PublishRun): Promise<PageReport | null> {
+  parts.memory.siteWaits = null;
   const knownSummary = (slug: string) => parts.memory.pages.get(slug)?.summary ?? null;
   try {
     const report = await parts.site.publish(state, fence, knownSummary);

@@ -7,6 +7,7 @@ import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
+import { siteFilesOf } from '../../src/publish/site/site-files.ts';
 import { HEARTBEAT_MS } from '../../src/views/model/heartbeat.ts';
 import { servedBodies } from '../helpers/release-inputs.ts';
 import {
@@ -101,7 +102,7 @@ describe('publishing what changed', () => {
   });
 
   it('looks only at the page whose monitor changed', async () => {
-    const { site, run } = await published();
+    const { site, run, publisher } = await published();
     await passingBy(site, run);
     site.upstream('beta').states[0] = 'major_outage';
     later(site, SECOND_MS);
@@ -110,8 +111,46 @@ describe('publishing what changed', () => {
     expect(lookedAt(report)).toEqual(['beta']);
     expect(site.served('beta', 'api/v2/status.json')).toContain('"indicator":"major"');
     expect(site.served('acme', 'api/v2/status.json')).toContain('"indicator":"none"');
-    // The list of pages says the same, in the same run.
-    expect(report.pages.at(-1)).toMatchObject({ slug: '_site', kind: 'published' });
+    // The list of pages says the same right after.
+    await publisher.settled();
+    expect(site.served('_site', 'index.html')).toContain('"state":"partial_outage"');
+  });
+
+  it('keeps news that comes in a burst waiting for no list of pages, which follows the last of it', async () => {
+    const { site } = await published();
+    const drawn: string[][] = [];
+    const { run, publisher } = site.publisher({
+      siteFilesOf: (listing) => {
+        drawn.push(listing.pages.map(({ state }) => state));
+        return siteFilesOf(listing);
+      },
+    });
+    await run();
+    drawn.length = 0;
+    for (const slug of DEFAULT) {
+      site.upstream(slug).states = ['major_outage', 'major_outage'];
+      later(site, SECOND_MS);
+      await site.pass(slug);
+      expect(lookedAt(await run())).toEqual([slug]);
+      expect(site.served(slug, 'api/v2/status.json')).toContain('"indicator":"critical"');
+    }
+    await publisher.settled();
+    expect(drawn).toEqual([DEFAULT.map(() => 'major_outage')]);
+  });
+
+  it('never lists what was before a page went, however late the list follows', async () => {
+    const { site, run, publisher } = await published();
+    site.upstream('beta').states[0] = 'major_outage';
+    later(site, SECOND_MS);
+    await site.pass('beta');
+    await run();
+    site.upstream('beta').page = null;
+    later(site, SECOND_MS);
+    await site.pass('beta');
+    await run();
+    expect(site.served('_site', 'index.html')).not.toContain('BETA');
+    await publisher.settled();
+    expect(site.served('_site', 'index.html')).not.toContain('BETA');
   });
 
   it('shows at once what is no news, and publishes nothing where no file shows what changed', async () => {
