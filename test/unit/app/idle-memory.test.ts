@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createIdleMemory } from '../../../src/app/workers/idle-memory.ts';
 
 const IDLE_MS = 30;
+/** Blocks smaller than those that the C library takes from the system one by one. */
+const BLOCKS = 4_000;
+const BLOCK_BYTES = 20_000;
 
 describe('memory of an idle thread', () => {
   it('is given back once, when all work has ended for a while', async () => {
@@ -22,4 +27,39 @@ describe('memory of an idle thread', () => {
     await wait(IDLE_MS * 6);
     expect(collections).toBe(1);
   });
+
+  it.runIf(hasGlibc())('is that of the C library, too, though what lasts lies in between', async () => {
+    const { before, after } = await inChild();
+    expect(before - after).toBeGreaterThan((BLOCKS * BLOCK_BYTES) / 2);
+  });
 });
+
+function hasGlibc(): boolean {
+  const { header } = process.report.getReport() as unknown as { readonly header: Readonly<Record<string, unknown>> };
+  return header['glibcVersionRuntime'] !== undefined;
+}
+
+/** Resident bytes of a process in which one block of a hundred lasts, when the others are garbage, and once it was idle. */
+async function inChild(): Promise<{ readonly before: number; readonly after: number }> {
+  const script = `
+    import { createIdleMemory } from ${JSON.stringify(new URL('../../../src/app/workers/idle-memory.ts', import.meta.url).href)};
+    let blocks = Array.from({ length: ${BLOCKS} }, () => Buffer.alloc(${BLOCK_BYTES}, 1));
+    globalThis.lasting = blocks.filter((_, index) => index % 100 === 99);
+    blocks = null;
+    gc();
+    const before = process.memoryUsage.rss();
+    const memory = createIdleMemory(gc, 1);
+    memory.begin();
+    memory.end();
+    setTimeout(() => console.log(JSON.stringify({ before, after: process.memoryUsage.rss() })), 300);
+  `;
+  const env = {
+    ...process.env,
+    MALLOC_ARENA_MAX: '1',
+    MALLOC_TRIM_THRESHOLD_: '65536',
+    MALLOC_MMAP_THRESHOLD_: '65536',
+  };
+  const args = ['--expose-gc', '--input-type=module', '--eval', script];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  return JSON.parse(stdout) as { readonly before: number; readonly after: number };
+}
