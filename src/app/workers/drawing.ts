@@ -5,7 +5,7 @@ import { readModules } from '../../publish/draw/module-graph.ts';
 import type { Renderer } from '../../publish/draw/renderer.ts';
 import { badgeData, pageBadges } from '../../publish/files/badge-data.ts';
 import type { VersionOf } from '../../publish/files/file-entry.ts';
-import type { KindFacts } from '../../publish/files/file-kind.ts';
+import type { KindFacts, PageRenderer } from '../../publish/files/file-kind.ts';
 import { pageFiles } from '../../publish/files/files.ts';
 import { fingerprintOf } from '../../publish/fingerprint.ts';
 import { PUBLISHER_MODULE, type PublisherOptions } from '../../publish/publisher.ts';
@@ -23,9 +23,14 @@ export function programVersion(renderer: Renderer): string {
   return fingerprintOf([versionOf(PUBLISHER_MODULE), versionOf(import.meta.url), renderer.version]);
 }
 
-/** Which files a page and the site have, how they are drawn, and what badges are drawn from. */
+/**
+ * Which files a page and the site have, how they are drawn, and what badges are drawn from.
+ *
+ * @param socialImage  default: they are drawn in this thread
+ */
 export function drawingWith(
   renderer: Renderer,
+  socialImage?: PageRenderer['socialImage'],
 ): Pick<PublisherOptions, 'renderer' | 'filesOf' | 'dataOf' | 'siteFilesOf'> {
   modules();
   const versions = new Map<KindFacts, string>();
@@ -39,6 +44,7 @@ export function drawingWith(
         const { html, csp } = await renderer.render(kind as never, view as never);
         return { body: html, csp };
       },
+      ...(socialImage === undefined ? {} : { socialImage }),
     },
     filesOf: (model, page) =>
       pageFiles(model, {

@@ -9,6 +9,7 @@ import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith, programVersion } from './drawing.ts';
 import { createIdleMemory } from './idle-memory.ts';
+import { createPictures } from './picture-client.ts';
 import type { PublisherHandlers, PublisherHost, PublisherThreadData } from './publisher-client.ts';
 import { createRemoteControl } from './remote-control.ts';
 import { createRpc } from './rpc.ts';
@@ -20,6 +21,7 @@ const { store, folders, components, since } = workerData as PublisherThreadData;
 const receive = createStateReceiver();
 const touched = new Set<string>();
 const memory = createIdleMemory();
+const pictures = createPictures({ onBegin: memory.begin, onEnd: memory.end });
 
 const handlers: PublisherHandlers = {
   ready: async () => {
@@ -45,6 +47,7 @@ const handlers: PublisherHandlers = {
   settled: async () => (await publisher).settled(),
   close: async () => {
     await (await publisher).close();
+    await pictures.close();
     await reader.close();
   },
   render: async (kind, view) => (await renderer).render(kind, view as never),
@@ -61,7 +64,7 @@ async function start() {
     noting,
     store: reader,
     folders,
-    ...drawingWith(await renderer),
+    ...drawingWith(await renderer, pictures.draw),
     control,
     takeTouched: () => {
       const taken = new Set(touched);

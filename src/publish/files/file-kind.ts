@@ -4,11 +4,14 @@
  * module imports.
  */
 
+import type { SocialView } from '../../views/badges/social.ts';
 import type { ViewByKind, ViewKind } from '../../views/html.ts';
 
 /** Draws a view as HTML; the built pages behind it are compiled once. */
 export interface PageRenderer {
   render(kind: string, view: unknown): Promise<Drawn>;
+  /** Draws a social image, as PNG, in a thread that does not last; absent: it is drawn in this one. */
+  readonly socialImage?: (view: SocialView) => Promise<Uint8Array>;
 }
 
 /** A file's bytes, and for HTML the content security policy that belongs to them. */
@@ -64,13 +67,13 @@ export function htmlKind(
 export function fileKind<Inputs>(
   module: string,
   { name, contentType }: Pick<KindFacts, 'name' | 'contentType'>,
-  draw: (inputs: Inputs) => string | Uint8Array | Promise<string | Uint8Array>,
+  draw: (inputs: Inputs, renderer: PageRenderer) => string | Uint8Array | Promise<string | Uint8Array>,
 ): FileKind<Inputs> {
   return {
     module,
     name,
     contentType,
     page: null,
-    draw: async (inputs) => ({ body: await draw(inputs), csp: null }),
+    draw: async (inputs, renderer) => ({ body: await draw(inputs, renderer), csp: null }),
   };
 }

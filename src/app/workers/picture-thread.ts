@@ -1,0 +1,9 @@
+/** The thread that draws social images. It ends when there are none to draw, and with it goes what draws them. */
+
+import { parentPort } from 'node:worker_threads';
+import { socialImage } from '../../publish/files/social-image.ts';
+import type { PictureHandlers } from './picture-client.ts';
+import { createRpc } from './rpc.ts';
+
+if (parentPort === null) throw new Error('this module is the beginning of a thread');
+createRpc(parentPort, { draw: socialImage } satisfies PictureHandlers);
