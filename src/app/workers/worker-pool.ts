@@ -13,7 +13,6 @@ import type { PrepareControl } from '../../publish/publish-control.ts';
 import type { WorkerPool } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { StorePlace } from '../open-store.ts';
-import { trimMemory } from './idle-memory.ts';
 import { createRpc, type RpcPeer } from './rpc.ts';
 
 /** What a thread is begun with. */
@@ -41,9 +40,6 @@ const SIZE_MAX = 8;
 const BASE_BYTES = 300 * 2 ** 20;
 const THREAD_BYTES = 100 * 2 ** 20;
 
-/** While they draw, what is free between what is not grows by a third for each thousand pages. */
-const TRIM_EVERY_MS = 2_000;
-
 interface Member {
   readonly worker: Worker;
   readonly rpc: RpcPeer<PageWorkerHandlers>;
@@ -63,7 +59,6 @@ export function poolSize(cores: number, limitBytes: number): number {
 export function createWorkerPool(data: PageWorkerData, { nextNumber, rememberFirsts }: PrepareControl): WorkerPool {
   const size = poolSize(availableParallelism(), process.constrainedMemory());
   let members: Member[] = [];
-  let trimmedAt = performance.now();
 
   function begin(): Member {
     const worker = new Worker(new URL(`./page-worker${extname(import.meta.url)}`, import.meta.url), {
@@ -82,16 +77,9 @@ export function createWorkerPool(data: PageWorkerData, { nextNumber, rememberFir
     return member;
   }
 
-  function trimNowAndThen(): void {
-    if (performance.now() - trimmedAt < TRIM_EVERY_MS) return;
-    trimMemory();
-    trimmedAt = performance.now();
-  }
-
   return {
     size,
     prepare: (task) => {
-      trimNowAndThen();
       const [leastBusy] = members.toSorted((a, b) => a.rpc.pending() - b.rpc.pending());
       const isFree = leastBusy !== undefined && (leastBusy.rpc.pending() === 0 || members.length >= size);
       return (isFree ? leastBusy : begin()).rpc.call('prepare', task);
