@@ -1,6 +1,6 @@
 /**
  * Social images drawn in a thread that is there while there are some to draw. The libraries, fonts and WebAssembly behind
- * them take 45 MB, which a thread that lasts would keep, and whatever is drawn beside the thread that publishes holds no news up.
+ * them take 14 MB, which a thread that lasts would keep, and whatever is drawn beside the thread that publishes holds no news up.
  */
 
 import { extname } from 'node:path';
