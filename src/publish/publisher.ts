@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 import { messageOf } from '../errors.ts';
 import type { PageNews } from '../notify/news.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
-import { isOpenIn, type ResolvedSite } from './definitions/definitions.ts';
+import { isOpenIn, type ResolvedPage, type ResolvedSite } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import {
@@ -280,10 +280,13 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
     if (known === undefined) return 1;
     return known.dueAt <= now ? 2 : null;
   };
-  return state.resolved.pages
-    .map((page) => ({ page, rank: rankOf(page.definition.slug) }))
-    .filter(({ rank }) => rank !== null)
-    .toSorted((a, b) => Number(a.rank) - Number(b.rank))
+  const ranked: { readonly page: ResolvedPage; readonly rank: number }[] = [];
+  for (const page of state.resolved.pages) {
+    const rank = rankOf(page.definition.slug);
+    if (rank !== null) ranked.push({ page, rank });
+  }
+  return ranked
+    .toSorted((a, b) => a.rank - b.rank)
     .map(({ page }) => ({
       page,
       state: { now, announcements, sources },
@@ -300,7 +303,9 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
   }
   const isNews = !memory.isFirstRun && run.isOfAll && tasks.length < POOL_PAGES_MIN && memory.pending.size > 0;
   memory.isFirstRun = false;
-  const closed = await closePages(options, isOpenIn(run.state.resolved));
+  // For definitions that are as they were, links were looked at; what another process made public is found after the news.
+  const isLookedAt = isNews && memory.withdrawnFor === run.state.resolved;
+  const closed = isLookedAt ? [] : await closePages(options, isOpenIn(run.state.resolved));
   const reports = await withdrawOthers(parts, run);
   // What tells of a page that is not to be seen any more goes with it, before anything is drawn.
   if (closed.length + reports.length > 0) await publishSite(parts, run);
@@ -325,6 +330,7 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
 async function publishWaitingSite(parts: Parts, fence: Fence): Promise<void> {
   const { siteWaits } = parts.memory;
   if (siteWaits === null) return;
+  await closePages(parts.options, isOpenIn(siteWaits.resolved));
   const report = await publishSite(parts, { state: siteWaits, fence, isOfAll: true, onPage: () => undefined });
   if (report?.kind === 'failed') throw new Error(`The list of pages could not be published: ${report.message}`);
 }

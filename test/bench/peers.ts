@@ -46,9 +46,19 @@ export async function run(): Promise<void> {
       remark: `${number(figures.htmlFiles)} HTML files of ${number(figures.files)}, ${number(figures.bytes / 1e6)} MB without variants`,
     });
     judge({ name: '  one monitor changed, p50', figure: changeSeconds, unit: 's' });
+    const oursOfHtml = join(folder, 'pharos-html');
+    mkdirSync(oursOfHtml);
+    const html = await publishInProcess({ ...init, folder: oursOfHtml, changes: 0, isHtmlOnly: true });
+    const htmlSeconds = html.publishSeconds;
+    judge({
+      name: '  the HTML alone, in one thread',
+      figure: htmlSeconds,
+      unit: 's',
+      remark: `${number(html.htmlFiles)} HTML files`,
+    });
     const pages = readBack(ours, init);
     for (const peer of await peersOf(folder, pages))
-      await tellPeer(peer, pages, { folder, fullSeconds, changeSeconds });
+      await tellPeer(peer, pages, { folder, fullSeconds, htmlSeconds, changeSeconds });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -89,6 +99,7 @@ async function peersOf(folder: string, pages: readonly PeerPage[]): Promise<Peer
 interface Beside {
   readonly folder: string;
   readonly fullSeconds: number;
+  readonly htmlSeconds: number;
   readonly changeSeconds: number;
 }
 
@@ -96,7 +107,7 @@ interface Beside {
 async function tellPeer(
   { name, command, output }: Peer,
   pages: readonly PeerPage[],
-  { folder, fullSeconds, changeSeconds }: Beside,
+  { folder, fullSeconds, htmlSeconds, changeSeconds }: Beside,
 ): Promise<void> {
   const root = join(folder, name);
   const first = await seconds(root, command);
@@ -114,7 +125,7 @@ async function tellPeer(
     name: `${name}, everything`,
     figure: first,
     unit: 's',
-    remark: `${number(html.length)} HTML files, ${number(bytes / 1e6)} MB, ${number(first / fullSeconds)} × ours`,
+    remark: `${number(html.length)} HTML files, ${number(bytes / 1e6)} MB, ${number(first / fullSeconds)} × ours, ${number(first / htmlSeconds)} × our HTML alone`,
   });
   judge({
     name: '  one monitor changed, which is everything again',

@@ -23,6 +23,8 @@ export interface PublishCase {
   readonly incidents: number;
   /** Pages with all of their files; the others have their status page only, so that the site fits a disk. */
   readonly fullPages: number;
+  /** Nothing but HTML, in one thread, since threads draw all that a page has. Default: false. */
+  readonly isHtmlOnly?: boolean;
   /** Changes measured; before them, `warmUps`. */
   readonly changes: number;
   readonly warmUps: number;
@@ -63,7 +65,7 @@ export interface PublishFigures {
 const STEP_MS = 10;
 
 async function measure(task: PublishCase): Promise<PublishFigures> {
-  const isWhole = task.fullPages >= task.pages;
+  const isWhole = task.fullPages >= task.pages && task.isHtmlOnly !== true;
   const filling = performance.now();
   const overrides = isWhole ? {} : await partly(task);
   const site = await createBigSite({ ...task, isTeamed: isWhole && task.pages >= POOL_PAGES_MIN, overrides });
@@ -244,7 +246,7 @@ async function filesOfCase(task: PublishCase): Promise<PublisherOptions['filesOf
   const { filesOf } = drawingWith(await loadRenderer());
   const full = new Set(Array.from({ length: task.fullPages }, (_, page) => `customer-${page}`));
   return (model, page) => {
-    const files = filesOf(model, page);
+    const files = filesOf(model, page).filter(({ path }) => task.isHtmlOnly !== true || path.endsWith('.html'));
     return full.has(page.definition.slug) ? files : files.filter(({ path }) => path === 'index.html');
   };
 }

@@ -7,7 +7,7 @@ import { toEpochMs } from '../../src/model/time.ts';
 import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
 import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
-import { judge, number } from './budget.ts';
+import { judge, median, number } from './budget.ts';
 
 /** In the sandbox, and on a data folder that an earlier process left. */
 const FIRST_PAGE_MS_MAX = 2_000;
@@ -21,6 +21,9 @@ const SITES: readonly (readonly [monitors: number, pages: number, mbMax: number]
 ];
 /** After the first page is there: the others, pictures and the smallest variants follow, and then memory is given back. */
 const IDLE_AFTER_MS = 120_000;
+/** Then for a minute, in which there is a pass: what counts is the median, and the highest stands beside it. */
+const SAMPLES = 60;
+const SAMPLE_EVERY_MS = 1_000;
 
 export async function run(): Promise<void> {
   await compileRenderer();
@@ -35,13 +38,13 @@ export async function run(): Promise<void> {
     remark: `${number(times[0] ?? Number.NaN)} to ${number(times.at(-1) ?? Number.NaN)}`,
   });
   for (const [monitors, pages, mbMax] of SITES) {
-    const { idleMb, peakMb, againMs } = await idleMemory(monitors, pages);
+    const { idleMb, highestMb, peakMb, againMs } = await idleMemory(monitors, pages);
     judge({
       name: `resident memory, idle, ${number(monitors)} monitors on ${pages === 1 ? 'a single page' : `${pages} pages`}`,
       figure: idleMb,
       unit: 'MB',
       atMost: mbMax,
-      remark: `highest ${number(peakMb)} MB`,
+      remark: `median of a minute; highest in it ${number(highestMb)} MB, since the start ${number(peakMb)} MB`,
     });
     judge({ name: '  first page of the next start on its data', figure: againMs, unit: 'ms', atMost: AGAIN_MS_MAX });
   }
@@ -61,7 +64,7 @@ async function firstPageMs(): Promise<number> {
 async function idleMemory(
   monitors: number,
   pages: number,
-): Promise<{ idleMb: number; peakMb: number; againMs: number }> {
+): Promise<{ idleMb: number; highestMb: number; peakMb: number; againMs: number }> {
   const folder = temporaryFolder();
   const sandbox = await startSandbox({
     port: 0,
@@ -82,10 +85,12 @@ async function idleMemory(
   };
   const pharos = await start();
   await new Promise((wait) => setTimeout(wait, IDLE_AFTER_MS));
-  const status = readFileSync(`/proc/${pharos.pid}/status`, 'utf8');
-  const mb = (name: string): number =>
-    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024);
-  const memory = { idleMb: mb('VmRSS'), peakMb: mb('VmHWM') };
+  const samples: number[] = [];
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    samples.push(memoryMb(pharos, 'VmRSS'));
+    await new Promise((wait) => setTimeout(wait, SAMPLE_EVERY_MS));
+  }
+  const memory = { idleMb: median(samples), highestMb: Math.max(...samples), peakMb: memoryMb(pharos, 'VmHWM') };
   await pharos.stop();
   const startedAt = performance.now();
   const next = await start();
@@ -94,6 +99,11 @@ async function idleMemory(
   await sandbox.stop();
   folder.remove();
   return { ...memory, againMs };
+}
+
+function memoryMb({ pid }: RunningPharos, name: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024);
 }
 
 /** As many monitors on each page; the first one is where the root leads. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
@@ -627,6 +627,23 @@ describe('a page that goes behind a gate', () => {
     expect(publishedBy(repaired)).toEqual(['acme']);
     expect(servedRelease(site.folders, 'acme')).toMatchObject({ isPublic: false });
     expect(site.served('_site', 'index.html')).not.toContain('ACME');
+  });
+
+  it('is taken off the public side again after the next news, where another process with older rules put it', async () => {
+    const { site, run, publisher } = await published();
+    site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
+    later(site, SECOND_MS);
+    await site.pass();
+    await run();
+    await publisher.settled();
+    const link = join(site.folders.publicSite, 'acme');
+    symlinkSync(readlinkSync(join(site.folders.privateSite, 'acme')), link);
+    site.upstream('beta').states[0] = 'major_outage';
+    later(site, SECOND_MS);
+    await site.pass('beta');
+    expect(lookedAt(await run())).toEqual(['beta']);
+    await publisher.settled();
+    expect(existsSync(link)).toBe(false);
   });
 
   it.each([
