@@ -195,8 +195,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
       return { pages: reports, problems, durationMs: performance.now() - started };
     },
     publishSite: async (state) => {
-      const task = async (fence: Fence): Promise<void> =>
-        void (await publishSite(parts, { state, fence, isOfAll: true, onPage: () => undefined }));
+      const task = async (fence: Fence): Promise<void> => void (await publishSite(parts, { state, fence }));
       if (held === null) return exclusively(task);
       const joining = task(held.fence);
       held.joined.push(joining);
@@ -331,7 +330,7 @@ async function publishWaitingSite(parts: Parts, fence: Fence): Promise<void> {
   const { siteWaits } = parts.memory;
   if (siteWaits === null) return;
   await closePages(parts.options, isOpenIn(siteWaits.resolved));
-  const report = await publishSite(parts, { state: siteWaits, fence, isOfAll: true, onPage: () => undefined });
+  const report = await publishSite(parts, { state: siteWaits, fence });
   if (report?.kind === 'failed') throw new Error(`The list of pages could not be published: ${report.message}`);
 }
 
@@ -419,7 +418,10 @@ async function withdrawOthers({ options, memory }: Parts, { state, fence }: Publ
   return gone.map((slug) => pageReport(slug, 'withdrawn'));
 }
 
-async function publishSite(parts: Parts, { state, fence }: PublishRun): Promise<PageReport | null> {
+async function publishSite(
+  parts: Parts,
+  { state, fence }: Pick<PublishRun, 'state' | 'fence'>,
+): Promise<PageReport | null> {
   parts.memory.siteWaits = null;
   const knownSummary = (slug: string) => parts.memory.pages.get(slug)?.summary ?? null;
   try {

@@ -32,9 +32,7 @@ export function combinedDays(members: readonly ComponentDays[], dayCount: number
       const state = stateOn(one, index);
       if (state !== null) states.push(state);
     }
-    const [only = 'unknown'] = states;
-    // That of one paused component is paused.
-    letters += LOOKS[states.length < 2 ? only : combinedState(states)].letter;
+    letters += LOOKS[combinedState(states)].letter;
   }
   return letters;
 }

@@ -23,16 +23,14 @@ export function barPaths(letters: string): BarPath[] {
   const lower = letters.toLowerCase();
   const byLetter = new Map<string, string>();
   const draw = (letter: string, line: string) => byLetter.set(letter, (byLetter.get(letter) ?? '') + line);
-  const hasWell = lower.includes(WELL);
-  const isCovered = (letter: string) => hasWell && COVERING.includes(letter);
-  const below = hasWell ? lower.replace(COVERED, WELL) : lower;
+  const below = lower.includes(WELL) ? lower.replace(COVERED, WELL) : lower;
   for (const { letter, from, length } of letterRuns(below)) {
     if (letter === NO_DATA) for (const y of NO_DATA_HEIGHTS) draw(letter, `M${from} ${y}h${length}`);
     else draw(letter, `M${from} 4h${length}`);
   }
   if (below !== lower)
     for (const { letter, from, length } of letterRuns(lower))
-      if (isCovered(letter)) draw(letter, `M${from} 4h${length}`);
+      if (COVERING.includes(letter)) draw(letter, `M${from} 4h${length}`);
   if (letters !== lower)
     for (let index = 0; index < letters.length; index += 1)
       if (letters[index] !== lower[index]) draw(BRIEF, `M${index} 7.5h1`);
