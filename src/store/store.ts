@@ -74,6 +74,12 @@ export const subjects = {
   page: (idOrSlug: string) => `page:${idOrSlug}` as Subject,
 };
 
+/** What a subject was made from by `subjects`. */
+export function subjectNamed(of: Subject): { readonly kind: keyof typeof subjects; readonly name: string } {
+  const end = of.indexOf(':');
+  return { kind: of.slice(0, end) as keyof typeof subjects, name: of.slice(end + 1) };
+}
+
 /** What commits changed after a revision, whichever process made them. */
 export interface Changes {
   /** The revision that these lead to. */

@@ -53,12 +53,14 @@ export interface BigSite {
   readonly publisher: Publisher;
   readonly look: () => Promise<SiteState>;
   readonly clock: { now: EpochMs };
-  /** The publisher of the next process on the same data: it remembers nothing. The first one is to be closed before. */
-  readonly reopen: (overrides?: Partial<PublisherOptions>) => Promise<Pick<BigSite, 'publisher' | 'look'>>;
+  /** Goes on with a publisher that remembers nothing, as the next process on the same data. The first one is to be closed before. */
+  readonly reopen: (overrides?: Partial<PublisherOptions>) => Promise<void>;
   /** What an upstream would answer when the first monitor of a page is in another state: `commit` is what takes it in. */
   readonly answer: (page: number, state: State) => { readonly commit: () => Promise<unknown> };
   readonly close: () => Promise<void>;
 }
+
+type Opened = Pick<BigSite, 'publisher' | 'look'>;
 
 /** Fills a store with ninety days of past and makes a publisher over it; nothing is published yet. */
 export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
@@ -92,8 +94,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     sleep: (ms) => sleep(ms),
     mayServe: async () => true,
   });
-  const publishers: Publisher[] = [];
-  const reopen: BigSite['reopen'] = async (overrides) => {
+  const open = async (overrides?: Partial<PublisherOptions>): Promise<Opened> => {
     const since = await notedRevision(store, folders);
     const memory = createSiteMemory(store, since);
     const publisher = createPublisher({
@@ -111,16 +112,22 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
         : {}),
       ...overrides,
     });
-    publishers.push(publisher);
     return { publisher, look: () => memory.refresh(inputs, clock.now) };
   };
+  let opened = await open(init.overrides);
   return {
     folder,
     folders,
     store,
-    ...(await reopen(init.overrides)),
+    get publisher() {
+      return opened.publisher;
+    },
+    look: () => opened.look(),
     clock,
-    reopen,
+    // What the process before remembered is gone with it.
+    reopen: async (overrides) => {
+      opened = await open(overrides);
+    },
     answer: (page, state) => {
       const upstream = Math.floor(page / PAGES_PER_UPSTREAM);
       states.set(monitorOf(init, page, 0), state);
@@ -142,7 +149,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
       return { commit: () => store.commitPass(pass) };
     },
     close: async () => {
-      for (const publisher of publishers) await publisher.close();
+      await opened.publisher.close();
       await store.close();
       if (init.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },

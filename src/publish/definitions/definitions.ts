@@ -182,6 +182,8 @@ function withVendors(
     const { monitor, groupId } = component;
     const vendorPage = monitor === null ? undefined : vendorPages.get(upstreamOf(monitor));
     const isCounted = counts.get(groupId ?? '') ?? vendorPage === undefined;
+    // The same object as in the upstream's definition, which is kept too.
+    if (vendorPage === undefined && isCounted) return component;
     return {
       ...component,
       ...(vendorPage === undefined ? {} : { vendorPage }),

@@ -1,7 +1,7 @@
 /** Which pages show a thing: found by what they are about, so that news of one is looked up and not searched for. */
 
 import { type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
-import { type Subject, subjects } from '../../store/store.ts';
+import { type Subject, subjectNamed, subjects } from '../../store/store.ts';
 import type { ResolvedPage } from './definitions.ts';
 
 export interface PageIndex {
@@ -34,20 +34,41 @@ export function shownMonitors({ components }: ResolvedPage['definition']): reado
   return [...new Set(components.flatMap(({ monitor }) => (monitor === null ? [] : [monitor])))];
 }
 
+/**
+ * Monitors are by far the most names of a large site, and most of them are on one page: all of a page share one list. Components are
+ * found by their page, so that they need no names of their own.
+ */
 export function indexPages(pages: readonly ResolvedPage[]): PageIndex {
   const bySlug = new Map(pages.map((page) => [page.definition.slug, page]));
-  const bySubject = new Map<Subject, string[]>();
+  const byName = new Map<string, string[]>();
+  const byMonitor = new Map<string, readonly string[]>();
   const byUpstream = new Map<string, string[]>();
-  for (const page of pages) {
-    const { slug, id } = page.definition;
-    for (const subject of pageSubjects(page)) bySubject.getOrInsert(subject, []).push(slug);
+  for (const { definition } of pages) {
+    const { slug, id } = definition;
+    const alone = [slug];
+    const monitors = shownMonitors(definition);
+    for (const name of namesOfPage(definition)) byName.getOrInsert(name, []).push(slug);
+    for (const monitor of monitors) {
+      const others = byMonitor.get(monitor);
+      byMonitor.set(monitor, others === undefined ? alone : [...others, slug]);
+    }
     const [definedBy = ''] = id.split('/');
-    for (const upstream of new Set([definedBy, ...shownMonitors(page.definition).map(upstreamOf)]))
+    for (const upstream of new Set([definedBy, ...monitors.map(upstreamOf)]))
       byUpstream.getOrInsert(upstream, []).push(slug);
   }
+  const having = (page: string, component: string): readonly string[] =>
+    (byName.get(page) ?? []).filter((slug) =>
+      bySlug.get(slug)?.definition.components.some(({ id }) => id === component),
+    );
   return {
     page: (slug) => bySlug.get(slug),
-    showing: (subject) => bySubject.get(subject) ?? [],
+    showing: (subject) => {
+      const { kind, name } = subjectNamed(subject);
+      if (kind === 'monitor') return byMonitor.get(name) ?? [];
+      if (kind === 'page') return [...(bySlug.has(name) ? [name] : []), ...(byName.get(name) ?? [])];
+      const end = name.lastIndexOf('/');
+      return end < 0 ? [] : having(name.slice(0, end), name.slice(end + 1));
+    },
     drawingOn: (upstreamId) => byUpstream.get(upstreamId) ?? [],
   };
 }

@@ -68,3 +68,38 @@ it('is settled for each of those who wait, also where several do', async () => {
   expect(settled).toBe(3);
   await work.close();
 });
+
+it('lets others go first where the list of pages was just drawn, and draws it once for all that asked meanwhile', async () => {
+  const done: string[] = [];
+  const work = createBackgroundWork({
+    disk: DISK,
+    folders: releaseFolders('/nowhere'),
+    pages: {
+      publish: async ({ page }: PlannedTask) => {
+        done.push(page.definition.slug);
+        return { manifest: null };
+      },
+    } as unknown as PagePublisher,
+    withFence: (task) => task({ check: () => Promise.resolve() } as never),
+    publishSite: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      done.push('list');
+    },
+    idle: () => Promise.resolve(),
+    newsAt: () => -Infinity,
+    onRelease: () => undefined,
+    workers: null,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  work.addSite();
+  work.addDeferred(taskOf('first'));
+  await work.settled();
+  work.addSite();
+  work.addDeferred(taskOf('second'));
+  work.addSite();
+  await work.settled();
+  expect(done).toEqual(['list', 'first', 'second', 'list']);
+  await work.close();
+});
