@@ -39,7 +39,7 @@ function validKey(key: string, path: string): Secret {
   if (/^[A-Za-z0-9_-]{43}$/.test(key)) return new Secret(key);
   throw new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `${path} is not a valid key. Delete it and Pharos creates a new one; counts of sign-in attempts then start at zero.`,
+    message: `${path} is not a valid key. Restore it from a backup. Or delete it and Pharos creates a new one: counts of sign-in attempts then start at zero, and the addresses of existing subscribers can no longer be read.`,
   });
 }
 
