@@ -1,8 +1,8 @@
 /**
  * Renders compiled pages. A page is one function call in this process, and a pure function of its view.
  *
- * Astro's server build is called directly, not over HTTP or with an injected request. That takes about half the time
- * (docs/benchmarks.md), and needs no listener, headers or address.
+ * Astro's server build is called directly, not over HTTP or with an injected request. That takes two thirds of the time
+ * (docs/theme.md), and needs no listener, headers or address.
  */
 
 import { LRUCache } from 'lru-cache';
