@@ -172,8 +172,8 @@ function finish(
 }
 
 /**
- * For each component: whether it is a vendor's, and whether its state counts for the page. Ours always count; a vendor's only
- * if its group says so.
+ * Marks components of vendors, and components that don't count for the page's state. By default, ours count and vendors' don't;
+ * `counts` of a group overrides this.
  */
 function withVendors(
   components: readonly ComponentDefinition[],

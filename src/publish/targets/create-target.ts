@@ -90,7 +90,8 @@ export function createTarget({
       }
       isFirstRun = false;
     } catch (error) {
-      // After an error, the contents of the target are uncertain, unless every write was completed.
+      // After an error, the contents of the target are uncertain. A RestlessError is none: each restart stopped at a safe
+      // point.
       if (!(error instanceof RestlessError)) memory = null;
       tally.failures.push(faultText(error));
     }
