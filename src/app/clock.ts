@@ -1,6 +1,6 @@
 /**
- * The clock of this process. Where a database server has a clock of its own, every node goes by that: between two looks
- * at it by the time that passed, so that a machine whose clock is wrong, or is set, changes nothing.
+ * The clock of this process. With a database server, it follows the clock of the server: it asks now and then, and adds the
+ * time that passed in between. A wrong or changed clock of this machine therefore has no effect.
  */
 
 import { type EpochMs, toEpochMs } from '../model/time.ts';
@@ -12,10 +12,10 @@ export const now = (): EpochMs =>
   toEpochMs(anchor === null ? Date.now() : Math.round(anchor.time + performance.now() - anchor.at));
 
 const LOOK_EVERY_MS = 10_000;
-/** A look that took longer says too little. */
+/** A slower answer is too inexact. */
 const LOOK_MS_MAX = 1_000;
 
-/** Goes by the clock of a database from now on, as far as it can be reached. Gives what ends it. */
+/** Follows the clock of a database from now on, whenever it can be reached. Returns a function that stops this. */
 export async function followClock(database: Pick<Database, 'time'>): Promise<() => void> {
   const look = async (): Promise<void> => {
     const at = performance.now();

@@ -62,100 +62,100 @@ import { type PublisherClient, startPublisher } from './workers/publisher-client
 export { now } from './clock.ts';
 
 export interface Pharos {
-  /** The one in force. */
+  /** The current configuration. */
   readonly config: Config;
   readonly store: Store;
   readonly folders: ReleaseFolders;
-  /** Of hashes of addresses. */
+  /** Key for hashes and encryption of addresses. */
   readonly key: Secret;
   readonly upstreams: readonly Upstream[];
   readonly http: Http;
   readonly engine: Engine;
-  /** What this node does for all that share the database. */
+  /** Tasks that this node does for all nodes of the database. */
   readonly elections: Elections;
-  /** Null: no releases are uploaded by this node. */
+  /** Null: this node uploads no releases. */
   readonly releaseUploads: ReleaseUploads | null;
-  /** Null: releases are drawn here, or nothing is. */
+  /** Null: this node renders its own releases, or has none. */
   readonly taking: Taking | null;
-  /** Null: nothing is drawn. */
+  /** Null: this process doesn't publish. */
   readonly publisher: Publisher | null;
   readonly access: Access;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
-  /** What is told to subscribers and channels. */
+  /** Notifications to subscribers and channels. */
   readonly notices: Notices;
-  /** Told which numbers of releases are taken elsewhere. */
+  /** Called with release numbers that are in use elsewhere. */
   readonly onNumbers: TargetOptions['onNumbers'];
-  /** Keeps what is configured as output current, once it is told of runs. */
+  /** Keeps the places in `output` current after each run. */
   readonly targets: TargetKeeper;
-  /** Told of every run, for the operators' pages that are open. */
+  /** Live updates for open operators' pages. */
   readonly events: OpsEvents;
   /** Whether sign-in mails are printed instead of sent. */
   readonly printsMail: boolean;
   readonly sendMail: SendMail;
-  /** Notification channels, those taken from upstreams too. */
+  /** Notification channels, including those from upstreams. */
   readonly channels: Channels;
-  /** Draws a page that is of no release; the renderer is loaded when it is first asked for. */
+  /** Renders a page that belongs to no release. The renderer is loaded at the first call. */
   readonly draw: Renderer['render'];
   /**
-   * Puts another configuration in force: who may see what at once, all else between two runs.
+   * Switches to another configuration: access rules at once, everything else between two runs.
    *
-   * @returns names of settings that differ and need a restart
+   * @returns names of changed settings that need a restart
    * @throws CONFIG_INVALID with nothing changed
    */
   readonly reconfigure: (next: Config) => Promise<readonly string[]>;
-  /** What the store knows of the site. */
+  /** Reads the state of the site from the store. */
   readonly siteState: (at: EpochMs) => Promise<SiteState>;
-  /** What is configured of the site, and the icons that are known. */
+  /** The configuration of the site, and the known icons. */
   readonly siteInputs: () => Promise<SiteStateInputs>;
   readonly siteUrl: () => string;
-  /** Once it is known on which port we listen, where the configuration left it open. */
+  /** Called once the port is known, if the configuration leaves it open. */
   readonly setSiteUrl: (url: string) => void;
   readonly addresses: () => SiteAddresses;
-  /** What was known of the site when the store was last read; null: it has not been. Waits for nothing. */
+  /** The state of the site when the store was last read; null: not read yet. Doesn't wait. */
   readonly lastState: () => SiteState | null;
-  /** How fresh each upstream is, by the last look at the store. */
+  /** How fresh each upstream was when the store was last read. */
   readonly sources: () => readonly SourceFreshness[];
-  /** Reads the pages from the store and tells the gates; also without a pass. */
+  /** Reads the pages from the store and updates access rules, even without a pass. */
   readonly refreshPages: (now: EpochMs) => Promise<SiteState>;
   /** Serves the public pages that are on disk, until the store can be read. */
   readonly showLastPublished: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** Told how a run goes on, for whoever waits for it. */
+/** Progress of a run, for a terminal. */
 export interface RunProgress {
   readonly asking: (answered: number, total: number) => void;
   readonly answered: (report: UpstreamReport) => void;
-  /** A question waits until then for the quota of its upstream. */
+  /** A request waits until this time for the quota of its upstream. */
   readonly waiting: (upstreamId: string, until: EpochMs) => void;
-  /** Of the pages that have news. */
+  /** Counts pages with news. */
   readonly publishing: (published: number, total: number) => void;
 }
 
 export interface ComposeOptions {
   readonly log: Log;
-  /** False: nothing is drawn (`pharos sync`, `pharos check`, `pharos serve`). */
+  /** False: don't publish (`pharos sync`, `pharos check`, `pharos serve`). */
   readonly isPublishing: boolean;
-  /** True: it goes on for good, and waits for a database server that cannot be reached. Default: false. */
+  /** True: a server, which waits for a database that can't be reached. Default: false. */
   readonly isLasting?: boolean;
   /** What happens to a database of an older version. Default: `refuse`. */
   readonly onOlder?: OnOlder;
-  /** Instead of the database that is configured: a copy of it. */
+  /** Use this copy instead of the configured database. */
   readonly store?: StorePlace;
   readonly onReport?: (report: RunReport) => void;
   readonly progress?: RunProgress;
   /** Prints sign-in mails instead of sending them. */
   readonly printsMail: boolean;
-  /** True: it draws nothing and takes releases that other nodes drew. Default: false. */
+  /** True: a web node, which takes releases from other nodes. Default: false. */
   readonly isTaking?: boolean;
-  /** Told what of the common work this node takes over from another, by name; absent: it takes part in none. */
+  /** Called with the names of tasks that this node takes over from another; absent: it takes part in none. */
   readonly onTaken?: (names: readonly string[]) => void;
-  /** True: a preview, which shows what operators wrote with its drafts. Default: false. */
+  /** True: a preview, which also shows drafts. */
   readonly showsDrafts?: boolean;
 }
 
-/** Waits without keeping the process alive by itself. */
+/** Waits. */
 export const sleep = (ms: number): Promise<void> => wait(ms);
 
 /** Opens the store and builds what the command asks for; `close` gives everything back. */
@@ -175,7 +175,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   const unfollowClock = isServer ? await followClock(database) : () => undefined;
   const leases = createLeases(database, isServer ? SERVER_LEASE_MS : FILE_LEASE_MS);
   const folders = releaseFolders(first.data);
-  // Stopping waits for no quota and no slow answer.
+  // Stopping doesn't wait for a quota or a slow answer.
   const stopping = new AbortController();
   const proxy = proxySettings(process.env);
   const http = createHttp({ proxy });
@@ -231,7 +231,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     if (!options.isPublishing) return { memory: createSiteMemory(store), publisher: null };
     const since = await notedRevision(store, folders);
     const memory = createSiteMemory(store, since);
-    // Here and not in its thread, where what does not compile could be told less well.
+    // Compiled here, because errors can be reported better than from the thread.
     await compileRenderer(ownComponents(first));
     const publisher = await startPublisher({
       store: place,
@@ -327,11 +327,11 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
   });
   const reconfigure: Pharos['reconfigure'] = async (next) => {
     const restartNeeded = live.replace(next);
-    // Who may see what is not to wait for what is being asked and published.
+    // Access rules don't wait for the current run.
     await keeper.refresh(now());
     return engine.between(async () => {
       await site.publisher?.close();
-      // What was remembered follows from the old configuration; releases are compared as after a restart.
+      // The memory follows from the old configuration, so releases are compared as after a restart.
       site = await beginSite();
       await keeper.refresh(now());
       return restartNeeded;
@@ -343,7 +343,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       ? null
       : createReleaseUploads({
           ...{ store: stored, folders, database, now, log, state: keeper.lastState },
-          // Who takes releases out of the database has all that it says.
+          // Web nodes that use the database need no copy of the definitions.
           key: first.releases?.database === true ? null : (first.access.key ?? null),
           isElected: () => elections.leaseOf(releases) !== null,
           mayUpload: () => elections.confirm(releases),
@@ -431,7 +431,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await targets.close();
       await releaseUploads?.close();
       await taking?.close();
-      // It begins another publisher, which has to be there to be ended.
+      // A reload starts another publisher, which must exist before it can be closed.
       await reconfigured;
       await engine.idle();
       await site.publisher?.close();
@@ -443,7 +443,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
       await icons.close();
       await elections.close();
       unfollowClock();
-      // What cannot be given back ends by itself.
+      // Leases that can't be returned expire.
       await leases.close().catch(() => undefined);
       await store.close();
     },
@@ -458,10 +458,10 @@ function logTarget(log: Log, report: TargetReport, run: string): void {
     log.info({ run, target, place, written, removed, ms: Math.round(durationMs) }, 'brought up to date');
 }
 
-/** What publishing remembers, and what publishes. */
+/** The publisher and its memory of the site. */
 interface Site {
   readonly memory: SiteMemory;
-  /** Null: nothing is drawn. */
+  /** Null: this process doesn't publish. */
   readonly publisher: PublisherClient | null;
 }
 
@@ -469,7 +469,7 @@ function waitingOf({ progress }: ComposeOptions): { onWait?: RunProgress['waitin
   return progress === undefined ? {} : { onWait: progress.waiting };
 }
 
-/** The same, and the progress is told of each upstream as it answers. */
+/** Adds progress reports for each upstream that answers. */
 function telling(progress: RunProgress | undefined, total: number, options: PassOptions): PassOptions {
   if (progress === undefined) return options;
   let answered = 0;
@@ -485,7 +485,7 @@ function telling(progress: RunProgress | undefined, total: number, options: Pass
   };
 }
 
-/** Without a mail server nobody can be sent a link; the page says so to nobody, the log says it to the operator. */
+/** Without a mail server, sign-in links can't be sent. The page doesn't reveal this; the log tells the operator. */
 function mailerOf(config: Config, { printsMail, log }: ComposeOptions): SendMail {
   if (printsMail) return createPrintingMailer((text) => process.stdout.write(`\n${text}\n\n`));
   const { smtp, from } = config.access;

@@ -1,4 +1,4 @@
-/** What is wrong with pages, and what of them is left out, by what upstreams have just said. */
+/** Finds problems and left-out parts of pages in what upstreams have just answered. */
 
 import { type Learned, type MonitorId, upstreamOf } from '../model/observation.ts';
 import { resolvePages } from '../publish/definitions/definitions.ts';

@@ -1,4 +1,4 @@
-/** What the next publish would change, found out without publishing: the keys of files are compared, nothing is drawn. */
+/** Finds out what the next publish would change, by comparing the keys of files. Renders nothing. */
 
 import type { State } from '../model/state.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';

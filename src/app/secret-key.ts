@@ -1,4 +1,7 @@
-/** The key of what is stored of people as a hash only: kept outside the database, so that a copy of that alone tells nothing. */
+/**
+ * The key for hashing client addresses and encrypting subscribers' addresses. It is stored outside the database, so that a copy
+ * of the database alone reveals nothing.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,9 +13,9 @@ import type { Log } from './log.ts';
 const NAME = 'secret.key';
 
 /**
- * The key in a data folder; the first process there makes it.
+ * Reads the key in a data folder; the first process there creates it.
  *
- * @throws STORE_UNAVAILABLE when the file is not one of ours
+ * @throws STORE_UNAVAILABLE when the file isn't a key of ours
  */
 export function secretKeyIn(data: string): Secret {
   const path = join(data, NAME);
@@ -20,10 +23,10 @@ export function secretKeyIn(data: string): Secret {
 }
 
 /**
- * The key in a data folder that cannot be written. Where there is none, one of this process takes its place: it is for what
- * would be stored, and nothing can be.
+ * Reads the key in a read-only data folder. If there is none, it uses a random one, which does no harm because nothing can be
+ * stored.
  *
- * @throws STORE_UNAVAILABLE when the file is not one of ours
+ * @throws STORE_UNAVAILABLE when the file isn't a key of ours
  */
 export function secretKeyToRead(data: string, log: Pick<Log, 'warn'>): Secret {
   const path = join(data, NAME);
@@ -39,7 +42,7 @@ function validKey(key: string, path: string): Secret {
   if (/^[A-Za-z0-9_-]{43}$/.test(key)) return new Secret(key);
   throw new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `${path} is not a valid key. Delete it and Pharos creates a new one; counts of sign-in attempts then start at zero.`,
+    message: `${path} is not a valid key. Restore it from a backup. Or delete it and Pharos creates a new one: counts of sign-in attempts then start at zero, and the addresses of existing subscribers can no longer be read.`,
   });
 }
 
@@ -56,7 +59,7 @@ function keyAt(path: string): string | null {
   }
 }
 
-/** Written whole before it gets its name, and never over another's. */
+/** Writes the key completely before it gets its name, and never over another process' key. */
 function makeKey(data: string, path: string): string {
   mkdirSync(data, { recursive: true, mode: 0o711 });
   const draft = join(data, `.${NAME}-${process.pid}`);

@@ -8,7 +8,7 @@ import { createRunner, type Runner, type RunnerDeps } from '../sync/pass/runner.
 import { createQuota } from '../sync/quota/quota.ts';
 import type { Upstream } from '../sync/upstream.ts';
 
-/** As if it had been asked for nothing yet, and needed nothing of the past. */
+/** An empty memory: nothing has been requested yet, and no history is needed. */
 export const NOTHING_REMEMBERED: PullMemory = {
   detailFetchedAt: new Map(),
   openIncidents: new Set(),

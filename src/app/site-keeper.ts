@@ -1,6 +1,6 @@
 /**
- * Who may see what, kept current: whenever the definitions of pages change, gates, addresses and links on disk follow
- * before anything else does. What this says last is what publishing has to obey.
+ * Keeps access rules current. When definitions of pages change, gates, addresses and links on disk are updated before anything
+ * else. Publishing obeys the latest state known here.
  */
 
 import type { Access, AccessPage } from '../access/access.ts';
@@ -20,33 +20,33 @@ import type { SiteAddresses } from '../server/address.ts';
 export interface SiteKeeperDeps {
   readonly folders: ReleaseFolders;
   readonly access: Pick<Access, 'setPages' | 'showPublic'>;
-  /** In force by now. */
+  /** The current configuration. */
   readonly config: () => Config;
   readonly inputs: () => Promise<SiteStateInputs>;
   readonly siteUrl: () => string;
   readonly memory: () => SiteMemory;
-  /** False: a command that only looks, so links on disk stay as they are. */
+  /** False: a command that only reads, so links on disk don't change. */
   readonly isKeepingLinks: boolean;
-  /** Told of pages that were public until now, once nobody can reach them here any more. */
+  /** Called with pages that were public until now, after their links were removed. */
   readonly onClosed: (slugs: readonly string[], state: SiteState) => void;
 }
 
 export interface SiteKeeper {
-  /** What the store knows of the site. When it says something new of who may see what, that is in force when this resolves. */
+  /** Reads the state of the site from the store. When this resolves, changed access rules are in force. */
   readonly refresh: (at: EpochMs) => Promise<SiteState>;
-  /** Shows the public pages that are on disk, until the store can be read. */
+  /** Serves the public pages on disk until the store can be read. */
   readonly showLastPublished: () => void;
-  /** Whether a release may be served, by what is known at this moment. */
+  /** Whether a release may be served, after reading the store. */
   readonly mayServe: (release: NextRelease, at: EpochMs) => Promise<boolean>;
-  /** The same, by what was known at the last look. */
+  /** The same, by what was last read. */
   readonly mightServe: (release: NextRelease) => boolean;
   /** The same object as long as nothing of it changed. */
   readonly addresses: () => SiteAddresses;
-  /** As the store was when it was last read; null: it has not been. */
+  /** The state when the store was last read; null: not read yet. */
   readonly lastState: () => SiteState | null;
-  /** As defined at the last look; null: there is no such page, or nobody looked yet. */
+  /** The page as last read; null: there is no such page, or nothing was read yet. */
   readonly page: (slug: string) => ResolvedPage | null;
-  /** How fresh each upstream was at the last look; none before the first. */
+  /** How fresh each upstream was when last read; empty before the first time. */
   readonly sources: () => readonly SourceFreshness[];
 }
 
@@ -56,7 +56,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   let customDomains: ReadonlyMap<string, string> = new Map();
   let home: string | null = null;
   let last: SiteState | null = null;
-  /** The addresses with what they were made from; asked for at every request. */
+  /** The addresses and what they were made from, because every request needs them. */
   let addressed: {
     readonly siteUrl: string;
     readonly config: Config;
@@ -71,7 +71,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     const left = leftAsPublished(resolved);
     customDomains = domainsOf([...resolved.pages.map(({ definition }) => definition), ...left]);
     home = resolved.home;
-    // From here on no request gets in; hashing passwords may take a while, and links go meanwhile.
+    // Closed pages accept no request from here on. Hashing passwords may take a while, and links are removed in the meantime.
     const settled = access.setPages([...resolved.pages.map(toAccessPage), ...left.map(publicPage)], resolved.undecided);
     settled.catch(() => undefined);
     const closed = deps.isKeepingLinks ? await closePages({ folders, disk: DISK }, isOpenIn(resolved)) : [];
@@ -79,7 +79,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     await settled;
   }
 
-  /** Public pages on disk that an upstream may turn out to define: they stay as they were published last. */
+  /** Public pages on disk that an upstream may still define. They stay as last published. */
   function leftAsPublished(resolved: ResolvedSite): readonly LastPublished[] {
     if (resolved.isDecided) return [];
     const settled = new Set([...resolved.pages.map(({ definition }) => definition.slug), ...resolved.withheld]);
@@ -93,7 +93,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
       try {
         await adopt(state);
       } catch (error) {
-        // Gates that could not be settled stay closed; the next look tries again.
+        // Gates that failed to update stay closed; the next refresh tries again.
         known = null;
         throw error;
       }

@@ -1,4 +1,4 @@
-/** The targets of a configuration, and what keeps them current beside serving and publishing. */
+/** The targets of a configuration. They are kept current in the background. */
 
 import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
@@ -17,7 +17,7 @@ import { moduleVersion } from './workers/drawing.ts';
 
 export interface TargetDeps {
   readonly folders: ReleaseFolders;
-  /** Of what only we may read on a target. */
+  /** Key for parts of the ledger that only Pharos may read. */
   readonly key: Secret;
   readonly onNumbers: TargetOptions['onNumbers'];
   readonly now: () => EpochMs;
@@ -26,11 +26,14 @@ export interface TargetDeps {
   readonly home: () => string | null;
   /** How fresh each upstream is by now. */
   readonly sources: () => readonly SourceFreshness[];
-  /** Whether this node is the one that uploads, asked before anything is written; default: it is alone. */
+  /** Whether this node is elected to upload; checked before each write. Default: it is the only node. */
   readonly mayUpload?: () => Promise<boolean>;
 }
 
-/** What is elected of several nodes: who uploads to the bucket. A folder is its node's own. Null: there is no bucket. */
+/**
+ * Name of the task that one node is elected for: uploading to the bucket. Folders belong to their node. Null: there is no
+ * bucket.
+ */
 export function uploadingOf({ output: { s3 } }: Config): string | null {
   return s3 === undefined ? null : `output/${s3.endpoint}/${s3.bucket}/${s3.prefix}`;
 }
@@ -59,7 +62,7 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];
 }
 
-/** A node that was paused while another took over writes nothing over what that has written. */
+/** A node that was paused while another took over must not overwrite what that one wrote. */
 function fenced(store: TargetStore, mayUpload: () => Promise<boolean>): TargetStore {
   const require = async (): Promise<void> => {
     if (!(await mayUpload()))
@@ -91,17 +94,17 @@ function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
 }
 
 export interface TargetKeeper {
-  /** Reads what the targets hold and brings it in line with what is published, beside everything else. */
+  /** Reads the targets' ledgers and brings the targets up to date, in the background. */
   readonly open: () => void;
-  /** This node uploads from now on, and another one did before: what is there is read anew. */
+  /** This node uploads from now on. Another one did before, so the ledger is read again. */
   readonly takeOver: () => void;
-  /** Has the targets updated after this run, beside everything else. Asked while it goes on: once more after. */
+  /** Updates the targets after this run, in the background. If an update is running, another one follows it. */
   readonly follow: (runId: string) => void;
-  /** Has these pages taken out of every target at once, before whatever it is doing. */
+  /** Removes these pages from every target at once, interrupting any update. */
   readonly withdraw: (slugs: readonly string[]) => void;
-  /** Of the last try of each target. */
+  /** Report of the last update of each target. */
   readonly reports: () => readonly TargetReport[];
-  /** Ends what is under way; the next start goes on from there. */
+  /** Stops updates; the next start continues them. */
   readonly close: () => Promise<void>;
 }
 
@@ -110,11 +113,11 @@ export interface TargetKeeperOptions {
   readonly config: () => Config;
   readonly make: (config: Config) => readonly Target[];
   readonly onReport: (report: TargetReport, runId: string) => void;
-  /** Whether this node is the one that brings a target up to date. */
+  /** Whether this node is responsible for a target. */
   readonly isOurs: (target: Target) => boolean;
 }
 
-/** Makes the keeper. A target that is slow or dead holds up nobody, the other target neither. */
+/** Creates the keeper. A slow or unreachable target delays nothing, not even the other target. */
 export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
   const { config, make } = options;
   let kept: { readonly config: Config; readonly keepers: readonly OneKeeper[] } | null = null;
@@ -165,13 +168,13 @@ export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
   };
 }
 
-/** In place of a run's id, for what is done because pages closed, and at the start. */
+/** Used instead of a run's id for updates after pages closed, and at startup. */
 const CLOSING = 'closing';
 const OPENING = 'start';
 
 interface OneKeeper {
   readonly open: () => void;
-  /** Updates at once, what leaves first. */
+  /** Updates at once; removals come first. */
   readonly withdraw: () => void;
   readonly follow: (runId: string) => void;
   readonly report: () => TargetReport | null;
@@ -188,7 +191,7 @@ function keepOne(target: Target, { onReport, isOurs }: Pick<TargetKeeperOptions,
     for (let next: string | null = runId; next !== null && !isClosed; ) {
       waiting = null;
       last = await target.update();
-      // What ends because we stop is no news.
+      // An update that ends because we stop isn't reported.
       if (!isClosed) onReport(last, next);
       next = waiting;
     }
@@ -200,7 +203,8 @@ function keepOne(target: Target, { onReport, isOurs }: Pick<TargetKeeperOptions,
     else void work(runId);
   };
   return {
-    // What closed while nobody looked, or is open only by a backup that was put back, leaves before anything is published.
+    // Pages that closed while no process ran, or that are public only because of a restored backup, are removed before anything
+    // is published.
     open: () => {
       if (isOurs(target)) void target.open().then(() => follow(OPENING));
     },

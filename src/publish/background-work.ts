@@ -1,7 +1,6 @@
 /**
- * What follows a publish: the list of pages; compressed variants, quick ones at once and as small as they get when there is time, beside the
- * files of the release being served; the files that the news left as they were and pictures, which take a tenth of a second
- * each, in releases of their own; and in the end, releases that nobody needs any more are removed.
+ * Work that follows a publish and can wait: the site's own list of pages, compressed variants (quick ones at once, the smallest
+ * when nothing happens), deferred files and images in releases of their own, and removing releases that nobody needs any more.
  */
 
 import { readFileSync, statSync } from 'node:fs';
@@ -29,68 +28,71 @@ export interface BackgroundDeps {
   readonly folders: ReleaseFolders;
   readonly pages: PagePublisher;
   readonly withFence: WithFence;
-  /** Publishes the site's own files, as far as nobody did since they were added. */
+  /** Publishes the site's own files, unless that happened since `addSite` was called. */
   readonly publishSite: (fence: Fence) => Promise<void>;
-  /** Resolves when no run publishes: what follows never competes with news. */
+  /** Resolves when no run publishes, so that this work never delays news. */
   readonly idle: () => Promise<unknown>;
-  /** When something last happened, on the clock of `performance.now()`. */
+  /** Time of the last news, on the clock of `performance.now()`. */
   readonly newsAt: () => number;
   readonly workers: WorkerPool | null;
-  /** Told which release of a page is served by now; null: files of it could not be drawn. */
+  /** Called with the release that is served now; null: some of its files could not be rendered. */
   readonly onRelease: (slug: string, number: number | null) => void;
   readonly onError: (error: unknown) => void;
 }
 
 export interface BackgroundWork {
-  /** The site's own files are to tell of news. */
+  /** Queues the site's own files, because a page that they list has news. */
   readonly addSite: () => void;
-  /** Files of a page wait to be drawn. */
+  /** Queues the deferred files of a page. */
   readonly addDeferred: (task: PlannedTask) => void;
-  /** The release of a page that is being served has files without variants. */
+  /** Queues the compressed variants that the served release of a page lacks. */
   readonly addVariants: (slug: string) => void;
-  /** There may be releases of a page that nobody needs any more. */
+  /** Queues a page whose old releases can be removed. */
   readonly addOutdated: (slug: string) => void;
-  /** Pages of which something waits. */
+  /** Pages with queued work. */
   readonly waiting: () => ReadonlySet<string>;
-  /** Resolves when no file waits any more. */
+  /** Resolves when the queue is empty. */
   readonly settled: () => Promise<void>;
-  /** Resolves when nothing goes on; what waits is dropped. */
+  /** Stops. Resolves when nothing is running; queued work is dropped. */
   readonly close: () => Promise<void>;
 }
 
-/** Of the time, so that a site of thousands of pages does not keep a core busy with a few percent of bytes. */
+/**
+ * Share of the time that this may take. The gain is a few percent of bytes, which isn't worth a busy core on a site of
+ * thousands of pages.
+ */
 const VARIANTS_SHARE = 0.1;
-/** Of the time: news waits while the list of pages is drawn, which takes a quarter of a second for 10,000 of them. */
+/** Share of the time that the list of pages may take. News waits while it is drawn: a quarter of a second for 10,000 pages. */
 const SITE_SHARE = 0.1;
-/** Pages whose smallest variants wait; beyond that the oldest keep the quick ones. */
+/** Pages that can wait for their smallest variants. Beyond that, the oldest keep the quick ones. */
 const VARIANTS_MAX = 2_000;
-/** Files whose variants are in memory at once. */
+/** Maximum number of files whose variants are in memory at once. */
 const VARIANTS_BATCH = 256;
-/** More than a change draws: a page was published as a whole, and its files are compressed more quickly. */
+/** A change renders fewer files. With more, a page was published as a whole, and its files are compressed faster. */
 const CHANGED_FILES_MAX = 32;
-/** For how long nothing has to have happened before something is done, and for how long that is waited for at most. */
+/** Wait until nothing has happened for `forMs`, but no longer than `msMax`. */
 interface Calm {
   readonly forMs: number;
   readonly msMax: number;
 }
 
-/** News often comes in a burst: what follows one keeps the next of it waiting no longer than its own files take. */
+/** News often comes in bursts. This wait keeps the work for one from delaying the next. */
 const BREATH: Calm = { forMs: 20, msMax: 1_000 };
 /** The last percent of bytes can wait. */
 const CALM: Calm = { forMs: 2_000, msMax: Infinity };
 /**
- * Old releases go once nothing happens, since ext4 is many times as slow to make files where many were just removed; but they
- * are never waited for longer than this, so that a disk does not fill where something always happens.
+ * ext4 creates files many times more slowly after many were removed, so old releases are removed only when nothing happens. The
+ * maximum keeps the disk from filling up if something always happens.
  */
 const OUTDATED_CALM: Calm = { ...CALM, msMax: 60_000 };
-/** A page takes some milliseconds, in which a run would have to wait. */
+/** Pages whose releases are removed at once. Each takes some milliseconds, during which a run has to wait. */
 const OUTDATED_BATCH = 4;
-/** What visitors see first stays within the first packets, however much there is to do. */
+/** Visitors see this file first, so it is always compressed well enough to fit into the first packets. */
 const FIRST_VIEW = 'index.html';
-/** In smaller files there is nothing to gain. */
+/** Smaller files gain nothing from better compression. */
 const VARIANTS_BYTES_MIN = 4_096;
 
-/** Files of a page whose variants were made quickly, in whichever of its releases. */
+/** Files of a page that have quick variants, in any of its releases. */
 interface QuickVariants {
   readonly slug: string;
   readonly paths: Set<string>;
@@ -102,7 +104,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   const quick = new LRUCache<string, QuickVariants>({ max: VARIANTS_MAX });
   const closing = new AbortController();
   const drawing = pLimit(1);
-  /** What is being drawn or waits for it. */
+  /** Tasks that are running or queued in `drawing`. */
   const running = new Set<Promise<void>>();
   const improving = pLimit(1);
   const outdated = new Set<string>();
@@ -111,7 +113,10 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   /** When the list of pages may be drawn again, on the clock of `performance.now()`. */
   let siteFrom = 0;
 
-  /** Ends early, and without a fault, when everything ends. @param ref  whether the process stays for it */
+  /**
+   * Waits. Resolves early when everything is closed.
+   * @param ref whether this keeps the process running
+   */
   const pause = (ms: number, ref = false): Promise<void> =>
     setTimeout(ms, undefined, { signal: closing.signal, ref }).catch(() => undefined);
 
@@ -125,7 +130,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
       const left = Math.min(newsAt + forMs, latest) - performance.now();
       if (left <= 0 || newsAt === waitedAfter || closing.signal.aborted) return;
       waitedAfter = newsAt;
-      // Whoever waits until everything is settled waits for what follows a breath.
+      // A caller of `settled` waits for this work, so the process has to stay; `CALM` work may be dropped.
       await pause(left, forMs === BREATH.forMs);
     }
   }
@@ -176,7 +181,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
           addVariants(slug);
         }
       } catch (error) {
-        // News came first and has its own files waiting: nothing is lost and nothing failed.
+        // News was published in the meantime and queued its own files, so nothing is lost.
         if (currentNumber(deps.folders, slug) === served) {
           deps.onRelease(slug, null);
           deps.onError(error);
@@ -207,7 +212,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     }
   }
 
-  /** The manifest by now; null: another release is served by now, or everything ends. */
+  /** Returns the current manifest; null: another release is served now, or everything is closed. */
   async function makeQuick(first: Manifest, paths: readonly string[]): Promise<Manifest | null> {
     const isOfMany = paths.length > CHANGED_FILES_MAX;
     const placeOf = filePlaces(deps.folders, first);
@@ -233,7 +238,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
       const { slug, paths } = oldest;
       for (const path of paths) {
         await calm(CALM);
-        // That of now: what completes the news leaves the files of the news as they are.
+        // Read again: a release that completes the news keeps the files of the news.
         const number = currentNumber(deps.folders, slug);
         const manifest = number === null ? null : deps.pages.manifests.get(slug, number);
         if (closing.signal.aborted || manifest === null) break;
@@ -274,7 +279,7 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
       begin(drawDeferred);
     },
     waiting: () => new Set([...deferred.keys(), ...unmade]),
-    // What is drawn in the background has variants to make in its turn.
+    // Files rendered in the background queue variants in turn.
     settled: async () => {
       while (running.size > 0) await Promise.all(running);
     },
@@ -287,12 +292,12 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   };
 }
 
-/** Puts smaller variants of a file in place of those that are there; what they unpack to is the same. */
+/** Replaces variants of a file by smaller ones with the same content. */
 async function improveVariants(deps: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
   const record = manifest.files[path];
   const place = filePlaces(deps.folders, manifest)(path);
   const body = readIfThere(place);
-  // Of what has none yet, quick ones come first.
+  // A file without variants gets quick ones first.
   if (record === undefined || record.variants === null || body === null) return;
   const best = await compressBest(record.contentType, body);
   const sizeOf = ({ encoding }: Variant): number =>
@@ -301,7 +306,7 @@ async function improveVariants(deps: BackgroundDeps, manifest: Manifest, path: s
     await writeVariants(deps, manifest, new Map([[path, best]]));
 }
 
-/** Null: the release was replaced and cleared away meanwhile. */
+/** Null: the release was replaced and removed in the meantime. */
 function readIfThere(file: string): Buffer | null {
   try {
     return readFileSync(file);

@@ -1,4 +1,4 @@
-/** What a thing was made from, as one short text: as long as it stays, so do the bytes that are made of it. */
+/** Digests of the data that files are made from. The same digest means the same bytes. */
 
 import { hash } from 'node:crypto';
 
@@ -13,8 +13,8 @@ export function fingerprintOf(data: unknown): string {
 }
 
 /**
- * The same, in fewer letters, of data whose parts, and the items of parts that are lists, are shared with other data: each of them is read
- * once however many files are made from it.
+ * The same, but shorter. Parts of the data, and items of parts that are lists, are digested only once, even if many files share
+ * them.
  */
 export function partsFingerprint(parts: object): string {
   const digestOf = (part: unknown): unknown => (typeof part === 'object' && part !== null ? fingerprintOf(part) : part);

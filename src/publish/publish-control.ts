@@ -1,4 +1,4 @@
-/** What publishing asks of whoever owns the database: in this thread, or in another that serves meanwhile. */
+/** What publishing needs from the thread that owns the database: this one, or another that keeps serving. */
 
 import type { PageNews } from '../notify/news.ts';
 import { type PageFirsts, rememberFirsts } from '../store/identities.ts';
@@ -6,37 +6,37 @@ import { nextReleaseNumber } from '../store/release-numbers.ts';
 import type { ReleaseAccess } from './releases/manifest.ts';
 import { type Fence, type PublishLeaseDeps, withPublishLease } from './releases/publish-lease.ts';
 
-/** A release that is about to be served, as far as gates care. */
+/** What access control needs to know about a release that is about to be served. */
 export interface NextRelease {
   readonly slug: string;
   readonly access: ReleaseAccess;
-  /** Other pages that its files tell of. */
+  /** Other pages that its files mention. */
   readonly listed: readonly string[];
 }
 
 export interface PublishControl {
   /** Runs a task while this process alone publishes into the data folder. @throws PUBLISH_FAILED */
   readonly withLease: <Result>(task: (fence: Fence) => Promise<Result>) => Promise<Result>;
-  /** The number of a page's next release, above what is known to be taken here; nobody else gets it. */
+  /** Returns the number of a page's next release, above all numbers that are in use here. Nobody else gets the same number. */
   readonly nextNumber: (slug: string, above: number) => Promise<number>;
-  /** Remembers what of a page is published for the first time. */
+  /** Stores when the page, its components and its entries were first published. */
   readonly rememberFirsts: (firsts: PageFirsts) => Promise<void>;
-  /** Remembers what a page has to tell, once it is published; who is told, and when, is up to others. */
+  /** Stores the notices of a page that was published. When they are sent, and to whom, is decided elsewhere. */
   readonly tell: (news: PageNews) => Promise<void>;
-  /** Whether a release may be served by what is known of gates at this moment, whatever was known when it was drawn. */
+  /** Whether the current access rules allow a release to be served. They may have changed since it was rendered. */
   readonly mayServe: (release: NextRelease) => Promise<boolean>;
 }
 
-/** What the thread asks that prepares a page. */
+/** The part that threads need to prepare a page. */
 export type PrepareControl = Pick<PublishControl, 'nextNumber' | 'rememberFirsts'>;
 
 export interface PublishControlDeps extends PublishLeaseDeps {
   readonly mayServe: PublishControl['mayServe'];
-  /** Default: nobody is told. */
+  /** Default: no notices. */
   readonly tell?: PublishControl['tell'];
 }
 
-/** Publishing is controlled over the database of this thread. */
+/** Controls publishing with the database of this thread. */
 export function createPublishControl(deps: PublishControlDeps): PublishControl {
   return {
     withLease: (task) => withPublishLease(deps, task),

@@ -1,8 +1,8 @@
-/** What publishing tells about itself: plain data for the command line, the log and the operators' page. */
+/** The result of publishing: plain data for the command line, the log and the operators' page. */
 
 export interface PageReport {
   readonly slug: string;
-  /** `held`: it stays on its release until an operator lets it go. */
+  /** `held`: an operator keeps the page on its release with `pharos rollback --hold`. */
   readonly kind: 'published' | 'unchanged' | 'held' | 'failed' | 'withdrawn';
   readonly release: number | null;
   readonly filesDrawn: number;
@@ -12,14 +12,14 @@ export interface PageReport {
 }
 
 export interface PublishReport {
-  /** The pages that were looked at: those that something happened to, and those that were due. */
+  /** The pages that had news or were due. */
   readonly pages: readonly PageReport[];
-  /** Pages that could not be published as they are defined, in words. */
+  /** Why pages could not be published as they are defined. */
   readonly problems: readonly { readonly slug: string; readonly message: string }[];
   readonly durationMs: number;
 }
 
-/** A report with everything that is not said as nothing. */
+/** Fills in what is left out. */
 export function pageReport(
   slug: string,
   kind: PageReport['kind'],

@@ -1,7 +1,7 @@
 /**
- * What was published, noted for the next process: it need not look at pages that nothing happened to since. The note may be
- * old or gone; it only ever saves work. It holds for one state of the program and of the store, and of a page as long as
- * the release that it names is being served.
+ * A record of what was published, for the next process: it can skip pages that haven't changed since. The record may be old or
+ * missing, because it only saves work. It is valid for one version of the program and one store, and for a page as long as the
+ * recorded release is served.
  */
 
 import { readFileSync } from 'node:fs';
@@ -19,17 +19,17 @@ import { heldRelease } from './releases/hold.ts';
 const instant = z.number().transform((at) => at as EpochMs);
 const NoteSchema = z.object({
   format: z.literal(1),
-  /** Of the program, as far as it makes pages. */
+  /** Version of the code that renders pages. */
   version: z.string(),
-  /** Tells the store from another one. */
+  /** Identifies the store. */
   store: z.number().nullable(),
-  /** Of the store: whatever changed up to it is in the releases. */
+  /** Revision of the store. Everything that changed up to it is in the releases. */
   revision: z.number(),
   pages: z.record(
     z.string(),
     z.object({
       release: z.number(),
-      /** Digest of what the page is made from besides the store. */
+      /** Digest of what the page is made from, except the store. */
       key: z.string(),
       dueAt: z.number(),
       summary: z.object({ state: z.enum(STATES), since: instant.nullable(), asOf: instant }),
@@ -39,7 +39,7 @@ const NoteSchema = z.object({
 export type PublishedNote = z.output<typeof NoteSchema>;
 export type NotedPage = PublishedNote['pages'][string];
 
-/** The note of the process before; null: there is none that can be read. */
+/** Reads the record of the last process; null: there is none that can be read. */
 function readPublishedNote({ published }: ReleaseFolders): PublishedNote | null {
   try {
     return NoteSchema.parse(JSON.parse(readFileSync(published, 'utf8')));
@@ -48,7 +48,10 @@ function readPublishedNote({ published }: ReleaseFolders): PublishedNote | null 
   }
 }
 
-/** The revision of the store up to which the note holds; null: there is none, or it is of another store or of one put back. */
+/**
+ * Returns the revision of the store up to which the record is valid; null: there is no record, it belongs to another store, or
+ * the store was restored from an older backup.
+ */
 export async function notedRevision(store: Store, folders: ReleaseFolders): Promise<number | null> {
   const note = readPublishedNote(folders);
   if (note === null || note.store !== (await store.firstPublishedAt())) return null;
@@ -56,7 +59,10 @@ export async function notedRevision(store: Store, folders: ReleaseFolders): Prom
   return revision < note.revision ? null : note.revision;
 }
 
-/** Pages that are as the note says. @param since  as `notedRevision` gave it */
+/**
+ * Returns the pages that match the record.
+ * @param since as `notedRevision` returned it
+ */
 export function notedPages(
   folders: ReleaseFolders,
   state: SiteState,
@@ -79,15 +85,15 @@ export function notedPages(
   );
 }
 
-/** What a note is of. */
+/** What a record must match. */
 export interface Noting {
-  /** Of the program, as far as it makes pages. */
+  /** Version of the code that renders pages. */
   readonly version: string;
-  /** What `notedRevision` said when the process began. */
+  /** What `notedRevision` returned when the process started. */
   readonly since: number | null;
 }
 
-/** Replaces the note. */
+/** Replaces the record. */
 export async function writePublishedNote(
   { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
   note: PublishedNote,
@@ -100,10 +106,7 @@ export async function writePublishedNote(
   disk.rename(next, folders.published);
 }
 
-/**
- * What pages are made from besides their monitors, incidents and maintenances, as a digest by page: as long as it stays,
- * only these change it.
- */
+/** Returns a digest of everything that a page is made from, except its monitors, incidents and maintenances. */
 export function noteKeys({ site, sources, announcements }: SiteState): (page: ResolvedPage) => string {
   const all = fingerprintOf([
     site,

@@ -1,6 +1,6 @@
 /**
- * Publishes what changed. The cost of a run grows with the pages that something happened to or that are due, never with
- * the site; pages with news go first, then those that only grew older, then what points at them.
+ * Publishes what changed. The cost of a run grows with the number of pages that have news or are due, not with the site. Pages
+ * with news come first, then pages that are due, then the files that list them.
  */
 
 import pLimit from 'p-limit';
@@ -41,72 +41,72 @@ export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'onSw
   /** Default: the real one. */
   readonly disk?: Disk;
   readonly siteFilesOf: SiteFilesOf;
-  /** Slugs of pages that something happened to since the last call. */
+  /** Returns the slugs of pages that changed since the last call. */
   readonly takeTouched: () => ReadonlySet<string>;
-  /** Prepares pages on other threads; default: everything in this one. */
+  /** Threads that prepare pages; default: this thread does. */
   readonly workers?: WorkerPool;
-  /** Default: every process looks at all pages once. */
+  /** Record of what the last process published. Default: none, so that every page is looked at once. */
   readonly noting?: Noting;
-  /** Told after each page of a run how many of those with news are done. */
+  /** Called after each page of a run with the number of pages that are done. */
   readonly onPage?: (done: number, total: number) => void;
-  /** What goes wrong in the background. */
+  /** Called with errors of background work. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What publishes pages, as far as it is no kind of file; this module is part of the version of a note. */
+/** Path of this module, whose version is part of the record of what was published. */
 export const PUBLISHER_MODULE = import.meta.url;
 
 export interface Publisher {
   /**
-   * Publishes every page that has news or is due; `slug`: only that one, every file of it compared. Never throws for one
-   * page. What takes long (pictures) follows in the background, in releases of its own.
+   * Publishes every page that has news or is due. With `slug`, publishes only that page and compares all of its files. An error
+   * on one page doesn't throw. Slow files (images) follow in the background, in releases of their own.
    */
   readonly publish: (state: SiteState, request?: { readonly slug?: string }) => Promise<PublishReport>;
-  /** Publishes the site's own files again, beside what is being published: they told of a page that was closed. */
+  /** Publishes the site's own files again, even while a run publishes: they mention a page that was closed. */
   readonly publishSite: (state: SiteState) => Promise<void>;
-  /** Resolves when no picture waits in the background any more. */
+  /** Resolves when no background work is left that visitors would notice. */
   readonly settled: () => Promise<void>;
-  /** Ends what goes on in the background; the next process takes it up. */
+  /** Stops background work. The next process continues it. */
   readonly close: () => Promise<void>;
 }
 
-/** A run without news costs next to nothing, and this is most of it. */
+/** How often `forgetLost` lists the links. It is most of the cost of a run without news. */
 const LINKS_EVERY_MS = 10_000;
 
-/** How often what is published is noted while the process runs; one that is killed loses no more. */
+/** How often the record of what was published is written. A process that is killed loses no more than that. */
 const NOTE_EVERY_MS = 5 * 60_000;
 
 /** What one run works with. */
 interface PublishRun {
   readonly state: SiteState;
   readonly fence: Fence;
-  /** Whether it publishes whatever has news; else one page, for somebody who waits. */
+  /** False: it publishes a single page that somebody asked for. */
   readonly isOfAll: boolean;
-  /** Told after each page. */
+  /** Called after each page. */
   readonly onPage: () => void;
 }
 
 interface KnownPage {
   readonly summary: PageSummary;
   readonly dueAt: number;
-  /** The one being served; null: some of its files could not be drawn. */
+  /** The release being served; null: some of its files could not be rendered. */
   readonly release: number | null;
 }
 
 interface PublishedState {
   readonly pages: Map<string, KnownPage>;
-  /** Fingerprint of what was told last, by page. */
+  /** Digest of the notices stored last, by page. */
   readonly told: Map<string, string>;
-  /** What is being told at this moment. */
+  /** Notices that are being stored. */
   readonly telling: Set<Promise<void>>;
   /** Pages with news that are not published yet. */
   readonly pending: Set<string>;
   /** When a page last had news, on the clock of `performance.now()`. */
   newsAt: number;
-  /** For which definitions pages that are no more were withdrawn. */
+  /** The definitions for which removed pages were withdrawn. */
   withdrawnFor: ResolvedSite | null;
   isFirstRun: boolean;
-  /** What the site's own files are to tell of, after news; null: nothing. */
+  /** The state to publish in the site's own files after news; null: they are up to date. */
   siteWaits: SiteState | null;
   /** When links were last looked at, on the clock of `performance.now()`. */
   linksSeenAt: number;
@@ -129,9 +129,9 @@ export function createPublisher(init: PublisherOptions): Publisher {
   const options = { ...init, ...init.control, disk: init.disk ?? DISK };
   const pages = createPagePublisher({ ...options, onSwitched: (slug) => background.addOutdated(slug) });
   const inTurn = pLimit(1);
-  /** Of the task that holds the lease at this moment, and what joined it. */
+  /** The fence of the task that holds the lease, and the tasks that joined it. */
   let held: { readonly fence: Fence; readonly joined: Promise<void>[] } | null = null;
-  /** One at a time in this process, and by the lease in all. */
+  /** Runs one task at a time: in this process by a queue, among processes by the lease. */
   const exclusively = <Result>(task: (fence: Fence) => Promise<Result>): Promise<Result> =>
     inTurn(() =>
       options.withLease(async (fence) => {
@@ -141,7 +141,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
           return await task(fence);
         } finally {
           held = null;
-          // The lease is given back once nobody switches under it any more.
+          // Tasks that joined still switch releases under this lease.
           await Promise.allSettled(joined);
         }
       }),
@@ -213,8 +213,9 @@ export function createPublisher(init: PublisherOptions): Publisher {
 }
 
 /**
- * Pages that this process published and that are served no more, since somebody cleared the folder or a part of it, are
- * published as if for the first time. Two folders are listed, now and then; whether the site's own files are gone.
+ * Forgets pages whose links are gone because somebody deleted them, so that they are published as if for the first time. Lists
+ * two folders, at most every few seconds.
+ * @returns whether the site's own files are gone
  */
 function forgetLost({ options: { folders }, memory }: Parts): boolean {
   if (memory.isFirstRun || performance.now() - memory.linksSeenAt < LINKS_EVERY_MS) return false;
@@ -224,7 +225,7 @@ function forgetLost({ options: { folders }, memory }: Parts): boolean {
   return !links.has(SITE_SLUG);
 }
 
-/** Notes what is published once nothing waits any more. */
+/** Writes the record once no work is queued. */
 function noteSoon(parts: Parts): void {
   parts.memory.notedAt = performance.now();
   parts.background
@@ -233,7 +234,7 @@ function noteSoon(parts: Parts): void {
     .catch(parts.options.onError);
 }
 
-/** Pages of which something waits, or could not be published or told, are left to the first look of the next process. */
+/** Leaves out pages with queued or failed work, so that the next process looks at them. */
 async function note({ options, memory, background }: Parts): Promise<void> {
   const { noting, folders, store } = options;
   const { state, telling, pending } = memory;
@@ -265,7 +266,7 @@ function counter(onPage: PublisherOptions['onPage'], total: number): () => void 
   };
 }
 
-/** News first, then what was never looked at, then what is due. */
+/** Pages with news first, then pages that were never looked at, then pages that are due. */
 function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | undefined): PlannedTask[] {
   for (const touched of options.takeTouched()) memory.pending.add(touched);
   if (memory.isFirstRun && options.noting !== undefined)
@@ -302,22 +303,22 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
   }
   const isNews = !memory.isFirstRun && run.isOfAll && tasks.length < POOL_PAGES_MIN && memory.pending.size > 0;
   memory.isFirstRun = false;
-  // For definitions that are as they were, links were looked at; what another process made public is found after the news.
+  // Links were checked when the definitions last changed. A page that another process made public is found after the news.
   const isLookedAt = isNews && memory.withdrawnFor === run.state.resolved;
   const closed = isLookedAt ? [] : await closePages(options, isOpenIn(run.state.resolved));
   const reports = await withdrawOthers(parts, run);
-  // What tells of a page that is not to be seen any more goes with it, before anything is drawn.
+  // The list that mentions a closed page is replaced before anything is rendered.
   if (closed.length + reports.length > 0) await publishSite(parts, run);
   const workers = tasks.length >= POOL_PAGES_MIN ? (options.workers ?? null) : null;
   if (workers === null) reports.push(...(await publishEach(parts, run, { tasks, workers })));
   else {
-    // One page and the root of the site come first, so that visitors do not wait for all the others.
+    // Visitors can use one page and the root of the site without waiting for all other pages.
     reports.push(...(await publishEach(parts, run, { tasks: tasks.slice(0, 1), workers: null })));
     await publishSite(parts, run);
     reports.push(...(await publishEach(parts, run, { tasks: tasks.slice(1), workers })));
   }
   if (isNews) {
-    // Drawn from all pages, it would keep other news waiting.
+    // The list reads all pages, which would delay other news.
     memory.siteWaits = run.state;
     parts.background.addSite();
     return reports;
@@ -334,7 +335,7 @@ async function publishWaitingSite(parts: Parts, fence: Fence): Promise<void> {
   if (report?.kind === 'failed') throw new Error(`The list of pages could not be published: ${report.message}`);
 }
 
-/** With workers as many at once as keep them busy, else one after the other. */
+/** With workers, publishes as many pages at once as keep them busy; otherwise one after the other. */
 function publishEach(
   parts: Parts,
   run: PublishRun,
@@ -379,7 +380,7 @@ async function publishOne(
   }
 }
 
-/** Not waited for: what is lost when the process ends meanwhile is found again by the first look of the next one. */
+/** Stores notices without waiting. If the process ends first, the next one derives the same notices. */
 function tell({ options, memory }: Parts, slug: string, news: PageNews | null): void {
   const fingerprint = news === null ? '' : fingerprintOf(news);
   if (news === null || memory.told.get(slug) === fingerprint) return;
@@ -401,7 +402,7 @@ function failed({ memory }: Parts, slug: string, error: unknown, durationMs = 0)
   return pageReport(slug, 'failed', { message: messageOf(error), durationMs });
 }
 
-/** Pages that are no longer defined, or no longer published, go with all of their releases. */
+/** Removes pages that are no longer defined or published, with all of their releases. */
 async function withdrawOthers({ options, memory }: Parts, { state, fence }: PublishRun): Promise<PageReport[]> {
   if (memory.withdrawnFor === state.resolved) return [];
   const { pages, withheld, isDecided } = state.resolved;

@@ -1,4 +1,4 @@
-/** Which page and which of its files an address means. */
+/** Resolves an address to a page and one of its files. */
 
 import { PAGE_FOLDERS, SECURITY_TXT, SITE_FILES } from '../model/slugs.ts';
 
@@ -35,9 +35,9 @@ export type Address =
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Resolves a Host header and a request target. The target is decoded once; anything that is not plain path text
- * afterwards (`%`, `\`, dot segments, control characters) means nothing here. Slashes in a row are one, since clients put
- * `/api/…` behind a base that ends in a slash.
+ * Resolves a Host header and a request target. The target is decoded once. Anything that isn't plain path text afterwards (`%`,
+ * `\`, dot segments, control characters) resolves to nothing. Repeated slashes count as one, because clients append `/api/…` to
+ * a base that ends in a slash.
  */
 export function resolveAddress(host: string | undefined, target: string, site: SiteAddresses): Address {
   const name = hostName(host);
@@ -54,7 +54,7 @@ export function resolveAddress(host: string | undefined, target: string, site: S
 }
 
 function siteAddress(path: string, site: SiteAddresses): Address {
-  // Behind a proxy that strips the base path, and behind one that keeps it, the same files answer.
+  // The same files are found behind a proxy that strips the base path and behind one that keeps it.
   const local = path.startsWith(site.basePath) ? path.slice(site.basePath.length) : path.slice(1);
   if (site.publicFiles.has(local)) return { kind: 'site', path: local };
   const slash = local.indexOf('/');
@@ -69,7 +69,7 @@ function siteAddress(path: string, site: SiteAddresses): Address {
   return { ...address, orHome: pageAddress(site.home, local, site.basePath) };
 }
 
-/** The root is an address of the home page: what is not the site's own and could be no other page is a file of it. */
+/** Paths at the root that are neither the site's own files nor another page belong to the home page. */
 function isOfHome(local: string, first: string): boolean {
   if (local === '' || FOLDERS_OF_PAGE.has(first)) return true;
   return local === first && local.includes('.') && !FILES_OF_SITE.has(local);
@@ -83,13 +83,13 @@ function pageAddress(slug: string, path: string, base: string): Address & { read
   return { kind: 'page', slug, path: file, base };
 }
 
-/** The host without its port, in small letters; null when it is no host. A trailing dot is the same host. */
+/** The host in lower case without its port; null: not a host. A trailing dot is ignored. */
 function hostName(host: string | undefined): string | null {
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/i.exec(host ?? '');
   return match?.[1] === undefined ? null : match[1].toLowerCase().replace(/\.$/, '');
 }
 
-/** A segment that begins with a dot, `.` and `..` among them; `.well-known` alone may. */
+/** A segment that begins with a dot, including `.` and `..`. Only `.well-known` is allowed. */
 const DOT_SEGMENT = /(?:^|\/)\.(?!well-known(?:\/|$))/;
 
 function plainPath(target: string): string | null {
@@ -104,6 +104,6 @@ function plainPath(target: string): string | null {
   }
   if (path.length > 2_048 || !/^[\w\-./~@:+,=!]*$/.test(path) || DOT_SEGMENT.test(path)) return null;
   const collapsed = path.replace(/\/{2,}/g, '/');
-  // A proxy that keeps `/-/` to itself may not know it by another spelling.
+  // A proxy that protects `/-/` may not recognise other spellings of it.
   return collapsed !== path && collapsed.startsWith('/-/') ? null : collapsed;
 }

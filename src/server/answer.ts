@@ -1,4 +1,4 @@
-/** What the front door is asked and answers, whoever of the server works it out. */
+/** Requests and responses of the server. */
 
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
@@ -12,7 +12,7 @@ export interface OwnRequest {
   /** Trace id of the caller, 32 hexadecimal digits (W3C `traceparent`); null: it sent none. */
   readonly trace: string | null;
   readonly isSecure: boolean;
-  /** By the site's own host, or from this machine; not by the domain of one page. */
+  /** Whether it was sent to the site's own host or came from this machine, and not to the domain of a page. */
   readonly isSiteHost: boolean;
   /** Reads the body, at most 64 kB. */
   readonly body: () => Promise<Buffer>;
@@ -23,11 +23,11 @@ export interface Answer {
   readonly headers: OutgoingHttpHeaders;
   /** Null: the answer has no body. */
   readonly body: string | Uint8Array | null;
-  /** Keeps the answer open (server-sent events) instead of sending `body`. */
+  /** Keeps the response open (server-sent events) instead of sending `body`. */
   readonly stream?: (response: ServerResponse) => void;
 }
 
-/** For whoever asked, and in no cache. */
+/** Only for this client, never cached. */
 export const NEVER_CACHED = 'private, no-store';
 
 export function plain(status: number, text: string, headers: OutgoingHttpHeaders = {}): Answer {
@@ -48,7 +48,7 @@ export function notAllowed(): Answer {
   return plain(405, 'Method not allowed. Use GET.', { allow: 'GET, HEAD, OPTIONS' });
 }
 
-/** JSON that nobody keeps. */
+/** JSON that is never cached. */
 export function json(status: number, value: unknown, headers: OutgoingHttpHeaders = {}): Answer {
   const body = `${JSON.stringify(value)}\n`;
   return {

@@ -1,6 +1,6 @@
 /**
- * Compresses what the server makes itself. Only for what says the same to everybody: of a document with a secret in it, and with
- * something that a stranger chose, the compressed length would tell of the secret.
+ * Compresses responses that the server creates. Only for those that are the same for everybody: if a response contains a secret
+ * and text that an attacker chose, its compressed length would reveal the secret.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -9,7 +9,7 @@ import type { Variant } from '../publish/releases/compressions.ts';
 import type { Answer } from './answer.ts';
 import { negotiate } from './visitors/release-reader.ts';
 
-/** Few documents are the same to everybody. */
+/** Number of documents kept; few are the same for everybody. */
 const KEPT_MAX = 16;
 const variants = new LRUCache<string, Promise<readonly Variant[]>>({ max: KEPT_MAX });
 

@@ -1,8 +1,8 @@
 /**
- * The front door: every request comes in here, and this is the only place that opens a file of a release.
+ * The front door: every request enters here, and this is the only place that opens a file of a release.
  *
- * Order: host and path, method, the server's own addresses, gates, files. What nobody may see and what does not exist
- * answer alike.
+ * Order: host and path, method, the server's own addresses, gates, files. Forbidden and missing resources get the same
+ * response.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -21,17 +21,17 @@ import { type SubscribeDeps, subscribeAnswer } from './visitors/subscribe-answer
 export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
   /** The same object as long as nothing of it changed. */
   readonly addresses: () => SiteAddresses;
-  /** Answers below `/-/`; null: nothing there. */
+  /** Answers requests below `/-/`; null: not found. */
   readonly own: (request: OwnRequest) => Promise<Answer | null>;
-  /** Answers them instead: another process of this node does. */
+  /** Forwards them to the main process instead. */
   readonly forward?: (request: IncomingMessage, response: ServerResponse) => void;
   readonly trustedProxyHops: number;
   readonly onError: (error: unknown, where: string) => void;
-  /** True: answers say that the connection ends, so that clients go to another node. */
+  /** True: responses close the connection, so that clients use another node. */
   readonly isStopping?: () => boolean;
-  /** Every answer, when its last byte is handed over or its client is gone (499). */
+  /** Called for every response when it was sent completely, or when the client has left (499). */
   readonly onAnswered?: (status: number, seconds: number) => void;
-  /** The same with all that an access log says; null: nobody keeps one. */
+  /** The same with everything for the access log; null: there is none. */
   readonly accessLog?: () => ((request: AnsweredRequest) => void) | null;
 }
 
@@ -45,7 +45,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       requestTimeout: 15_000,
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 2_000,
-      // Most requests have no body, and a stream for none costs as much as finding their answer.
+      // Most requests have no body, and creating a stream for one costs as much as finding the response.
       optimizeEmptyRequests: true,
     },
     (request, response) => {
@@ -96,7 +96,7 @@ async function answer(
     return sendWith(options, response, plain(400, 'A header that may appear only once was sent twice.'));
   const address = resolveAddress(request.headers.host, target, options.addresses());
   const isOpen = isOpenToScripts(options, address);
-  // What is not an error says by itself who may read it.
+  // Other responses set this header themselves.
   const reply = (result: Answer): void =>
     sendWith(
       options,
@@ -136,8 +136,8 @@ async function answer(
 }
 
 /**
- * Whether scripts of other sites may read what is answered, errors too. A page that does not exist counts as a gated one,
- * so that this tells nothing.
+ * Whether scripts on other sites may read the response, including errors. A missing page counts as private, so that this
+ * reveals nothing.
  */
 function isOpenToScripts({ access }: FrontDoorOptions, address: Address): boolean {
   return address.kind === 'site' || (address.kind === 'page' && access.pageOf(address.slug)?.gate.kind === 'public');
@@ -162,7 +162,7 @@ const PREFLIGHT_OPEN: Answer = {
   body: null,
 };
 
-/** What decides who may see what. Of two of them Node takes the first, and a proxy in front perhaps the last. */
+/** Headers that decide about access. If one is repeated, Node takes the first and a proxy may take the last. */
 const HEADERS_ONCE = new Set(['authorization', 'host', 'origin', 'sec-fetch-site', 'content-type']);
 
 function hasAmbiguousHeader({ rawHeaders }: IncomingMessage): boolean {

@@ -9,7 +9,7 @@ import { bearerFrom, type OperatorGuard, type TokenVerdict } from './operators/o
 
 export interface OwnRoutesOptions {
   readonly guard: OperatorGuard;
-  /** False: this process only serves, and neither asks nor publishes. */
+  /** False: this process only serves; it neither syncs nor publishes. */
   readonly canRun: boolean;
   readonly now: () => EpochMs;
   /** Queues a run over everything, or one that publishes only this page. */
@@ -22,9 +22,9 @@ export interface OwnRoutesOptions {
   };
   readonly hasPage: (slug: string) => boolean;
   readonly hooks: (upstreamId: string, request: OwnRequest) => Promise<HookResult>;
-  /** Why no visitor is to be sent to this node; empty: there is no reason. */
+  /** Reasons why load balancers shouldn't send visitors here; empty: none. */
   readonly unreadiness: () => readonly string[];
-  /** Why what is served may be out of date; empty: it is fresh. */
+  /** Reasons why served pages may be out of date; empty: none. */
   readonly staleness: () => readonly string[];
   readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
   /** How long `?wait=1` waits for a report; default nine minutes. */
@@ -37,7 +37,7 @@ export interface OwnRoutesOptions {
   readonly api: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
 }
 
-/** Longer than slow upstreams and a full publish take, and than a client should hang on. */
+/** Longer than slow upstreams and a full publish take, and shorter than clients time out. */
 const WAIT_MS = 9 * 60_000;
 
 const RebuildSchema = z.strictObject({ page: z.string().max(256).optional() });
@@ -63,7 +63,7 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
   };
 }
 
-/** Whether all is well is for everybody; what is not, is for whoever has the token. */
+/** Everybody gets the status. The reasons need the token. */
 async function verdict(
   options: OwnRoutesOptions,
   request: OwnRequest,
@@ -75,8 +75,8 @@ async function verdict(
 }
 
 /**
- * For whoever has the token: the names of upstreams are nobody else's business. Where a request comes from says nothing,
- * since a proxy on this machine may pass on those of everybody without a header that tells.
+ * Needs the token, because names of upstreams are internal. The client's address isn't checked: a proxy on this machine may
+ * forward anyone's request.
  */
 async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
   const refused = await tokenRefusal(options, request);
@@ -116,12 +116,12 @@ async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<
     if (ended !== null) return json(200, { run: id, report: ended });
     return json(202, { run: id, message: 'The run is still in progress. See /-/ops or the log for its result.' });
   } catch {
-    // The engine has told the log, which lets no secret out.
+    // The engine has already logged the error, without secrets.
     return json(503, { run: id, message: 'The run ended without a report. Search the log for its id.' });
   }
 }
 
-/** Null: it takes longer. */
+/** Null: not finished yet. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   const timeout = new AbortController();
   const late = wait(ms, null, { signal: timeout.signal, ref: false }).catch(() => null);
@@ -141,7 +141,7 @@ function servesOnly(): Answer {
 /** Null: the request carries the operator token. */
 async function tokenRefusal({ guard, now }: OwnRoutesOptions, request: OwnRequest): Promise<Answer | null> {
   const given = bearerFrom(request.headers.authorization);
-  // Nothing was tried, so nothing is counted.
+  // No token was sent, so nothing is counted.
   const verdict: TokenVerdict =
     given === '' ? { kind: 'wrong' } : await guard.check(given, { address: request.clientAddress, now: now() });
   if (verdict.kind === 'right') return null;

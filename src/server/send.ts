@@ -1,4 +1,4 @@
-/** Answers on their way out: headers as they are written, patience with whoever reads them, and counting them. */
+/** Sends responses: writes headers, limits slow readers, and counts what was sent. */
 
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { EpochMs } from '../model/time.ts';
@@ -22,10 +22,13 @@ export interface AnsweredRequest {
 }
 
 const CLIENT_GONE = 499;
-/** Who takes no byte of an answer for this long, or twice as long after taking some, is cut off; streams are not. */
+/**
+ * A client that reads nothing for this long is disconnected; after reading something, for up to twice as long. Streams are
+ * exempt.
+ */
 const READER_PATIENCE_MS = 10_000;
 
-/** Sends an answer; one that was begun already is ended. */
+/** Sends a response. If its headers were already sent, it is ended. */
 export function send(
   response: ServerResponse,
   { status, body, stream }: Pick<Answer, 'status' | 'body' | 'stream'>,
@@ -35,7 +38,7 @@ export function send(
     response.end();
     return;
   }
-  // Node only reads the list; it asks for one that may be written.
+  // Node only reads this list, although its type is mutable.
   response.writeHead(status, lines as string[]);
   if (stream !== undefined) {
     stream(response);
@@ -46,23 +49,23 @@ export function send(
   if (!isTaken(response)) bePatient(response);
 }
 
-/** Whether the system has taken every byte: most answers are gone at once, and need no looking after. */
+/** Whether the system has taken every byte. Most responses are sent at once and need no timers. */
 export function isTaken({ socket }: ServerResponse): boolean {
   return socket !== null && socket.writableLength === 0;
 }
 
-/** Cuts off who takes no bytes for long, or one byte at a time for ever. */
+/** Disconnects a client that reads nothing for long, or takes too long for the whole response. */
 function bePatient(response: ServerResponse): void {
   response.setTimeout(READER_PATIENCE_MS, () => response.destroy());
   const tooLong = setTimeout(() => response.destroy(), SOCKET_LIMITS.answerMs).unref();
   response.once('close', () => clearTimeout(tooLong));
 }
 
-/** Headers as they are written, kept for those that are answered with again: names and values in turns. */
+/** Headers as lists of names and values, cached because they are reused. */
 const linesOverHttp = new WeakMap<OutgoingHttpHeaders, string[]>();
 const linesOverHttps = new WeakMap<OutgoingHttpHeaders, string[]>();
 
-/** The headers of an answer with those that every answer has. */
+/** Adds the headers that every response has. */
 export function headerLines(headers: OutgoingHttpHeaders, isHttpsSite: boolean): string[] {
   const known = isHttpsSite ? linesOverHttps : linesOverHttp;
   const found = known.get(headers);
@@ -75,12 +78,12 @@ export function headerLines(headers: OutgoingHttpHeaders, isHttpsSite: boolean):
   return lines;
 }
 
-/** Tells of an answer when its last byte is handed over or its client is gone. */
+/** Reports a response when it was sent completely, or when the client has left. */
 export function tellWhenClosed(response: ServerResponse, tell: (status: number) => void): void {
   response.once('close', () => tell(response.writableFinished ? response.statusCode : CLIENT_GONE));
 }
 
-/** All of a request that the access log wants, taken before it is answered: by the end it may have lost its socket. */
+/** Fields for the access log. They are read before the response, because the socket may be gone at its end. */
 export function accessFacts(
   { method = 'GET', url = '/', headers, socket }: IncomingMessage,
   at: EpochMs,

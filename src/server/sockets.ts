@@ -1,39 +1,42 @@
 /**
- * What becomes of a client's socket, whatever the client does. Node times requests but only ends sockets, and one that
- * ignores that keeps its descriptor for ever.
+ * Closes clients' sockets in time. Node has time limits for requests but only ends sockets, and a client that ignores this
+ * keeps its file descriptor open forever.
  */
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface SocketLimits {
-  /** After the last word to a client, in ms. */
+  /** Time in ms between ending a connection and cutting it. */
   readonly lingerMs: number;
-  /** The longest that a client may take for one answer, in ms; streams are kept apart. */
+  /** Maximum time in ms for a client to receive one response; streams are exempt. */
   readonly answerMs: number;
-  /** Open sockets; beyond them those go that have said least for longest. */
+  /** Maximum number of open sockets. Above it, those that have been silent longest are closed. */
   readonly socketsMax: number;
 }
 
 /** Most systems give a process 1,024 descriptors or more, and files need some. */
 export const SOCKET_LIMITS: SocketLimits = { lingerMs: 1_000, answerMs: 120_000, socketsMax: 8_192 };
 
-/** What is said to requests that never became one. */
+/** Responses to unreadable requests. */
 const UNREADABLE: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
-/** Who said something within this is taken to have said it at once: the order of those that have is kept as roughly. */
+/** Requests within this time count as simultaneous, because the order of sockets is kept only roughly. */
 const HEARD_AGAIN_MS = 1_000;
 
 /**
- * Watches over the sockets of a server.
+ * Guards the sockets of a server.
  *
- * @returns what is to be told of every request, by its socket
+ * @returns a function to call with the socket of every request
  */
 export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMITS): (socket: Socket) => void {
-  /** Without a whole request yet, oldest first; and those that had one, longest ago first, with when that was. */
+  /**
+   * `silent`: sockets without a complete request, oldest first. `known`: other sockets with the time of their last request,
+   * oldest first.
+   */
   const silent = new Set<Socket>();
   const known = new Map<Socket, number>();
 
@@ -49,7 +52,7 @@ export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMIT
       silent.delete(socket);
       known.delete(socket);
     });
-    // A client that has ended its side may still be read to; one that ignores that we have ended ours is cut.
+    // A client that has ended its side can still receive data. One that ignores that we have ended ours is cut.
     socket.once('finish', () => destroyLater(socket, limits.lingerMs));
     shed();
   });
@@ -68,7 +71,7 @@ export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMIT
   };
 }
 
-/** Cuts a socket that is still there after a while. */
+/** Destroys a socket that is still open after a while. */
 function destroyLater(socket: Socket, ms: number): void {
   const timer = setTimeout(() => socket.destroy(), ms).unref();
   socket.once('close', () => clearTimeout(timer));

@@ -1,10 +1,10 @@
-/** Copies everything that is remembered from one database into another that is new, and counts it on both sides. */
+/** Copies all tables from one database into another, new one, and compares the number of rows. */
 
 import { StatusError } from '../errors.ts';
 import type { Database, Reader, Row, SqlValue } from './database.ts';
 import { type TableShape, tableShapes } from './sqlite/shape.ts';
 
-/** What is made again from what was published, by whoever uploads it. */
+/** Tables that are filled again when releases are uploaded. */
 const NOT_COPIED: ReadonlySet<string> = new Set(['release_object']);
 /** Rows read at once. */
 const ROWS_AT_ONCE = 5_000;
@@ -16,12 +16,12 @@ export interface CopiedTable {
 }
 
 /**
- * All or nothing: the target has every row afterwards, or is as it was. Releases kept for other nodes are left out.
+ * Copies every row, or nothing. Releases for other nodes are left out.
  *
- * @param from     of that version; what is written to it meanwhile may be left out, so hand a transaction of it
- * @param to       with the tables of that version and nothing in them
- * @param version  of both
- * @throws STORE_UNAVAILABLE when something is in the target already, or the counts differ
+ * @param from a transaction on the source, because rows written during the copy could be missed
+ * @param to a database with the tables of that version and without rows
+ * @param version schema version of both
+ * @throws STORE_UNAVAILABLE when the target isn't empty, or the counts differ
  */
 export function copyTables(from: Reader, to: Database, version: number): Promise<readonly CopiedTable[]> {
   return to.transaction(async (tx) => {
@@ -45,7 +45,7 @@ export function copyTables(from: Reader, to: Database, version: number): Promise
   });
 }
 
-/** The rows of a table by its key, some at a time. */
+/** Reads the rows of a table by its key, in batches. */
 async function* readTable(from: Reader, { name, columns, key }: TableShape): AsyncGenerator<readonly Row[]> {
   const list = columns.join(', ');
   if (key.length === 0) {

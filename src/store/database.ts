@@ -1,4 +1,4 @@
-/** The little of a database that the stores need; SQLite and Postgres both give it. */
+/** The small part of a database that the stores need. SQLite and Postgres both provide it. */
 
 import type { EpochMs } from '../model/time.ts';
 
@@ -12,7 +12,7 @@ export interface Reader {
   readonly all: (sql: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>;
   /** The same without names, in half the time: for statements that have a thousand rows. */
   readonly lists: (sql: string, params?: readonly SqlValue[]) => Promise<readonly Values[]>;
-  /** What the clock of the database says: the same for every process that uses it, whatever their machines' clocks say. */
+  /** The time by the clock of the database, which is the same for all processes that use it. */
   readonly time: () => Promise<EpochMs>;
 }
 
@@ -21,19 +21,19 @@ export interface Writer extends Reader {
   readonly run: (sql: string, params?: readonly SqlValue[]) => Promise<number>;
   /** Runs one statement once per row of parameters. */
   readonly runMany: (sql: string, rows: readonly (readonly SqlValue[])[]) => Promise<void>;
-  /** Has every process that listens told, once this is committed. */
+  /** Announces a change to all processes that listen, once this transaction is committed. */
   readonly announce: () => Promise<void>;
 }
 
 export interface TransactionOptions {
   /**
-   * False: it holds when the process ends in whatever way, and may be lost with the last moments before the machine loses
-   * power. An order of magnitude quicker; for what may happen twice. Default: it holds whatever happens.
+   * False: survives a crash of the process, but the last moments may be lost in a power failure. Ten times as fast; for changes
+   * that can safely happen twice. Default: durable.
    */
   readonly isDurable?: boolean;
   /**
-   * False: others may write meanwhile, and it keeps nobody waiting, where the database can do that. For rows that no other
-   * transaction goes by. Default: it is alone.
+   * False: other transactions may write at the same time, if the database supports that. For rows that no other transaction
+   * depends on. Default: true.
    */
   readonly isAlone?: boolean;
 }
@@ -45,21 +45,21 @@ export interface TransactionOptions {
  * one, in this process or in another. A task that throws changes nothing.
  */
 export interface Database extends Reader {
-  /** True: nothing can be stored, and whatever would be is refused with STORE_UNAVAILABLE. Default: false. */
+  /** True: every write fails with STORE_UNAVAILABLE. Default: false. */
   readonly isReadOnly?: boolean;
   readonly transaction: <T>(task: (tx: Writer) => Promise<T>, options?: TransactionOptions) => Promise<T>;
   /**
-   * Calls `listener` when any process announced something, and when it may have been missed. No more than a hint that
-   * saves waiting: a file tells nobody, and a connection may be lost without a word.
+   * Calls `listener` when any process announced a change, and when an announcement may have been missed. This only saves
+   * waiting: SQLite announces nothing, and a connection can be lost unnoticed.
    *
-   * @returns what ends it
+   * @returns a function that stops listening
    */
   readonly listen: (listener: () => void) => () => Promise<void>;
   /** A consistent copy in `file` while others read and write. */
   readonly backup: (file: string) => Promise<void>;
   /**
-   * Takes what was deleted out of the log of changes, too, where there is one that we can reach. False: others are reading,
-   * so that it has to be tried again.
+   * Removes deleted data from the write-ahead log too, if there is one. False: it has to be tried again, because others are
+   * reading.
    */
   readonly truncateLog: () => Promise<boolean>;
   readonly close: () => Promise<void>;

@@ -13,8 +13,8 @@ export interface Migration {
 }
 
 /**
- * What happens to a database that an older Pharos made. `migrate`: it is brought to the latest version, after a copy of it was
- * made. `refuse`: it is left as it is, with an error that says what to do.
+ * What happens to a database of an older version. `migrate`: it is copied and upgraded. `refuse`: it is left alone, with an
+ * error that says what to do.
  */
 export type OnOlder = 'migrate' | 'refuse';
 
@@ -23,7 +23,7 @@ export function latestVersion(): number {
   return migrationNames().length;
 }
 
-/** The error for a database of an older version where nothing may be changed; its context has `schema`. */
+/** The error for an older database that must not be changed; its context has `schema`. */
 export function outdated(current: number): StatusError {
   return new StatusError({
     code: 'STORE_UNAVAILABLE',

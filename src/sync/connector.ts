@@ -1,10 +1,9 @@
 /**
- * The contract of a connector: a description of what to ask, what shape comes back and what it means.
+ * The contract of a connector, which describes what to request, what shape the responses have, and what they mean.
  *
- * A connector is pure. Its `pull` is a generator: it yields questions, is handed answers, and returns what it learned.
- * The runner does network, quota, retry, limits, validation and errors for all of them, so a connector can be tested
- * by handing it payloads. Several steps (paging, log in, log out) are straight-line code; a `finally` still runs, and
- * may still ask, when a question fails.
+ * A connector is pure. Its `pull` is a generator: it yields questions, receives answers, and returns what it learned. The
+ * runner handles network, quotas, retries, limits, validation and errors for all connectors, so tests can hand them payloads.
+ * Paging, login and logout are straight-line code; a `finally` still runs, and can still make requests, when a request fails.
  */
 
 import type { z } from 'zod';
@@ -12,25 +11,24 @@ import type { StatusError } from '../errors.ts';
 import type { Incident, Learned, NotificationChannel } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 
-/** What is asked first when the quota is short: lists carry all states, back-fill can wait for weeks. */
+/** Which requests come first when the quota is short: lists have all states, while the backfill can wait for weeks. */
 export const PRIORITIES = ['list', 'incident', 'detail', 'backfill'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** One HTTP request in the connector's words. */
+/** One HTTP request, as a connector describes it. */
 export interface Question<T> {
-  /** Shown in reports and metrics, the same for every page of a list: `list monitors`. */
+  /** Name in reports and metrics, the same for every page of a list: `list monitors`. */
   readonly name: string;
   readonly priority: Priority;
   readonly method: 'GET' | 'POST' | 'DELETE';
   /**
-   * Absolute http(s) address with its query, never holding a secret; or a `file:` address, which may only come from
-   * the operator's own options: it is read from disk, costs no quota, and answers status 200; or `store:written`, what
-   * operators wrote here.
+   * Absolute http(s) address with its query, without secrets. Or a `file:` address, which may only come from the operator's
+   * options; it is read from disk, costs no quota, and answers status 200. Or `store:written`, for the posts of operators.
    */
   readonly url: string;
   /** How the body is read before `schema` sees it; `folder` (file: only) gives `{ name, text }[]` sorted by name. Default: json. */
   readonly reads?: 'json' | 'text' | 'folder';
-  /** Secrets go here and nowhere else. */
+  /** The only place for secrets. */
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -38,28 +36,28 @@ export interface Question<T> {
   readonly schema: z.ZodType<T>;
   /** Statuses besides 2xx whose body is parsed by `schema` all the same. */
   readonly acceptStatuses?: readonly number[];
-  /** Whether asking twice does no harm; false for log in and for tests that act. GET is always safe. */
+  /** Whether the request can safely be repeated; false for logins and for tests that act. GET always can. */
   readonly isRepeatable?: boolean;
   /** True: a 2xx answer may be empty or not JSON; `schema` then gets `null`. */
   readonly allowEmpty?: boolean;
-  /** True: JSON may come under any content type, as from a plain file server. Default: it must say that it is JSON. */
+  /** True: accepts JSON with any content type, as from a plain file server. Default: the type must be JSON. */
   readonly acceptAnyType?: boolean;
-  /** True: it is asked whether anything changed since (`If-None-Match`), and the answer before is handed on if not. GET only. */
+  /** True: the request is conditional (`If-None-Match`), and the previous answer is returned if nothing changed. GET only. */
   readonly isConditional?: boolean;
-  /** An answer that caches on the way kept for longer (`Age`) says nothing of now, and is a failure. Default: any age will do. */
+  /** Maximum age of an answer from a cache (`Age` header); an older one is a failure. Default: any age. */
   readonly maxAgeMs?: number;
 }
 
 /**
- * An answer. A question asked with `ask` that fails is thrown into the generator as a `StatusError`;
- * asked with `attempt` it comes back as data, and `skipped` tells that the quota did not allow it in this pass.
+ * An answer. If a question asked with `ask` fails, a `StatusError` is thrown into the generator. With `attempt`, failures are
+ * data, and `skipped` means that the quota didn't allow it in this pass.
  */
 export type Answer<T> =
   | { readonly kind: 'ok'; readonly payload: T; readonly status: number; readonly at: EpochMs }
   | { readonly kind: 'failed'; readonly error: StatusError }
   | { readonly kind: 'skipped' };
 
-/** What a generator of questions yields: questions that may run side by side, answered in the same order. */
+/** What a generator yields: questions that may run in parallel, answered in the same order. */
 export interface Asking {
   readonly questions: readonly Question<unknown>[];
   /** True: a failure is data; false: the first failure is thrown into the generator. */
@@ -94,22 +92,22 @@ export function whyMissing(answer: Exclude<Answer<unknown>, { readonly kind: 'ok
   return answer.kind === 'failed' ? answer.error.message : 'waits for quota';
 }
 
-/** What the runner remembers of an upstream and hands to its connector. */
+/** What the runner remembers about an upstream and passes to its connector. */
 export interface PullMemory {
   /** When each monitor's detail was last fetched, by id there; absent: never. */
   readonly detailFetchedAt: ReadonlyMap<string, EpochMs>;
   /** Incident ids of the last good snapshot that were open, by id there. */
   readonly openIncidents: ReadonlySet<string>;
-  /** What is known of them, for upstreams that say nothing any more of what is over. Absent: nothing is open. */
+  /** What is known about open incidents, for upstreams that no longer mention closed ones. Absent: none is open. */
   readonly openStories?: ReadonlyMap<string, Incident>;
   /**
-   * When incidents whose own text is asked for (`Learned.readAgain`) were read last, by id there: those not asked for
-   * longest, oldest first.
+   * When incidents that are requested individually (`Learned.readAgain`) were last read, by upstream id, longest ago first.
+   * Only those read longest ago are included.
    */
   readonly incidentsReadAt: ReadonlyMap<string, EpochMs>;
-  /** When notification channels were asked for last (`Learned.channels`); null or absent: never. */
+  /** When notification channels were last requested (`Learned.channels`); null or absent: never. */
   readonly channelsAt?: EpochMs | null;
-  /** Whether the past before our first pass has been asked for and recorded. */
+  /** Whether the history from before the first pass has been requested and stored. */
   readonly isBackfilled: boolean;
 }
 
@@ -121,23 +119,23 @@ export interface PullContext {
 
 /** One row of `pharos check`. */
 export interface Probe {
-  /** What a person reads: `key "edge", plan team, read scope`. */
+  /** Shown to the operator: `key "edge", plan team, read scope`. */
   readonly summary: string;
   readonly warnings: readonly string[];
-  /** How many monitors there are, where a probe can tell; for the freshness estimate. */
+  /** Number of monitors, if a probe knows it; for the estimate of freshness. */
   readonly monitorsTotal: number | null;
-  /** List requests of a quiet pass, where a pass asks more than the probe did. */
+  /** List requests of a quiet pass, if a pass makes more requests than the probe did. */
   readonly listCalls?: number;
-  /** What it saw of status pages and monitors, where it defines pages: what of it stays hidden is told. */
+  /** Status pages and monitors that it saw, if it defines pages. Left-out parts of them are reported. */
   readonly learned?: Pick<Learned, 'monitors' | 'pages'>;
 }
 
 /**
- * A notification channel with where it leads. Its settings are keys and addresses: they are held by whoever sends, and are
- * never stored, shown or logged.
+ * A notification channel with its settings. These contain keys and addresses: only the sender keeps them, and they are never
+ * stored, shown or logged.
  */
 export interface ChannelResource extends NotificationChannel {
-  /** The block of its kind, in the names of the resource (`webhook_url`); null: it cannot be known here. */
+  /** Settings of its kind, with the names of the resource (`webhook_url`); null: not known here. */
   readonly settings: Readonly<Record<string, unknown>> | null;
 }
 
@@ -146,7 +144,7 @@ export interface Limits {
   readonly perHour: number | null;
 }
 
-/** The upstream that is bound by itself: what operators write here. No upstream of the configuration may have this id. */
+/** Id of the built-in upstream for operators' posts. No upstream of the configuration may have it. */
 export const WRITTEN_ID = 'written';
 
 export const NO_LIMITS: Limits = { perMinute: null, perHour: null };
@@ -160,7 +158,7 @@ export interface InitQuestion {
   readonly suggestion?: string;
 }
 
-/** How a kind is met before it is used: in `pharos init`, in the documents and in tests. */
+/** How a kind is introduced: in `pharos init`, in the documents and in tests. */
 export interface Introduction {
   /** What it is, in a few words: `sources and storage targets of a backup service`. */
   readonly title: string;
@@ -173,31 +171,33 @@ export interface Introduction {
 /**
  * One kind of upstream. `docs/upstreams/<kind>.md` documents its requests, their cost and its states.
  *
- * `options` is what stands in the configuration beside `id` and `kind`; secrets in it are plain strings here and are
- * only ever put into `Question.headers` or a log-in body.
+ * `options` is its part of the configuration, without `id` and `kind`. Secrets in it are plain strings here, which are only put
+ * into `Question.headers` or a login body.
  */
 export interface Connector<Options> extends Introduction {
   readonly kind: string;
   readonly optionsSchema: z.ZodType<Options>;
   /** The documented limits, or `NO_LIMITS`. */
   readonly limits: Limits;
-  /** True: it may define status pages. Until it has told which, no page is published that one of them could take over or close. */
+  /**
+   * True: it may define status pages. Until it has listed them, no page is published that one of them could claim or make
+   * private.
+   */
   readonly definesPages?: boolean;
-  /** Where it reads somebody else's status page, the address that people open. Its trouble is then not the page's own. */
+  /** The public address of the status page, if it reads someone else's. The problems of that page then don't affect ours. */
   readonly vendorPage?: (options: Options) => string;
-  /** The field that identifies an item in its lists; by it an item is salvaged that cannot be read otherwise. */
+  /** The field that identifies an item in lists. With it, an unreadable item is kept as unknown. */
   readonly idField: string;
   /**
-   * Fields whose words are a closed set, with the words we know; some say it in numbers or booleans. Any other word must
-   * never look well.
+   * Fields with a closed set of words, numbers or booleans, and the values we know. Any other value must never look healthy.
    */
   readonly words: Readonly<Record<string, readonly (string | number | boolean)[]>>;
-  /** The option that names a file or folder of this machine, relative to the configuration; such upstreams cost nobody anything. */
+  /** The option that names a local file or folder, relative to the configuration. Reading it costs no quota. */
   readonly fileOption?: string;
-  /** Options that `pharos preview` lays over those of the configuration. */
+  /** Options that `pharos preview` overrides. */
   readonly previewOptions?: Readonly<Record<string, unknown>>;
   readonly pull: (options: Options, context: PullContext) => Pull<Learned>;
   readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
-  /** Its notification channels with their settings, where it tells of them. Absent: it never does. */
+  /** Returns its notification channels with their settings. Absent: it has none. */
   readonly channels?: (options: Options, context: PullContext) => Pull<readonly ChannelResource[]>;
 }

@@ -13,17 +13,17 @@ export interface Upstream {
   readonly ca: string | null;
   /** Whether it may define status pages. */
   readonly definesPages: boolean;
-  /** Address of the page that it reads, which is somebody else's; null: it reads what is ours. */
+  /** Public address of someone else's status page that it reads; null: it reads our own systems. */
   readonly vendorPage: string | null;
-  /** How often it is asked; twice this without an answer is stale. */
+  /** Interval between passes. Data is stale after two intervals without an answer. */
   readonly intervalMs: number;
   readonly pull: (context: PullContext) => Pull<Learned>;
   readonly probe: (context: PullContext) => Pull<Probe>;
-  /** Absent: it does not tell where its notification channels lead. */
+  /** Absent: it has no notification channels. */
   readonly channels?: (context: PullContext) => Pull<readonly ChannelResource[]>;
-  /** Answers about the past while they wait for more of them. */
+  /** Answers of an unfinished backfill. */
   readonly backfill: BackfillMemory;
-  /** Changes when the options do; tells nothing of the secrets in them. */
+  /** Changes when the options change; reveals no secrets. */
   readonly fingerprint: () => string;
 }
 
@@ -61,7 +61,7 @@ export function bindUpstream(
     ...(channels === undefined ? {} : { channels: (context: PullContext) => channels(parsed, context) }),
     backfill: createBackfillMemory(),
     fingerprint: () => {
-      // Slow on purpose: the fingerprint is stored, and a weak password must not be guessed from it.
+      // Slow on purpose: the fingerprint is stored, and must not help to guess a weak password.
       fingerprint ??= scryptSync(
         (JSON.stringify(options) ?? '') + (settings.ca ?? ''),
         `pharos upstream ${id}`,

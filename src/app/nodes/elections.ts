@@ -1,26 +1,29 @@
 /**
- * Which of several nodes does what only one is to do: ask an upstream on schedule, upload to a bucket. Each such thing is
- * a lease; who holds one keeps it for as long as it lives, and all others look whether it came free.
+ * Decides which node does what only one should do: query an upstream on schedule, upload to a bucket. Each task is a lease. A
+ * node keeps its leases as long as it lives, and the others check whether one becomes free.
  */
 
 import type { Lease } from '../../store/nodes/lease.ts';
 import type { Leases } from '../../store/nodes/leases.ts';
 
 export interface Elections {
-  /** The lease of a thing as far as this node knows; null: another node has it. What is done under it is fenced by it. */
+  /** The lease of a task, as far as this node knows; null: another node has it. Work for the task is fenced by it. */
   readonly leaseOf: (name: string) => Lease | null;
-  /** Whether this node does it at this moment, by what the database says in case of doubt. False when it cannot be reached. */
+  /** Whether this node holds the lease now; if in doubt, asks the database. False if it can't be reached. */
   readonly confirm: (name: string) => Promise<boolean>;
-  /** Takes what is free, now and from now on; called again, once more. Resolves after the first look, whether or not the database can be reached. */
+  /**
+   * Takes free leases, now and from now on. Call it again to check at once. Resolves after the first check, whether or not the
+   * database can be reached.
+   */
   readonly open: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 export interface ElectionsDeps {
   readonly leases: Leases;
-  /** What there is to be done by this node or another, by the configuration in force. */
+  /** All tasks of the current configuration, by name. */
   readonly names: () => readonly string[];
-  /** Told what this node does from now on, but for what it took with the first look. */
+  /** Called with the leases that this node takes, except those of the first check. */
   readonly onTaken: (names: readonly string[]) => void;
 }
 
@@ -54,7 +57,7 @@ export function createElections({ leases, names, onTaken }: ElectionsDeps): Elec
         .then((got) => {
           if (got.length > 0 && !isClosed) onTaken(got);
         })
-        // Followed by the next look; what cannot be asked is told by whoever follows the store.
+        // The next check follows. `followStore` reports that the database can't be reached.
         .catch(() => undefined)
         .finally(next);
     }, leases.ttlMs / LOOKS_PER_LEASE);

@@ -1,4 +1,4 @@
-/** Where releases are kept for nodes that draw nothing, by the configuration. */
+/** The configured store of releases for web nodes. */
 
 import type { Config } from '../../config/load.ts';
 import type { ProxySettings } from '../../network/proxy.ts';
@@ -8,7 +8,7 @@ import type { ReleaseStore } from '../../publish/stored/release-store.ts';
 import type { Database } from '../../store/database.ts';
 import { now } from '../clock.ts';
 
-/** Null: nowhere. Nothing is asked of it before it is used. */
+/** Null: none. Connects only when used. */
 export function releaseStoreOf(
   { releases }: Pick<Config, 'releases'>,
   { database, proxy }: { readonly database: Database; readonly proxy: ProxySettings },

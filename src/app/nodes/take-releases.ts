@@ -1,4 +1,4 @@
-/** Keeps a node that draws nothing current with what others have drawn and uploaded. */
+/** Keeps a web node current with the releases that other nodes upload. */
 
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { NextRelease } from '../../publish/publish-control.ts';
@@ -14,25 +14,25 @@ export interface TakingDeps {
   readonly store: ReleaseStore;
   readonly folders: ReleaseFolders;
   readonly database: Database;
-  /** Of what the store says of pages and gates, where it takes the place of the database; null: the database says it. */
+  /** Key of the encrypted definitions in the bucket; null: the node reads them from the database. */
   readonly copyKey: SiteKey | null;
-  /** Reads who may see what. */
+  /** Reads access rules. */
   readonly refreshPages: () => Promise<unknown>;
-  /** By what was read last. */
+  /** By the access rules that were read last. */
   readonly mayServe: (release: NextRelease) => boolean;
   readonly log: Log;
 }
 
 export interface Taking {
   readonly ensure: Taker['ensure'];
-  /** Whether there is anything to serve: what the store has, or what it had when it was last reached. */
+  /** Whether there are releases to serve, from the store or from before. */
   readonly hasReleases: Taker['hasReleases'];
-  /** Takes what is there, now and from now on; resolves after the first look, whether or not the store can be reached. */
+  /** Takes releases, now and from now on. Resolves after the first try, whether or not the store can be reached. */
   readonly open: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Where no announcement comes: one small request a second. */
+/** Without announcements: one small request a second. */
 const LOOK_EVERY_MS = 1_000;
 
 export function createTaking(deps: TakingDeps): Taking {
@@ -97,7 +97,7 @@ export function createTaking(deps: TakingDeps): Taking {
   };
 }
 
-/** Makes the node's own database say what the copy says of pages. */
+/** Writes the definitions from the bucket into the node's own database. */
 async function adoptCopy(
   database: Database,
   { index, sealed, key }: { readonly index: ReleaseIndex; readonly sealed: Buffer | null; readonly key: SiteKey },

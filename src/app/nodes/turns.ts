@@ -1,4 +1,4 @@
-/** What one of several nodes does for all of them, by name, and what it has to make up for when it takes over. */
+/** Names of the tasks that one node does for all, and what a node has to catch up on when it takes over. */
 
 import type { Config } from '../../config/load.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -7,18 +7,18 @@ import { WRITTEN_ID } from '../../sync/connector.ts';
 import { jitterMsOf, nextRunAfter } from '../../sync/schedule/schedule.ts';
 import { schedulesOf } from '../schedules.ts';
 
-/** Asking an upstream on schedule. */
+/** Querying an upstream on schedule. */
 export const askingOf = (upstreamId: string): string => `ask/${upstreamId}`;
 
-/** Uploading releases for nodes that draw nothing. */
+/** Uploading releases for web nodes. */
 export const releasesOf = (place: string): string => `releases/${place}`;
 
-/** The upstreams among what was taken. */
+/** Upstream ids among names of tasks. */
 export function upstreamsIn(names: readonly string[]): readonly string[] {
   return names.filter((name) => name.startsWith('ask/')).map((name) => name.slice('ask/'.length));
 }
 
-/** When each upstream is asked, that of operators' own posts among them: cron expressions by its id. */
+/** Cron expressions by upstream id, including the upstream of operators' posts. */
 export function expressionsOf(config: Config): ReadonlyMap<string, string> {
   const expressions = new Map(schedulesOf(config));
   if (config.operators.token !== undefined) expressions.set(WRITTEN_ID, config.schedule);
@@ -26,9 +26,9 @@ export function expressionsOf(config: Config): ReadonlyMap<string, string> {
 }
 
 /**
- * Those of `ids` whose tick has passed without an answer: whoever was to ask is gone. One whose tick may still come late by
- * chance is left to that. Always what operators wrote, which costs no request: whoever is gone may have accepted a post that
- * no page shows yet, and its next tick may be far away.
+ * Returns the upstreams of `ids` whose scheduled time has passed without an answer, because the node that held the lease is
+ * gone. An upstream that may still be queried late, within the random delay, is left out. Operators' posts are always included:
+ * reading them costs no request, and the other node may have accepted a post that no page shows yet.
  */
 export async function missedUpstreams(
   store: Pick<Store, 'upstreamTimes'>,

@@ -1,4 +1,4 @@
-/** Has what is published here uploaded to the store of releases, as long as this node is the one that does. */
+/** Uploads what is published here to the store of releases, as long as this node is elected for it. */
 
 import { messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -14,7 +14,7 @@ import type { Log } from '../log.ts';
 export interface ReleaseUploads {
   /** Something was published. */
   readonly follow: () => void;
-  /** This node uploads from now on, and another one did before. */
+  /** This node uploads from now on. Another one did before. */
   readonly takeOver: () => void;
   readonly close: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface ReleaseUploadsDeps {
   readonly store: ReleaseStore;
   readonly folders: ReleaseFolders;
   readonly database: Database;
-  /** The same on all nodes; null: nodes without the database get nothing to go by. */
+  /** Key for the encrypted definitions, the same on all nodes; null: web nodes without the database aren't supported. */
   readonly key: SiteKey | null;
   readonly state: () => SiteState | null;
   readonly isElected: () => boolean;
@@ -32,7 +32,7 @@ export interface ReleaseUploadsDeps {
   readonly log: Log;
 }
 
-/** Pictures and figures follow in releases that no run tells of. */
+/** Long-term figures and images follow in releases that no run reports. */
 const LOOK_EVERY_MS = 1_000;
 /** Every write to a bucket costs. */
 const TIMES_EVERY_MS = 15_000;
@@ -72,7 +72,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
       if (releases > 0) log.info({ place: store.place, releases, objects, bytes }, 'releases uploaded');
       told = null;
     } catch (error) {
-      // Once until something else is to be said: it is tried every second.
+      // Logged once, not every second.
       if (messageOf(error) !== told && !isClosed) log.error(messageOf(error));
       told = messageOf(error);
     }
@@ -87,7 +87,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
 
   function follow(): void {
     isAsked = true;
-    // Where another node was elected it is over before it is waited for.
+    // If another node was elected, this is over at once.
     working ??= work().finally(() => {
       working = null;
     });
@@ -110,7 +110,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
   };
 }
 
-/** Null: it is not known yet whose the page is. */
+/** Null: the access rule isn't known yet. */
 function isShown(state: SiteState | null, slug: string, access: Pointer['access']): boolean | null {
   if (state === null) return null;
   const { pages, withheld, isDecided } = state.resolved;

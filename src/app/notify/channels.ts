@@ -1,4 +1,4 @@
-/** The channels that there are: those of the configuration, and those that it takes from upstreams. */
+/** Notification channels: those of the configuration, and those that it takes from upstreams. */
 
 import type { Config } from '../../config/load.ts';
 import {
@@ -16,10 +16,10 @@ import type { ChannelResource } from '../../sync/connector.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from '../single-runner.ts';
 
-/** A channel that is named and cannot be sent to. */
+/** A configured channel that can't be used. */
 export interface ChannelOff {
   readonly id: string;
-  /** Null: it is not known which channels there are. */
+  /** Null: the upstream's channels aren't known. */
   readonly kind: string | null;
   /** What is missing, and the remedy. */
   readonly reason: string;
@@ -31,22 +31,25 @@ export interface KnownChannels {
 }
 
 export interface Channels {
-  /** Asks upstreams again after a while; one that fails meanwhile changes nothing. Never throws for an upstream's sake. */
+  /**
+   * Returns the channels. Requests those of upstreams again after a while; if that fails, the known ones stay. Never throws
+   * because of an upstream.
+   */
   readonly known: () => Promise<KnownChannels>;
   /**
-   * What is known without waiting: those of the configuration in force, and those of upstreams as they were last found. Where
-   * it is time to ask again, that begins.
+   * Returns the channels that are known now: those of the current configuration, and those of upstreams as last read. Starts a
+   * new request if one is due.
    */
   readonly latest: () => readonly Channel[];
 }
 
 export interface ChannelsDeps extends SingleRunnerDeps {
-  /** The one in force; another may take its place. */
+  /** The current configuration. */
   readonly config: () => Config;
   readonly upstreams: () => readonly Upstream[];
 }
 
-/** Channels change when somebody sets them up. */
+/** How often upstreams are asked for their channels, which rarely change. */
 const ASK_AGAIN_MS = 10 * MINUTE_MS;
 
 export function createChannels(deps: ChannelsDeps): Channels {
@@ -135,7 +138,7 @@ function tiesOf({ id, pages, components, monitors, language, allow_private_hosts
   return { id, pages, components, monitors, language, allow_private_hosts };
 }
 
-/** What a kind is configured with: what its upstream tells, else what stands beside `from`. */
+/** Settings of a channel: from its upstream, or from the keys next to `from`. */
 function inputOf(
   source: ChannelSource,
   told: NonNullable<ChannelResource['settings']>,

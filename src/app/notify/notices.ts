@@ -1,4 +1,4 @@
-/** Telling those who want to know: records what pages have to tell, takes subscriptions, and sends what is owed. */
+/** Notifications: records notices, handles subscriptions, and sends what is queued. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../access/access.ts';
@@ -27,7 +27,7 @@ import type { PublishControl } from '../../publish/publish-control.ts';
 import type { Database } from '../../store/database.ts';
 import type { Log } from '../log.ts';
 
-/** Longer than an upstream takes that answers. */
+/** Longer than a healthy upstream takes to answer. */
 const CHANNELS_WAIT_MS = 10 * SECOND_MS;
 
 export interface NoticesDeps {
@@ -37,13 +37,13 @@ export interface NoticesDeps {
   readonly log: Log;
   readonly config: () => Config;
   readonly access: Pick<Access, 'pageOf'>;
-  /** As defined by now; null: there is none. */
+  /** The page as currently defined; null: there is none. */
   readonly page: (slug: string) => ResolvedPage | null;
   readonly channels: () => readonly NoticeChannel[];
-  /** Resolves once those of upstreams are known, or cannot be. */
+  /** Resolves once the channels of upstreams are known, or can't be read. */
   readonly knowChannels: () => Promise<void>;
   readonly printsMail: boolean;
-  /** False: what is owed is left to other nodes, which find it in the database. */
+  /** False: other nodes send queued messages, which they find in the database. */
   readonly isSending: boolean;
   readonly render: RenderSubscribe;
   readonly onResult: (channel: string, result: NoticeResult, count: number) => void;
@@ -52,16 +52,16 @@ export interface NoticesDeps {
 export interface Notices {
   readonly subscriptions: Subscriptions;
   readonly tell: PublishControl['tell'];
-  /** Sends from now on, again and again. */
+  /** Starts sending. */
   readonly open: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** How often it is looked whether something is due. */
+/** How often the outbox is checked. */
 const LOOK_MS = 2 * SECOND_MS;
-/** Longer than an answer takes to leave. */
+/** Longer than sending a response takes. */
 const DECIDE_DELAY_MS = 100;
-/** What nobody confirms is erased. */
+/** Unconfirmed subscriptions are deleted after this. */
 const PENDING_MS = 24 * HOUR_MS;
 /** Connections to the mail server. */
 const POOL_SIZE = 2;
@@ -71,9 +71,12 @@ export function createNotices(deps: NoticesDeps): Notices {
   const random = systemRandom;
   const seal = createAddressSeal(key, random);
   const mails = createMails(deps);
-  /** Whether the log of changes may still hold what was erased; after a start nobody knows. */
+  /** Whether the write-ahead log may still contain deleted data; unknown after a start. */
   let isLogStale = true;
-  /** What is queued before the channels of upstreams are known would not reach them; an upstream that hangs keeps nobody. */
+  /**
+   * Notices that are queued before the upstreams' channels are known would not reach them. But a hanging upstream must not
+   * delay the others.
+   */
   const channelsKnown = once(() =>
     Promise.race([deps.knowChannels(), wait(CHANNELS_WAIT_MS, undefined, { ref: false })]).catch((error: unknown) =>
       log.error({ where: 'notices' }, messageOf(error)),
@@ -146,7 +149,7 @@ export function createNotices(deps: NoticesDeps): Notices {
       if ((await recordNews(database, news, now())) > 0 && timer !== null) wake();
     },
     open: () => {
-      // What is sent has to be noted.
+      // A message that was sent must be recorded.
       if (database.isReadOnly || !deps.isSending) return;
       timer ??= setInterval(wake, LOOK_MS).unref();
     },
@@ -158,7 +161,7 @@ export function createNotices(deps: NoticesDeps): Notices {
   };
 }
 
-/** Connections to the mail server that is configured by now; null: none is. */
+/** Connections to the current mail server; null: none is configured. */
 function createMails({ config, printsMail }: NoticesDeps): {
   readonly current: () => SendMail | null;
   readonly close: () => void;

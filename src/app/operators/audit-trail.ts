@@ -1,4 +1,4 @@
-/** Enters into the audit what is asked for and what came of it. What the audit cannot take goes to the log and no further. */
+/** Records requests and their results in the audit log. If that fails, the error is only logged. */
 
 import { createHmac } from 'node:crypto';
 import pLimit from 'p-limit';
@@ -8,24 +8,24 @@ import type { RunReport, RunRequest } from '../run/engine.ts';
 import { outcomeText } from '../run/outcome.ts';
 
 export interface AuditTrail {
-  /** Somebody asked for a run; entered unless nobody did, as with the schedule. */
+  /** Records a request for a run, unless nobody asked, as with the schedule. */
   readonly queued: (runId: string, request: RunRequest) => void;
   readonly ended: (report: RunReport) => void;
   readonly failed: (runId: string, message: string) => void;
-  /** Something that is done at once. */
+  /** Records an action without a run. */
   readonly note: (entry: Pick<AuditEntry, 'actor' | 'action'> & Partial<AuditEntry>) => void;
-  /** Counted, and written down after a while: a flood of tries is one row. */
+  /** Counts an attempt. Counts are stored now and then, so a flood of attempts is one row. */
   readonly signIn: (slug: string, result: SignInResult) => void;
-  /** What stands for an address: the same for the same address and key, and nothing without the key. */
+  /** A keyed hash of an address. It reveals nothing without the key. */
   readonly clientOf: (address: string) => string | null;
-  /** Writes down what is not yet. */
+  /** Stores pending counts. */
   readonly close: () => Promise<void>;
 }
 
 export interface AuditTrailOptions {
   readonly audit: Audit;
   readonly now: () => EpochMs;
-  /** The operator token, which is not in the store: whoever has only the store cannot try addresses. */
+  /** The key is the operator token, which isn't in the store, so nobody with only the store can test addresses. */
   readonly key: () => { readonly reveal: () => string } | null;
   readonly isPage: (slug: string) => boolean;
   readonly onError: (error: unknown) => void;
@@ -34,7 +34,7 @@ export interface AuditTrailOptions {
 const COUNTS_KEPT_MS = 5_000;
 const HASH_LENGTH = 12;
 
-/** Makes the trail. Writes are made one after the other, so that a run's outcome is never written before its entry. */
+/** Creates the trail. Writes happen in order, so a run's result is never stored before its entry. */
 export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
   const { audit, now, onError } = options;
   const inTurn = pLimit(1);
@@ -57,7 +57,7 @@ export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
     queued: (run, { actor, client, trigger, page, upstreams }) => {
       if (actor === undefined) return;
       const subject = page ?? (upstreams === undefined ? null : upstreams.join(', ')) ?? null;
-      // An operator who names an upstream pulls it; the run is a rebuild like any other.
+      // With an upstream, the action is a pull; without, a rebuild.
       const action = trigger === 'rebuild' && upstreams !== undefined ? 'pull' : trigger;
       const entry = { at: now(), actor, action, subject, client: client ?? null, run, outcome: null };
       write(() => audit.record(entry));

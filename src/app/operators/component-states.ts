@@ -1,4 +1,4 @@
-/** States of the components of public pages, as visitors are shown them. */
+/** States of the components of public pages, as visitors see them. For metrics. */
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Access } from '../../access/access.ts';
@@ -16,7 +16,7 @@ export interface ComponentState {
   readonly state: State;
 }
 
-/** What is remembered of a page as long as one release of it is served. */
+/** What is remembered about a page while one of its releases is served. */
 interface PageStates {
   readonly number: number;
   readonly staleAfter: EpochMs;
@@ -24,8 +24,8 @@ interface PageStates {
 }
 
 /**
- * Makes the look at releases. A page that is not public by the time of the answer is left out; what is shown of a copy that
- * is no longer kept up to date is unknown.
+ * Creates a function that reads them from releases. Pages that are no longer public are left out. If a copy is out of date, its
+ * states are unknown.
  */
 export function createComponentStates({
   folders,
@@ -36,7 +36,7 @@ export function createComponentStates({
 }): (slugs: readonly string[], now: EpochMs) => Promise<readonly ComponentState[]> {
   const known = new Map<string, PageStates>();
 
-  /** Null: not for everybody, or nothing is published. */
+  /** Null: not public, or not published. */
   function publicNumber(slug: string): number | null {
     if (access.pageOf(slug)?.gate.kind !== 'public') return null;
     const served = servedRelease(folders, slug);
@@ -53,7 +53,7 @@ export function createComponentStates({
         const read = readStates(folders, slug, number);
         if (read === null) known.delete(slug);
         else known.set(slug, read);
-        // Visitors are answered between two pages.
+        // Lets requests of visitors through between two pages.
         await turn();
       }
     }
@@ -65,7 +65,7 @@ export function createComponentStates({
   };
 }
 
-/** Null: the release was cleared away meanwhile, or is damaged; the next scrape looks again. */
+/** Null: the release was removed in the meantime, or is damaged. The next scrape tries again. */
 function readStates(folders: ReleaseFolders, slug: string, number: number): PageStates | null {
   let data: { readonly onDemand: BadgeData };
   try {

@@ -1,4 +1,4 @@
-/** Figures of the present, for `/-/metrics`. */
+/** Gauges for `/-/metrics`. */
 
 import { mailsWaiting } from '../../access/email/mail-backlog.ts';
 import { unpublishedOf } from '../../publish/releases/folders.ts';
@@ -8,7 +8,7 @@ import { now, type Pharos } from '../compose.ts';
 import { createComponentStates } from './component-states.ts';
 import { healthOf, windowName } from './upstream-health.ts';
 
-/** Whether this node is ready and fresh is told by whoever listens. */
+/** The HTTP server adds whether this node is ready and fresh. */
 type NodeGauges = Omit<Gauges, 'isReady' | 'isFresh'>;
 
 /** Makes the look at them; it remembers the components of pages that did not change. */

@@ -1,4 +1,4 @@
-/** Gathers what operators are shown. Texts that came from elsewhere pass through the redaction of the log. */
+/** Collects the contents of the operators' page. Foreign texts have secrets removed, as in the log. */
 
 import { LRUCache } from 'lru-cache';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -66,7 +66,7 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
     const { slug, title, access } = definition;
     const current = currentNumber(pharos.folders, slug);
     const kept = releaseNumbers(pharos.folders, slug).flatMap((number) => releaseSummary(slug, number) ?? []);
-    // The same news without its figures and pictures is nothing to go back to.
+    // A release without its figures and images isn't worth rolling back to.
     const completed = new Set(kept.map(({ completes }) => completes));
     const others = kept
       .filter((summary) => summary.number !== current && !completed.has(summary.number) && summary.access === access)
@@ -148,7 +148,7 @@ function summaryOfManifest({ number, asOf, access, completes, files }: Manifest)
   };
 }
 
-/** A report as this version wrote it. One of another version shows what it has. */
+/** Reads a stored report. One of another version shows as much as can be read. */
 function reportOf({ report }: RunRecord): RunReport {
   return JSON.parse(report) as RunReport;
 }

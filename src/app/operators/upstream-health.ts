@@ -1,4 +1,4 @@
-/** How an upstream does by what the store remembers of it: quota left, and whether it is being left alone. */
+/** Health of an upstream, from the store: remaining quota, and whether it is in back-off. */
 
 import { type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
 import type { Reader } from '../../store/database.ts';

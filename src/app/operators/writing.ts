@@ -1,4 +1,4 @@
-/** What operators write, over a composed Pharos: the API, and publishing what came of it. */
+/** The API for operators' posts: stores posts and publishes them. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -14,11 +14,11 @@ import { WRITTEN_ID } from '../../sync/connector.ts';
 import { now, type Pharos } from '../compose.ts';
 import type { Log } from '../log.ts';
 
-/** What was written is stored; whoever wrote it hears so even while publishing takes longer than usual. */
+/** The post is stored, so the response doesn't wait longer than this for publishing. */
 const PUBLISH_PATIENCE_MS = 3_000;
 const SUFFIX_CHARS = 5;
 
-/** The page as whoever writes on it sees it; null: there is none. */
+/** The page as its operators see it; null: there is none. */
 export async function writingPage(
   pharos: Pick<Pharos, 'store' | 'siteState'>,
   slug: string,
@@ -29,17 +29,17 @@ export async function writingPage(
   return loadWritingPage(pharos.store, { state, slug, now: at, ...(candidate === undefined ? {} : { candidate }) });
 }
 
-/** Has what was written published at once. */
+/** Publishes posts at once. */
 async function publishWritten({ engine }: Pick<Pharos, 'engine'>): Promise<void> {
   const { report } = engine.submit({ trigger: 'write', upstreams: [WRITTEN_ID], isUrgent: true });
   const late = new AbortController();
-  // The engine tells the log of a run that fails.
+  // The engine logs failed runs.
   const patience = wait(PUBLISH_PATIENCE_MS, null, { signal: late.signal, ref: false }).catch(() => null);
   await Promise.race([report.catch(() => null), patience]);
   late.abort();
 }
 
-/** Letters and digits, so that no two posts have the same id. */
+/** Random letters and digits that make a post's id unique. */
 export function newSuffix(): string {
   return [...systemRandom(SUFFIX_CHARS)].map((byte) => (byte % 32).toString(32)).join('');
 }

@@ -1,4 +1,4 @@
-/** One run after another: what is asked for when, by whom, and the result. */
+/** Queues runs and executes one after another. */
 
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
@@ -7,15 +7,17 @@ import type { RunDeps, RunOrder } from './order.ts';
 import { type ActiveRun, beginRun, type RunOutcome } from './run.ts';
 
 export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'isScheduled' | 'onTrouble'> {
-  /** What began it: `schedule`, `command`, `rebuild`, `hook`, `write`, `start`; `news`: another process learned something. */
+  /**
+   * What triggered it: `schedule`, `command`, `rebuild`, `hook`, `write`, `start`; `news`: another process committed something.
+   */
   readonly trigger: string;
-  /** True: before everything that waits, since somebody says that something just changed. */
+  /** True: goes to the front of the queue, because someone says that something just changed. */
   readonly isUrgent?: boolean;
-  /** Who asked, for the audit: `operator`, `hook:svc`; never an address or a secret. Absent: nobody did. */
+  /** Who asked, for the audit log: `operator`, `hook:svc`; never an address or a secret. Absent: nobody. */
   readonly actor?: string;
   /** Trace ids of whoever asked, for the log. */
   readonly traces?: readonly string[];
-  /** Keyed hash of the address that asked, for the audit. */
+  /** Keyed hash of the client's address, for the audit log. */
   readonly client?: string | null;
 }
 
@@ -28,7 +30,7 @@ export interface QueuedRun {
 export interface RunReport extends RunOutcome {
   readonly id: string;
   readonly trigger: string;
-  /** Of all that asked for it, in the order in which they did. */
+  /** Trace ids of all requests that joined, in order. */
   readonly traces: readonly string[];
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs;
@@ -42,33 +44,32 @@ export interface EngineDeps extends RunDeps {
   readonly onReport: (report: RunReport) => void;
   /** The run ended without a report. */
   readonly onError: (error: unknown, runId: string) => void;
-  /** Something went wrong that the run goes on after. */
+  /** An error after which the run continues. */
   readonly onTrouble: (error: unknown, runId: string) => void;
-  /** Told of every request, with the id of the run that it begins or joins. */
+  /** Called for every request, with the id of the run that it starts or joins. */
   readonly onQueued?: (runId: string, request: RunRequest) => void;
   readonly onStarted?: (runId: string) => void;
-  /** Whether something happened to a page that no run has published yet. Default: never. */
+  /** Whether a page has news that no run has published yet. Default: never. */
   readonly hasNews?: () => boolean;
 }
 
 export interface Engine {
   /**
-   * Queues a run after whatever is running. Requests that wait together and ask the same upstreams are one run: of every
-   * kind, at most one runs and one waits, however many ask. While a run waits for slow upstreams, what is urgent and what
-   * the schedule says is asked within it.
+   * Queues a run after the current one. Waiting requests for the same upstreams become one run, so of each kind at most one
+   * runs and one waits. While a run waits for slow upstreams, urgent and scheduled requests join it.
    */
   readonly submit: (request: RunRequest) => QueuedRun;
   /** `submit`, for callers that only want the report. */
   readonly run: (request: RunRequest) => Promise<RunReport>;
   /**
-   * Publishes what another process learned: within the run under way, if that waits for upstreams still, or else after it,
-   * unless it took that along.
+   * Publishes what another process committed: within the current run if that still waits for upstreams, otherwise after it,
+   * unless that run has published it already.
    */
   readonly publishNews: () => void;
-  /** Does something after what runs and before what waits. */
+  /** Runs a task between the current run and the next. */
   readonly between: <T>(task: () => Promise<T>) => Promise<T>;
   readonly lastReport: () => RunReport | null;
-  /** What runs, then what waits, in order. */
+  /** The current run, then the waiting ones, in order. */
   readonly underWay: () => readonly RunUnderWay[];
   /** Resolves when nothing is running. */
   readonly idle: () => Promise<void>;
@@ -77,38 +78,38 @@ export interface Engine {
 export interface RunUnderWay {
   readonly id: string;
   readonly trigger: string;
-  /** Null: it waits for its turn. */
+  /** Null: still waiting. */
   readonly startedAt: EpochMs | null;
 }
 
 interface Waiting extends QueuedRun {
   readonly key: string;
-  /** Grows with every request that joins. */
+  /** Merged from all requests that joined. */
   request: RunRequest;
   readonly start: () => Promise<void>;
 }
 
 interface Running extends QueuedRun {
-  /** That of the most deliberate request that is asked within it. */
+  /** The most deliberate trigger of the requests that joined. */
   trigger: string;
   readonly traces: string[];
   readonly startedAt: EpochMs;
   readonly run: ActiveRun;
 }
 
-/** What several requests are called together: that of the most deliberate. */
+/** Triggers from the least to the most deliberate. Merged requests take the most deliberate one. */
 const TRIGGERS = ['news', 'start', 'schedule', 'hook', 'write', 'rebuild', 'command'];
-/** An operator asks, so an upstream that is being left alone is tried all the same. */
+/** An operator asks, so upstreams in back-off are queried too. */
 const MANUAL_TRIGGERS: ReadonlySet<string> = new Set(['rebuild', 'command']);
 
-/** Of a storm of notifications those that asked last. */
+/** Maximum number of trace ids kept; the latest ones win. */
 const TRACES_MAX = 20;
-/** One run a minute makes some megabytes a day; what they changed is kept elsewhere for longer. */
+/** One run a minute makes some megabytes a day. What runs changed is kept elsewhere for longer. */
 const RUN_DAYS_KEPT = 30;
 
 /**
- * Makes the engine. Runs never overlap in this process; passes of other processes are kept apart by leases. The queue is
- * our own, because what waits in it is joined, moved forward and listed.
+ * Creates the engine. Runs of this process never overlap; leases keep passes of other processes apart. The queue is our own,
+ * because waiting runs are merged, moved forward and listed.
  */
 export function createEngine(deps: EngineDeps): Engine {
   const waiting: Waiting[] = [];
@@ -160,12 +161,12 @@ export function createEngine(deps: EngineDeps): Engine {
     try {
       for (let task = next(); task !== undefined; task = next()) await task();
     } finally {
-      // In the same step as the look that found nothing: what is queued a moment later begins anew.
+      // No await since the queue was found empty, so a request that comes next starts `work` again.
       running = null;
     }
   }
 
-  /** To be called with something queued. */
+  /** Starts working on the queue, which is not empty. */
   function wake(): void {
     running ??= work();
   }
@@ -186,7 +187,7 @@ export function createEngine(deps: EngineDeps): Engine {
   function begin(key: string, request: RunRequest): Waiting {
     const id = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<RunReport>();
-    // Whoever waits for the report is told; so is the log, also when nobody waits.
+    // `onError` logs the error, so it doesn't matter whether anyone waits for the report.
     promise.catch(() => undefined);
     const tell = (error: unknown): void => deps.onTrouble(error, id);
     const start = async (): Promise<void> => {
@@ -208,7 +209,7 @@ export function createEngine(deps: EngineDeps): Engine {
     return item;
   }
 
-  /** Asks within the run that is under way, if it waits for upstreams still; null: it does not. */
+  /** Adds a request to the current run, if it still waits for upstreams; null: it doesn't. */
   function askWithin(request: RunRequest): QueuedRun | null {
     const { upstreams, trigger, page } = request;
     const isUrgent = request.isUrgent === true;
@@ -238,7 +239,7 @@ export function createEngine(deps: EngineDeps): Engine {
   let isNewsWaiting = false;
   function publishNews(): void {
     const request: RunRequest = { trigger: 'news', upstreams: [], isUrgent: true };
-    // Before the first report everything is news, and it is being published.
+    // Until the first run has ended, that run publishes everything.
     if (lastReport === null || deps.hasNews?.() !== true || isNewsWaiting) return;
     if (current?.run.ask({ upstreams: [], ...askerOf(request), isUrgent: true }) === true) return;
     isNewsWaiting = true;
@@ -268,7 +269,7 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-/** One request that does what both ask for; two that name different pages publish all. */
+/** Merges two requests; two for different pages become one for all. */
 function joined(first: RunRequest, second: RunRequest): RunRequest {
   const { page, isUrgent, trigger, ...rest } = first;
   return {
@@ -284,7 +285,7 @@ function moreDeliberate(first: string, second: string): string {
   return TRIGGERS.indexOf(second) > TRIGGERS.indexOf(first) ? second : first;
 }
 
-/** Whose wish a run is: an operator's, or that of an upstream which proves by it that it lives. */
+/** Who wants a run: an operator, an upstream (which thereby shows that it is up), or the schedule. */
 function askerOf({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'> {
   return {
     isManual: MANUAL_TRIGGERS.has(trigger),
@@ -293,7 +294,7 @@ function askerOf({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted
   };
 }
 
-/** Whether other nodes asked and there was nothing to publish here: they tell of it. */
+/** Whether other nodes queried the upstreams and there was nothing to publish here. These nodes report the run. */
 function isOfOthers({ pass, publish }: RunReport): boolean {
   const asked = pass?.upstreams ?? [];
   const isElsewhere = asked.every((item) => item.kind === 'skipped' && item.cause === 'elsewhere');

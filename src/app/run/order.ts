@@ -9,17 +9,17 @@ import type { PassOptions, PassReport } from '../../sync/pass/pass.ts';
 export interface RunDeps {
   readonly store: Pick<Store, 'upstreamTimes'>;
   readonly now: () => EpochMs;
-  /** All that are configured. */
+  /** All configured upstreams. */
   readonly upstreamIds: () => readonly string[];
   readonly pass: (upstreamIds: readonly string[], options: RunPassOptions) => Promise<PassReport>;
   /** Null: nothing is published. */
   readonly publisher: () => Publisher | null;
-  /** What the site is by now; gates are up before files are. */
+  /** Reads the current state of the site. Access rules are in force when this resolves. */
   readonly beforePublish: (now: EpochMs) => Promise<SiteState>;
 }
 
 export interface RunPassOptions extends Omit<PassOptions, 'turnOf'> {
-  /** The schedule asks, so that an upstream is asked only where its turn is this node's. */
+  /** The schedule asks, so only the upstreams whose lease this node holds are queried. */
   readonly isScheduled: boolean;
 }
 
@@ -28,27 +28,27 @@ export interface RunOrder {
   readonly upstreams?: readonly string[];
   /** Only this page is published. */
   readonly page?: string;
-  /** False: into the store and no further. */
+  /** False: store the answers and publish nothing. */
   readonly isPublishing?: boolean;
-  /** An operator asks, so an upstream that is being left alone is tried all the same. */
+  /** An operator asks, so upstreams in back-off are queried too. */
   readonly isManual: boolean;
-  /** The upstream itself says that it changed, so that it is tried although it failed or refused before. */
+  /** The upstream sent a webhook, so it is queried even if it failed or rejected the key before. */
   readonly isHinted: boolean;
-  /** Nobody but the schedule, or the start of this process, wants to know. */
+  /** Triggered by the schedule or by the start of this process. */
   readonly isScheduled: boolean;
-  /** What was answered could not be published before the others answered; it is tried again with theirs. */
+  /** Called if publishing failed while other upstreams were still being queried. It is tried again with their answers. */
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** Upstreams to ask within a run that is under way. */
+/** Upstreams to query within the current run. */
 export interface MoreAsking {
   readonly upstreams: readonly string[];
   readonly isManual: boolean;
   readonly isHinted: boolean;
   readonly isScheduled: boolean;
   /**
-   * True: what is being asked at this moment is asked once more, since that answer may be of before, and what comes of it
-   * is published at once. False: what is being asked is left out.
+   * True: upstreams that are being queried right now are queried again, because that answer may be older, and the result is
+   * published at once. False: such upstreams are skipped.
    */
   readonly isUrgent: boolean;
 }

@@ -1,9 +1,9 @@
-/** What came of a run, in words. */
+/** Describes the result of a run. */
 
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
 import type { RunReport } from './engine.ts';
 
-/** What came of a run in one line: `3 monitors changed; published acme 12; edge failed (UPSTREAM_FAILED)`. */
+/** The result of a run in one line: `3 monitors changed; published acme 12; edge failed (UPSTREAM_FAILED)`. */
 export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish'>): string {
   const upstreams = pass?.upstreams ?? [];
   const changes = new Map<string, number>();

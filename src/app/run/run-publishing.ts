@@ -1,18 +1,18 @@
-/** What a run publishes: news while it waits for slow upstreams, and the rest in the end. */
+/** Publishes within a run: news while it waits for slow upstreams, and the rest at the end. */
 
 import pLimit from 'p-limit';
 import type { PublishReport } from '../../publish/publisher.ts';
 import type { RunDeps, RunOrder } from './order.ts';
 
-/** Upstreams that are well answer together; one publish for all of them is cheaper than one for each. */
+/** Healthy upstreams answer at about the same time, and one publish for all of them is cheaper than one for each. */
 const GATHER_MS = 250;
 
 export interface News {
-  /** Publishes what is known by now. */
+  /** Publishes what is known now. */
   readonly now: () => void;
-  /** The same in a moment, together with what is answered until then. */
+  /** The same after a moment, together with further answers. */
   readonly soon: () => void;
-  /** Publishes what is left, when everything has answered; what the whole run published. */
+  /** Publishes the rest when all upstreams have answered. Resolves with the report of the whole run. */
   readonly last: () => Promise<PublishReport | null>;
 }
 
@@ -29,14 +29,14 @@ export function createNews(deps: RunDeps, order: RunOrder, waitedFor: ReadonlySe
     reports.push(await publisher.publish(state, page === undefined ? {} : { slug: page }));
   }
 
-  /** One that never answered may put a page behind a gate, or claim its name: before it has, nothing is published. */
+  /** An upstream that never answered may make a page private or claim its slug. Until it answers, nothing is published. */
   async function mayPublish(): Promise<boolean> {
     const times = await deps.store.upstreamTimes();
     return [...waitedFor].every((id) => (times.get(id)?.monitorsAt ?? null) !== null);
   }
 
   function now(): void {
-    // What fails here is kept by the publisher and tried again at the end.
+    // The publisher keeps pages that fail here and tries them again at the end.
     inTurn(async () => ((await mayPublish()) ? publish() : undefined)).catch(order.onTrouble);
   }
 

@@ -1,15 +1,15 @@
-/** What a run asks: its own upstreams at first, and what others want to know meanwhile. */
+/** Queries upstreams within a run: its own at first, and those that others ask for in the meantime. */
 
 import { MINUTE_MS } from '../../model/time.ts';
 import type { PassReport, UpstreamReport } from '../../sync/pass/pass.ts';
 import type { MoreAsking, RunDeps, RunOrder } from './order.ts';
 import type { News } from './run-publishing.ts';
 
-/** While it still waits for its own upstreams, or is this young, a run asks on schedule what has answered. */
+/** As long as a run waits for its own upstreams, or is younger than this, scheduled requests join it. */
 const SCHEDULED_MS_MAX = MINUTE_MS;
-/** Urgent questions keep a run going that waits anyway; an older one ends, and they wait for that. */
+/** Urgent requests join a run only up to this age. After that, they wait until it has ended. */
 const URGENT_MS_MAX = 5 * MINUTE_MS;
-/** Whose wish it is. */
+/** Who asks. */
 type Asker = Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'>;
 
 export interface Questions {
@@ -20,7 +20,7 @@ export interface Questions {
 /** @param waitedFor of the run's own upstreams those that have not answered; shrinks */
 export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Questions {
   const answers = new Map([...waitedFor].map((id) => [id, Promise.withResolvers<void>()]));
-  /** Asked once more when their answer is in. */
+  /** Upstreams to query again once they have answered. */
   const queued = new Map<string, { isManual: boolean; isHinted: boolean; isScheduled: boolean; isUrgent: boolean }>();
   const added: UpstreamReport[] = [];
   const tasks = createTasks();
@@ -35,7 +35,7 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
   async function askOnce(id: string, wanted: Asker & { readonly isUrgent: boolean }): Promise<void> {
     const mine = { ...wanted };
     queued.set(id, mine);
-    // Whoever was asked meanwhile is waited for too.
+    // It may have been queried again in the meantime; wait for that too.
     for (let answer = answers.get(id); answer !== undefined; answer = answers.get(id)) await answer.promise;
     queued.delete(id);
     answers.set(id, Promise.withResolvers());
@@ -59,7 +59,7 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
       const own = deps.pass([...waitedFor], { isManual, isHinted, isScheduled, onReport }).finally(() => {
         for (const id of [...waitedFor]) answered(id);
       });
-      // However it ends, nothing of it goes on beside the next run.
+      // Even after an error, nothing may continue during the next run.
       await own.catch(() => undefined);
       await tasks.ended();
       const report = await own;
@@ -81,7 +81,7 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
           waiting.isUrgent ||= isUrgent;
         } else if (isUrgent || !answers.has(id)) tasks.add(askOnce(id, { isManual, isHinted, isScheduled, isUrgent }));
       }
-      // What is not heard from turns stale meanwhile, and the page has to say so; what others learned is there already.
+      // Upstreams that don't answer become stale, and the page has to show it. Other answers are already stored.
       if (isUrgent && upstreams.length === 0) news.now();
       else news.soon();
       return true;
@@ -92,7 +92,7 @@ export function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: New
 interface Tasks {
   readonly add: (task: Promise<void>) => void;
   readonly areUnderWay: () => boolean;
-  /** When none is under way any more; rejects with the first fault. */
+  /** Resolves when no query is running; rejects with the first error. */
   readonly ended: () => Promise<void>;
 }
 

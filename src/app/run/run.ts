@@ -1,4 +1,4 @@
-/** One run: upstreams are asked side by side, and what they answer is published without waiting for the slowest. */
+/** One run: queries upstreams in parallel, and publishes their answers without waiting for the slowest. */
 
 import type { PublishReport } from '../../publish/publish-report.ts';
 import type { PassReport } from '../../sync/pass/report.ts';
@@ -7,22 +7,22 @@ import { createNews } from './run-publishing.ts';
 import { createQuestions } from './run-questions.ts';
 
 export interface ActiveRun {
-  /** False: nothing is done, since the run does not wait for upstreams any more. */
+  /** False: not accepted, because the run no longer waits for upstreams. */
   readonly ask: (more: MoreAsking) => boolean;
   readonly outcome: Promise<RunOutcome>;
 }
 
 export interface RunOutcome {
-  /** First what the run was for, in that order; then what was asked within it, as it answered. */
+  /** First the upstreams of the run, in that order; then those that joined, as they answered. */
   readonly pass: PassReport | null;
   readonly publish: PublishReport | null;
 }
 
-/** Begins a run. Its outcome rejects for a fault of ours only: upstreams and pages that fail are data. */
+/** Starts a run. `outcome` rejects only for internal errors: failures of upstreams and pages are data. */
 export function beginRun(deps: RunDeps, order: RunOrder): ActiveRun {
   const ids = order.upstreams ?? deps.upstreamIds();
   const isAsking = order.upstreams === undefined || ids.length > 0;
-  // No name twice, since each is waited for.
+  // A set, because each upstream is waited for once.
   const waitedFor = new Set(ids);
   const news = createNews(deps, order, waitedFor);
   const questions = createQuestions(deps, waitedFor, news);

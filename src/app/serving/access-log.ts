@@ -1,6 +1,6 @@
 /**
- * The access log, on standard output: one line for each answer, when its last byte is handed over. Without queries, since
- * links in mails carry their tokens there.
+ * The access log on standard output: one line for each response, written when it is complete. Queries are left out, because
+ * links in emails have tokens in them.
  */
 
 import { pino } from 'pino';
@@ -50,7 +50,7 @@ function commonLine({ at, clientAddress, method, path, status, bytes }: Answered
   return `${clientAddress || '-'} - - [${when}] "${method} ${quoted(path)} HTTP/1.1" ${status} ${bytes}`;
 }
 
-/** Nothing of a request ends the field, or the line, that it stands in. */
+/** Escapes text from a request, so that it can't end its field or line. */
 function quoted(text: string): string {
   return text
     .replace(/["\\]/g, '\\$&')

@@ -1,6 +1,6 @@
 /**
- * Keeps who may see what, and what is published, as the store says, whoever wrote there: this process or another. What is
- * announced is looked at at once; where announcements are lost, or there are none, it is seen at the next look.
+ * Keeps access rules and published pages in line with the store, whichever process wrote to it. Announcements are followed at
+ * once. Where there are none, or they get lost, polling finds the change.
  */
 
 import { isStatusError, messageOf } from '../../errors.ts';
@@ -8,12 +8,14 @@ import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import type { Log } from '../log.ts';
 
-/** A page that goes behind a gate is behind it this soon; a look without news takes three small reads. */
+/** A page that becomes private is closed within this time. A poll without news takes three small reads. */
 const LOOK_EVERY_MS = 250;
 
 /**
- * Shows the pages as the store has them, now and whenever that changes; as long as it cannot be read at the start, those
- * that were published last. Gives what stops looking.
+ * Applies what the store says, now and whenever it changes. If it can't be read at startup, the pages that were published last
+ * are served.
+ *
+ * @returns a function that stops this
  */
 export async function followStore(
   pharos: Pick<Pharos, 'store' | 'engine' | 'refreshPages' | 'showLastPublished'>,
@@ -33,7 +35,7 @@ export async function followStore(
       return true;
     } catch (error) {
       if (!isStatusError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
-      // Once until something else is to be said: it is tried four times a second.
+      // Logged once, not four times a second.
       if (messageOf(error) !== told) log.error(messageOf(error));
       told = messageOf(error);
       return false;

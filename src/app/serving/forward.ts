@@ -1,6 +1,6 @@
 /**
- * Requests below `/-/` that come to a process which only answers visitors: handed on to the one that runs everything, which
- * listens where no visitor gets to. Like any proxy it adds whom it heard from, and that one trusts one more of them.
+ * Forwards requests below `/-/` from a worker, which only answers visitors, to the main process, which listens on a socket that
+ * visitors can't reach. Like any proxy, it adds the client to `X-Forwarded-For`, and the main process trusts one more hop.
  */
 
 import { request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,7 +8,7 @@ import { plain } from '../../server/answer.ts';
 import { headerLines } from '../../server/send.ts';
 import { SOCKET_LIMITS } from '../../server/sockets.ts';
 
-/** What is of one connection, and is not handed on. */
+/** Headers of a single connection, which aren't forwarded. */
 const OF_THE_CONNECTION = new Set([
   'connection',
   'keep-alive',
@@ -20,7 +20,7 @@ const OF_THE_CONNECTION = new Set([
   'expect',
 ]);
 
-/** Hands requests on to a socket; answers 503 where nobody answers. */
+/** Forwards requests to a socket; answers 503 if nothing responds. */
 export function createForwarding(
   socketPath: string,
   isStopping: () => boolean,
@@ -35,7 +35,7 @@ export function createForwarding(
         const closing = isStopping() ? ['connection', 'close'] : [];
         response.writeHead(answer.statusCode ?? 502, [...kept(answer.rawHeaders), ...closing]);
         answer.pipe(response);
-        // Streams stay open for as long as somebody listens.
+        // Streams stay open as long as the client listens.
         if (answer.headers['content-type']?.startsWith('text/event-stream') === true) return;
         const tooLong = setTimeout(() => response.destroy(), SOCKET_LIMITS.answerMs).unref();
         response.once('close', () => clearTimeout(tooLong));

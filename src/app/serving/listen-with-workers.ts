@@ -1,4 +1,4 @@
-/** The front door of a node whose visitors are answered by processes of their own. */
+/** The front door of a node with worker processes. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,17 +14,17 @@ export interface WithWorkersOptions extends Pick<WorkersOptions, 'entry' | 'coun
   readonly place: Place;
 }
 
-/** A door whose workers read their configuration again when they are told. */
+/** A door whose workers can reload their configuration. */
 export interface SharedDoor extends Door {
   readonly reload: () => Promise<void>;
 }
 
-/** Begins the processes and listens for what they hand on; visitors are served when this resolves. */
+/** Starts the workers and listens for the requests that they forward. Visitors are served when this resolves. */
 export async function listenWithWorkers(
   pharos: Pharos,
   { log, place, ...rest }: WithWorkersOptions,
 ): Promise<SharedDoor> {
-  // Only this user gets into the folder, so whoever is on the socket is one of ours.
+  // Only this user can enter the folder, so every client of the socket is one of our workers.
   const folder = mkdtempSync(join(tmpdir(), 'pharos-'));
   const socketPath = process.platform === 'win32' ? `\\\\.\\pipe\\${folder}` : join(folder, 'own.sock');
   let workers: Workers | null = null;
@@ -45,7 +45,7 @@ export async function listenWithWorkers(
         begun.drain();
       },
       close: async () => {
-        // What is under way there may still be handed on.
+        // Workers may still forward current requests.
         await begun.close();
         await closeOwn();
       },

@@ -23,9 +23,9 @@ import { type ReadinessFacts, staleness, unreadiness } from './readiness.ts';
 export interface Door {
   /** Where it listens, without a slash at the end. */
   readonly url: string;
-  /** From now on this node says that it is not ready, and ends each connection with its answer; it serves as before. */
+  /** From now on, this node reports that it isn't ready and closes each connection after its response. It still serves. */
   readonly drain: () => void;
-  /** Lets answers under way end, then closes. */
+  /** Finishes current responses, then closes. */
   readonly close: () => Promise<void>;
 }
 
@@ -35,15 +35,15 @@ export interface ListenOptions {
   readonly log: Log;
   /** An address for visitors, or the path of a socket for other processes of this node. */
   readonly place: Place | string;
-  /** False: it says that it is not ready, so that no balancer sends visitors. Default: true. */
+  /** False: it reports that it isn't ready, so that load balancers send no visitors. Default: true. */
   readonly takesVisitors?: boolean;
-  /** In a process that only answers visitors: takes what is below `/-/`, and the port is shared with others of its kind. */
+  /** In a worker: forwards requests below `/-/`. The port is shared with other workers. */
   readonly worker?: { readonly forward: ReturnType<typeof createForwarding> };
-  /** What those processes counted. */
+  /** Metrics of workers. */
   readonly others?: () => Promise<readonly (readonly MetricFamily[])[]>;
 }
 
-/** Listens; what is published is served from this moment. */
+/** Starts listening and serves published pages. */
 export async function listen(
   pharos: Pharos,
   { log, place, takesVisitors = true, worker, others }: ListenOptions,
@@ -73,9 +73,9 @@ export async function listen(
     ensure: pharos.taking?.ensure,
     sources: pharos.sources,
     locale: () => pharos.config.site.locale,
-    // Asked at every request, since the configuration may change meanwhile.
+    // A getter, because the configuration may change.
     get trustedProxyHops() {
-      // Other processes of this node hand on what they heard.
+      // A forwarded request has passed one more hop: the worker.
       return pharos.config.server.trustedProxyHops + (isForVisitors ? 0 : 1);
     },
     get isHttpsSite() {
@@ -83,7 +83,7 @@ export async function listen(
     },
     now,
     onError: (error, where) => log.error({ where }, messageOf(error)),
-    // What was handed on is counted and told by whoever the visitor spoke to.
+    // The worker counts and logs forwarded requests.
     ...(isForVisitors
       ? {
           onAnswered: pharos.metrics.requestAnswered,

@@ -1,6 +1,6 @@
 /**
- * Whether this node can serve visitors, and whether what it serves is fresh. Both are told from memory and the disk: a
- * database that hangs holds up no balancer.
+ * Whether this node can serve visitors, and whether its pages are fresh. Both come from memory and the disk, so that a hanging
+ * database doesn't delay load balancers.
  */
 
 import type { EpochMs } from '../../model/time.ts';
@@ -9,32 +9,32 @@ import { type ReleaseFolders, unpublishedOf } from '../../publish/releases/folde
 
 export interface ReadinessFacts {
   readonly folders: ReleaseFolders;
-  /** As it was when the store was last read; null: it has not been read since the start. */
+  /** The state when the store was last read; null: not read since the start. */
   readonly state: SiteState | null;
   readonly isStopping: boolean;
-  /** False: it works for other nodes only. Default: true. */
+  /** False: a node with the role `sync`. Default: true. */
   readonly takesVisitors?: boolean;
-  /** False: what other nodes drew has not been seen yet. Default: true. */
+  /** False: a web node that has no releases yet. Default: true. */
   readonly hasReleases?: boolean;
-  /** Whether all that could be published at the start has been: what fails then keeps nobody from the rest. */
+  /** Whether the first run has ended. Pages that failed in it don't keep the node from serving the others. */
   readonly hasPublished: boolean;
 }
 
-/** The store is looked at four times a second; a server that takes this long hangs or is gone. */
+/** The store is read four times a second. A database that doesn't answer for this long hangs or is unreachable. */
 const STORE_SILENT_MS = 10_000;
 
-/** Why no visitor is to be sent here, in words; empty: there is no reason. */
+/** Reasons why a load balancer shouldn't send visitors here; empty: none. */
 export function unreadiness(facts: ReadinessFacts): readonly string[] {
   const { folders, state, isStopping, takesVisitors = true, hasReleases = true, hasPublished } = facts;
   if (isStopping) return ['it is stopping'];
   if (!takesVisitors) return ['its role is sync: it takes no visitors'];
-  // Pages that were published last are served all the same, if there are any.
+  // The pages that were published last are served nevertheless.
   if (state === null) return ['the database has not been read yet'];
   if (!hasReleases) return ['no releases have been fetched yet'];
   return hasPublished ? [] : unpublished(folders, state);
 }
 
-/** Why what is served may be out of date, in words; empty: it is fresh. */
+/** Reasons why served pages may be out of date; empty: none. */
 export function staleness({ folders, state }: ReadinessFacts, now: EpochMs): readonly string[] {
   if (state === null) return ['the database has not been read yet'];
   const silentMs = now - state.now;

@@ -1,7 +1,7 @@
 /**
- * Processes that answer visitors, for machines with several cores. They share one data folder and one port, which the system
- * spreads connections over; everything else is done by the process that begins them. Who may see what they learn from the
- * store and the disk, as any other node does.
+ * Worker processes that answer visitors, for machines with several cores. They share the data folder and one port, over which
+ * the system distributes connections. The main process does everything else. Workers learn access rules from the store and the
+ * disk, like any other node.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -12,32 +12,32 @@ import type { Log } from '../log.ts';
 import { createRpc, type RpcPeer } from '../workers/rpc.ts';
 import { cannotListen } from './listening.ts';
 
-/** What a worker is begun with. */
+/** Data that a worker starts with. */
 export interface WorkerOrder {
-  /** As named on the command line; null: the usual one. */
+  /** Path of the configuration from the command line; null: the default. */
   readonly configFile: string | null;
   readonly isQuiet: boolean;
   readonly host: string;
   readonly port: number;
-  /** Where the process that began it answers what is below `/-/`. */
+  /** Socket on which the main process answers requests below `/-/`. */
   readonly socketPath: string;
 }
 
-/** What a worker answers. */
+/** Calls that a worker answers. */
 export interface WorkerHandlers {
-  /** Resolves when it listens. */
+  /** Starts listening; resolves when it does. */
   readonly begin: (order: WorkerOrder) => Promise<void>;
   readonly metrics: () => Promise<readonly MetricFamily[]>;
-  /** Reads its configuration again. */
+  /** Reloads the configuration. */
   readonly reload: () => Promise<void>;
   readonly drain: () => void;
-  /** Lets answers under way end; the process ends by itself afterwards. */
+  /** Finishes current responses; then the process ends. */
   readonly close: () => void;
   readonly [name: string]: (...args: never[]) => unknown;
 }
 
 export interface WorkersOptions extends Omit<WorkerOrder, 'port'> {
-  /** The module that a worker begins with. */
+  /** Entry module of a worker. */
   readonly entry: URL;
   readonly count: number;
   /** 0: any that is free. */
@@ -47,7 +47,7 @@ export interface WorkersOptions extends Omit<WorkerOrder, 'port'> {
 
 export interface Workers {
   readonly port: number;
-  /** What each has counted since its start, those that ended included. */
+  /** Metrics of all workers, including ended ones. */
   readonly metrics: () => Promise<readonly (readonly MetricFamily[])[]>;
   readonly reload: () => Promise<void>;
   readonly drain: () => void;
@@ -58,24 +58,24 @@ interface Running {
   readonly child: ChildProcess;
   readonly rpc: RpcPeer<WorkerHandlers>;
   readonly startedAt: number;
-  /** What it said last of its counters. */
+  /** Its last reported counters. */
   counted: readonly MetricFamily[];
 }
 
-/** A worker that ends at once ends again: the next is begun after this long, and twice as long each time. */
+/** Wait before a crashed worker is replaced; doubled each time it crashes again. */
 const PAUSE_MS = 100;
 const PAUSE_MAX_MS = 5_000;
-/** After this it is taken to have begun well. */
+/** After this time, a worker counts as started successfully. */
 const SETTLED_MS = 10_000;
-/** What a worker counted in the last second before it was killed is lost. */
+/** How often counters are collected. A killed worker loses no more than that. */
 const COUNT_EVERY_MS = 1_000;
 const ANSWER_MS = 2_000;
 const CLOSE_MS = 12_000;
 
 /**
- * Begins them; each listens when this resolves.
+ * Starts the workers; all listen when this resolves.
  *
- * @throws CONFIG_INVALID when the port cannot be listened on
+ * @throws CONFIG_INVALID when the port can't be used
  */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { count, host, log } = options;
@@ -83,9 +83,9 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { entry: _, count: __, log: ___, ...rest } = options;
   const order: WorkerOrder = { ...rest, port };
   const running = new Set<Running>();
-  /** Counters of those that ended. */
+  /** Counters of ended workers. */
   let ended: readonly MetricFamily[] = [];
-  /** True from when all have begun until they are to end: those that end meanwhile are replaced. */
+  /** True after all have started and until they are stopped: workers that end in between are replaced. */
   let isKept = false;
   let pauseMs = PAUSE_MS;
 
@@ -114,7 +114,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     try {
       await rpc.call('begin', order);
     } catch (error) {
-      // One that cannot begin, its database out of reach, is replaced like one that ended.
+      // A worker that can't start, for example because it can't reach the database, is replaced like one that ended.
       child.kill('SIGKILL');
       throw error;
     }
@@ -166,8 +166,8 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 }
 
 /**
- * Which port to share. Where ports may be shared the system lets in whoever asks for it, another Pharos too; so it is tried
- * alone first.
+ * Finds the port to share. With shared ports, the system would also let another Pharos use it, so the port is first opened
+ * alone.
  *
  * @throws CONFIG_INVALID
  */
@@ -182,7 +182,7 @@ async function freePort(port: number, host: string): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** What is promised, or something else where it takes too long or fails. */
+/** The result of a promise, or a default if it fails or takes too long. */
 async function within<T>(ms: number, promise: Promise<T>, otherwise: T): Promise<T> {
   const late = Promise.withResolvers<T>();
   const timer = setTimeout(() => late.resolve(otherwise), ms).unref();

@@ -1,4 +1,4 @@
-/** How pages are drawn, in whichever thread. */
+/** What every thread that renders pages needs. */
 
 import { once } from '../../once.ts';
 import { readModules } from '../../publish/draw/module-graph.ts';
@@ -11,22 +11,25 @@ import { fingerprintOf } from '../../publish/fingerprint.ts';
 import { PUBLISHER_MODULE, type PublisherOptions } from '../../publish/publisher.ts';
 import { siteFilesOf } from '../../publish/site/site-files.ts';
 
-/** Everything that draws files is imported here, so that it is read while it is what was loaded. */
+/**
+ * Everything that renders files is imported by this module, so its module graph is read while the files on disk are still those
+ * that were loaded.
+ */
 const modules = once(() => readModules(import.meta.url));
 
-/** What draws files that are no pages of Astro's. */
+/** Version of the code for files that aren't Astro pages. */
 export const moduleVersion: VersionOf = ({ module }) => modules().versionOf(module);
 
-/** The program, as far as it makes pages: as long as it stays, so do pages that nothing happened to. */
+/** Version of all code that makes pages. While it stays the same, pages without changes do too. */
 export function programVersion(renderer: Renderer): string {
   const { versionOf } = modules();
   return fingerprintOf([versionOf(PUBLISHER_MODULE), versionOf(import.meta.url), renderer.version]);
 }
 
 /**
- * Which files a page and the site have, how they are drawn, and what badges are drawn from.
+ * Which files a page and the site have, how they are rendered, and the data for badges.
  *
- * @param socialImage  default: they are drawn in this thread
+ * @param socialImage renders social images; default: this thread does
  */
 export function drawingWith(
   renderer: Renderer,

@@ -1,22 +1,22 @@
 /**
- * Gives memory back when nothing is done any more. V8 collects while it is asked for memory; a thread that published a whole
- * site and then waits keeps what that took, up to half of it garbage.
+ * Returns memory to the system when the thread is idle. V8 collects garbage only when it needs memory, so a thread that has
+ * published a whole site and then waits would keep all of it, up to half of it garbage.
  */
 
 import { once } from '../../once.ts';
 
-/** So long after the last work that the next one is not held up by it, as a rule. */
+/** How long to wait after the last work. Long enough that the collection usually delays no further work. */
 const IDLE_MS = 5_000;
-/** While there is work, what is free between what is not grows: by a third over a thousand pages. */
+/** Free memory between used blocks grows while there is work: by a third over a thousand pages. */
 const TRIM_EVERY_MS = 2_000;
 
 export interface IdleMemory {
-  /** Work began; no garbage is collected until it has ended. */
+  /** Work starts. No garbage is collected until it ends. */
   readonly begin: () => void;
   readonly end: () => void;
 }
 
-/** Where the process was begun without `--expose-gc`, no garbage is collected. */
+/** Without `--expose-gc`, no garbage is collected. */
 export function createIdleMemory(collect: (() => void) | undefined = globalThis.gc, idleMs = IDLE_MS): IdleMemory {
   let underWay = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -42,15 +42,15 @@ export function createIdleMemory(collect: (() => void) | undefined = globalThis.
 }
 
 /**
- * Has glibc give back what is free between what is not: by itself it gives back what nothing lies behind, which left two
- * thirds of its memory unused once a site was published. Takes up to ten milliseconds, in which threads that ask it for
- * memory wait; where there is no glibc nothing happens.
+ * Makes glibc return free memory between used blocks. By itself, it only returns memory at the end of its heap, which left two
+ * thirds of the heap unused after a site was published. Takes up to ten milliseconds, in which threads that need memory wait.
+ * Without glibc, nothing happens.
  */
 function trimMemory(): void {
   trim()?.(0n);
 }
 
-/** Null: there is none. */
+/** Null: not glibc. */
 const trim = once(() => {
   const ffi = process.platform === 'linux' ? process.getBuiltinModule('node:ffi') : undefined;
   try {

@@ -1,4 +1,4 @@
-/** One thread of the pool that prepares pages. It reads the store and writes releases; switching is not its business. */
+/** A thread of the pool that prepares pages. It reads the store and writes releases, but doesn't switch to them. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadRenderer } from '../../publish/draw/load-renderer.ts';
@@ -28,5 +28,5 @@ async function start() {
 const handlers: PageWorkerHandlers = { prepare: async (task) => preparePage(await deps, task) };
 const host = createRpc<PageWorkerHost>(parentPort, handlers);
 const deps = start();
-// Told to whoever has a page prepared.
+// Reported to the caller of `prepare`.
 deps.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Social images drawn in a thread that is there while there are some to draw. The libraries, fonts and WebAssembly behind
- * them take 14 MB, which a thread that lasts would keep, and whatever is drawn beside the thread that publishes holds no news up.
+ * Renders social images in a thread that exists only while there are some. Their libraries, fonts and WebAssembly take 14 MB,
+ * which a permanent thread would keep. In its own thread, an image also doesn't delay news.
  */
 
 import { extname } from 'node:path';
@@ -10,7 +10,7 @@ import type { PageRenderer } from '../../publish/files/file-kind.ts';
 import type { SocialView } from '../../views/badges/social.ts';
 import { createRpc, type RpcPeer } from './rpc.ts';
 
-/** What the thread answers. */
+/** Calls that the thread answers. */
 export interface PictureHandlers {
   readonly draw: (view: SocialView) => Promise<Uint8Array>;
   readonly [name: string]: (...args: never[]) => unknown;
@@ -18,20 +18,20 @@ export interface PictureHandlers {
 
 export interface Pictures {
   readonly draw: NonNullable<PageRenderer['socialImage']>;
-  /** Ends the thread. What it draws at this moment fails. */
+  /** Ends the thread. An image that is being rendered fails. */
   readonly close: () => Promise<void>;
 }
 
 export interface PicturesOptions {
-  /** The thread begins. */
+  /** The thread starts. */
   readonly onBegin: () => void;
-  /** It has ended, and what it took is free. */
+  /** The thread has ended and its memory is free. */
   readonly onEnd: () => void;
-  /** How long it waits for the next image. */
+  /** How long the thread waits for the next image. */
   readonly idleMs?: number;
 }
 
-/** Beginning takes a fifth of a second, and where one page has news, others often do. */
+/** Starting takes a fifth of a second, and news on one page is often followed by news on others. */
 const IDLE_MS = 5_000;
 
 interface Begun {

@@ -1,4 +1,4 @@
-/** The thread that draws social images. It ends when there are none to draw, and with it goes what draws them. */
+/** The thread that renders social images. It ends when there are none, which frees its libraries. */
 
 import { parentPort } from 'node:worker_threads';
 import { socialImage } from '../../publish/files/social-image.ts';

@@ -1,4 +1,4 @@
-/** The publisher in a thread of its own, so that whoever serves never waits for drawing, compressing or walking folders. */
+/** Runs the publisher in its own thread, so that requests never wait for rendering, compressing or reading folders. */
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -14,17 +14,17 @@ import { type ControlHandlers, createControlHost } from './remote-control.ts';
 import { createRpc } from './rpc.ts';
 import { createStateSender, type SentState } from './state-transfer.ts';
 
-/** What the thread is begun with. */
+/** Data that the thread starts with. */
 export interface PublisherThreadData {
   readonly store: StorePlace;
   readonly folders: ReleaseFolders;
-  /** Of an operator; null: none. */
+  /** An operator's own components; null: none. */
   readonly components: OwnComponents | null;
-  /** Revision up to which the process before noted what it published; null: it did not. */
+  /** Revision of the store up to which the last process recorded what it published; null: no record. */
   readonly since: number | null;
 }
 
-/** What the thread answers. */
+/** Calls that the thread answers. */
 export interface PublisherHandlers {
   readonly ready: () => Promise<void>;
   readonly publish: (order: {
@@ -39,7 +39,7 @@ export interface PublisherHandlers {
   readonly [name: string]: (...args: never[]) => unknown;
 }
 
-/** What the thread asks. */
+/** Calls from the thread. */
 export interface PublisherHost extends ControlHandlers {
   readonly onError: (message: string) => void;
   readonly onPage: (done: number, total: number) => void;
@@ -47,22 +47,22 @@ export interface PublisherHost extends ControlHandlers {
 
 export interface PublisherClientOptions extends PublisherThreadData {
   readonly control: PublishControl;
-  /** Slugs of pages that something happened to since the last call. */
+  /** Returns the slugs of pages that changed since the last call. */
   readonly takeTouched: () => ReadonlySet<string>;
-  /** Told after each page of a run how many of those with news are done. */
+  /** Called after each page of a run with the number of pages that are done. */
   readonly onPage?: (done: number, total: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Of the other thread: what is published by it, and pages of no release drawn by it. */
+/** The publisher in the other thread. It can also render pages that belong to no release. */
 export interface PublisherClient extends Publisher {
   readonly render: Renderer['render'];
 }
 
 /**
- * Begins the thread.
+ * Starts the thread.
  *
- * @throws PUBLISH_FAILED when it cannot draw
+ * @throws PUBLISH_FAILED when it can't render
  */
 export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
   const { store, folders, components, since, control, takeTouched, onPage, onError } = options;

@@ -1,4 +1,7 @@
-/** The thread that publishes: it draws, compresses and writes releases, and asks the one with the database to switch. */
+/**
+ * The thread that publishes. It renders, compresses and writes releases, and asks the thread with the database to switch to
+ * them.
+ */
 
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -26,7 +29,7 @@ const pictures = createPictures({ onBegin: memory.begin, onEnd: memory.end });
 const handlers: PublisherHandlers = {
   ready: async () => {
     await publisher;
-    // A thread that is ended keeps nothing of what it compiled unless it says so.
+    // When the thread is terminated, its compile cache would be lost.
     flushCompileCache();
   },
   publish: async ({ state: sent, touched: more, slug }) => {
@@ -36,7 +39,7 @@ const handlers: PublisherHandlers = {
     try {
       return await (await publisher).publish(state, slug === null ? {} : { slug });
     } finally {
-      // Figures over long periods and pictures follow the news.
+      // Long-term figures and images follow the news.
       void (await publisher).settled().then(memory.end, memory.end);
     }
   },
@@ -78,5 +81,5 @@ async function start() {
 }
 
 const publisher = start();
-// Told to whoever asks for it.
+// Reported to the callers of `publisher`.
 publisher.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * The control of publishing for a thread without the database: the thread that has it holds the lease and the transaction
- * of a switch open while the other one renames.
+ * Gives the publishing thread, which has no database, control over leases and transactions: the thread with the database keeps
+ * them open while the other one renames links.
  */
 
 import { messageOf } from '../../errors.ts';
@@ -8,14 +8,14 @@ import type { PublishControl } from '../../publish/publish-control.ts';
 import type { Fence } from '../../publish/releases/publish-lease.ts';
 import type { RpcPeer } from './rpc.ts';
 
-/** What the thread with the database answers. */
+/** Calls that the thread with the database answers. */
 export interface ControlHandlers {
-  /** Resolves with a key once the lease is held. */
+  /** Takes the lease. Resolves with a key once it is held. */
   readonly takeLease: () => Promise<number>;
   readonly releaseLease: (lease: number) => Promise<void>;
-  /** Resolves with a key inside the transaction of a switch. */
+  /** Starts the transaction of a switch. Resolves with a key inside it. */
   readonly beginPass: (lease: number) => Promise<number>;
-  /** Ends the transaction; `fault`: what was to be done failed. */
+  /** Ends the transaction; with `fault`, it is rolled back. */
   readonly endPass: (pass: number, fault: string | null) => Promise<void>;
   readonly nextNumber: PublishControl['nextNumber'];
   readonly rememberFirsts: PublishControl['rememberFirsts'];
@@ -56,7 +56,7 @@ export function createRemoteControl({ call }: RpcPeer<ControlHandlers>): Publish
 
 export interface ControlHost {
   readonly handlers: ControlHandlers;
-  /** The other thread ended: what it held is let go of. */
+  /** The other thread has ended: releases everything that it held. */
   readonly end: () => void;
 }
 
@@ -66,20 +66,20 @@ interface Held<Value> {
   readonly release: PromiseWithResolvers<void>;
 }
 
-/** Answers the other thread over the control of this one. */
+/** Answers the other thread with the control of this one. */
 export function createControlHost(control: PublishControl): ControlHost {
   const leases = new Map<number, Held<Fence>>();
   const passes = new Map<number, Held<null>>();
   let lastKey = 0;
 
-  /** Begins what lasts until it is released; resolves with its key once it has begun. */
+  /** Starts a task that lasts until it is released. Resolves with its key once it has started. */
   function hold<Value>(
     kept: Map<number, Held<Value>>,
     begin: (use: (value: Value) => Promise<void>) => Promise<void>,
   ): Promise<number> {
     const begun = Promise.withResolvers<number>();
     const release = Promise.withResolvers<void>();
-    // Whoever ends it is told how it ended.
+    // The result is reported to the call that ends it.
     release.promise.catch(() => undefined);
     lastKey += 1;
     const key = lastKey;

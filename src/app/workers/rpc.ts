@@ -1,11 +1,11 @@
 /**
- * Calls between threads, in both directions: a name, arguments, a result or an error. Small by hand, since what a caller
- * must never do is to wait for a thread that has ended, which libraries for browsers leave open.
+ * Calls between threads, in both directions: a name, arguments, and a result or an error. Our own, because a caller must never
+ * wait for a thread that has ended, which libraries for browsers don't handle.
  */
 
 import { messageOf } from '../../errors.ts';
 
-/** What a `Worker` and a `MessagePort` have in common. */
+/** The common part of `Worker` and `MessagePort`. */
 export interface RpcPort {
   readonly postMessage: (message: unknown) => void;
   readonly on: (event: 'message', listener: (message: RpcMessage) => void) => unknown;
@@ -30,13 +30,13 @@ export interface RpcPeer<Theirs extends RpcHandlers> {
     name: Name,
     ...args: Parameters<Theirs[Name]>
   ) => Promise<Awaited<ReturnType<Theirs[Name]>>>;
-  /** Calls that have no answer yet. */
+  /** Number of calls without an answer. */
   readonly pending: () => number;
-  /** The other thread ended: whoever waits for it is told, and so is whoever calls from now on. */
+  /** The other thread has ended: rejects waiting calls and all later ones. */
   readonly end: (error: Error) => void;
 }
 
-/** Answers calls of the other thread with `own`, and calls it. */
+/** Answers calls of the other thread with `own`, and returns a way to call it. */
 export function createRpc<Theirs extends RpcHandlers>(port: RpcPort, own: RpcHandlers): RpcPeer<Theirs> {
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   let lastCall = 0;

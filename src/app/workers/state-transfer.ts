@@ -1,15 +1,15 @@
-/** The state of a site handed from one thread to another: pages that did not change since the last time stay where they are. */
+/** Sends the state of a site to another thread. Pages that didn't change since the last time aren't sent again. */
 
 import type { ResolvedPage, ResolvedSite } from '../../publish/definitions/definitions.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
 
-/** What goes over: of the pages those that are not known there. */
+/** What is sent: only pages that the other thread doesn't have. */
 export interface SentState extends Omit<SiteState, 'resolved'> {
   /** Null: nothing of the definitions changed. */
   readonly resolved: (Omit<ResolvedSite, 'pages'> & { readonly pages: readonly (ResolvedPage | string)[] }) | null;
 }
 
-/** Makes what is sent, without the passwords: what is drawn has none. */
+/** Creates a function that builds messages, without passwords, because rendering needs none. */
 export function createStateSender(): (state: SiteState) => SentState {
   let last: ResolvedSite | null = null;
   return ({ resolved, ...state }) => {
@@ -21,7 +21,7 @@ export function createStateSender(): (state: SiteState) => SentState {
   };
 }
 
-/** Makes of what is sent what it was; the same object as long as no definition changed. */
+/** Creates a function that restores the state. It returns the same object as long as no definition changed. */
 export function createStateReceiver(): (sent: SentState) => SiteState {
   let last: ResolvedSite = {
     pages: [],
@@ -46,7 +46,7 @@ export function createStateReceiver(): (sent: SentState) => SiteState {
   };
 }
 
-/** A page as it may leave the thread that checks its password. */
+/** A page without its password. */
 function withoutSecrets({ config, ...page }: ResolvedPage): ResolvedPage {
   return { ...page, password: null, config: config === null ? null : { ...config, password: undefined } };
 }

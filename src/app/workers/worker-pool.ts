@@ -1,6 +1,6 @@
 /**
- * Threads that prepare pages beside the one that publishes. They begin when there is work and end when there is none.
- * By hand, since what waits for a thread that cannot begin must fail with it; in tinypool it waits for ever.
+ * Threads that prepare pages in addition to the publishing thread. They start when there is work and end when there is none.
+ * Our own, because a task must fail if its thread can't start; tinypool waits forever.
  */
 
 import { availableParallelism } from 'node:os';
@@ -15,28 +15,28 @@ import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { StorePlace } from '../open-store.ts';
 import { createRpc, type RpcPeer } from './rpc.ts';
 
-/** What a thread is begun with. */
+/** Data that a thread starts with. */
 export interface PageWorkerData {
   readonly store: StorePlace;
   readonly folders: ReleaseFolders;
-  /** Of an operator; null: none. */
+  /** An operator's own components; null: none. */
   readonly components: OwnComponents | null;
 }
 
-/** What a thread answers. */
+/** Calls that a thread answers. */
 export interface PageWorkerHandlers {
   readonly prepare: (task: PageTask) => Promise<PreparedPage>;
   readonly [name: string]: (...args: never[]) => unknown;
 }
 
-/** What a thread asks. */
+/** Calls from a thread. */
 export interface PageWorkerHost extends PrepareControl {
   readonly [name: string]: (...args: never[]) => unknown;
 }
 
-/** More would wait for the disk. */
+/** More threads would wait for the disk. */
 const SIZE_MAX = 8;
-/** What the process takes without them, and what each of them adds while it draws (`npm run bench -- memory`), in bytes. */
+/** Memory of the process without threads, and of each thread while it renders (`npm run bench -- memory`), in bytes. */
 const BASE_BYTES = 300 * 2 ** 20;
 const THREAD_BYTES = 100 * 2 ** 20;
 
@@ -46,16 +46,16 @@ interface Member {
 }
 
 /**
- * How many threads draw at once: as many as there are cores, and as fit into the memory that the process may take.
+ * Returns the number of threads: as many as there are cores, and as fit into the memory that the process may use.
  *
- * @param limitBytes of its control group; 0: there is none
+ * @param limitBytes memory limit of the control group; 0: none
  */
 export function poolSize(cores: number, limitBytes: number): number {
   const fitting = limitBytes > 0 ? Math.floor((limitBytes - BASE_BYTES) / THREAD_BYTES) : SIZE_MAX;
   return Math.max(1, Math.min(SIZE_MAX, cores, fitting));
 }
 
-/** Makes a pool of threads that begin when there is work for them. */
+/** Creates a pool whose threads start when there is work. */
 export function createWorkerPool(data: PageWorkerData, { nextNumber, rememberFirsts }: PrepareControl): WorkerPool {
   const size = poolSize(availableParallelism(), process.constrainedMemory());
   let members: Member[] = [];

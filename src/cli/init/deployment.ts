@@ -103,7 +103,7 @@ function workflow(config: string, variables: readonly string[]): string {
 function compose(config: string, variables: readonly string[], posts: string | null): string {
   const environment = variables.length === 0 ? '' : `    environment: [${variables.join(', ')}]\n`;
   const mounted = posts === null ? '' : `      - ./${posts}:/srv/${posts}:ro\n`;
-  return `# Pharos in a container: docker compose up -d --build. Values of the variables go into .env beside this file.
+  return `# Pharos in a container: docker compose up -d --build. Put the values of the variables into .env next to this file.
 name: pharos
 
 services:
@@ -131,7 +131,7 @@ volumes:
 `;
 }
 
-const CONTAINERFILE = `# Pharos from the package beside this file. The image brings Node, so the one among the packages is deleted.
+const CONTAINERFILE = `# Installs Pharos from the package next to this file. The image already has Node, so the packaged copy is deleted.
 FROM docker.io/library/node:26-slim AS build
 WORKDIR /opt/pharos
 COPY package.json package-lock.json *.tgz ./

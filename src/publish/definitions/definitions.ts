@@ -22,17 +22,17 @@ import { iconOf, isForeign, type PageIcon, presentationOf, shownComponents } fro
 export interface ResolvedPage {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
-  /** Whether anybody is told what is new on it. */
+  /** Whether the page has subscribers or channels to notify. */
   readonly isTold: boolean;
-  /** With access `password`; the only copy outside the configuration. */
+  /** For access `password`; the only copy outside the configuration. */
   readonly password: Secret | null;
-  /** Null: it stands in no configuration. */
+  /** Null: the page isn't in the configuration. */
   readonly config: PageConfig | null;
-  /** Served with the page; null: it has none, or links one of its own origin. */
+  /** Icon served with the page; null: none, or a link to its own origin. */
   readonly icon: PageIcon | null;
-  /** Served with the page; absent: it has none. */
+  /** Logo served with the page; absent: none. */
   readonly logo?: readonly LogoFile[];
-  /** Address of a picture that it wants and that is not its own; null: none. */
+  /** Address of an external icon to fetch; null: none. */
   readonly iconAddress: string | null;
 }
 
@@ -40,30 +40,30 @@ export interface ResolvedSite {
   /** Sorted by slug; unpublished and closed pages are left out. */
   readonly pages: readonly ResolvedPage[];
   readonly problems: readonly DefinitionProblem[];
-  /** Slugs that are defined and not among `pages`: nobody is to see them. */
+  /** Slugs that are defined but not published: nobody may see them. */
   readonly withheld: readonly string[];
-  /** Slugs of configured pages that wait for an upstream to tell whether it defines them too. Nobody sees them meanwhile. */
+  /** Slugs of configured pages that wait until an upstream has listed its pages. Nobody sees them in the meantime. */
   readonly undecided: readonly string[];
-  /** Those of `undecided` that the configuration puts behind a gate or takes back: what was public of them is so no more. */
+  /** The `undecided` pages that the configuration makes private or unpublished. Their public files must be removed. */
   readonly closed: readonly string[];
   /**
-   * False: an upstream that may define pages has not told yet which. What was published of a page that is neither among
-   * `pages` nor `withheld` may be one of them; it is neither taken away nor drawn anew.
+   * False: an upstream that can define pages has not listed them yet. A published page that is neither in `pages` nor in
+   * `withheld` may be one of them, so it is neither removed nor rendered again.
    */
   readonly isDecided: boolean;
-  /** The page at the root of the site; null: the root is the index of pages. */
+  /** Slug of the home page; null: the root is the index of pages. */
   readonly home: string | null;
 }
 
-/** Longer than what a restart or one failed check takes. */
+/** Longer than a restart or a single failed check. */
 const DEFAULT_ENTRIES_AFTER_MS = 3 * MINUTE_MS;
 
 /**
- * The pages to publish: those of the configuration, and those of upstreams that no page of the configuration builds on.
+ * Returns the pages to publish: those of the configuration, and those of upstreams that no configured page builds on.
  *
- * A configured page takes over an upstream's page only where it says so with `from`. It is withheld while that page is
- * not there, and it is never more open than that page. A slug that is claimed twice is published by neither, since one
- * could take over the other's gate. With no definition at all, there is one public page of every monitor.
+ * A configured page takes over an upstream's page only with `from`. It is withheld while that page doesn't exist, and is never
+ * less private than that page. If a slug is claimed twice, neither page is published, because one could bypass the other's
+ * access rules. Without any definition, there is one public page with every monitor.
  */
 export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
   const collected = collectDrafts(inputs);
@@ -88,8 +88,8 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
 }
 
 /**
- * Tells of a page whether anybody may see it. One that is not known of stays as it is until every upstream that may define
- * pages has told which.
+ * Returns a function that tells whether a page is public. An unknown page stays as it is until every upstream that can define
+ * pages has listed them.
  */
 export function isOpenIn({ pages, withheld, closed: taken, isDecided }: ResolvedSite): (slug: string) => boolean {
   const access = new Map(pages.map(({ definition }) => [definition.slug, definition.access]));
@@ -101,11 +101,11 @@ function onlyOf(slugs: readonly string[]): string | null {
   return slugs.length === 1 ? (slugs[0] ?? null) : null;
 }
 
-/** Shorter ones fall to guessing at the rate that the gate lets through for everybody together. */
+/** Shorter passwords can be guessed at the rate that the gate allows for all clients together. */
 const PASSWORD_LENGTH_ADVISED = 8;
 const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} characters and is easy to guess. Choose a longer one.`;
 
-/** Whether anybody may see the page; why not, where that is not what was asked for, becomes a problem. */
+/** Whether the page is public. If that differs from what was configured, the reason becomes a problem. */
 function isPublishable({ definition, password }: ResolvedPage, problems: DefinitionProblem[]): boolean {
   const { slug, access, emailDomains, published } = definition;
   if (!published) return false;
@@ -171,7 +171,10 @@ function finish(
   };
 }
 
-/** Whose each component is, and whether its state is part of the page's: what is ours, unless its group says otherwise. */
+/**
+ * Marks components of vendors, and components that don't count for the page's state. By default, ours count and vendors' don't;
+ * `counts` of a group overrides this.
+ */
 function withVendors(
   components: readonly ComponentDefinition[],
   groups: readonly GroupDefinition[],
@@ -192,13 +195,13 @@ function withVendors(
   });
 }
 
-/** How long a monitor is down before that is an incident; null: it never is by itself. */
+/** How long a monitor must be down to become an incident; null: never automatically. */
 function entriesAfterMs(config: PageConfig | null): number | null {
   const after = config?.incidents?.after ?? DEFAULT_ENTRIES_AFTER_MS;
   return after === 'off' ? null : after;
 }
 
-/** Component ids are parts of addresses: what an upstream sends is made safe and unique. */
+/** Component ids are part of URLs, so those from upstreams are made safe and unique. */
 function uniqueIds(components: readonly ComponentDefinition[]): readonly ComponentDefinition[] {
   const taken = new Set<string>();
   return components.flatMap((component) => {

@@ -1,4 +1,4 @@
-/** Which page a custom domain belongs to. */
+/** Assigns custom domains to pages. */
 
 import { HOST_NAME } from '../../model/scalars.ts';
 import type { Draft } from './drafts.ts';
@@ -7,8 +7,8 @@ import type { DefinitionProblem, SiteSettings } from './inputs.ts';
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
 
 /**
- * A host belongs to one page at most: never the site's own or a loopback address; where two claim it, the one of the
- * configuration has it, and where both or neither are, nobody.
+ * A host belongs to one page at most, and never the site's own host or a loopback address. If two pages claim it, the
+ * configured one gets it; otherwise none.
  */
 export function settleDomains(
   drafts: readonly Draft[],

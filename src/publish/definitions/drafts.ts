@@ -1,4 +1,7 @@
-/** The pages that are asked for, before anything is looked at but who defines them: each from one place, or from two that say so. */
+/**
+ * Collects the pages that are defined, before anything else is checked. Each comes from one place, or from two that are linked
+ * with `from`.
+ */
 
 import type { PageConfig } from '../../config/schema.ts';
 import { type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
@@ -6,23 +9,23 @@ import { isSlug } from '../../model/slugs.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
 import { overlay, pageOfEverything } from './overlay.ts';
 
-/** A page by what defines it. */
+/** A page and what defines it. */
 export interface Draft {
   readonly definition: PageDefinition;
-  /** Null: it stands in no configuration. */
+  /** Null: the page isn't in the configuration. */
   readonly config: PageConfig | null;
 }
 
 export interface CollectedDrafts {
   readonly drafts: readonly Draft[];
   readonly problems: readonly DefinitionProblem[];
-  /** Slugs that are claimed and that nobody is to see. */
+  /** Slugs that are claimed but must not be shown. */
   readonly withheld: readonly string[];
-  /** Configured pages that an upstream may turn out to define too. */
+  /** Configured pages that an upstream may also define. */
   readonly undecided: readonly PageConfig[];
 }
 
-/** Pages of the configuration with what they build on, and the pages of upstreams that nobody builds on. */
+/** Returns configured pages with what they build on, and upstreams' pages that no configured page builds on. */
 export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
   const problems: DefinitionProblem[] = [];
   const withheld: string[] = [];
@@ -68,7 +71,7 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
   return { drafts, problems, withheld, undecided };
 }
 
-/** Pages of upstreams whose slug can be part of an address. */
+/** Pages of upstreams with a valid slug. */
 function safePages(definitions: readonly PageDefinition[], problems: DefinitionProblem[]): PageDefinition[] {
   return definitions.flatMap((definition) => {
     const slug = definition.slug.toLowerCase();
@@ -81,7 +84,7 @@ function safePages(definitions: readonly PageDefinition[], problems: DefinitionP
   });
 }
 
-/** What `from` names: the page of an upstream, by its slug there. */
+/** Finds the upstream's page that `from` names. */
 function fromOf({ slug, from = '' }: PageConfig): { readonly upstream: string; readonly slug: string } {
   const [upstream = '', other = slug] = from.split('/');
   return { upstream, slug: other };

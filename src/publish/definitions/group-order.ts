@@ -1,4 +1,4 @@
-/** Where configured groups stand among the components that are in none. */
+/** Orders configured groups among components without a group. */
 
 import type { ComponentDefinition, GroupDefinition } from '../../model/observation.ts';
 
@@ -10,12 +10,12 @@ interface ConfiguredGroup {
   readonly counts?: boolean | undefined;
 }
 
-/** Between two places of the list, however many groups come to stand there. */
+/** A position between two entries of the list. */
 const STEP = 2 ** -20;
 
 /**
- * A group stands where its own `order` says; without one where its first component does, and never before a group that is
- * listed before it.
+ * A group is placed by its own `order`. Without one, it is placed where its first component is, and never before a group that
+ * is listed earlier.
  */
 export function placedGroups(
   groups: readonly ConfiguredGroup[],
@@ -25,7 +25,7 @@ export function placedGroups(
   return groups.map(({ id, name, order: own, default_open: defaultOpen, counts }) => {
     const first = components.filter(({ groupId }) => groupId === id).map(({ order }) => order);
     const order = own ?? Math.max(last + STEP, Math.min(...first));
-    // One without components is not drawn, and moves nothing.
+    // A group without components isn't shown, and moves nothing.
     if (Number.isFinite(order)) last = order;
     return { id, name, order: Number.isFinite(order) ? order : Number.MAX_SAFE_INTEGER, defaultOpen, counts };
   });

@@ -6,11 +6,11 @@ import type { PageConfig } from '../../config/schema.ts';
 import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import type { IconPicture } from './presentation.ts';
 
-/** Whom to tell of a weakness, as `security.txt` says it. */
+/** Contents of `security.txt`. */
 export interface SecurityContact {
-  /** Addresses, the one preferred first: `mailto:`, `https://`. */
+  /** Contact addresses, the preferred one first: `mailto:`, `https://`. */
   readonly contact: readonly string[];
-  /** Instant from which nobody should rely on it, ISO 8601. */
+  /** When it expires, ISO 8601. */
   readonly expires: string;
   readonly policy?: string | undefined;
   readonly encryption?: string | undefined;
@@ -23,35 +23,35 @@ export interface SiteSettings {
   readonly home: string | null;
   readonly timezone: string;
   readonly locale: string;
-  /** Whether visitors can subscribe, where a page does not say. */
+  /** Whether visitors can subscribe, unless a page sets it. */
   readonly subscriptions?: boolean;
-  /** Whether anybody else is told what is new: a channel is configured. */
+  /** Whether a notification channel is configured. */
   readonly hasChannels?: boolean;
-  /** How far back pages look. */
+  /** Days of history on pages. */
   readonly historyDays: number;
   /** Absent: there is no `security.txt`. */
   readonly security?: SecurityContact | undefined;
-  /** Of the site's own files; default: as it comes. */
+  /** Look of the site's own files; default: the built-in one. */
   readonly look?: OwnLook;
-  /** Served at the root; default: none. */
+  /** Files served at the root; default: none. */
   readonly publicFiles?: readonly PublicFile[];
 }
 
-/** What definitions look at of a monitor. */
+/** What definitions need to know about a monitor. */
 export type KnownMonitor = Pick<MonitorObservation, 'id' | 'name' | 'isPublic'>;
 
 export interface DefinitionInputs {
   readonly site: SiteSettings;
   readonly pages: readonly PageConfig[];
   readonly upstreamDefinitions: readonly PageDefinition[];
-  /** Upstreams that may define pages and have not told yet which. */
+  /** Upstreams that can define pages and have not listed them yet. */
   readonly undecidedUpstreams: ReadonlySet<string>;
   readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
-  /** Addresses of the pages that upstreams read which are somebody else's, by upstream id; default: all are ours. */
+  /** Public addresses of vendors' pages, by upstream id; default: all upstreams are ours. */
   readonly vendorPages?: ReadonlyMap<string, string> | undefined;
-  /** What became of the pictures that icons lead to, by address; default: none was asked for. */
+  /** Fetched icons by address; default: none was fetched. */
   readonly icons?: ReadonlyMap<string, IconPicture> | undefined;
-  /** Of pages with a configuration, by slug; others have that of the site. */
+  /** Looks of configured pages by slug; other pages have the look of the site. */
   readonly looks?: Looks['pages'] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** One page made of the configuration and of what it builds on. */
+/** Merges a configured page with the page it builds on. */
 
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate, statedAccess } from '../../model/access.ts';
@@ -6,7 +6,7 @@ import type { AccessType, ComponentDefinition, MonitorId, PageDefinition } from 
 import { placedGroups } from './group-order.ts';
 import type { DefinitionInputs } from './inputs.ts';
 
-/** The configuration over what it builds on, field by field; but never more open than either of the two. */
+/** Merges field by field, with the configuration first; but the page is never less private than either. */
 export function overlay(config: PageConfig, base: PageDefinition | null, inputs: DefinitionInputs): PageDefinition {
   const { access, emailDomains } = effectiveGate(config, base);
   const components =
@@ -28,18 +28,18 @@ export function overlay(config: PageConfig, base: PageDefinition | null, inputs:
     theme: config.theme ?? base?.theme ?? 'system',
     groups: config.groups === undefined ? (base?.groups ?? []) : placedGroups(config.groups, components),
     components,
-    // That its service shows all that is placed says nothing of what the configuration places.
+    // That the service shows all components of its page doesn't apply to components from the configuration.
     presentation:
       config.components === undefined ? base?.presentation : { ...base?.presentation, showsAllPlaced: undefined },
   };
 }
 
-/** Null in the configuration takes away what an upstream says. */
+/** Null in the configuration removes the upstream's value. */
 function stated(own: string | null | undefined, upstream: string | null | undefined): string | null {
   return own === undefined ? (upstream ?? null) : own;
 }
 
-/** The most private gate that either states. Two lists of domains let in who is on both. */
+/** The most private access rule of the two. With two lists of domains, only domains on both are allowed. */
 function effectiveGate(
   config: PageConfig,
   base: PageDefinition | null,
@@ -91,7 +91,7 @@ function allMonitors(monitors: DefinitionInputs['monitors']): readonly Component
     }));
 }
 
-/** The page that there is when nothing defines one. */
+/** The page with every monitor, for sites that define none. */
 export function pageOfEverything({ site, monitors }: DefinitionInputs): PageDefinition {
   const slug = site.home ?? 'status';
   return {

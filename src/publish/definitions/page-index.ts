@@ -1,4 +1,4 @@
-/** Which pages show a thing: found by what they are about, so that news of one is looked up and not searched for. */
+/** An index of which pages show a monitor, component or event, so that news doesn't require a search. */
 
 import { type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import { type Subject, subjectNamed, subjects } from '../../store/store.ts';
@@ -12,7 +12,7 @@ export interface PageIndex {
   readonly drawingOn: (upstreamId: string) => readonly string[];
 }
 
-/** Everything that a page is about: what its incidents and maintenances are found by. */
+/** The subjects of a page, by which its incidents and maintenances are found. */
 export function pageSubjects({ definition }: ResolvedPage): readonly Subject[] {
   return [
     subjects.page(definition.slug),
@@ -24,7 +24,7 @@ export function pageSubjects({ definition }: ResolvedPage): readonly Subject[] {
   ];
 }
 
-/** What a page is called where something is about it or its components: by its id, and by its slug as posts do. */
+/** Names of a page in subjects: its id, and its slug as used in posts. */
 export function namesOfPage({ id, slug }: Pick<PageDefinition, 'id' | 'slug'>): readonly string[] {
   return [...new Set([id, `config/${slug}`])];
 }

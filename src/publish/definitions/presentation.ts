@@ -1,27 +1,27 @@
-/** How a page is drawn: by the configuration, by the service that defines it, by default; and what of it is left out. */
+/** Settings of a page: from the configuration, from the service that defines it, or by default. Also lists what is left out. */
 
 import type { PageConfig } from '../../config/schema.ts';
 import type { ComponentDefinition, MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { hasWords } from '../../views/words/index.ts';
 
-/** What became of the picture at an address. */
+/** Result of fetching an icon. */
 export type IconPicture =
   | { readonly kind: 'picture'; readonly png: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A picture that a page serves itself. */
+/** An image that the page serves. */
 export interface PageIcon {
   /** Base64. */
   readonly png: string;
 }
 
-/** Of the picture that a page serves, below its address. */
+/** Path of the image below the page. */
 export const ICON_PATH = 'icon.png';
-/** More names than these are counted. */
+/** Maximum number of names in a message; further ones are counted. */
 const NAMED_MAX = 5;
 
-/** What the page's own service says counts where the configuration says nothing. `told`: what is left out, in words. */
+/** The service's settings apply unless the configuration has its own. `told`: messages about what is left out. */
 export function presentationOf(
   { presentation = {} }: PageDefinition,
   config: PageConfig | null,
@@ -43,8 +43,8 @@ export function presentationOf(
 }
 
 /**
- * The components that may show. `public: false` is the upstream's word that a monitor is nobody's business; behind a gate
- * the page decides, and so does a service whose own pages show all that is placed on them.
+ * Returns the components that may be shown. `public: false` hides a monitor on public pages. Private pages show it, and so do
+ * services whose own pages show all their components.
  */
 export function shownComponents(
   { access, components, presentation }: PageDefinition,
@@ -67,7 +67,7 @@ export function shownComponents(
   };
 }
 
-/** A picture of another origin as a file of the page; an address of its own is linked as it is. */
+/** An external icon becomes a file of the page; an icon of its own origin is linked. */
 export function iconOf(
   address: string | null,
   pageUrl: string,
@@ -80,7 +80,7 @@ export function iconOf(
   return { address: pageUrl + ICON_PATH, icon: { png: found.png }, told: [] };
 }
 
-/** Whether a visitor's browser would ask somebody else for it. */
+/** Whether a visitor's browser would load it from another host. */
 export function isForeign(address: string, pageUrl: string): boolean {
   const url = URL.parse(address);
   return url !== null && /^https?:$/.test(url.protocol) && url.origin !== new URL(pageUrl).origin;

@@ -1,4 +1,6 @@
-/** What the configuration and posts name and nothing has: said, since it would show nowhere without a word. */
+/**
+ * Finds references in the configuration and in posts to items that don't exist, which would otherwise silently show nowhere.
+ */
 
 import type { PageConfig } from '../../config/schema.ts';
 import {
@@ -21,7 +23,7 @@ export interface UnknownReference {
   /** `pages[0].components[1].monitor`, or a post and its field. */
   readonly place: string;
   readonly message: string;
-  /** It is named by a post about what is over: what it names may have been there then. */
+  /** The post is about something that is over; the item may have existed then. */
   readonly isPast: boolean;
 }
 
@@ -35,7 +37,7 @@ export interface ReferenceInputs {
   readonly now: EpochMs;
 }
 
-/** Pure. What cannot be known, since an upstream was never heard, is not judged. */
+/** Pure. References to upstreams that never answered aren't reported. */
 export function unknownReferences(inputs: ReferenceInputs): readonly UnknownReference[] {
   const known = knownNames(inputs);
   return [
@@ -47,9 +49,9 @@ export function unknownReferences(inputs: ReferenceInputs): readonly UnknownRefe
 
 interface KnownNames extends Pick<ReferenceInputs, 'upstreams' | 'monitors'> {
   readonly drafts: CollectedDrafts['drafts'];
-  /** Of all pages that are defined, whether anybody sees them or not. */
+  /** All defined pages, published or not. */
   readonly slugs: ReadonlySet<string>;
-  /** False: an upstream may define pages that are not known yet. */
+  /** False: an upstream may define further pages. */
   readonly hasAllPages: boolean;
   readonly pagesOf: (upstream: string) => readonly string[] | null;
 }

@@ -1,6 +1,6 @@
 /**
- * What this process remembers of the site between publishes. Each look costs as much as changed since the last one,
- * whichever process changed it: the store numbers its commits, and everything else is remembered here.
+ * What this process remembers about the site between publishes. The cost of a call grows with what changed since the last one,
+ * in any process: the store numbers its commits, and everything else is remembered here.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -17,23 +17,23 @@ import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-st
 
 export interface SiteMemory {
   /**
-   * Reads what changed; the first look reads everything. What it gives is of no earlier instant than what it read, by
-   * whichever clock that was written.
+   * Reads what changed; the first call reads everything. The returned `now` is never before the data that was read, whichever
+   * clock wrote it.
    */
   readonly refresh: (inputs: SiteStateInputs, now: EpochMs) => Promise<SiteState>;
-  /** The pages that something happened to since they were taken the last time; all of them at first. */
+  /** Returns the pages that changed since the last call; all of them at first. */
   readonly takeTouched: () => ReadonlySet<string>;
-  /** Whether there are any to be taken. */
+  /** Whether any page changed. */
   readonly hasTouched: () => boolean;
 }
 
-/** Definitions, and what they were merged from. */
+/** Merged definitions, and what they were merged from. */
 interface KnownSite {
   readonly inputs: SiteStateInputs;
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
   readonly resolved: ResolvedSite;
-  /** Upstreams that may define pages and have not told yet which. */
+  /** Upstreams that can define pages and have not listed them yet. */
   readonly undecided: ReadonlySet<string>;
   readonly index: PageIndex;
   /** Digest of all that defines each page. */
@@ -41,14 +41,14 @@ interface KnownSite {
 }
 
 /**
- * Makes a memory that knows nothing yet.
+ * Creates an empty memory.
  *
- * @param since  revision up to which what happened to pages is published; default: nothing is
+ * @param since revision up to which changes are already published; default: none are
  */
 export function createSiteMemory(store: Store, since: number | null = null): SiteMemory {
   let revision = since ?? 0;
   let known: KnownSite | null = null;
-  /** Kept until definitions are made from it, also over a look that fails. */
+  /** Kept until definitions are merged again, even if a call fails. */
   let hasOtherMonitors = false;
   const monitors = new Map<MonitorId, KnownMonitor>();
   const staleness = new Map<string, string>();
@@ -74,7 +74,7 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
     );
     for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
     const turned = sources.filter(hasTurned);
-    // At a first look these are no news to whoever noted what was published.
+    // At the first call, these are already published if the last process recorded so.
     if (before !== null || since === null) {
       for (const slug of redefined(before, current)) touched.add(slug);
       for (const source of turned)
@@ -87,7 +87,7 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
     return { now, revision, site: inputs.site, resolved, announcements: told, sources };
   }
 
-  /** Notes whether a monitor came, went, or changed in what definitions look at. */
+  /** Records whether a monitor was added, removed, or changed in what definitions need. */
   async function rememberMonitors(changes: Changes): Promise<void> {
     const found = known === null ? await store.monitors() : await store.monitorsById(changes.monitors);
     for (const id of known === null ? found.keys() : changes.monitors) {
@@ -100,7 +100,7 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
     }
   }
 
-  /** Pages that draw on an upstream, and those that an open story of it is about. */
+  /** Pages with data of an upstream, and pages with an open incident or maintenance of it. */
   async function pagesDependingOn(upstreamId: string, index: PageIndex): Promise<readonly string[]> {
     const about = await store.openSubjects(upstreamId);
     return [...index.drawingOn(upstreamId), ...about.flatMap(index.showing)];
@@ -144,7 +144,7 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
     };
   }
 
-  /** Whether a source went stale, or came back, since the last look. */
+  /** Whether a source became stale or fresh since the last call. */
   function hasTurned({ upstreamId, isMonitorsStale, isIncidentsStale }: SourceFreshness): boolean {
     const now = `${isMonitorsStale} ${isIncidentsStale}`;
     const earlier = staleness.get(upstreamId);
@@ -153,7 +153,7 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
   }
 
   return {
-    // One after the other: each goes on from what the one before remembered.
+    // One call at a time, because each continues from the last.
     refresh: (inputs, now) => inTurn(look, inputs, now),
     hasTouched: () => touched.size > 0,
     takeTouched: () => {
@@ -164,12 +164,12 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
   };
 }
 
-/** Further ahead than any clock of a node, or than a look waits for the store: written before a clock was set back. */
+/** Further ahead than clocks of nodes differ, or than reading the store takes: written before a clock was set back. */
 const AHEAD_MS_MAX = 5 * MINUTE_MS;
 
 /**
- * `now`, or the instant of what was heard last. A page as of an earlier one would leave out what was just read, and nobody
- * would touch it again until its next heartbeat.
+ * Returns `now`, or the time of the latest data if that is later. A page as of an earlier time would leave out data that was
+ * just read, and would stay so until its next heartbeat.
  */
 function notBefore(times: ReadonlyMap<string, UpstreamTimes>, now: EpochMs): EpochMs {
   const heard = [...times.values()].flatMap(({ monitorsAt, incidentsAt, pagesAt }) => [
@@ -180,7 +180,7 @@ function notBefore(times: ReadonlyMap<string, UpstreamTimes>, now: EpochMs): Epo
   return heard.reduce<EpochMs>((last, at) => (at !== null && at > last && at - now <= AHEAD_MS_MAX ? at : last), now);
 }
 
-/** The same objects for pages that are as they were: whoever was handed them need not be handed them again. */
+/** Keeps the same objects for unchanged pages, so that they needn't be sent to other threads again. */
 function keepUnchanged(
   before: KnownSite | null,
   pages: readonly ResolvedPage[],
@@ -191,12 +191,12 @@ function keepUnchanged(
     const { slug } = page.definition;
     const same = known.get(slug);
     const isSame = same !== undefined && before?.pageKeys.get(slug) === pageKeys.get(slug);
-    // A key has no secrets in it.
+    // Keys contain no secrets.
     return isSame && same.password?.reveal() === page.password?.reveal() ? same : page;
   });
 }
 
-/** Whether the configuration was read again and says something else. */
+/** Whether the configuration was reloaded and differs. */
 function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
   return (
     before.pages !== inputs.pages ||
@@ -208,13 +208,13 @@ function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
   );
 }
 
-/** Pages that what changed shows on, by the definitions of before and of now. */
+/** Pages that show what changed, by the old and the new definitions. */
 function slugsOf(changes: Changes, knowns: readonly (KnownSite | null)[]): string[] {
   const about = [...changes.monitors.map((id) => subjects.monitor(id)), ...changes.subjects];
   return knowns.flatMap((known) => (known === null ? [] : about.flatMap((subject) => known.index.showing(subject))));
 }
 
-/** Pages that are new or defined otherwise, and those that an announcement came to or left. */
+/** Pages that are new or whose definition changed, and pages whose announcements changed. */
 function redefined(before: KnownSite | null, current: KnownSite): string[] {
   if (before === current) return [];
   const slugs = [...current.pageKeys.keys()];

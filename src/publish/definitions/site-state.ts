@@ -1,4 +1,4 @@
-/** What is known of the whole site at one instant, beside what each page shows. */
+/** The state of the whole site at one time, without the contents of pages. */
 
 import type { Announcement } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
@@ -10,29 +10,29 @@ import type { DefinitionInputs } from './inputs.ts';
 export interface SiteStateInputs {
   readonly site: DefinitionInputs['site'];
   readonly pages: DefinitionInputs['pages'];
-  /** How often each upstream is asked. */
+  /** Interval of each upstream. */
   readonly intervalMs: ReadonlyMap<string, number>;
-  /** Upstreams that may define pages. */
+  /** Upstreams that can define pages. */
   readonly definesPages: ReadonlySet<string>;
   readonly looks?: DefinitionInputs['looks'];
   readonly vendorPages?: DefinitionInputs['vendorPages'];
-  /** What became of the pictures that icons lead to; the same object as long as nothing changed. */
+  /** Fetched icons; the same object as long as nothing changed. */
   readonly icons?: DefinitionInputs['icons'];
 }
 
 export interface SiteState {
   readonly now: EpochMs;
-  /** Of the store, when it was looked at. */
+  /** Revision of the store when it was read. */
   readonly revision: number;
   readonly site: DefinitionInputs['site'];
   /** The same object as long as no definition changed. */
   readonly resolved: ResolvedSite;
   readonly announcements: readonly Announcement[];
-  /** Of every configured upstream. */
+  /** Freshness of every configured upstream. */
   readonly sources: readonly SourceFreshness[];
 }
 
-/** Stale is older than two intervals; an upstream that never answered is stale from the start. */
+/** Data is stale when it is older than two intervals; an upstream that never answered is stale from the start. */
 export function sourceFreshness(
   upstreamId: string,
   {

@@ -1,4 +1,4 @@
-/** Compiling the pages with Astro, in a process of its own, once for each state of their sources. */
+/** Compiles the pages with Astro in a separate process, once for each version of their sources. */
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -21,15 +21,15 @@ import {
 import { astroPages, type RecordedSources, SOURCES_FILE } from './record-sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** In the package the build of the pages came along with the compiled code; sources of pages are there for own components. */
+/** The package includes compiled pages. It has their sources only for building own components. */
 const IS_COMPILED = import.meta.filename.endsWith('.js') || astroPages(ROOT).length === 0;
 const BUILDS = join(ROOT, IS_COMPILED ? 'lib' : 'dist', 'renderer');
 const ENTRY = join('server', 'entry.mjs');
-/** Below a build while it is made. */
+/** Temporary folder of a build. */
 const CACHE = '.cache';
 /** A build takes about two seconds; one that takes this long hangs. */
 const COMPILE_TIMEOUT_MS = 120_000;
-/** Builds of other versions that are kept, for processes that still run them. */
+/** Number of older builds to keep, for processes that still run them. */
 const OLD_BUILDS_MAX = 3;
 const OUTPUT_LENGTH_MAX = 4_000;
 
@@ -37,15 +37,15 @@ const OUTPUT_LENGTH_MAX = 4_000;
 export interface CompiledPages {
   /** Path of the built entry. */
   readonly entry: string;
-  /** The version of one of Astro's pages: a hash of what it was made from. */
+  /** Version of one Astro page: a hash of what it was made from. */
   readonly versionOf: (page: string) => string;
-  /** Of all of them together. */
+  /** Version of all pages together. */
   readonly version: string;
 }
 
 /**
- * Makes sure that the pages are compiled as their sources are now, with an operator's own components where there are any. Quick when they are. Safe in several processes at
- * once: each compiles on its own, and the first to finish wins.
+ * Returns compiled pages that match their current sources, including an operator's own components. Compiles them if needed.
+ * Safe to call from several processes at once: each compiles on its own, and the first to finish wins.
  *
  * @throws PUBLISH_FAILED when they do not compile
  */
@@ -60,7 +60,7 @@ export async function compilePages(own: OwnComponents | null = null): Promise<Co
   return mine;
 }
 
-/** Builds of this process that have not ended, by where they go. */
+/** Builds in progress in this process, by their target folder. */
 const compiling = new Map<string, Promise<CompiledPages>>();
 
 function incomplete(): StatusError {
@@ -85,7 +85,7 @@ async function compile(own: OwnComponents | null, builds: string): Promise<Compi
   try {
     await runAstroBuild(staging, own);
     await rm(join(staging, CACHE), { recursive: true, force: true });
-    // A temporary folder is its maker's alone, but whoever installs is seldom the user that the server runs as.
+    // Temporary folders are readable by their creator only, but the user who installs is often not the one who runs the server.
     await chmod(staging, 0o755);
     const record = JSON.parse(await readFile(join(staging, SOURCES_FILE), 'utf8')) as RecordedSources;
     const name = fingerprintOf(record).slice(0, 16);
@@ -98,8 +98,8 @@ async function compile(own: OwnComponents | null, builds: string): Promise<Compi
 }
 
 /**
- * The build whose sources are all as they were when it was made; null: there is none. In a package of compiled code it is the
- * one that came along, unless an operator's own components are to be in it.
+ * Returns the build that matches the current sources; null: none. In a package, this is the included build, unless there are
+ * own components.
  */
 function currentBuild(own: OwnComponents | null): CompiledPages | null {
   const builds = own?.builds ?? BUILDS;
@@ -119,7 +119,7 @@ function currentBuild(own: OwnComponents | null): CompiledPages | null {
   return null;
 }
 
-/** Null: the build is of another time, or broken. */
+/** Null: the build doesn't match, or it is broken. */
 function recordOf(folder: string): RecordedSources | null {
   try {
     return JSON.parse(readFileSync(join(folder, SOURCES_FILE), 'utf8')) as RecordedSources;
@@ -165,18 +165,19 @@ async function makeStaging(builds: string): Promise<string> {
 
 const require = createRequire(import.meta.url);
 
-/** In a process of its own: the compiler takes 150 MB that a server should not keep. */
+/** Compiles in a separate process, because the compiler takes 150 MB that a server should not keep. */
 async function runAstroBuild(outFolder: string, own: OwnComponents | null): Promise<void> {
   const binary = join(astroFolder(), 'bin', 'astro.mjs');
   const cache = join(outFolder, CACHE);
   if (own !== null) await mkdir(cache);
-  // Astro writes where its project is, and what is installed may belong to somebody else: the project is there, its sources here.
+  // Astro writes into its project, and the installed folder may not be writable. So the project is elsewhere, and its sources
+  // are here.
   const place = own === null ? [] : ['--root', cache, '--config', relative(cache, join(ROOT, 'astro.config.mjs'))];
   const child = spawn(process.execPath, [binary, 'build', '--silent', '--outDir', outFolder, ...place], {
     cwd: ROOT,
     timeout: COMPILE_TIMEOUT_MS,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // None of ours goes along: secrets live in the environment.
+    // Our environment has secrets, so none of it is passed on.
     env: {
       NODE_ENV: 'production',
       ASTRO_TELEMETRY_DISABLED: '1',
@@ -201,7 +202,7 @@ async function runAstroBuild(outFolder: string, own: OwnComponents | null): Prom
   });
 }
 
-/** It is only needed to compile, so it may have been left out; the package asks for it only where own components do. */
+/** Astro is an optional peer of the package: only building own components needs it. */
 function astroFolder(): string {
   const astro = manifestOf('astro');
   if (!IS_COMPILED) {
@@ -236,7 +237,7 @@ function versionAt(manifest: string | null): string | null {
   return version;
 }
 
-/** Names an operator's files as they are called on the disk. */
+/** Replaces build paths by the real paths of an operator's files. */
 function withOwnPaths(output: string, own: OwnComponents | null): string {
   if (own === null) return output;
   const [told = ''] = output.split(/\n\s*Stack trace:/);
@@ -247,7 +248,7 @@ async function moveIntoPlace(staging: string, target: string): Promise<void> {
   try {
     await rename(staging, target);
   } catch (error) {
-    // Somebody else was quicker: theirs is as good.
+    // Another process was faster; its build is the same.
     if (!existsSync(join(target, ENTRY))) throw error;
   }
 }

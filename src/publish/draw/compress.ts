@@ -15,18 +15,18 @@ import {
 } from 'node:zlib';
 import { COMPRESSIONS, type Compression, isWorthCompressing, type Variant } from '../releases/compressions.ts';
 
-/** Handing a smaller body to another thread, and what it brings back, costs this one as much as compressing it. */
+/** Compressing a smaller body takes no longer than passing it to another thread and back. */
 const OWN_THREAD_BYTES_MAX = 40 * 1_024;
 
 /** About two milliseconds of one core for a page of 50 components. */
 const QUICK = { br: 5, gzip: 6, zstd: 3 } as const;
-/** Half the cost, for hundreds of files at once; a tenth larger until there is time for the best. */
+/** Half the cost, for hundreds of files at once. The result is a tenth larger, until there is time for the best quality. */
 const BULK = { br: 3, gzip: 1, zstd: 1 } as const;
-/** As small as it gets, at a hundred times the cost. */
+/** The smallest, at a hundred times the cost. */
 const BEST = { br: 11, gzip: 9, zstd: 19 } as const;
 type Levels = Readonly<Record<Compression, number>>;
 
-/** Variants as soon as can be; those that are no smaller than the body are left out. */
+/** Makes variants quickly. Variants that are no smaller than the body are left out. */
 export async function compressQuick(
   contentType: string,
   body: Uint8Array,
@@ -49,7 +49,10 @@ async function compressBeside(body: Uint8Array, levels: Levels): Promise<readonl
   return smaller(body, await Promise.all(COMPRESSIONS.map((encoding) => besideThis(body, encoding, levels))));
 }
 
-/** Variants as small as they get: up to a second for a page, one after the other, so that one other thread is busy at most. */
+/**
+ * Makes the smallest variants. That takes up to a second for a page. They are made one after the other, so that at most one
+ * other thread is busy.
+ */
 export async function compressBest(contentType: string, body: Uint8Array): Promise<readonly Variant[]> {
   if (!isWorthCompressing(contentType, body.length)) return [];
   const variants: Variant[] = [];
@@ -90,7 +93,7 @@ function smaller(body: Uint8Array, variants: readonly Variant[]): readonly Varia
   return variants.filter(({ bytes }) => bytes.length < body.length).map(alone);
 }
 
-/** A compressor hands out the beginning of a block of 16 kB, which would stay as a whole until the variant is written. */
+/** The compressor returns a part of a 16 kB block, which would stay in memory until the variant is written. A copy frees it. */
 function alone({ encoding, bytes }: Variant): Variant {
   return bytes.length < bytes.buffer.byteLength / 2 ? { encoding, bytes: Uint8Array.from(bytes) } : { encoding, bytes };
 }

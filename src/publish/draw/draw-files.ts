@@ -1,4 +1,4 @@
-/** Of all files of a release, draws those that are not what they were. */
+/** Renders the files of a release that have changed. */
 
 import { hash } from 'node:crypto';
 import { type FileEntry, keyOf, PRIORITIES, type Priority, type VersionOf } from '../files/file-entry.ts';
@@ -6,26 +6,26 @@ import type { Drawn, PageRenderer } from '../files/file-kind.ts';
 import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import type { ReleaseFile } from '../releases/write.ts';
 
-/** Draws, and tells what draws a kind of file. */
+/** Renders files, and knows the version of the code for each kind. */
 export type VersionedRenderer = PageRenderer & { readonly versionOf: VersionOf };
 
 export interface DrawOptions {
   readonly renderer: VersionedRenderer;
-  /** Which files are drawn, highest first; the others stay as they were. */
+  /** Priorities to render, highest first; files with other priorities stay as they were. */
   readonly priorities: readonly Priority[];
 }
 
 export interface DrawnFiles {
   readonly files: readonly ReleaseFile[];
-  /** Those with other bytes than before. */
+  /** Number of files with different bytes. */
   readonly filesDrawn: number;
-  /** Whether files were left as they were, or left out. */
+  /** Whether files of other priorities were left as they were, or left out. */
   readonly hasWaiting: boolean;
 }
 
 /**
- * Keys are compared first, so that what is made from the same things is not drawn. What is drawn and comes out as it was is
- * not written: of it only the key is new.
+ * Compares keys first, so that a file with the same inputs and code isn't rendered. A file that is rendered and comes out the
+ * same isn't written; only its key is new.
  */
 export async function drawFiles(
   entries: readonly FileEntry[],
@@ -40,7 +40,7 @@ export async function drawFiles(
     const keyOfEntry = () => keyOf(entry, options.renderer.versionOf);
     const isThere = last !== undefined;
     if (isForLater(entry, isThere, options)) {
-      // Whether figures over long periods changed is dear to tell; whoever draws them finds out.
+      // Finding out whether long-term figures changed is expensive, so that is left to the run that renders them.
       hasWaiting ||= !isThere || entry.priority === 'deferred' || keyOfEntry() !== last.key;
       if (isThere) files.push({ path: entry.path, key: last.key, drawn: null });
       continue;
@@ -58,7 +58,7 @@ export async function drawFiles(
   return { files, filesDrawn, hasWaiting };
 }
 
-/** Whether a file is left to a run that draws what this one does not. What is only deferred is drawn where it is missing. */
+/** Whether a file is left to a later run. A deferred file that is missing is rendered now. */
 function isForLater({ priority }: FileEntry, isThere: boolean, { priorities }: DrawOptions): boolean {
   if (priority === 'deferred' && !isThere) return false;
   return PRIORITIES.indexOf(priority) > PRIORITIES.indexOf(priorities.at(-1) ?? 'background');

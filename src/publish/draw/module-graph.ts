@@ -1,7 +1,6 @@
 /**
- * What modules are made of, as their imports tell it: a module's version changes with its own source, with that of
- * everything it imports, however far away, and with the packages that these import. Types are no part of it, since nothing
- * of them is left at run time.
+ * Finds out from imports what a module is made of. Its version changes with its own source, with everything that it imports
+ * directly or indirectly, and with the packages behind these. Types don't count, because nothing of them is left at run time.
  */
 
 import { hash } from 'node:crypto';
@@ -14,9 +13,9 @@ import { packageFiles } from './package-files.ts';
 
 export interface ModuleGraph {
   /**
-   * The version of a module by its address: a hash, the same wherever the program is installed.
+   * Returns the version of a module, a hash that is the same wherever the program is installed.
    *
-   * @throws TypeError when the module was not reached from the root, or imports what cannot be known before it runs
+   * @throws TypeError when the module can't be reached from the root, or imports something that isn't known before it runs
    */
   readonly versionOf: (module: string) => string;
   /** Paths of the files that the version is made of, sorted: sources, and `package.json` of packages. */
@@ -26,17 +25,17 @@ export interface ModuleGraph {
 interface Module {
   readonly imports: readonly string[];
   readonly packageFiles: readonly string[];
-  /** It imports an address that it makes when it runs. */
+  /** True: it imports a name that is computed at run time. */
   readonly hasUnknown: boolean;
 }
 
 const LEXED = new Set(['.ts', '.js', '.mjs']);
 
 /**
- * Reads a module, by its address, and everything that it imports. To be called when the process begins: files may be
- * replaced while it runs, and what draws is what was there when it was loaded.
+ * Reads a module and everything that it imports. Call this when the process starts: files may be replaced later, but the
+ * running code is what was loaded.
  *
- * @param digest  of a file's bytes; only tests have another than the real one
+ * @param digest returns the digest of a file; tests replace it
  */
 export function readModules(root: string, digest: (path: string) => string = digestOfFile): ModuleGraph {
   const modules = new Map<string, Module>();
@@ -67,7 +66,7 @@ export function digestOfFile(path: string): string {
   return hash('sha256', readFileSync(path), 'hex');
 }
 
-/** What files with these digests make, in whichever order; also by the machine's rules for languages and time zones. */
+/** Combines digests of files, in any order, with the versions of Node, ICU and the time zone data. */
 export function versionOfDigests(digests: readonly string[]): string {
   const { node, icu, tz } = process.versions;
   return hash('sha256', JSON.stringify([node, icu, tz, digests.toSorted()]), 'hex').slice(0, 32);

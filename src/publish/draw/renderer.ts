@@ -1,8 +1,8 @@
 /**
- * How compiled pages are called: a page is one call in this process, a pure function of its view.
+ * Renders compiled pages. A page is one function call in this process, and a pure function of its view.
  *
- * Astro's server build is called directly and not through HTTP or an injected request: the same page takes about half
- * the time (docs/theme.md has the figures), and no listener, header or address of a request is involved.
+ * Astro's server build is called directly, not over HTTP or with an injected request. That takes two thirds of the time
+ * (docs/theme.md), and needs no listener, headers or address.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -18,7 +18,7 @@ export interface Rendered {
 }
 
 export interface Renderer {
-  /** Two renderers with one version of a kind draw the same bytes from the same view. */
+  /** Version of a kind: the same version renders the same bytes from the same view. */
   readonly versionOf: (kind: ViewKind) => string;
   /** Of all kinds together. */
   readonly version: string;
@@ -33,7 +33,7 @@ export interface Built {
   readonly scripts: readonly string[];
 }
 
-/** Draws what was built; this module is part of how every page is drawn. */
+/** Renders what was built. This module is part of the version of every page. */
 export const RENDERER_MODULE = import.meta.url;
 
 /** @param placeOf  where in an operator's own components an error comes from, as a text; null: it does not */
@@ -70,10 +70,10 @@ async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => 
   }
 }
 
-/** Looks of the operators of one site; more are not kept. */
+/** Number of themes whose policies are kept. */
 const POLICIES_MAX = 1_000;
 
-/** Policies by kind and theme, each made once: whatever its view, a kind of page has the same styles and scripts. */
+/** Policies by kind and theme, each computed once: every page of a kind has the same styles and scripts. */
 function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: string | null) => Policy {
   const known = new LRUCache<string, Policy>({ max: POLICIES_MAX });
   return (kind, page, themeCss) => {
@@ -88,10 +88,10 @@ function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: stri
   };
 }
 
-/** Behind the styles of the build, which Astro puts at the end of the head, so that what an operator says holds. */
+/** Placed after the styles of the build, which are at the end of the head, so that the operator's styles take precedence. */
 function withTheme(html: string, themeCss: SafeCss): string {
   return html.replace('</head>', () => `<style>${themeCss}</style></head>`);
 }
 
-/** The policy stands right behind it: before anything that it speaks of. */
+/** The policy follows directly, before anything that it applies to. */
 const CHARSET = '<meta charset="utf-8">';

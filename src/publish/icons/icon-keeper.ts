@@ -1,4 +1,7 @@
-/** Fetches the icons of pages, so that visitors ask nobody else for them; each once a day, and the last good one stays. */
+/**
+ * Fetches the icons of pages, so that visitors' browsers don't load them from other hosts. Each is fetched once a day, and the
+ * last good one is kept.
+ */
 
 import pLimit from 'p-limit';
 import { isStatusError, messageOf } from '../../errors.ts';
@@ -7,15 +10,15 @@ import type { Database, Row, Writer } from '../../store/database.ts';
 import type { IconPicture } from '../definitions/presentation.ts';
 import { decodeIcon } from './picture.ts';
 
-/** A good answer is asked for again after this. */
+/** When a good icon is fetched again. */
 const FRESH_MS = DAY_MS;
-/** What was not taken is tried again after this. */
+/** When a rejected icon is tried again. */
 const RETRY_MS = HOUR_MS;
-/** What no page wants any more is not asked for, and forgotten after this. */
+/** When an icon that no page uses any more is forgotten. */
 const FORGET_MS = 30 * DAY_MS;
-/** Asked at the same time. */
+/** Parallel requests. */
 const PARALLEL_MAX = 4;
-/** No icon is begun later than this in one run; the next one goes on. */
+/** No fetch is started later than this in one run; the next run continues. */
 const RUN_MS_MAX = 8 * SECOND_MS;
 
 export type Icons = ReadonlyMap<string, IconPicture>;
@@ -23,14 +26,17 @@ export type Icons = ReadonlyMap<string, IconPicture>;
 /** An icon that a page wants. */
 export interface WantedIcon {
   readonly address: string;
-  /** Whether the operator wrote the address; what an upstream says may lead to public addresses only. */
+  /** Whether the operator set the address. Addresses from upstreams may only lead to public networks. */
   readonly isTrusted: boolean;
 }
 
 export interface IconKeeper {
-  /** What is known of icons, whichever process asked for them; the same object as long as nothing changed. */
+  /** Known icons, whichever process fetched them; the same object as long as nothing changed. */
   readonly known: () => Promise<Icons>;
-  /** Asks for those that are due; whether there were any. Never throws. */
+  /**
+   * Fetches icons that are due. Never throws.
+   * @returns whether there were any
+   */
   readonly refresh: (wanted: readonly WantedIcon[], at: EpochMs) => Promise<boolean>;
 }
 
@@ -99,7 +105,7 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
       try {
         return await askDue(wanted, at);
       } catch (error) {
-        // Without its icon a page shows the first letter of its name.
+        // Without an icon, a page shows the first letter of its name.
         onError(error);
         return true;
       }
@@ -112,7 +118,7 @@ function toKnownIcon(row: Row): KnownIcon {
   return { askedAt: Number(row['asked_at']), png: text(row['png']), refusal: text(row['refusal']) };
 }
 
-/** The last good picture stays where there is none this time. */
+/** If fetching fails, the last good icon stays. */
 async function remember(tx: Writer, address: string, { askedAt, png, refusal }: KnownIcon): Promise<void> {
   await tx.run(
     `INSERT INTO icon (address, asked_at, png, refusal) VALUES (?, ?, ?, ?)

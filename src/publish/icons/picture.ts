@@ -1,17 +1,17 @@
 /**
- * An icon from outside, made ours: decoded, and drawn anew as a small PNG. Whatever else its bytes hold (scripts,
- * metadata, a second format) is not in what is served.
+ * Converts an external icon into a small PNG by decoding and rendering it. Nothing else in its bytes (scripts, metadata, a
+ * second format) is ever served.
  */
 
 import { once } from '../../once.ts';
 
-/** Of the file as it is fetched. */
+/** Size limit of the fetched file. */
 export const ICON_BYTES_MAX = 256 * 1024;
-/** An SVG is drawn by its words, and a few can ask for much. */
+/** Size limit of an SVG, because little markup can cause much work. */
 const SVG_BYTES_MAX = 64 * 1024;
-/** Of a picture made of pixels, each side. */
+/** Limit for each side of a bitmap. */
 const SIDE_MAX = 2_048;
-/** The longer side over the shorter one. */
+/** Limit for the ratio of its sides. */
 const RATIO_MAX = 4;
 /** Four times as large as it is shown, for dense screens. */
 const DRAWN_SIDE_MAX = 112;
@@ -32,7 +32,7 @@ interface Size {
   readonly height: number;
 }
 
-/** The picture that `bytes` hold; the type comes from the bytes, whatever a header says. Never throws. */
+/** Decodes an image. Its type comes from the bytes, whatever a header says. Never throws. */
 export async function decodeIcon(bytes: Uint8Array): Promise<DecodedIcon> {
   if (bytes.length > ICON_BYTES_MAX) return refused(`it is larger than ${ICON_BYTES_MAX / 1024} KiB`);
   const data = Buffer.from(bytes);
@@ -56,7 +56,7 @@ interface Pixels {
   readonly size: Size;
 }
 
-/** What a picture made of pixels says of itself in its header; null: it is none. */
+/** Reads the header of a bitmap; null: not a bitmap. */
 function pixelsOf(data: Buffer): Pixels | null {
   if (data.length >= 24 && data.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])))
     return { type: 'png', size: { width: data.readUInt32BE(16), height: data.readUInt32BE(20) } };
@@ -90,7 +90,7 @@ function ratioFault({ width, height }: Size): string | null {
   return isLong ? `one side is more than ${RATIO_MAX} times as long as the other` : null;
 }
 
-/** Why an SVG is not drawn; null: it may be. */
+/** Why an SVG is rejected; null: accepted. */
 function svgFault(data: Buffer, text: string): string | null {
   if (data.length > SVG_BYTES_MAX) return `it is an SVG larger than ${SVG_BYTES_MAX / 1024} KiB`;
   if (/<!(?!--)/.test(text)) return 'it is an SVG with declarations';
@@ -98,7 +98,7 @@ function svgFault(data: Buffer, text: string): string | null {
   const names = [...bare.matchAll(/<\/?([A-Za-z_][\w:.-]*)/g)].map(([, name = '']) => name.toLowerCase());
   const other = names.find((name) => !SVG_ELEMENTS.has(name));
   if (other !== undefined) return `it is an SVG with <${other.slice(0, 40)}>`;
-  // Dashes can be asked for by the million.
+  // A dash pattern can produce millions of dashes.
   if (/dasharray|\\|@|url\(\s*['"]?[^#'"\s]/i.test(bare)) return 'it is an SVG with more than shapes';
   if (/\shref\s*=\s*['"][^#]|:href\s*=\s*['"][^#]/i.test(bare)) return 'it is an SVG that loads something';
   return null;
@@ -121,7 +121,7 @@ async function draw(svg: string, keepsSize: boolean): Promise<DecodedIcon> {
     const value = keepsSize ? Math.min(longer, DRAWN_SIDE_MAX) : DRAWN_SIDE_MAX;
     const fitTo = { mode: width >= height ? ('width' as const) : ('height' as const), value };
     const drawn = new Resvg(svg, { fitTo, font: { loadSystemFonts: false } }).render();
-    // What cannot be decoded is drawn as nothing.
+    // An image that can't be decoded is rendered as empty.
     if (!drawn.pixels.some((byte) => byte !== 0)) return refused('it is empty or transparent');
     return { kind: 'picture', png: drawn.asPng() };
   } catch {

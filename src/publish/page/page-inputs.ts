@@ -1,4 +1,4 @@
-/** What the store knows of one page: the inputs of its model, read without a look at any other. */
+/** Reads from the store what one page's model is made of, without looking at other pages. */
 
 import type { PageDefinition } from '../../model/observation.ts';
 import type { PageModel } from '../../model/page.ts';
@@ -11,10 +11,12 @@ import { pageSubjects, shownMonitors } from '../definitions/page-index.ts';
 import type { SiteState } from '../definitions/site-state.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 
-/** All that a page's model is made of, except the instant that it is computed to. */
+/** Everything that a page's model is made of, except the time up to which it is computed. */
 export type UndatedInputs = Omit<PageInputs, 'asOf'>;
 
-/** Reads the present and the past of what the page shows. What upstreams told that are configured no more is left out. */
+/**
+ * Reads the current data and the history of what the page shows. Data of upstreams that are no longer configured is left out.
+ */
 export async function loadPageInputs(
   store: Store,
   state: Pick<SiteState, 'now' | 'announcements' | 'sources'>,
@@ -61,7 +63,7 @@ export async function loadPageInputs(
   };
 }
 
-/** The name of a page or of a component of it with the page's id before it, where it is called by its slug. */
+/** Replaces the slug in a reference to the page, or to one of its components, by the page's id. */
 function underId({ id, slug }: PageDefinition, name: string): string {
   const bySlug = `config/${slug}`;
   if (name === bySlug) return id;
@@ -76,7 +78,7 @@ function definedSubjects({ definition }: ResolvedPage): readonly { readonly id: 
   ];
 }
 
-/** What of a page is published for the first time: that it is there, its components, and entries under their ids. */
+/** What is published for the first time: the page, its components, and entries under their ids. */
 export function firstsOf({ definition, firstSeenAt }: UndatedInputs, model: PageModel, now: EpochMs): PageFirsts {
   const { id, components } = definition;
   const isNew = (of: string): boolean => firstSeenAt?.has(of) !== true;
@@ -97,8 +99,8 @@ export function modelAsOf(inputs: UndatedInputs, asOf: EpochMs): PageModel {
 }
 
 /**
- * The first instant after `now` at which the page changes by itself: a maintenance, an announcement or an incident begins or
- * ends, something that is said of one comes due, or an outage becomes an incident. Infinity when nothing is planned.
+ * Returns the next time after `now` at which the page changes by itself: a maintenance, an announcement or an incident begins
+ * or ends, a scheduled update appears, or an outage becomes an incident. Infinity if nothing is planned.
  */
 export function nextChangeAt(
   { incidents, maintenances, announcements }: UndatedInputs,
@@ -115,7 +117,10 @@ export function nextChangeAt(
   return instants.reduce<number>((first, at) => (at !== null && at > now && at < first ? at : first), Infinity);
 }
 
-/** Digest of everything whose change is news: what a visitor must see at once. Figures that only grow older are not in it. */
+/**
+ * Digest of everything that counts as news if it changes: what a visitor must see at once. Figures that only grow older are not
+ * part of it.
+ */
 export function eventKeyOf(model: PageModel, { config }: ResolvedPage): string {
   return fingerprintOf({
     badges: [config?.badge, config?.badges],

@@ -1,4 +1,7 @@
-/** Publishes one page: prepared beside what is served, then switched to if nobody else has published it meanwhile. */
+/**
+ * Publishes one page: prepares a release next to the one being served, and switches to it unless another process has published
+ * in the meantime.
+ */
 
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { PublishControl } from '../publish-control.ts';
@@ -11,51 +14,54 @@ import type { Fence } from '../releases/publish-lease.ts';
 import { hideFromPublic, switchTo } from '../releases/switch.ts';
 import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
 
-/** Fewer pages are prepared sooner than threads begin. */
+/** Starting threads takes longer than preparing fewer pages here. */
 export const POOL_PAGES_MIN = 24;
 
 /** Threads that prepare pages. */
 export interface WorkerPool {
-  /** How many prepare at the same time. */
+  /** How many pages are prepared at the same time. */
   readonly size: number;
   readonly prepare: (task: PageTask) => Promise<PreparedPage>;
-  /** Ends the threads; the next task begins new ones. */
+  /** Ends idle threads; the next task starts new ones. */
   readonly terminate: () => Promise<void>;
 }
 
-/** A task without the release it goes on from, which is looked up when its turn comes. */
+/** A task without the previous release, which is looked up when the task runs. */
 export type PlannedTask = Omit<PageTask, 'previous'>;
 
 export interface PublishedPage extends PreparedPage {
   readonly slug: string;
-  /** What was served before; null: nothing, or nothing that can be read. */
+  /** The release that was served before; null: there was none that can be read. */
   readonly previous: Manifest | null;
 }
 
-/** Whoever holds the fence switches; `null`: it is taken for the moment of the switch only. */
+/** Runs a task that switches a release while holding the fence. */
 export type WithFence = (task: (fence: Fence) => Promise<void>) => Promise<void>;
 
 export interface PagePublisherDeps extends PageReleaseDeps {
   readonly mayServe: PublishControl['mayServe'];
-  /** Told that a page, or the site's own files, went to another release: there may be some that nobody needs any more. */
+  /** Called after a page, or the site's own files, switched to another release. Older releases may now be unneeded. */
   readonly onSwitched: (slug: string) => void;
 }
 
 export interface PagePublisher {
   readonly manifests: ManifestCache;
-  /** @throws PUBLISH_FAILED, with what was served still served */
+  /**
+   * Prepares a release and switches to it.
+   * @throws PUBLISH_FAILED; the previous release stays online
+   */
   readonly publish: (task: PlannedTask, withFence: WithFence, workers: WorkerPool | null) => Promise<PublishedPage>;
   /** Switches to a release that was written on top of release `onto`. @throws PUBLISH_FAILED */
   readonly switchTo: (manifest: Manifest, onto: Onto, fence: Fence) => Promise<void>;
-  /** Removes what no release of a page needs any more. */
+  /** Removes releases and folders of a page that are no longer needed. */
   readonly prune: (slug: string) => void;
 }
 
-/** What a release goes on from. */
+/** What a release is based on. */
 export interface Onto {
-  /** The one that was served when it was drawn. */
+  /** The release that was served when it was rendered. */
   readonly number: number | null;
-  /** Other pages that its files tell of; default: none. */
+  /** Other pages that its files mention; default: none. */
   readonly listed?: readonly string[];
 }
 
@@ -67,7 +73,7 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
     const { slug, number, access } = manifest;
     const release = { slug, access, listed: onto.listed ?? [] };
     try {
-      // Asked outside of the fence, whose transaction it would wait for.
+      // Checked before the fence: inside, this would wait for the fence's own transaction.
       if (!(await deps.mayServe(release))) throw new Error('its access rules changed while it was being rendered');
       await fence.pass(async () => {
         const served = currentNumber(folders, slug);
@@ -78,7 +84,7 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
         if (heldRelease(folders, slug) !== null) throw new Error(`it is on hold at release ${served}`);
         await switchTo(deps, { slug, number, isPublic: access === 'public' });
       });
-      // Somebody may have closed it in between, without having seen this link.
+      // Another process may have closed the page in between, before this link was there.
       if (access === 'public' && !(await deps.mayServe(release))) await hideFromPublic(deps, slug);
     } catch (error) {
       if (currentNumber(folders, slug) !== number) discardRelease(deps, manifest);

@@ -1,4 +1,4 @@
-/** Makes the next release of one page, up to where it could be served: read, drawn, written and checked. */
+/** Makes the next release of one page: reads, renders, writes and checks it. Switching to it is up to the caller. */
 
 import { StatusError } from '../../errors.ts';
 import type { PageModel } from '../../model/page.ts';
@@ -21,33 +21,33 @@ import { eventKeyOf, firstsOf, loadPageInputs, modelAsOf, nextChangeAt, type Und
 export interface PageTask {
   readonly page: ResolvedPage;
   readonly state: Pick<SiteState, 'now' | 'announcements' | 'sources'>;
-  /** `immediate`: what happened since. `deferred`: what the release being served left for later. */
+  /** `immediate`: render the news. `deferred`: render what the served release left for later. */
   readonly priority: Exclude<Priority, 'background'>;
-  /** True: figures over long periods are compared at once too, whatever happened. */
+  /** True: also compare long-term figures now, whatever happened. */
   readonly comparesAll: boolean;
-  /** Of the release being served; null: none, or one that cannot be read. */
+  /** Manifest of the release being served; null: there is none that can be read. */
   readonly previous: Manifest | null;
 }
 
 export interface PreparedPage {
-  /** To be switched to; null: nothing changed. */
+  /** The new release; null: nothing changed. */
   readonly manifest: Manifest | null;
   readonly asOf: EpochMs;
   readonly summary: PageSummary;
-  /** What it has to tell; null: nobody is told. */
+  /** Updates to send notices about; null: none. */
   readonly news: PageNews | null;
-  /** When to look again even if nothing happens. */
+  /** Time at which the page must be looked at again even if nothing happens. */
   readonly dueAt: number;
   readonly filesDrawn: number;
   readonly filesTotal: number;
-  /** Whether files of it wait. */
+  /** Whether some files were left for later. */
   readonly hasWaiting: boolean;
 }
 
-/** What the index of pages shows of a page, beside its definition. */
+/** What the index of pages shows about a page, besides its definition. */
 export type PageSummary = Pick<PageModel, 'state' | 'since' | 'asOf'>;
 
-/** What a release keeps beside its files. */
+/** Contents of `data.json`. */
 export interface ReleaseData {
   readonly summary: PageSummary;
   /** For `api/now.json`. */
@@ -62,11 +62,11 @@ export interface PageReleaseDeps extends PrepareControl {
   readonly renderer: VersionedRenderer;
   /** All files of a page. */
   readonly filesOf: (model: PageModel, page: ResolvedPage) => readonly FileEntry[];
-  /** Plain data that the server draws on demand from. */
+  /** Plain data from which the server draws badges on demand. */
   readonly dataOf: (model: PageModel, page: ResolvedPage) => unknown;
 }
 
-/** Prepares a page; whoever asked for it decides whether it is switched to. */
+/** Prepares a release of a page. The caller decides whether to switch to it. */
 export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promise<PreparedPage> {
   const inputs = await loadPageInputs(deps.store, task.state, task.page);
   const { model, eventKey } = modelFor(inputs, task);
@@ -98,12 +98,16 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     previous: task.previous,
     draw: { renderer: deps.renderer, priorities },
   });
-  // What a release left for later is with whoever made it; only a first look takes up what another process left.
+  // The process that made a release also renders what it left for later. Only the first look of another process takes that
+  // over.
   const isNothingNew = manifest === null && !task.comparesAll;
   return { ...prepared, manifest, filesDrawn, filesTotal: entries.length, hasWaiting: hasWaiting && !isNothingNew };
 }
 
-/** News is shown as of now; without any, figures are computed to the last heartbeat, so that a pass without news rewrites nothing. */
+/**
+ * News is shown as of now. Without news, figures are computed up to the last heartbeat, so that a pass without news rewrites
+ * nothing.
+ */
 export function modelFor(
   inputs: UndatedInputs,
   task: Pick<PageTask, 'page' | 'priority' | 'previous'> & { readonly state: Pick<SiteState, 'now'> },
@@ -116,11 +120,14 @@ export function modelFor(
   const eventKey = eventKeyOf(model, task.page);
   if (previous === null || previous.eventKey !== eventKey) return { model, eventKey };
   const resting = modelAsOf(inputs, restingAsOf(now, previous));
-  // Where nobody looked for a while, the last heartbeat lies in a hole, and what is known again now was not known then.
+  // If no process looked for a while, the last heartbeat lies in a gap in the data, and the states at that time were unknown.
   return eventKeyOf(resting, task.page) === eventKey ? { model: resting, eventKey } : { model, eventKey };
 }
 
-/** The last heartbeat, or the news of the release being served if that is later; a release of the future (the clock was set back) does not count. */
+/**
+ * Returns the last heartbeat, or the time of the served release's news if that is later. If that lies in the future, the clock
+ * was set back, and it is ignored.
+ */
 function restingAsOf(now: EpochMs, previous: Manifest): EpochMs {
   const heartbeat = heartbeatBefore(now, previous.slug);
   return previous.asOf > now ? heartbeat : toEpochMs(Math.max(heartbeat, previous.asOf));
@@ -139,8 +146,8 @@ interface DrawnFrom {
 }
 
 /**
- * Something happened, no heartbeat is due and nothing was taken away; what names a thing that is to be seen no more is
- * never left for later, nor is what was drawn for those behind another gate, or behind one that is gone.
+ * Whether long-term figures can wait: there is news, no heartbeat is due, and no file disappears. Files that mention removed
+ * things are never left for later, nor are files that were rendered for other access rules.
  */
 function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, access, entries }: DrawnFrom): boolean {
   if (comparesAll || previous === null || previous.access !== access) return false;
@@ -164,7 +171,7 @@ export interface EntriesInput extends Omit<ReleaseInput, 'files' | 'data'> {
   readonly data: () => string;
 }
 
-/** Draws what changed of a release and writes it; no manifest when it would be the previous one. */
+/** Renders the changed files of a release and writes it. Returns no manifest if the release would equal the previous one. */
 export async function releaseOf(
   deps: Pick<PageReleaseDeps, 'disk' | 'folders' | 'nextNumber'>,
   input: EntriesInput,
@@ -184,14 +191,14 @@ export async function releaseOf(
     files.every((file) => file.drawn === null && file.key === previous.files[file.path]?.key);
   if (isSame) return { manifest: null, filesDrawn, hasWaiting };
   try {
-    // To one that is the same in every byte nobody needs to go back either.
+    // A release with the same bytes isn't worth rolling back to.
     const isNew = draw.priorities.includes('immediate') && !hasSameFiles;
     const completes = isNew ? null : (previous?.number ?? null);
     const manifest = await writeRelease(deps, { ...rest, completes, files, data: data() }, previous);
     return { manifest, filesDrawn, hasWaiting };
   } catch (error) {
     if (!(error instanceof DamagedReleaseError)) throw error;
-    // Nothing of the last release can be relied on, so everything is drawn anew.
+    // The last release is damaged, so every file is rendered again.
     return releaseOf(deps, input, {
       previous: null,
       draw: { ...draw, priorities: draw.priorities.includes('immediate') ? draw.priorities : PRIORITIES },

@@ -1,6 +1,6 @@
-/** Whether a drawn file can be what its type says. A broken one is never switched live. */
+/** Checks that a rendered file looks like its content type. A broken file is never published. */
 
-/** By content type, without parameters: what every such file begins and ends with. */
+/** How every file of a content type begins and ends. */
 const FRAMES: Readonly<Record<string, readonly [begin: RegExp, end: RegExp]>> = {
   'text/html': [/^<!doctype html>\s*<html[\s>]/i, /<\/html>\s*$/i],
   'image/svg+xml': [/^(<\?xml[^>]*>\s*)?<svg[\s>]/, /<\/svg>\s*$/],
@@ -9,12 +9,12 @@ const FRAMES: Readonly<Record<string, readonly [begin: RegExp, end: RegExp]>> = 
   'application/xml': [/^<\?xml[^>]*>\s*</, />\s*$/],
   'text/calendar': [/^BEGIN:VCALENDAR\r\n/, /END:VCALENDAR\r\n$/],
 };
-/** Enough of both ends for a frame. */
+/** How much of each end is checked. */
 const END_BYTES = 256;
 const PNG_BEGIN = Buffer.from('89504e470d0a1a0a', 'hex');
 const PNG_END = Buffer.from('49454e44ae426082', 'hex');
 
-/** What is wrong with a body, to be said after its path; null when nothing is. */
+/** Describes what is wrong with a body, to follow its path in a message; null: nothing. */
 export function faultOfBody(contentType: string, body: Uint8Array): string | null {
   if (body.length === 0) return 'came out empty';
   const type = contentType.split(';', 1)[0]?.trim() ?? '';

@@ -1,4 +1,4 @@
-/** Removes what no release needs any more, and what a crash left half written. */
+/** Removes releases and folders that are no longer needed, and what a crash left half written. */
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,9 @@ import {
 } from './folders.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 
-/** A page whose links would be a mixture must stay reachable for whoever loaded the last one, and for `rollback`. */
+/**
+ * Visitors who loaded the previous release must still be able to follow its links, and `rollback` needs releases to go back to.
+ */
 export const RELEASES_KEPT = 5;
 
 interface Place {
@@ -24,9 +26,9 @@ interface Place {
 }
 
 /**
- * Keeps the last releases of a page, the one being served among them, and the folders that they share.
+ * Keeps the last releases of a page, including the one being served, and the folders that they share.
  *
- * @param manifestOf gives manifests that are known already; others are read
+ * @param manifestOf returns manifests that are already known; others are read
  */
 export function prune(
   { disk, folders }: Place,
@@ -34,7 +36,7 @@ export function prune(
   manifestOf: (number: number) => Manifest | null = (number) => readManifest(folders, slug, number),
 ): void {
   const pool = poolFolder(folders, slug);
-  // Looked at first: a writer that begins meanwhile claims its number before it makes folders.
+  // Listed first: a writer that starts in the meantime claims its number before it creates folders.
   const pooled = namesIn(pool);
   const current = currentNumber(folders, slug);
   const numbers = releaseNumbers(folders, slug);
@@ -42,15 +44,15 @@ export function prune(
   const old = new Set(outdated(manifests, current));
   for (const number of old) disk.remove(releaseFolder(folders, slug, number));
   const kept = [...manifests].filter(([number]) => !old.has(number)).map(([, manifest]) => manifest);
-  // Of a kept release that cannot be read nobody knows which folders it links to.
+  // If a kept release can't be read, it is unknown which folders it links to.
   if (kept.includes(null)) return;
   const needed = new Set(kept.flatMap((manifest) => Object.values(manifest?.folders ?? {})));
   for (const id of pooled) if (!needed.has(id)) disk.remove(join(pool, id));
 }
 
 /**
- * Those beyond the number that is kept. A release that a later one only completed, with the figures and pictures that the
- * news had left, is nothing to go back to; but the one before the one being served stays, for whoever is just reading it.
+ * Returns the releases to remove. A release that a later one only completed isn't worth going back to. The one right before the
+ * served release stays, because visitors may still be reading it.
  */
 function outdated(manifests: ReadonlyMap<number, Manifest | null>, current: number | null): number[] {
   const numbers = [...manifests.keys()];
@@ -62,14 +64,14 @@ function outdated(manifests: ReadonlyMap<number, Manifest | null>, current: numb
   return [...completed, ...others.slice(0, Math.max(0, others.length - (RELEASES_KEPT - 1)))];
 }
 
-/** Removes a release that was never switched to; folders that only it links to go at the next `prune`. */
+/** Removes a release that was never switched to. Folders that only it links to are removed by the next `prune`. */
 export function discardRelease({ disk, folders }: Place, { slug, number }: Pick<Manifest, 'slug' | 'number'>): void {
   disk.remove(releaseFolder(folders, slug, number));
 }
 
 /**
- * Removes what a crash left half written: releases without a manifest, everything of a page that was never switched to,
- * links never renamed. To be called by whoever alone publishes.
+ * Removes what a crash left half written: releases without a manifest, everything of a page that was never switched to, and
+ * links that were never renamed. Only the process that holds the publishing lease may call this.
  */
 export function removeOrphans({ disk, folders }: Place): void {
   for (const site of [folders.publicSite, folders.privateSite])

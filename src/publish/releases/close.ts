@@ -1,4 +1,7 @@
-/** Takes what is public and must not be any more out of reach, before anything else is done: links only, nothing is drawn. */
+/**
+ * Removes public links to pages that are no longer public, before anything else happens. Changes links only and renders
+ * nothing.
+ */
 
 import type { Disk } from './disk.ts';
 import { publishedSlugs, type ReleaseFolders, SITE_SLUG, servedRelease } from './folders.ts';
@@ -6,17 +9,17 @@ import { readData } from './manifest.ts';
 import { closeFolder } from './modes.ts';
 import { hideFromPublic } from './switch.ts';
 
-/** What the site's own release keeps beside its files. */
+/** Contents of `data.json` in the site's own release. */
 export interface SiteReleaseData {
-  /** Slugs of the pages that its files tell of: its index, sitemap and llms.txt. */
+  /** Slugs of the pages that its files mention: in the index, sitemap and llms.txt. */
   readonly listed: readonly string[];
 }
 
 /**
- * Removes the public link of every page that is not open, and that of the site's own files where they tell of one: they
- * are published again without it. Costs a look at each link, whatever the pages hold.
+ * Removes the public link of every page that isn't public, and of the site's own files if they mention one; these are then
+ * published again without it. Checks each link once, whatever the size of the pages.
  *
- * @returns slugs that were public until now, the site's own among them
+ * @returns slugs that were public until now, possibly including the site's own
  */
 export async function closePages(
   place: { readonly disk: Disk; readonly folders: ReleaseFolders },
@@ -32,7 +35,10 @@ export async function closePages(
   return closing;
 }
 
-/** What the site's own files tell of; what cannot be read is taken to tell of what is nobody's. */
+/**
+ * Returns the pages that the site's own files mention. If that can't be read, they are treated as if they mentioned a page that
+ * isn't public.
+ */
 function listedSlugs(folders: ReleaseFolders): readonly string[] {
   const served = servedRelease(folders, SITE_SLUG);
   if (served === null) return [];

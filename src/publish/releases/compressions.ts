@@ -1,10 +1,10 @@
 /** The precompressed variants of a file: which there are, and what they are called on disk. */
 
-/** Best first: what a client that takes several is sent. */
+/** Best first, in the order in which clients get them. */
 export const COMPRESSIONS = ['br', 'zstd', 'gzip'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 
-/** A file as one of them. */
+/** A compressed file. */
 export interface Variant {
   readonly encoding: Compression;
   readonly bytes: Uint8Array;
@@ -20,7 +20,7 @@ const BYTES_MIN = 1_024;
 const TEXT =
   /^(text\/|image\/svg\+xml|application\/(json|feed\+json|atom\+xml|rss\+xml|xml|javascript|schema\+json|manifest\+json))/;
 
-/** Whether variants of such a file pay. */
+/** Whether compressing a file of this type and size is worthwhile. */
 export function isWorthCompressing(contentType: string, bytes: number): boolean {
   return bytes >= BYTES_MIN && TEXT.test(contentType);
 }

@@ -1,4 +1,4 @@
-/** The few things that publishing does to a disk; whoever wants to see what happens when one of them fails wraps it. */
+/** The disk operations of publishing. Tests wrap them to see what happens when one fails. */
 
 import {
   chmodSync,
@@ -17,9 +17,9 @@ import { promisify } from 'node:util';
 import { syncFileSystemOf } from './sync-file-system.ts';
 
 export interface Disk {
-  /** Makes a folder and those above it, all with this mode; default: their owner's only. */
+  /** Creates a folder and its parents, all with this mode; default: only the owner has access. */
   readonly makeFolder: (path: string, mode?: number) => void;
-  /** Makes one folder; fails when it is there. */
+  /** Creates one folder; fails if it exists. */
   readonly claimFolder: (path: string, mode?: number) => void;
   readonly setMode: (path: string, mode: number) => void;
   /** Gives an existing file another name. */
@@ -27,27 +27,27 @@ export interface Disk {
   readonly symlink: (target: string, path: string) => void;
   readonly rename: (from: string, to: string) => void;
   readonly unlink: (path: string) => void;
-  /** Removes a file or a whole folder, if it is there. */
+  /** Removes a file or a whole folder, if it exists. */
   readonly remove: (path: string) => void;
-  /** Begins a number of writes that are made durable together. */
+  /** Starts a batch of writes that are made durable together. */
   readonly batch: () => Batch;
-  /** Returns once the names in a folder are on disk. */
+  /** Resolves once the names in a folder are on disk. */
   readonly syncFolder: (path: string) => Promise<void>;
 }
 
-/** Files written one by one and made durable all at once, since that is many times as quick. */
+/** Files that are written one by one and made durable together, which is many times as fast. */
 export interface Batch {
-  /** Writes a new file whole; default mode: its owner's only. */
+  /** Writes a new file; default mode: only the owner has access. */
   readonly write: (path: string, bytes: Uint8Array, mode?: number) => void;
-  /** Notes a folder whose names changed. */
+  /** Adds a folder whose names changed. */
   readonly touch: (folder: string) => void;
-  /** Returns once everything is on disk. A failure means that nothing can be said of any of it. */
+  /** Resolves once everything is on disk. After a failure, any of it may be missing. */
   readonly flush: () => Promise<void>;
-  /** Lets go of what is still open. */
+  /** Closes what is still open. */
   readonly close: () => void;
 }
 
-/** More than these are not kept open one by one; the whole file system is asked to write instead. */
+/** Above this number of open files, the whole file system is synced instead. */
 const OPEN_FILES_MAX = 200;
 const OWNER_FOLDER = 0o700;
 const OWNER_FILE = 0o600;
@@ -77,7 +77,7 @@ export const DISK: Disk = {
 function createBatch(): Batch {
   const open: number[] = [];
   const folders = new Set<string>();
-  /** Written and closed again, because there were too many. */
+  /** Files that were closed after writing, because too many would be open. */
   const closed: string[] = [];
 
   const closeAll = (): void => {

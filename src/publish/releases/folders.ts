@@ -16,7 +16,7 @@ export interface ReleaseFolders {
   readonly releases: string;
   readonly publicSite: string;
   readonly privateSite: string;
-  /** A file: what the last process published. */
+  /** File with the record of what the last process published. */
   readonly published: string;
 }
 
@@ -48,18 +48,18 @@ export function poolFolder(folders: ReleaseFolders, slug: string): string {
   return join(folders.releases, slug, 'folders');
 }
 
-/** In the folder of a release: variants until they are put beside its files. */
+/** Folder within a release that holds new variants until they are moved next to its files. */
 export const NEXT_FOLDER = 'next';
 
-/** What the link of a page says: which release is served, and on which side of the gate. */
+/** What a page's link tells: which release is served, and whether it is public. */
 export interface ServedRelease {
   readonly number: number;
   readonly isPublic: boolean;
 }
 
 /**
- * The release that is being served, from the link itself; null when none is. Both sides have one only while a page comes
- * out from behind its gate: going behind one, the public link goes first.
+ * Reads the served release from the link itself; null: none. Both sides have a link only while a page becomes public; when it
+ * becomes private, the public link is removed first.
  */
 export function servedRelease(folders: ReleaseFolders, slug: string): ServedRelease | null {
   for (const [site, isPublic] of [
@@ -74,7 +74,7 @@ export function servedRelease(folders: ReleaseFolders, slug: string): ServedRele
       );
       if (Number.isInteger(number)) return { number, isPublic };
     } catch {
-      // No link there: the page is not published on this side.
+      // No link: the page isn't published on this side.
     }
   }
   return null;
@@ -85,7 +85,7 @@ export function currentNumber(folders: ReleaseFolders, slug: string): number | n
   return servedRelease(folders, slug)?.number ?? null;
 }
 
-/** Those of these pages of which no release is served, in the order in which they are named. */
+/** Returns the pages without a served release, in the given order. */
 export function unpublishedOf(folders: ReleaseFolders, slugs: readonly string[]): readonly string[] {
   return slugs.filter((slug) => currentNumber(folders, slug) === null);
 }

@@ -1,6 +1,6 @@
 /**
- * A page that is held stays on the release that it is served from, whatever news there is, until an operator lets it go.
- * Kept beside its releases, so that it goes with the page and outlives a restart.
+ * An operator can hold a page: it stays on its release, whatever news there is, until the hold is released. The hold is stored
+ * next to the releases, so it survives a restart and is removed with the page.
  */
 
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ interface Place {
 
 const fileOf = (folders: ReleaseFolders, slug: string): string => join(folders.releases, slug, 'held');
 
-/** Holds a page on a release that it is being served from. Under the publishing lease. */
+/** Holds a page on the release being served. The caller holds the publishing lease. */
 export async function hold({ disk, folders }: Place, slug: string, number: number): Promise<void> {
   const file = fileOf(folders, slug);
   const batch = disk.batch();
@@ -28,7 +28,10 @@ export async function hold({ disk, folders }: Place, slug: string, number: numbe
   }
 }
 
-/** Ends the hold of a page; whether there was one. */
+/**
+ * Ends the hold of a page.
+ * @returns whether there was one
+ */
 export function letGo({ disk, folders }: Place, slug: string): boolean {
   const wasHeld = heldRelease(folders, slug) !== null;
   disk.remove(fileOf(folders, slug));
@@ -36,8 +39,8 @@ export function letGo({ disk, folders }: Place, slug: string): boolean {
 }
 
 /**
- * The release that a page is held on; null: it is not held. A hold ends with its release: when the page went behind a
- * gate, came out from behind one or was taken down meanwhile, that release is not what may be shown.
+ * Returns the release that a page is held on; null: none. A hold ends when the page becomes private or public or is removed,
+ * because the release was made for other visitors.
  */
 export function heldRelease(folders: ReleaseFolders, slug: string): number | null {
   try {

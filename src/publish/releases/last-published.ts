@@ -1,4 +1,4 @@
-/** What is on disk to be served while nobody can be asked what pages there are. */
+/** Finds pages on disk that can be served while the database can't be read. */
 
 import type { Config } from '../../config/load.ts';
 import { statedAccess } from '../../model/access.ts';
@@ -10,10 +10,7 @@ export interface LastPublished {
   readonly customDomain: string | null;
 }
 
-/**
- * The pages that were public when they were last published, and that the configuration does not put behind a gate or take
- * back.
- */
+/** Returns the pages that were public when last published, unless the configuration makes them private or unpublished. */
 export function lastPublicPages(folders: ReleaseFolders, pages: Config['pages']): readonly LastPublished[] {
   return publishedSlugs(folders).flatMap((slug) => {
     const served = servedRelease(folders, slug);
@@ -26,7 +23,7 @@ export function lastPublicPages(folders: ReleaseFolders, pages: Config['pages'])
   });
 }
 
-/** Whether the configuration by itself, whatever an upstream says besides, leaves a page open to everybody. */
+/** Whether the configuration alone, without any upstream, leaves a page public. */
 export function isOpenAsConfigured({
   access_type: type,
   password,

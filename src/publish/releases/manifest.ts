@@ -12,15 +12,15 @@ const FileRecordSchema = z.preprocess(
   (record) =>
     typeof record === 'object' && record !== null && 'twins' in record ? { ...record, variants: record.twins } : record,
   z.object({
-    /** Digest of what it is made from: its inputs, and everything that draws its kind. */
+    /** Digest of what it is made from: its inputs, and the code that renders its kind. */
     key: z.string(),
     sha256: z.string(),
     bytes: z.number(),
     contentType: z.string(),
     csp: z.string().nullable(),
-    /** Where it leads, below the page; absent: it is not a redirect. */
+    /** Target of a redirect, below the page; absent: not a redirect. */
     location: z.string().optional(),
-    /** The smaller variants that lie beside it; null: they are not made yet. */
+    /** Compressed variants next to the file; null: not made yet. */
     variants: z.array(z.enum(COMPRESSIONS)).nullable(),
   }),
 );
@@ -33,10 +33,10 @@ const ManifestSchema = z.object({
   access: z.enum(['public', 'password', 'email-domain']),
   /** Instant the figures are computed to, epoch ms. */
   asOf: z.number(),
-  /** Digest of everything whose change is an event: states, incidents, maintenances, definitions, settings. */
+  /** Digest of everything that counts as news: states, incidents, maintenances, definitions, settings. */
   eventKey: z.string(),
   customDomain: z.string().nullable(),
-  /** The release of the same news that this one only completes, with what that had left for later; null: none. */
+  /** Number of the release that this one only completes with deferred files; null: none. */
   completes: z.number().nullable().default(null),
   /** Files by path, as in addresses. */
   files: z.record(z.string(), FileRecordSchema),
@@ -50,7 +50,7 @@ export type ReleaseAccess = Manifest['access'];
 
 export const MANIFEST_FILE = 'manifest.json';
 
-/** A manifest and the digest of its bytes: two releases of one digest have the same files. */
+/** A manifest and the digest of its bytes. The same digest means the same files. */
 export interface IdentifiedManifest {
   readonly manifest: Manifest;
   readonly digest: string;
@@ -66,7 +66,7 @@ export function identifyManifest(folders: ReleaseFolders, slug: string, number: 
   }
 }
 
-/** A manifest as it came from elsewhere; null: it is none. */
+/** Parses a manifest from elsewhere; null: it isn't one. */
 export function parseManifest(bytes: Uint8Array): Manifest | null {
   try {
     return ManifestSchema.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data ?? null;
@@ -86,12 +86,12 @@ export function currentManifest(folders: ReleaseFolders, slug: string): Manifest
   return number === null ? null : readManifest(folders, slug, number);
 }
 
-/** What a release draws on demand from, as it was written. Throws when it is missing or damaged. */
+/** Reads the `data.json` of a release. Throws if it is missing or damaged. */
 export function readData(folders: ReleaseFolders, slug: string, number: number): unknown {
   return JSON.parse(readFileSync(dataFile(folders, slug, number), 'utf8'));
 }
 
-/** The same, and throws when it is not what the manifest names. */
+/** The same, and throws if it doesn't match the manifest. */
 export function readNamedData(folders: ReleaseFolders, { slug, number, dataSha256 }: Manifest): unknown {
   const bytes = readFileSync(dataFile(folders, slug, number));
   if (hash('sha256', bytes, 'hex') !== dataSha256)
@@ -104,8 +104,8 @@ function dataFile(folders: ReleaseFolders, slug: string, number: number): string
 }
 
 /**
- * Where each file of a release, and each link to a folder of it, really is: the same for every release that shares the
- * folder. Made for paths asked for by the thousand a second.
+ * Returns a function that resolves paths of a release to real places on disk, which are the same for every release that shares
+ * a folder. It is fast enough to be called for every request.
  */
 export function filePlaces(
   folders: ReleaseFolders,

@@ -1,6 +1,6 @@
 /**
- * Who else on this machine may read what is published. What is behind a gate, and what the server draws from, is its
- * owner's only, whatever the umask; public files are for a web server, as far as the umask lets it.
+ * File permissions. Private files, and the data that the server renders from, are readable by the owner only, whatever the
+ * umask. Web servers can read public files as far as the umask allows.
  */
 
 import { lstatSync, readdirSync } from 'node:fs';
@@ -25,7 +25,7 @@ export interface Modes {
 
 const PRIVATE: Modes = { folder: 0o700, file: 0o600 };
 const PUBLIC: Modes = { folder: 0o755, file: 0o644 };
-/** Names in it can be gone through and not listed: those of gated pages are nobody's business. */
+/** Others can enter this folder but not list it, because it would reveal the names of private pages. */
 const UNLISTED = 0o711;
 const OF_OTHERS = 0o077;
 
@@ -34,14 +34,14 @@ interface Place {
   readonly folders: ReleaseFolders;
 }
 
-/** What files and folders are made with, and what they get where they are there already. */
+/** Modes for new files and folders; existing ones are changed to them. */
 export function modesOf(isPublic: boolean): Modes {
   if (!isPublic) return PRIVATE;
   const mask = process.umask();
   return { folder: PUBLIC.folder & ~mask, file: PUBLIC.file & ~mask };
 }
 
-/** Makes the folders of a page that its releases are in; those that are there get the modes too. */
+/** Creates the folders that contain a page's releases; existing ones get the modes too. */
 export function makePageFolders({ disk, folders }: Place, slug: string, modes: Modes): void {
   disk.makeFolder(folders.releases, UNLISTED);
   for (const folder of [join(folders.releases, slug), poolFolder(folders, slug)]) {
@@ -50,12 +50,12 @@ export function makePageFolders({ disk, folders }: Place, slug: string, modes: M
   }
 }
 
-/** Lets nobody else into anything of a page, by its outermost folder: what is in it follows with its next release. */
+/** Closes the outermost folder of a page to others. The modes inside follow with its next release. */
 export function closeFolder({ disk, folders }: Place, slug: string): void {
   disk.setMode(join(folders.releases, slug), PRIVATE.folder);
 }
 
-/** Sets what a release shares with those before it to the modes it needs. For one that changes sides. */
+/** Sets the modes of everything that a release shares with earlier ones. Needed when a page becomes private or public. */
 export function setModes({ disk, folders }: Place, manifest: Manifest): void {
   const { slug, number, access } = manifest;
   if (access !== 'public') {
@@ -72,7 +72,7 @@ export function setModes({ disk, folders }: Place, manifest: Manifest): void {
     for (const suffix of ['', ...(variants ?? []).map(suffixOf)]) disk.setMode(placeOf(path) + suffix, modes.file);
 }
 
-/** Takes away what versions before this one, another umask or a restored copy left open. */
+/** Tightens permissions that an earlier version, another umask or a restored copy left open. */
 export function closeGated(place: Place): void {
   const { disk, folders } = place;
   if (isOpen(folders.releases)) disk.setMode(folders.releases, UNLISTED);
@@ -83,7 +83,7 @@ export function closeGated(place: Place): void {
   }
 }
 
-/** Folders of gated pages that other users of this machine can enter. */
+/** Returns folders of private pages that other users of this machine can enter. */
 export function openGated(folders: ReleaseFolders): string[] {
   return publishedSlugs(folders)
     .filter((slug) => servedRelease(folders, slug)?.isPublic === false)
@@ -91,7 +91,7 @@ export function openGated(folders: ReleaseFolders): string[] {
     .filter(isOpen);
 }
 
-/** The outermost folder first, since it closes all that is in it. */
+/** The outermost folder comes first, because it closes everything in it. */
 function closeTree(disk: Disk, folder: string): void {
   disk.setMode(folder, PRIVATE.folder);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -1,6 +1,6 @@
 /**
- * One publisher at a time for one data folder. Whoever publishes holds a lease; a switch is made inside a transaction
- * that sees that it is still held, so that a publisher which was paused and wakes up late changes nothing.
+ * Lets only one process publish into a data folder. It holds a lease, and switches releases inside a transaction that checks
+ * the lease. A publisher that was paused and wakes up late therefore changes nothing.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -21,20 +21,23 @@ export interface PublishLeaseDeps {
   readonly folders: ReleaseFolders;
   readonly now: () => EpochMs;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Of this process; default: its own for each task. */
+  /** The leases of this process; default: new ones for each task. */
   readonly leases?: Leases;
 }
 
 /** The right to switch releases. */
 export interface Fence {
-  /** Does `task` if the lease is still ours. @throws PUBLISH_FAILED when another publisher has taken over */
+  /**
+   * Runs `task` if this process still holds the lease.
+   * @throws PUBLISH_FAILED when another publisher has taken over
+   */
   readonly pass: (task: () => Promise<void>) => Promise<void>;
 }
 
 /**
- * Runs `task` while this process alone publishes into the data folder; waits for another to end first.
+ * Runs `task` while holding the lease of the data folder. Waits for another process to finish first.
  *
- * @throws PUBLISH_FAILED when the other one does not end
+ * @throws PUBLISH_FAILED when the other one does not finish
  */
 export async function withPublishLease<Result>(
   deps: PublishLeaseDeps,
@@ -73,7 +76,7 @@ async function waitForLease({ folders, now, sleep }: PublishLeaseDeps, leases: L
   }
 }
 
-/** What tells this data folder from others that share the database: one node's is not another's. */
+/** Id of this data folder. Nodes that share a database have different folders, and each needs a lease of its own. */
 function folderId(folders: ReleaseFolders): string {
   const file = join(dirname(folders.releases), 'folder-id');
   if (!existsSync(file)) {

@@ -1,4 +1,4 @@
-/** Serves an earlier release of a page again. It lasts until the page is published anew: by its next news, or its next heartbeat. */
+/** Serves an earlier release of a page again, until the page is published anew: with its next news or heartbeat. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,18 +14,19 @@ import { switchTo } from './switch.ts';
 
 export interface Rollback {
   readonly slug: string;
-  /** What is served again; null: the newest that can be, of those before the one being served. */
+  /** Number of the release to serve; null: the newest suitable one before the served release. */
   readonly release: number | null;
-  /** True: the page stays on it, whatever news there is. Default: false, which ends a hold. */
+  /** True: hold the page on it, whatever news there is. Default: false, which ends a hold. */
   readonly isHeld?: boolean;
 }
 
 /**
- * Switches to a release that is still on disk, every file of it checked first, and made for the gate that the page has.
+ * Switches to a release that is still on disk, after checking every file of it. It must have been made for the page's current
+ * access rules.
  *
  * @returns its manifest
- * @throws NOT_FOUND when there is no such page or release, or none that can be served; PUBLISH_FAILED when it cannot be
- *   switched to; what was served is still served
+ * @throws NOT_FOUND when there is no such page or release, or none that can be served; PUBLISH_FAILED when the switch fails.
+ * The release that was served stays online
  */
 export async function rollbackTo(
   deps: PublishLeaseDeps & { readonly disk?: Disk },
@@ -36,7 +37,7 @@ export async function rollbackTo(
     const served = servedRelease(folders, slug);
     if (served === null) throw notFound(slug, 'nothing of it is published');
     const numbers = releaseNumbers(folders, slug);
-    // The same news without its figures and pictures is no step back.
+    // A release without its figures and images has the same news, so it isn't an earlier state.
     const completed = readManifest(folders, slug, served.number)?.completes ?? null;
     const wanted =
       release === null
@@ -52,7 +53,7 @@ export async function rollbackTo(
           ? 'no earlier release can be served'
           : `release ${release} is gone, damaged, or was made for different access rules`,
       );
-    // What it shares with releases of the other side of a gate may have their modes.
+    // If the page became private or public in between, shared files may have the modes of the other side.
     setModes({ disk, folders }, manifest);
     await fence.pass(() => switchTo({ disk, folders }, { slug, number: manifest.number, isPublic: served.isPublic }));
     if (isHeld) await hold({ disk, folders }, slug, manifest.number);
@@ -61,7 +62,7 @@ export async function rollbackTo(
   });
 }
 
-/** A page behind a gate shows nothing that was drawn for everybody, and the other way round. */
+/** A private page never shows a release that was made as public, and the other way round. */
 function isForGate({ access }: Manifest, isPublic: boolean): boolean {
   return (access === 'public') === isPublic;
 }

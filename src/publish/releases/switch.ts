@@ -1,4 +1,4 @@
-/** Which release of a page is served: one rename of one link. */
+/** Switches the served release of a page by renaming one link. */
 
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -6,7 +6,7 @@ import type { Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders } from './folders.ts';
 import { modesOf } from './modes.ts';
 
-/** What a link is to point at. */
+/** What a link should point to. */
 export interface Switch {
   readonly slug: string;
   readonly number: number;
@@ -14,8 +14,8 @@ export interface Switch {
 }
 
 /**
- * Makes the release the one being served. Going behind a gate, the public link goes first, so that nothing of the page
- * stays reachable; coming out from behind one, the private link goes last.
+ * Serves a release. When a page becomes private, the public link is removed first, so that nothing stays reachable. When it
+ * becomes public, the private link is removed last.
  */
 export async function switchTo(
   { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
@@ -35,7 +35,7 @@ export async function switchTo(
   if (isPublic) await removeLink(disk, otherSite, slug);
 }
 
-/** Takes the public link of a page away; what it led to stays on disk, unreachable. */
+/** Removes the public link of a page. Its files stay on disk, unreachable. */
 export async function hideFromPublic(
   { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
   slug: string,
@@ -43,7 +43,7 @@ export async function hideFromPublic(
   await removeLink(disk, folders.publicSite, slug);
 }
 
-/** Takes a page out of what is served; its releases go too. */
+/** Removes a page and its releases. */
 export async function withdraw(
   { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
   slug: string,
@@ -52,7 +52,7 @@ export async function withdraw(
   disk.remove(join(folders.releases, slug));
 }
 
-/** What a link is called until it is renamed. */
+/** Temporary name of a link until it is renamed. */
 function nextLinkName(slug: string): string {
   return `.${slug}.next`;
 }

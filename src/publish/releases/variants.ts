@@ -1,6 +1,6 @@
 /**
- * Compressed variants of a release, made once it is served: they save bytes, and news does not wait for them. Until then a
- * file is served as it is.
+ * Compressed variants of a release. They only save bytes, so they are made once the release is served. Until then, files are
+ * served uncompressed.
  */
 
 import { dirname, join } from 'node:path';
@@ -16,11 +16,11 @@ export function withoutVariants({ files }: Manifest): string[] {
 }
 
 /**
- * Puts variants beside the files of a release, in place of those that are there, and then names them in its manifest:
- * what it names is on disk.
+ * Writes variants next to the files of a release, replacing old ones, and then names them in its manifest. The manifest
+ * therefore never names a missing variant.
  *
- * @param made by path; none in a list: the file is served as it is
- * @returns the manifest by now; null when somebody else is at it, or the release was cleared away meanwhile
+ * @param made variants by path; an empty list: the file is served uncompressed
+ * @returns the new manifest; null when another process is writing variants, or the release was removed
  */
 export async function writeVariants(
   { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
@@ -61,7 +61,7 @@ export async function writeVariants(
   }
 }
 
-/** Null: they are all named as they are. */
+/** Returns the changed records; null: none changed. */
 function recordsWith(
   { files }: Manifest,
   made: ReadonlyMap<string, readonly Variant[]>,

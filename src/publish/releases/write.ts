@@ -1,4 +1,4 @@
-/** Writes a release beside the last one: what changed is written, what did not is shared. Nothing is served by it yet. */
+/** Writes a release next to the last one: changed files are written, unchanged ones are shared. It isn't served yet. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -13,11 +13,11 @@ import { type Modes, makePageFolders, modesOf, setModes } from './modes.ts';
 /** One file to be in the release. */
 export type ReleaseFile = { readonly path: string; readonly drawn: DrawnFile } | KeptFile;
 
-/** That of the last release, as it is. */
+/** Keep the file of the last release. */
 interface KeptFile {
   readonly path: string;
   readonly drawn: null;
-  /** What it would be made from by now; default: what it was made from. */
+  /** Its new key, if the inputs changed but the bytes didn't; default: the old key. */
   readonly key?: string;
 }
 
@@ -42,7 +42,7 @@ export interface ReleaseInput {
   readonly data: string;
 }
 
-/** The last release is not on disk as its manifest says, so nothing can be taken over from it. */
+/** The last release doesn't match its manifest, so no file can be taken from it. */
 export class DamagedReleaseError extends Error {
   constructor(path: string, cause: unknown) {
     super(`${path} of the last release is missing or damaged`, { cause });
@@ -64,17 +64,17 @@ interface Writing {
   readonly folders: ReleaseFolders;
   readonly input: ReleaseInput;
   readonly previous: Manifest | null;
-  /** Where the last release has a file or a link to a folder. Asked only for what it has. */
+  /** Resolves a path of the last release. Only called for paths that it has. */
   readonly lastPlaceOf: (path: string) => string;
   readonly number: number;
   readonly modes: Modes;
 }
 
 /**
- * Writes the release and checks it against its manifest; it is on disk when this resolves. What is left of one that
- * fails is removed.
+ * Writes the release and checks it against its manifest. When this resolves, it is on disk. If it fails, what was written is
+ * removed.
  *
- * @throws DamagedReleaseError when files of `previous` are gone; any other error when the disk refuses
+ * @throws DamagedReleaseError when files of `previous` are missing; other errors come from the disk
  */
 export async function writeRelease(
   { disk, folders, nextNumber }: ReleasePlace,
@@ -110,17 +110,17 @@ function isGated({ access }: Pick<ReleaseInput, 'access'>): boolean {
   return access !== 'public';
 }
 
-/** Takes back what was written; what the disk refuses to remove is an orphan for the next start. */
+/** Removes what was written. What can't be removed is cleaned up at the next start. */
 function discard({ disk, folders, input, number }: Writing, made: readonly string[]): void {
   try {
     for (const folder of made) disk.remove(folder);
     disk.remove(releaseFolder(folders, input.slug, number));
   } catch {
-    // The reason of the failure matters more than what it leaves behind.
+    // The original error matters more than leftovers.
   }
 }
 
-/** The next number, above all that are on this disk; folders of others that a crash left in the pool among them. */
+/** Returns the next number, above all on this disk, including folders that a crash left behind. */
 async function claimNumber(
   { disk, folders, nextNumber }: ReleasePlace,
   { slug, after, mode }: { slug: string; after: number; mode: number },
@@ -140,7 +140,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
   const files: Record<string, FileRecord> = {};
   const ids: Record<string, string> = {};
   let folderCount = 0;
-  // Deepest first, so that what a folder links to is there before it.
+  // Deepest first, so that a folder's link targets exist before it.
   for (const [path, node] of [...tree].toReversed()) {
     const target =
       path === ''
@@ -186,7 +186,7 @@ interface Folder {
   readonly children: string[];
 }
 
-/** Every folder by its path, `''` the root, each after the one it is in. */
+/** Every folder by its path (`''` is the root), parents first. */
 function treeOf(files: readonly ReleaseFile[]): ReadonlyMap<string, Folder> {
   const tree = new Map<string, Folder>([['', { files: [], children: [] }]]);
   const folderAt = (path: string): Folder => tree.getOrInsertComputed(path, begin);
@@ -228,15 +228,15 @@ function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRec
     contentType,
     csp,
     ...(location === undefined ? {} : { location }),
-    // Made once the release is served: news does not wait for what only saves bytes.
+    // Variants are made once the release is served, because news doesn't wait for them.
     variants: isWorthCompressing(contentType, body.length) ? null : [],
   };
 }
 
 /**
- * Makes the link by which a folder holds another. One that is as it was is taken over from the last release as the same
- * inode: a page of two hundred components has two hundred of them, and making and removing that many at each change is
- * what ext4 is slowest at. A system that gives symbolic links no second name gets a new one.
+ * Creates the link from a folder to a subfolder. An unchanged link is reused as a hard link to the same inode: a page of two
+ * hundred components has two hundred links, and creating and removing that many with each change is what ext4 is slowest at.
+ * File systems without hard links to symbolic links get a new one.
  */
 function linkFolder(
   { disk, folders, input, previous, lastPlaceOf }: Writing,
@@ -249,7 +249,7 @@ function linkFolder(
       disk.link(lastPlaceOf(child), place);
       return;
     } catch {
-      // It is made below, and where that fails too, the reason is told.
+      // Created below; if that fails too, its error is reported.
     }
   }
   disk.symlink(relative(target, join(poolFolder(folders, input.slug), id)), place);
@@ -274,7 +274,9 @@ function keptRecord(previous: Manifest | null, { path, key }: KeptFile): FileRec
   return key === undefined || key === record.key ? record : { ...record, key };
 }
 
-/** Reads back what this release wrote; what it shares was read back by the one that wrote it, so its size will do. */
+/**
+ * Reads back the files that this release wrote. For shared files, which an earlier release has read back, the size is enough.
+ */
 function verify({ folders, input, number }: Writing, manifest: Manifest): void {
   const root = filesFolder(folders, input.slug, number);
   if (!Object.hasOwn(manifest.files, 'index.html')) throw new Error('the release has no index.html');

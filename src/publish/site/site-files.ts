@@ -1,4 +1,4 @@
-/** The files of the site itself, beside its pages: what is at the root, 404, and what robots read. */
+/** The files of the site itself, besides its pages: the root, the 404 page, and files for crawlers. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,9 +25,9 @@ import { SCRIPT } from '../files/kinds/script.ts';
 import { INDEX_OF_PAGES, NOT_FOUND } from '../files/kinds/views.ts';
 import type { SiteFilesInput } from './site-release.ts';
 
-/** What other sites load to show a page's state; `docs/api.md` describes them. */
+/** Scripts that other sites load to show a page's state; `docs/api.md` describes them. */
 const EMBED_SCRIPTS = { 'embed.js': embedScript, 'embed-resize.js': (source: string) => source };
-/** Before the names of the site's logos, since a home page has its own at the root. */
+/** Prefix for the names of the site's logos, because a home page has its own logos at the root. */
 const SITE_LOGO = 'site-';
 const PUBLIC_FOLDER = join(import.meta.dirname, '../../../public');
 

@@ -1,4 +1,4 @@
-/** The site's own files: the index of pages, 404, and what robots read. */
+/** Publishes the site's own files: the index of pages, the 404 page, and files for crawlers. */
 
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ListedPage } from '../../views/site/index-of-pages.ts';
@@ -15,14 +15,14 @@ import type { Fence } from '../releases/publish-lease.ts';
 
 export interface SiteFilesInput {
   readonly site: SiteState['site'];
-  /** Every published page with what its last release says of itself. */
+  /** Every published page with the summary of its last release. */
   readonly pages: readonly ListedPage[];
 }
 
 export type SiteFilesOf = (site: SiteFilesInput) => readonly FileEntry[];
 
 export interface SitePublisher {
-  /** Publishes the site's own files if what they show of any page changed, or if they are due. Null: neither. */
+  /** Publishes the site's own files if what they show has changed, or if their heartbeat is due. Null: neither. */
   readonly publish: (
     state: SiteState,
     fence: Fence,
@@ -91,18 +91,18 @@ export function createSitePublisher(
   };
 }
 
-/** Pages that anybody may know of. */
+/** Slugs of public pages. */
 function openSlugs(pages: readonly ListedPage[]): readonly string[] {
   return pages.flatMap(({ definition: { slug, access } }) => (access === 'public' ? [slug] : []));
 }
 
-/** What is news of a page to the site's own files; how old its data is waits for the next heartbeat. */
+/** What counts as news of a page for the site's own files. The age of its data waits for the next heartbeat. */
 function newsOf({ definition, settings, state, since }: ListedPage): unknown {
   const { slug, title, description, access, published } = definition;
   return [slug, title, description, access, published, state, since, settings.url, settings.allowIndex];
 }
 
-/** What the release being served says of a page that this process could not publish yet. */
+/** The summary in the served release of a page that this process hasn't published yet. */
 function publishedSummary({ folders }: PageReleaseDeps, slug: string): PageSummary | null {
   const number = currentNumber(folders, slug);
   if (number === null) return null;
@@ -110,7 +110,7 @@ function publishedSummary({ folders }: PageReleaseDeps, slug: string): PageSumma
     const { summary } = readData(folders, slug, number) as ReleaseData;
     return { ...summary, since: summary.since ?? null };
   } catch {
-    // Unreadable: the index does without it until the page is published again.
+    // Unreadable: the index leaves the page out until it is published again.
     return null;
   }
 }

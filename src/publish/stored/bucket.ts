@@ -1,4 +1,4 @@
-/** Releases in a bucket that speaks the API of S3. It is private: it holds gated pages as they are. */
+/** Keeps releases in an S3-compatible bucket. The bucket must be private: it contains private pages unencrypted. */
 
 import { isStatusError, StatusError } from '../../errors.ts';
 import { createS3Client, type S3Deps, type S3Options } from '../targets/s3-client.ts';
@@ -13,7 +13,7 @@ export function createBucketStore(options: S3Options & { readonly prefix: string
   const client = createS3Client(options, { ...deps, limits: { connectionsMax: CONNECTIONS_MAX, ...deps.limits } });
   const { prefix } = options;
   const place = `${client.place}/${prefix}`;
-  // Not every server knows conditions for writing; one that says so is not asked again.
+  // Not every server supports conditional writes; one that says so isn't asked again.
   let knowsConditions = true;
 
   const put = async (key: string, body: Uint8Array, condition: Readonly<Record<string, string>>): Promise<string> =>

@@ -1,6 +1,6 @@
 /**
- * Releases in the Postgres database that all nodes share, for nodes that have nothing else. It holds gated pages as they are.
- * Objects that are asked for at about the same time are one statement.
+ * Keeps releases in the Postgres database that all nodes share. It contains private pages unencrypted. Objects that are
+ * requested at about the same time are read with one statement.
  */
 
 import pLimit from 'p-limit';
@@ -8,18 +8,18 @@ import { StatusError } from '../../errors.ts';
 import { type Database, type Row, readIn, type SqlValue, type Writer } from '../../store/database.ts';
 import { digestOf, type ReleaseStore } from './release-store.ts';
 
-/** The same on every node, by whatever address each reaches the server. */
+/** The same text on every node, because leases are named after it. */
 const PLACE = 'the database';
-/** As of an answer of a bucket. */
+/** The same limit as for a bucket's answer. */
 const BYTES_MAX = 32 * 1024 * 1024;
-/** Of the connections of the pool, so that gates and passes find one. */
+/** Leaves connections of the pool free for gates and passes. */
 const STATEMENTS_MAX = 3;
 const OBJECTS_PER_STATEMENT = 32;
 
 const INSERT = 'INSERT INTO release_object (key, version, bytes) VALUES (?, ?, ?) ON CONFLICT (key)';
 const PUT = `${INSERT} DO UPDATE SET version = excluded.version, bytes = excluded.bytes`;
 const UPDATE = 'UPDATE release_object SET version = ?, bytes = ? WHERE key = ? AND version = ?';
-/** Bytes that are too many stay there. */
+/** Objects that are too large aren't read. */
 const BYTES = `CASE WHEN length(bytes) <= ${BYTES_MAX} THEN bytes END AS bytes`;
 const BYTES_IF_OTHER = `CASE WHEN version <> ? AND length(bytes) <= ${BYTES_MAX} THEN bytes END AS bytes`;
 
@@ -32,9 +32,9 @@ export function createDatabaseStore(database: Database): ReleaseStore {
       if (isClosed) throw new Error(`${PLACE} is not asked any more`);
       return task();
     });
-  // No other transaction goes by these rows: no pass waits for this one, and this one for no pass.
+  // No other transaction depends on these rows, so passes and this one don't wait for each other.
   const change = <T>(task: (tx: Writer) => Promise<T>): Promise<T> => database.transaction(task, { isAlone: false });
-  // In one order, so that of two who change the same rows one waits for the other.
+  // In a fixed order, so that two writers of the same rows can't deadlock.
   const changeMany = (sql: string) =>
     together(run, async (rows: readonly Values[]) => {
       await change((tx) => tx.runMany(sql, rows.toSorted(byKey)));
@@ -113,7 +113,7 @@ function tooLarge(key: string): StatusError {
   });
 }
 
-/** Does at once what was asked for while others of the kind were under way. `work` gives a result for each, in order. */
+/** Batches calls that arrive while others are running. `work` returns a result for each item, in order. */
 function together<Item, Result>(run: Run, work: (items: readonly Item[]) => Promise<readonly Result[]>) {
   const waiting: { readonly item: Item; readonly done: PromiseWithResolvers<Result> }[] = [];
   async function next(): Promise<void> {

@@ -1,4 +1,4 @@
-/** Which objects of a store are needed, so that the others are removed and do not add up. */
+/** Knows which objects of a store are needed, so that the others can be removed. */
 
 import pLimit from 'p-limit';
 import type { Manifest } from '../releases/manifest.ts';
@@ -9,13 +9,13 @@ const CONCURRENCY = 16;
 type Keys = ReadonlySet<string>;
 
 export interface NeededObjects {
-  /** Of the releases of a page: the one in the index, and the one before it, which somebody may be taking still. */
+  /** Objects of a page's release in the index and of the one before, which a node may still be copying. */
   readonly of: (slug: string) => Keys;
-  /** Notes what the index says from now on, and removes what only earlier releases of these pages needed. Null: the page is gone. */
+  /** Records the new releases of pages, and removes objects that only older releases needed. Null: the page is gone. */
   readonly replace: (changes: readonly (readonly [slug: string, next: Keys | null])[]) => Promise<void>;
   /**
-   * Notes the object that the index names beside releases, and removes what nothing named when it was called last: at
-   * first, what whoever uploaded before left behind, where the store can tell.
+   * Records the object with the definitions, and removes unneeded objects. The first call also removes what an earlier uploader
+   * left, if the store can list its keys.
    */
   readonly sweep: (site: string | null) => Promise<void>;
 }
@@ -29,13 +29,13 @@ export async function needObjects(
   releases: ReadonlyMap<string, Keys | null>,
   site: string | null,
 ): Promise<NeededObjects> {
-  /** The last one first. */
+  /** The newest release first. */
   const needed = new Map([...releases].map(([slug, keys]): [string, readonly Keys[]] => [slug, keys ? [keys] : []]));
   let siteKey = site === null ? null : objectKey(site);
   let unnamed = await listUnnamed();
 
   async function listUnnamed(): Promise<readonly string[]> {
-    // A manifest that cannot be read may be of a version to come, and name any of them.
+    // A manifest that can't be read may be from a newer version, and may need any object.
     if (store.keys === undefined || [...releases.values()].includes(null)) return [];
     const named = new Set([...releases.values()].flatMap((keys) => [...(keys ?? [])]));
     return (await store.keys()).filter((key) => key !== INDEX_KEY && key !== siteKey && !named.has(key));
@@ -69,7 +69,7 @@ export async function needObjects(
 
 const NONE: Keys = new Set();
 
-/** Keys of everything that a release is made of; `digest` is that of its manifest. */
+/** Returns the keys of all objects of a release; `digest` is that of its manifest. */
 export function objectsOf({ files, dataSha256 }: Manifest, digest: string): Keys {
   return new Set([objectKey(digest), objectKey(dataSha256), ...Object.values(files).map(fileKey)]);
 }

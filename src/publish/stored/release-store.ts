@@ -1,7 +1,7 @@
 /**
- * Releases outside of the machine that drew them. Every file is an object by its digest, and so is the manifest of a
- * release, which names them; one index says which manifest of each page is served. The index is what changes: whoever
- * wants to know of news asks for one object. Nothing that is read here is believed before its digest was compared.
+ * Stores releases for nodes that don't render. Every file and every manifest is an object named by its digest, and one index
+ * names the manifest of each page's release. Only the index changes, so a node learns of news by requesting one object.
+ * Everything that is read is checked against its digest.
  */
 
 import { hash } from 'node:crypto';
@@ -10,19 +10,23 @@ import { SLUG } from '../../model/scalars.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
 import type { FileRecord } from '../releases/manifest.ts';
 
-/** Bytes by key; the same interface whatever keeps them. */
+/** A key-value store for bytes: a bucket or a table. */
 export interface ReleaseStore {
-  /** For people. */
+  /** Shown to people. */
   readonly place: string;
   /** Null: there is no such object. */
   readonly get: (key: string) => Promise<Buffer | null>;
-  /** Null: it is as it was at that version. A version that is null is that of nothing. */
+  /** Null: unchanged since that version. Version null: nothing was read yet. */
   readonly getIfOther: (key: string, version: string | null) => Promise<VersionedBytes | null>;
   readonly put: (key: string, bytes: Uint8Array) => Promise<void>;
-  /** Only over that version, as far as the store can tell. @returns its version @throws TARGET_BUSY */
+  /**
+   * Replaces only that version, if the store supports it.
+   * @returns the new version
+   * @throws TARGET_BUSY
+   */
   readonly replace: (key: string, bytes: Uint8Array, version: string | null) => Promise<string>;
   readonly remove: (key: string) => Promise<void>;
-  /** Of all objects; absent: it cannot tell. */
+  /** Lists all keys; absent: the store can't. */
   readonly keys?: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 }
@@ -40,7 +44,7 @@ const InstantSchema = z.number().nullable();
 
 const IndexSchema = z.object({
   format: z.literal(1),
-  /** Which release of each page is served, and of the site's own files. */
+  /** The served release of each page, and of the site's own files. */
   pages: z.record(
     z.string().refine((slug) => slug === SITE_SLUG || SLUG.test(slug)),
     z.object({
@@ -50,9 +54,9 @@ const IndexSchema = z.object({
       access: z.enum(['public', 'password', 'email-domain']),
     }),
   ),
-  /** Object of what nodes without the database need of it, sealed; null: there is none. */
+  /** Digest of the encrypted definitions for nodes without the database; null: none. */
   site: DigestSchema.nullable(),
-  /** When upstreams were heard from last. */
+  /** When each upstream last answered. */
   times: z.record(z.string(), z.tuple([InstantSchema, InstantSchema, InstantSchema])),
 });
 export type ReleaseIndex = z.output<typeof IndexSchema>;
@@ -60,7 +64,7 @@ export type Pointer = ReleaseIndex['pages'][string];
 
 export const NO_RELEASES: ReleaseIndex = { format: 1, pages: {}, site: null, times: {} };
 
-/** Null: it is none of ours, or one of a version to come. */
+/** Null: not an index of ours, or from a newer version. */
 export function parseIndex(bytes: Uint8Array): ReleaseIndex | null {
   try {
     return IndexSchema.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data ?? null;
@@ -69,17 +73,17 @@ export function parseIndex(bytes: Uint8Array): ReleaseIndex | null {
   }
 }
 
-/** Where the object of a digest is; what is stored compressed unpacks to it. */
+/** Returns the key for a digest. The digest is that of the uncompressed bytes. */
 export function objectKey(digest: string, isCompressed = false): string {
   return `objects/${digest}${isCompressed ? '.br' : ''}`;
 }
 
-/** Whether a file is stored compressed: where it has that variant, since the other is made of it. */
+/** Whether a file is stored compressed, which is the case if it has a Brotli variant. */
 export function isStoredCompressed({ variants }: Pick<FileRecord, 'variants'>): boolean {
   return variants?.includes('br') === true;
 }
 
-/** Where a file of a release is. */
+/** Returns the key of a file. */
 export function fileKey(record: Pick<FileRecord, 'sha256' | 'variants'>): string {
   return objectKey(record.sha256, isStoredCompressed(record));
 }

@@ -1,8 +1,8 @@
 /**
- * Takes releases that another node drew out of a store, into the same folders as if they had been drawn here: so they are
- * served, and go on being served when the store is away, by what serves all others. A page that was never here is served
- * from the moment its manifest is, and each file comes when it is first asked for or in the background; a newer release of
- * a page is switched to once it is whole. What does not match its digest is never written where it could be served.
+ * Copies releases of another node from a store into the same folders as if they had been rendered here, so they are served in
+ * the same way, even while the store is unreachable. A new page is served once its manifest is here; files follow when they are
+ * first requested, or in the background. A newer release is served once it is complete. A file that doesn't match its digest is
+ * never written where it could be served.
  */
 
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -34,29 +34,33 @@ import {
 export interface TakeDeps {
   readonly store: ReleaseStore;
   readonly folders: ReleaseFolders;
-  /** Whether a release may be served by what is known of gates at this moment. */
+  /** Whether the current access rules allow a release to be served. */
   readonly mayServe: (release: NextRelease) => Promise<boolean>;
-  /** Told of each new index before its releases are taken: when upstreams were heard, and the sealed copy where it is new. */
+  /** Called with each new index before its releases are copied, and with the encrypted definitions if they are new. */
   readonly onIndex?: (index: ReleaseIndex, site: Buffer | null) => Promise<void>;
-  /** One page cannot be taken; it is tried again. */
+  /** Called when a page can't be copied; it is tried again. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Taker {
-  /** Asks for what is new and takes it. @returns how many releases. @throws TARGET_UNREACHABLE, TARGET_REFUSED */
+  /**
+   * Copies new releases.
+   * @returns how many
+   * @throws TARGET_UNREACHABLE, TARGET_REFUSED
+   */
   readonly refresh: () => Promise<number>;
-  /** Brings what an address of a page needs here, if it is not. Never throws; null: it is all here. */
+  /** Fetches the files that a request needs. Never throws; null: all are here. */
   readonly ensure: (slug: string, path: string) => Promise<void> | null;
-  /** Whether the index was read, or releases are here from before. */
+  /** Whether the index was read, or there are releases from before. */
   readonly hasReleases: () => boolean;
-  /** Resolves when no file of a release that is served is missing, or nothing more can be had. */
+  /** Resolves when all files of served releases are here, or no more can be fetched. */
   readonly filled: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** At the same time, of manifests and of files. */
+/** Parallel requests for manifests, and for files. */
 const CONCURRENCY = 24;
-/** Digest of the manifest as it is in the store: ours lists only the variants that were taken. */
+/** File with the digest of the manifest in the store. The local manifest differs: it lists only the copied variants. */
 const TAKEN = 'taken';
 const unpack = promisify(brotliDecompress);
 
@@ -86,7 +90,7 @@ export function createTaker(deps: TakeDeps): Taker {
     return bytes;
   }
 
-  /** What is on disk from before this process began. */
+  /** Reads releases on disk from before this process started. */
   function recall(): void {
     for (const slug of publishedSlugs(folders)) {
       const served = servedRelease(folders, slug);
@@ -103,7 +107,7 @@ export function createTaker(deps: TakeDeps): Taker {
   }
   recall();
 
-  /** The manifest and what badges are drawn from; the files are not here yet. */
+  /** Copies the manifest and the data for badges, but no files. */
   async function takeManifest(slug: string, pointer: Pointer): Promise<Manifest> {
     const manifest = parseManifest(await object(pointer.manifest));
     const isNamed = manifest?.slug === slug && manifest.number === pointer.number && manifest.access === pointer.access;
@@ -131,17 +135,20 @@ export function createTaker(deps: TakeDeps): Taker {
     return (JSON.parse(data) as SiteReleaseData).listed;
   }
 
-  /** Whether the release is served from now on. */
+  /**
+   * Copies a release.
+   * @returns whether it is served now
+   */
   async function takePage(slug: string, pointer: Pointer): Promise<boolean> {
     const before = locals.get(slug);
     const manifest = await takeManifest(slug, pointer);
     const { number, access } = manifest;
-    // The site's own files are few, and stand in for what any page lacks.
+    // The site's own files are few, and needed for every page (404).
     const isLazy = before === undefined && slug !== SITE_SLUG;
     if (!isLazy) await takeFiles(manifest, Object.keys(manifest.files), before?.manifest ?? null);
     if (before !== undefined && before.manifest.access !== access) setModes(place, manifest);
     if (!(await deps.mayServe({ slug, access, listed: await listedBy(manifest) }))) return false;
-    // Another one came while this one was fetched.
+    // A newer release arrived while this one was copied.
     if (index?.pages[slug]?.manifest !== pointer.manifest) return false;
     await switchTo(place, { slug, number, isPublic: access === 'public' });
     locals.set(slug, { pointer, manifest, isWhole: !isLazy });
@@ -189,7 +196,7 @@ export function createTaker(deps: TakeDeps): Taker {
   }
 
   async function fill(): Promise<void> {
-    // Of every page the one file that visitors see first.
+    // First `index.html` of every page, which visitors see first.
     const missing = (): [string, Local][] => [...locals].filter(([, { isWhole }]) => !isWhole);
     const each = pLimit(CONCURRENCY);
     await each.map(missing(), ([, { manifest }]) => takeFile(manifest, 'index.html', null).catch(deps.onError));
@@ -199,7 +206,7 @@ export function createTaker(deps: TakeDeps): Taker {
         await takeFiles(local.manifest, Object.keys(local.manifest.files), null);
         local.isWhole = true;
       } catch (error) {
-        // It may have been replaced, and cleared away there, meanwhile.
+        // The release may have been replaced and removed from the store in the meantime.
         if (locals.get(slug) === local) deps.onError(error);
       }
     }
@@ -270,16 +277,16 @@ interface Missing {
   readonly before: Manifest | null;
 }
 
-/** Files that an answer for an address may be made of. */
+/** Returns the files that the response for a path may need. */
 function pathsFor({ files }: Manifest, path: string): readonly string[] {
   const named = [path, `${path}index.html`].filter((one) => Object.hasOwn(files, one));
-  // Single components and incidents are taken out of the lists.
+  // Single components and incidents come from the lists.
   return path.startsWith(V2) ? Object.keys(files).filter((one) => one.startsWith(V2)) : named;
 }
 
 const V2 = 'api/v2/';
 
-/** Whether everything that a manifest names is below the folder of its page. */
+/** Whether all paths in a manifest are inside the page's folder. */
 function hasOwnPlaces({ files, folders }: Manifest): boolean {
   return (
     Object.keys(files).every(isInside) &&
@@ -293,7 +300,7 @@ function isThere(target: string, record: FileRecord): boolean {
   return isWhole && (!isStoredCompressed(record) || existsSync(`${target}.br`));
 }
 
-/** The same file of the release before, under its new name too. */
+/** Links to the same file of the previous release. */
 function isLinked(from: string, to: string, record: FileRecord): boolean {
   if (!isThere(from, record)) return false;
   for (const suffix of ['.br', ''])
@@ -301,7 +308,7 @@ function isLinked(from: string, to: string, record: FileRecord): boolean {
   return true;
 }
 
-/** Under its name only once it is all there. */
+/** Writes a file under a temporary name first, so that it is never incomplete. */
 function writeWhole(file: string, bytes: Uint8Array, mode: number): void {
   const draft = `${file}.part`;
   writeFileSync(draft, bytes, { mode });

@@ -1,6 +1,6 @@
 /**
- * Brings a store of releases in line with what is served here: first what is no longer to be seen leaves the index, then
- * the objects of each new release come, and the index last, so that whoever reads it finds all that it names.
+ * Uploads what is served here to a store of releases. First, pages that may no longer be shown leave the index. Then the
+ * objects of new releases are uploaded, and the index comes last, so that everything it names is there.
  */
 
 import { readFileSync } from 'node:fs';
@@ -32,11 +32,11 @@ import {
 export interface UploadDeps {
   readonly store: ReleaseStore;
   readonly folders: ReleaseFolders;
-  /** Whether this node is the one that uploads; asked before anything changes there. */
+  /** Whether this node is elected to upload; checked before each change. */
   readonly mayUpload: () => Promise<boolean>;
-  /** Whether a release may be shown by what is known of gates; null: that is not known yet. */
+  /** Whether the access rules allow a release to be shown; null: not known yet. */
   readonly isShown: (slug: string, access: Pointer['access']) => boolean | null;
-  /** What nodes without the database need, sealed, and a digest of what is in it; null: they get nothing. */
+  /** Encrypted definitions for nodes without the database, and a digest of their plain text; null: not provided. */
   readonly site: () => Promise<{ readonly digest: string; readonly sealed: () => Uint8Array } | null>;
   readonly times: () => Promise<ReleaseIndex['times']>;
 }
@@ -50,18 +50,17 @@ export interface UploadReport {
 
 export interface Uploader {
   /**
-   * One at a time; nothing that has not changed is read again. With `withTimes`, when upstreams were heard is written even
-   * if nothing else is.
+   * Uploads changes, one call at a time. With `withTimes`, writes when upstreams last answered even if nothing else changed.
    *
-   * @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY; what was uploaded stays, and the next call goes on from there
+   * @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY; uploaded objects stay, and the next call continues
    */
   readonly update: (withTimes?: boolean) => Promise<UploadReport>;
-  /** Somebody else may have written there: it is read again. */
+  /** Another node may have written to the store, so it is read again. */
   readonly forget: () => void;
 }
 
 const CONCURRENCY = 16;
-/** Releases between two writes of the index, so that a first upload is seen to come. */
+/** The index is written after this many releases, so that web nodes see progress of a first upload. */
 const RELEASES_PER_INDEX = 50;
 
 interface Memory {
@@ -70,9 +69,9 @@ interface Memory {
   /** Plain digest of what `index.site` holds. */
   siteDigest: string | null;
   readonly objects: NeededObjects;
-  /** Numbers that this process wrote: a smaller one that is served since is a step back that somebody asked for. */
+  /** Release numbers that this process uploaded. If a smaller one is served later, an operator rolled back. */
   readonly written: Map<string, number>;
-  /** Pages whose release was uploaded before its variants were made. */
+  /** Pages that were uploaded before their compressed variants were made. */
   readonly uncompressed: Set<string>;
 }
 
@@ -104,13 +103,13 @@ export function createUploader(deps: UploadDeps): Uploader {
     known.index = next;
   }
 
-  /** The release of a page that is to be in the index; null: none. Undefined: what is there stays. */
+  /** The release that the index should name; null: none. Undefined: leave the entry as it is. */
   function wanted(known: Memory, slug: string): IdentifiedManifest | null | undefined {
     const there = known.index.pages[slug];
     const stays = there !== undefined && deps.isShown(slug, there.access) === false ? null : undefined;
     const served = servedRelease(folders, slug);
     if (served === null || (served.number === there?.number && !known.uncompressed.has(slug))) return stays;
-    // What another node published may not be published here yet.
+    // Another node has published a newer release, which isn't published here yet.
     const isBehind = there !== undefined && there.number > served.number;
     if (isBehind && known.written.get(slug) !== there.number) return stays;
     const found = identifyManifest(folders, slug, served.number);
@@ -162,7 +161,7 @@ export function createUploader(deps: UploadDeps): Uploader {
         tally.objects += objects;
         tally.bytes += bytes;
       }
-      // One that was switched away from meanwhile may have been for another gate.
+      // A release that is no longer served may have been made for other access rules.
       const current = some.filter(({ manifest: { slug, number } }) => currentNumber(folders, slug) === number);
       const pointers = current.map(({ manifest: { slug, number, access }, digest }) => [
         slug,
@@ -176,7 +175,7 @@ export function createUploader(deps: UploadDeps): Uploader {
         if (withoutVariants(manifest).length > 0) known.uncompressed.add(manifest.slug);
         else known.uncompressed.delete(manifest.slug);
       }
-      // All at once: what one page needs no more, another may need since.
+      // All pages at once, because one page may need what another no longer needs.
       await known.objects.replace(current.map(({ manifest, digest }) => [manifest.slug, objectsOf(manifest, digest)]));
       tally.releases += current.length;
     }
@@ -206,7 +205,7 @@ export function createUploader(deps: UploadDeps): Uploader {
         try {
           return await update(withTimes);
         } catch (error) {
-          // What is there is not known for sure any more.
+          // After an error, the contents of the store are uncertain.
           memory = null;
           if (error instanceof NotElectedError) return { releases: 0, objects: 0, bytes: 0, isIndexWritten: false };
           throw error;
@@ -218,10 +217,10 @@ export function createUploader(deps: UploadDeps): Uploader {
   };
 }
 
-/** Another node has taken over; it goes on. */
+/** Another node has taken over uploading. */
 class NotElectedError extends Error {}
 
-/** Changes nothing once another node has taken over, which may need what this one would remove. */
+/** Refuses changes once another node has taken over, because that one may need what this one would remove. */
 function fenced({ store, mayUpload }: Pick<UploadDeps, 'store' | 'mayUpload'>): ReleaseStore {
   const require = async (): Promise<void> => {
     if (!(await mayUpload())) throw new NotElectedError();

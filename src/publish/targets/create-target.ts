@@ -1,8 +1,8 @@
 /**
- * Updates a target: first what is no longer public goes, then each changed page comes (data, HTML, its index),
- * then what it has no more goes, and at last come the site's own files, which link to all pages. Before a file is touched,
- * a ledger says so; so after a crash at any point nothing is forgotten, and little is written twice. Once a minute each page
- * gets its `api/now.json` anew, which its ledger lists since it came.
+ * Updates a target: first removes what is no longer public, then writes each changed page (data, HTML, its index), then removes
+ * files that pages no longer have, and finally writes the site's own files, which link to all pages. A ledger is written before
+ * any file is touched, so after a crash nothing is forgotten and little is written twice. Once a minute, each page gets a new
+ * `api/now.json`.
  */
 
 import pLimit from 'p-limit';
@@ -28,19 +28,19 @@ import { uploadPage } from './upload-page.ts';
 export interface TargetOptions {
   readonly store: TargetStore;
   readonly listing: StaticListing;
-  /** Of what only we may read in the ledger. */
+  /** Key for the encrypted part of the ledger. */
   readonly key: SiteKey;
-  /** Told, by slug, which numbers of releases what is there has taken. */
+  /** Called with the release numbers that are in use on the target, by slug. */
   readonly onNumbers: (numbers: ReadonlyMap<string, number>) => Promise<void>;
   readonly elapsed?: () => number;
 }
 
-/** Begun anew this often, an update leaves the rest to the next one. */
+/** After this many restarts, an update leaves the rest to the next one. */
 const RESTARTS_MAX = 20;
-/** Every write to a bucket costs. */
+/** Limits writes of `api/now.json`, because buckets charge for them. */
 const REFRESH_EVERY_MS = 60_000;
 
-/** Makes a target; its first run reads what the target holds. */
+/** Creates a target; its first run reads the ledger. */
 export function createTarget({
   store,
   listing,
@@ -68,7 +68,7 @@ export function createTarget({
     const tally: Tally = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
     try {
       const ledger = await remember(tally);
-      // A folder tells at no cost whether somebody removed files from it.
+      // In a folder, it costs nothing to check whether files were deleted.
       const isThorough = isFirstRun && store.has !== undefined;
       for (let restarts = 0; restarts === 0 || isInterrupted; restarts += 1) {
         if (restarts > RESTARTS_MAX) throw new RestlessError(RESTARTS_MAX);
@@ -90,7 +90,8 @@ export function createTarget({
       }
       isFirstRun = false;
     } catch (error) {
-      // What is there is not known for sure any more, unless every try ended where it was meant to.
+      // After an error, the contents of the target are uncertain. A RestlessError is none: each restart stopped at a safe
+      // point.
       if (!(error instanceof RestlessError)) memory = null;
       tally.failures.push(faultText(error));
     }
@@ -105,7 +106,7 @@ export function createTarget({
     };
   }
 
-  /** Brings the target up to date, and at most once a minute what every page says of when it was checked. */
+  /** Brings the target up to date, and at most once a minute writes every page's `api/now.json`. */
   async function bring(run: TargetRun, onPage: OnPage): Promise<void> {
     const unchanged = run.site.pages.filter(({ slug, mark }) => run.memory.pages.get(slug)?.mark === mark);
     await updateFiles(run, onPage);
@@ -117,7 +118,7 @@ export function createTarget({
   return {
     kind: store.kind,
     place: store.place,
-    // What keeps it from being read keeps the update from being made, which tells.
+    // If the target can't be read, the update fails too, and reports the error.
     open: () =>
       inTurn(() => remember({ ...emptyTally(), warnings: warningsOfOpening })).then(
         () => undefined,
@@ -181,7 +182,7 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
   await writeSiteLedger(run);
 }
 
-/** Not counted among the files that were written: they are there, and only say something newer. */
+/** Not counted as written files, because they only get a newer time. */
 async function refreshNow(run: TargetRun, pages: readonly StaticPage[]): Promise<void> {
   const { store, tally } = run;
   const files = pages.flatMap((page) => page.now() ?? []);
@@ -196,7 +197,7 @@ async function refreshNow(run: TargetRun, pages: readonly StaticPage[]): Promise
   }
 }
 
-/** From here on the pages count as half written, whatever happens. */
+/** From here on, the pages count as partly written, whatever happens. */
 async function noteChanging(run: TargetRun, changed: readonly StaticPage[]): Promise<void> {
   const { memory } = run;
   for (const page of changed) {

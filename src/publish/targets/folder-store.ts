@@ -8,7 +8,10 @@ import type { TargetStore } from './target.ts';
 
 const PROBE = '.pharos-probe';
 
-/** Files that somebody else put there are left alone. Every change lets others in between: this thread serves visitors. */
+/**
+ * A folder as a target. Other files in it are left alone. All operations are asynchronous, because this thread also serves
+ * visitors.
+ */
 export function createFolderStore(folder: string): TargetStore {
   const inFolder = (path: string): string => join(folder, path);
   const failing = async <Result>(task: () => Promise<Result>): Promise<Result> => {
@@ -53,7 +56,7 @@ export function createFolderStore(folder: string): TargetStore {
   };
 }
 
-/** A reader sees the old file or the new one. */
+/** Written to a temporary name first, so that a reader sees either the old file or the new one. */
 async function writeWhole(path: string, body: Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const next = `${path}.pharos-next`;
@@ -66,7 +69,7 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
   try {
     await rmdir(folder);
   } catch {
-    // Something is still in it.
+    // The folder isn't empty.
     return;
   }
   await removeEmptyFolders(root, dirname(folder));

@@ -1,7 +1,7 @@
 /**
- * What a target holds of ours, kept in the target itself: `.pharos.json` lists the pages, those that are sealed for
- * nobody else to read; `.pharos/<slug>.json` lists the files of one. Only what is in them is ever overwritten knowingly,
- * skipped or removed. A file whose stamp is empty may be there or not, in any version.
+ * The record of our files on a target, stored on the target itself. `.pharos.json` lists the pages, sealed ones encrypted;
+ * `.pharos/<slug>.json` lists the files of one page. Only files in these lists are ever overwritten knowingly, skipped or
+ * removed. A file with an empty stamp may or may not be there, in any version.
  */
 
 import { z } from 'zod';
@@ -13,13 +13,13 @@ import { isInside } from './static-file.ts';
 export const SITE_LEDGER = '.pharos.json';
 
 const PageEntrySchema = z.object({
-  /** Of the page that is wholly there; empty: it is being written. */
+  /** Digest of the page's state; empty: the page is being written. */
   mark: z.string(),
   files: z.number(),
   isSealed: z.boolean(),
-  /** Whether it ever was wholly there. */
+  /** Whether it was ever complete. */
   isWhole: z.boolean(),
-  /** Of the newest release of it that was ever put there: no other may have it. */
+  /** Number of its newest release that was ever written. No other release may get this number. */
   number: z.int().nonnegative().default(0),
 });
 export type PageEntry = z.output<typeof PageEntrySchema>;
@@ -30,9 +30,9 @@ const PageEntriesSchema = z.record(
 );
 
 const SiteLedgerSchema = z.object({
-  /** Of format 2 sealed pages are among the others. */
+  /** In format 2, sealed pages are listed among the others. */
   format: z.literal([2, 3]),
-  /** How files are stored; with other settings everything is looked at again. */
+  /** How files are stored. With other settings, everything is compared again. */
   settings: z.string(),
   pages: PageEntriesSchema,
   sealed: z.string().optional(),
@@ -51,11 +51,11 @@ export function pageLedgerPath(slug: string): string {
 export interface SiteLedger {
   readonly settings: string;
   readonly pages: PageEntries;
-  /** False: which sealed pages it lists cannot be told, since they were noted under another key. */
+  /** False: the list of sealed pages was encrypted with another key and can't be read. */
   readonly isWhole: boolean;
 }
 
-/** Null: it cannot be understood. */
+/** Null: unreadable. */
 export function parseSiteLedger(text: string, key: SiteKey): SiteLedger | null {
   const ledger = parsed(SiteLedgerSchema, text);
   if (ledger === null) return null;
@@ -70,11 +70,14 @@ export function siteLedgerText(settings: string, entries: PageEntries, key: Site
   const [closed, pages] = [true, false].map((isSealed) =>
     Object.fromEntries([...entries].filter(([, entry]) => entry.isSealed === isSealed)),
   );
-  // Also where there is none, so that the ledger does not tell whether there is one.
+  // Also written without sealed pages, so that the ledger doesn't reveal whether there are any.
   return JSON.stringify({ format: 3, settings, pages, sealed: sealEntries(JSON.stringify(closed), key) });
 }
 
-/** Whether the home page may have such a file at the root: in one of its folders, which no page is called, or beside them. */
+/**
+ * Whether a file at the root can belong to the home page: one in a folder of a page (which is no slug), or directly at the
+ * root.
+ */
 function isOfHome(path: string): boolean {
   const [first = '', ...rest] = path.split('/');
   if (rest.length > 0) return FOLDERS_OF_PAGE.has(first);
@@ -84,12 +87,12 @@ function isOfHome(path: string): boolean {
 const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
-/** The numbers of releases that are taken by what is there, by slug. */
+/** Returns the release numbers in use on the target, by slug. */
 export function numbersIn(pages: PageEntries): ReadonlyMap<string, number> {
   return new Map([...pages].map(([slug, { number }]) => [slug, number]));
 }
 
-/** Null: it cannot be understood, or it lists what cannot be of that page. */
+/** Null: unreadable, or it lists files that can't belong to the page. */
 export function parsePageLedger(slug: string, text: string): PageFiles | null {
   const ledger = parsed(PageLedgerSchema, text);
   if (ledger === null) return null;

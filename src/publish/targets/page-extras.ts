@@ -1,4 +1,4 @@
-/** What a static host needs beside the files of releases: what a server would answer, and pages sealed by their password. */
+/** Files that a static host needs in addition to those of releases: what the server creates on demand, and sealed pages. */
 
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { filesFolder, type ReleaseFolders } from '../releases/folders.ts';
 import { type Manifest, readData } from '../releases/manifest.ts';
 import { fileOfRelease, type StaticFile } from './static-file.ts';
 
-/** What seals a page, and the language of what stands before it is open. */
+/** The password that seals a page, and the language of its password form. */
 export interface PageLock {
   readonly password: { readonly reveal: () => string };
   readonly locale: string;
@@ -35,12 +35,12 @@ const NO_RENDERER: PageRenderer = {
   render: () => Promise.reject(new Error('badges are drawn without the renderer')),
 };
 
-/** What a server makes of a release when it is asked: badges, and single components and incidents. Paths are below the page. */
+/** What the server creates on demand: badges, and single components and incidents. Paths are relative to the page. */
 export function extrasOf(folders: ReleaseFolders, manifest: Manifest, versionOf: VersionOf): readonly StaticFile[] {
   return [...badgesOf(folders, manifest, versionOf), ...singlesOf(folders, manifest)];
 }
 
-/** Every badge, from what the release keeps; drawn when it is read. */
+/** Every badge, from the release's data. Rendered when it is read. */
 function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, versionOf: VersionOf): readonly StaticFile[] {
   const { onDemand } = readData(folders, slug, number) as { readonly onDemand: BadgeData | null };
   if (onDemand === null) return [];
@@ -51,7 +51,7 @@ function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, versionOf
     cacheControl: BADGE_CACHE,
     stage: 'data',
     read: async () => {
-      // Pictures take milliseconds each; visitors are answered between them.
+      // Images take milliseconds each. Requests of visitors are answered in between.
       await turn();
       const { body } = await entry.draw(NO_RENDERER);
       return typeof body === 'string' ? Buffer.from(body) : body;
@@ -59,7 +59,7 @@ function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, versionOf
   }));
 }
 
-/** Single components and incidents in the v2 shape, out of the lists. */
+/** Single components and incidents of the v2 API, taken from its lists. */
 function singlesOf(folders: ReleaseFolders, { slug, number, files }: Manifest): readonly StaticFile[] {
   const read = (path: string): unknown =>
     Object.hasOwn(files, path)
@@ -78,7 +78,7 @@ function singlesOf(folders: ReleaseFolders, { slug, number, files }: Manifest): 
   });
 }
 
-/** Null: the release does not tell, or cannot be read. */
+/** Null: the release has none, or can't be read. */
 export function nowFactsOf(folders: ReleaseFolders, { slug, number }: Manifest): NowFacts | null {
   try {
     return (readData(folders, slug, number) as { readonly now?: NowFacts }).now ?? null;
@@ -87,7 +87,7 @@ export function nowFactsOf(folders: ReleaseFolders, { slug, number }: Manifest):
   }
 }
 
-/** `api/now.json` below the page, with the instants of the moment when it is read. */
+/** `api/now.json` of a page, with the times at the moment when it is read. */
 export function nowFile(
   facts: NowFacts,
   { number, sources }: { readonly number: number; readonly sources: () => readonly SourceFreshness[] },
@@ -102,7 +102,7 @@ export function nowFile(
   };
 }
 
-/** The page itself as one document that its password opens in the visitor's browser; nothing else of it leaves. */
+/** The page as one encrypted document, which its password opens in the browser. Nothing else of the page is written. */
 export async function sealedPage(folders: ReleaseFolders, manifest: Manifest, lock: PageLock): Promise<Uint8Array> {
   const html = readFileSync(join(filesFolder(folders, manifest.slug, manifest.number), 'index.html'), 'utf8');
   return Buffer.from(await sealPage(html, lock.password.reveal(), { words: sealWords(lock.locale) }));

@@ -1,4 +1,4 @@
-/** Takes out of a target what is not public any more, before anything is put there. */
+/** Removes what is no longer public from a target, before anything is written. */
 
 import { SITE_SLUG } from '../releases/folders.ts';
 import { pageLedgerPath, pageLedgerText, parsePageLedger } from './ledger.ts';
@@ -6,7 +6,7 @@ import type { StaticPage } from './static-listing.ts';
 import { contentStamp, eachOf, type TargetRun } from './target-run.ts';
 import { uploadPage } from './upload-page.ts';
 
-/** Pages that a visitor of the target must not see any more, or not in the clear. */
+/** Pages that must be removed from the target, or replaced by sealed ones. */
 export function leavingPages({ site, memory }: TargetRun): string[] {
   const listed = new Map(site.pages.map((page) => [page.slug, page]));
   const there = [...memory.pages.keys(), ...(memory.doubts === 'none' ? [] : site.gated)];
@@ -17,7 +17,7 @@ export function leavingPages({ site, memory }: TargetRun): string[] {
   });
 }
 
-/** What visitors come by goes first, then what it linked to. */
+/** Documents are removed first, then the files they link to. */
 function inOrderOfLeaving(paths: readonly string[]): readonly string[] {
   const depth = (path: string): number => (path.endsWith('.html') ? path.split('/').length : Number.MAX_SAFE_INTEGER);
   return paths.toSorted((a, b) => depth(a) - depth(b));
@@ -27,28 +27,28 @@ function inOrderOfLeaving(paths: readonly string[]): readonly string[] {
 export async function removePage({ store, site, memory, tally }: TargetRun, slug: string): Promise<boolean> {
   const ledger = await store.readLedger(pageLedgerPath(slug));
   const files = ledger === null ? null : parsePageLedger(slug, ledger.text);
-  // Nothing is put before a ledger lists it: a page that was never whole and has none is not there.
+  // Nothing is written before a ledger lists it. A page that was never complete and has no ledger has no files.
   const isLost = files === null && (ledger !== null || memory.pages.get(slug)?.isWhole === true);
   if (isLost)
     tally.warnings.push(
       `Pharos doesn’t know which files of ${slug} are on the target. Check ${slug}/ yourself, because the page is no longer public.`,
     );
-  // What its release has by now is the best guess at what was there.
+  // The files of its current release are the best guess at what was there.
   const guessed = isLost || memory.doubts === 'unreadable' ? site.pathsOf(slug) : [];
   const paths = inOrderOfLeaving(files === null ? guessed : [...files.keys()]);
   await eachOf(paths, store.concurrency, async (path) => {
     await store.remove(path);
     tally.filesRemoved += 1;
   });
-  // Emptied before the site's ledger forgets the page, removed after: a crash in between misleads nobody.
+  // Emptied before the site's ledger forgets the page, and removed after that. A crash in between does no harm.
   if (ledger !== null) await store.writeLedger(pageLedgerPath(slug), pageLedgerText(new Map()));
   memory.pages.delete(slug);
   return ledger !== null;
 }
 
 /**
- * The root may be a copy of a page that is not public any more. It is replaced first, if it links to nothing that is
- * still to come; otherwise it goes with that page.
+ * The root may be a copy of a page that is no longer public. It is replaced first, unless its links point to files that are
+ * still to be written; then it is removed with that page.
  */
 export async function hideFromSite(
   run: TargetRun,

@@ -1,6 +1,6 @@
 /**
- * Signed requests to a bucket: bounded in time and size, tried again a few times where that may help. By hand: undici's
- * own retries know statuses, and S3 says in its XML what is worth another try.
+ * Signed requests to a bucket, limited in time and size, with a few retries where they may help. The retries are our own:
+ * undici's only look at the status, while S3 says in its XML what is worth retrying.
  */
 
 import { hash } from 'node:crypto';
@@ -13,7 +13,7 @@ import type { ProxySettings } from '../../network/proxy.ts';
 import { isWorthRetrying, networkError, refusalError } from './s3-faults.ts';
 
 export interface S3Options {
-  /** Of the API, with its path if it has one. */
+  /** Address of the API, with its path. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly region: string;
@@ -41,14 +41,14 @@ export interface S3Deps {
 
 export interface S3Limits {
   readonly connectMs: number;
-  /** One request from its first byte to the last of the answer. */
+  /** Time limit for one request, including its response. */
   readonly totalMs: number;
   readonly attempts: number;
-  /** Before the second attempt; doubles with each one after. */
+  /** Wait before the second attempt; then doubled. */
   readonly backoffMs: number;
-  /** Who is told to wait longer gives up for this run. */
+  /** A longer wait ends the update. */
   readonly retryAfterMaxMs: number;
-  /** Of the body of an answer. */
+  /** Size limit for the body of a response. */
   readonly bytesMax: number;
   readonly connectionsMax: number;
 }
@@ -63,7 +63,7 @@ const S3_LIMITS: S3Limits = Object.freeze({
   connectionsMax: 8,
 });
 
-/** Enough for an error in XML. */
+/** Size limit for an error in XML. */
 const ERROR_BYTES_MAX = 64 * 1024;
 
 export interface S3Request {
@@ -71,7 +71,7 @@ export interface S3Request {
   readonly key: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Statuses that are answers beside 2xx. */
+  /** Statuses besides 2xx that aren't errors. */
   readonly accept?: readonly number[];
 }
 
@@ -86,7 +86,7 @@ export interface S3Client {
   readonly place: string;
   /** @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY (412, 409) */
   readonly request: (request: S3Request) => Promise<S3Answer>;
-  /** What is under way ends, and nothing is tried again. */
+  /** Aborts requests; nothing is retried. */
   readonly close: () => Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export function createS3Client(options: S3Options, deps: S3Deps): S3Client {
     proxy: deps.proxy,
   });
   const context: S3Context = { options, deps, limits, place, agent, stopping: stopping.signal };
-  // Derived keys by day: the one step of signing that is worth remembering.
+  // Caches derived keys by day, the only expensive step of signing.
   const keys = new Map<string, ArrayBuffer>();
   return {
     place,
@@ -203,7 +203,7 @@ async function signed(
   };
 }
 
-/** The address of an object, every character of its key encoded that S3 encodes before it signs. */
+/** Returns the address of an object, with its key encoded in the same way as S3 does before signing. */
 export function objectAddress(
   { endpoint, bucket, addressing }: Omit<S3Options, 'region' | 'accessKeyId' | 'secretAccessKey'>,
   key: string,

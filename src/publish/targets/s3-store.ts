@@ -12,14 +12,14 @@ import type { TargetStore } from './target.ts';
 export interface S3StoreOptions extends S3Options {
   /** Empty, or ending with a slash. */
   readonly prefix: string;
-  /** How text is stored; who reads the bucket cannot choose. */
+  /** Encoding of text files; clients of a bucket can't choose. */
   readonly contentEncoding: ContentEncoding;
 }
 
 export type ContentEncoding = 'identity' | 'gzip' | 'br';
 
 const CONCURRENCY = 8;
-/** A note of what is done costs a request as a file does. */
+/** Writing the ledger costs a request, like a file, so it is written after this many files. */
 const CHECKPOINT_FILES = 50;
 const LEDGER_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 const PROBE = '.pharos-probe';
@@ -30,12 +30,12 @@ const ENCODERS: Readonly<Record<ContentEncoding, (body: Uint8Array) => Promise<U
   br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
 };
 
-/** Objects below the prefix that somebody else put there are left alone. */
+/** A bucket as a target. Other objects below the prefix are left alone. */
 export function createS3Store(options: S3StoreOptions, deps: S3Deps): TargetStore {
   const client = createS3Client(options, deps);
   const { prefix, contentEncoding } = options;
   const place = `${client.place}/${prefix}`;
-  // Not every server knows conditions for writing; one that says so is not asked again.
+  // Not every server supports conditional writes; one that says so isn't asked again.
   let knowsConditions = true;
 
   async function writeLedger(path: string, text: string, version?: string | null): Promise<string> {
@@ -56,7 +56,7 @@ export function createS3Store(options: S3StoreOptions, deps: S3Deps): TargetStor
         return writeLedger(path, text, version);
       }
       if (error.code !== 'TARGET_BUSY') throw error;
-      // Our own write may have arrived although its answer did not.
+      // Our own write may have succeeded although its response was lost.
       const there = await readLedger(path);
       if (there?.text === text) return there.version;
       throw busyError(place);

@@ -1,7 +1,6 @@
 /**
- * The part of a target's ledger that tells of sealed pages: anybody may read the ledger there, and which private pages
- * exist, and how many, is nobody's business. AES-256-GCM under a key derived from the site's, padded so that the length
- * tells little.
+ * Encrypts the part of a target's ledger that lists sealed pages. Anyone can read the ledger, and must not learn which private
+ * pages exist, or how many. AES-256-GCM with a key derived from the site's, padded so that the length reveals little.
  */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
@@ -13,7 +12,7 @@ export interface SiteKey {
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Some thirty pages. */
+/** About thirty pages. */
 const LENGTH_STEP = 4_096;
 
 /** @param text JSON: blanks behind it are no part of it */
@@ -24,7 +23,7 @@ export function sealEntries(text: string, key: SiteKey): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** Null: it was sealed under another key, or is damaged. */
+/** Null: encrypted with another key, or damaged. */
 export function openEntries(sealed: string, key: SiteKey): string | null {
   const bytes = Buffer.from(sealed, 'base64url');
   const tagEnd = NONCE_BYTES + TAG_BYTES;

@@ -1,15 +1,15 @@
-/** One file of a site that no server of ours serves. */
+/** One file for a static host. */
 
 import { readFileSync } from 'node:fs';
 
-/** In this order: what is linked to is there before what links to it. */
+/** Order of writing: link targets come before the files that link to them. */
 export const STAGES = ['data', 'html', 'index'] as const;
 export type Stage = (typeof STAGES)[number];
 
 export interface StaticFile {
-  /** Below the root of the site, as in addresses. */
+  /** Path below the root of the site, as in URLs. */
   readonly path: string;
-  /** What its bytes follow from: as long as it stays, they do. SHA-256 of the bytes where they are on disk. */
+  /** Identifies the bytes: the same identity means the same bytes. For files on disk, their SHA-256. */
   readonly identity: string;
   readonly contentType: string;
   readonly cacheControl: string;
@@ -18,7 +18,7 @@ export interface StaticFile {
   readonly read: () => Promise<Uint8Array>;
 }
 
-/** A page went behind a gate, or was withdrawn, after its files were listed: nothing more of it may leave. */
+/** A page became private or was removed after its files were listed. Nothing more of it may be written. */
 export class NoLongerPublicError extends Error {
   constructor(slug: string) {
     super(`${slug} is no longer public`);
@@ -26,7 +26,7 @@ export class NoLongerPublicError extends Error {
   }
 }
 
-/** A release was cleared away while its files were being read; there are newer ones. */
+/** A release was removed while its files were being read, because there are newer ones. */
 export class ReleaseGoneError extends Error {
   constructor(slug: string) {
     super(`the release of ${slug} that was being written no longer exists`);
@@ -34,13 +34,13 @@ export class ReleaseGoneError extends Error {
   }
 }
 
-/** The stage of a file by what it is; `index.html` at the root of a page links to everything else of it. */
+/** Returns the stage of a file. The page's own `index.html` links to all its other files. */
 export function stageOf(pathInPage: string, contentType: string): Stage {
   if (pathInPage === 'index.html') return 'index';
   return contentType.startsWith('text/html') ? 'html' : 'data';
 }
 
-/** Whether a path from a ledger, which anybody who may write there can change, stays below the root. */
+/** Whether a path stays below the root. Paths come from a ledger, which others may have changed. */
 export function isInside(path: string): boolean {
   return (
     path !== '' &&

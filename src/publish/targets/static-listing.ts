@@ -1,4 +1,4 @@
-/** What a static host gets of what is published by now: public pages, sealed ones, and the site's own files. */
+/** Lists what a static host gets: public pages, sealed pages, and the site's own files. */
 
 import { hash, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -25,47 +25,47 @@ import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, 
 
 export interface ListingOptions {
   readonly folders: ReleaseFolders;
-  /** Slug of the page that the root is an address of; null: the root is the index of pages. */
+  /** Slug of the home page; null: the root is the index of pages. */
   readonly home: () => string | null;
   /** How fresh each upstream is when a file is written. */
   readonly sources: () => readonly SourceFreshness[];
-  /** What seals pages, by slug; other gated pages are left out. */
+  /** Passwords of pages to seal, by slug; other private pages are left out. */
   readonly sealed: ReadonlyMap<string, PageLock>;
   /** `_headers` and `_redirects`; null: this host reads neither. */
   readonly hostFiles: { readonly isHttps: boolean } | null;
-  /** What draws badges, which are in no release. */
+  /** Version of the code for badges, which aren't part of a release. */
   readonly versionOf: VersionOf;
 }
 
 export interface StaticPage {
-  /** `_site` for the site's own files, `_home` for the home page's at the root: a static host has no addresses, but copies. */
+  /** `_site` for the site's own files, `_home` for the copy of the home page at the root. */
   readonly slug: string;
-  /** As long as it stays, so does every file. */
+  /** The same mark means the same files. */
   readonly mark: string;
   readonly isSealed: boolean;
-  /** Of its release. */
+  /** Number of its release. */
   readonly number: number;
-  /** Whole paths, each once. Nothing is drawn yet. */
+  /** Files by full path, each once. Nothing is rendered yet. */
   readonly files: () => readonly StaticFile[];
-  /** The one of them that says when the page was checked: other bytes at every look, also while the mark stays. Null: it has none. */
+  /** The file `api/now.json`, which has new bytes each time, even with the same mark. Null: none. */
   readonly now: () => StaticFile | null;
 }
 
 export interface StaticSite {
-  /** The site's own files last: they link to everything else. */
+  /** Pages; the site's own files come last, because they link to all others. */
   readonly pages: readonly StaticPage[];
-  /** Public, but what is in them cannot be read: what a host has of them stays. */
+  /** Public pages whose release can't be read. Their files on the host stay. */
   readonly unreadable: ReadonlySet<string>;
-  /** On this disk and not for a static host. */
+  /** Pages on this disk that a static host must not get. */
   readonly gated: readonly string[];
-  /** Whole paths of the copies at the root. */
+  /** Full paths of the copies at the root. */
   readonly homePaths: () => ReadonlySet<string>;
-  /** Whole paths that a page has or had, by its release; to be removed where no ledger tells. */
+  /** Full paths of a page's current release, to remove them if there is no ledger. */
   readonly pathsOf: (slug: string) => readonly string[];
 }
 
 export interface StaticListing {
-  /** A look at the links and at what changed since the last one; a page that did not change is not read. */
+  /** Lists what is published. Pages that didn't change since the last call aren't read. */
   readonly look: () => StaticSite;
 }
 
@@ -82,7 +82,7 @@ interface KnownPage {
   readonly now: NowFacts | null;
 }
 
-/** Makes the listing over a data folder. Between two looks it remembers a few words of each page. */
+/** Creates the listing over a data folder. It remembers a few words about each page between calls. */
 export function createStaticListing(options: ListingOptions): StaticListing {
   const { folders, home, sources, sealed, hostFiles, versionOf } = options;
   const known = new Map<string, KnownPage>();
@@ -112,7 +112,9 @@ export function createStaticListing(options: ListingOptions): StaticListing {
     return found;
   }
 
-  /** A new mark whenever the page or its password changed, and in every process: what is sealed is never the same bytes. */
+  /**
+   * A new mark whenever the page or its password changes, and in every process, because encrypting again gives different bytes.
+   */
   function sealedMark({ slug, from }: KnownPage, lock: PageLock): string {
     const key = `${from} ${lock.password.reveal()}`;
     const before = seals.get(slug);
@@ -146,7 +148,7 @@ export function createStaticListing(options: ListingOptions): StaticListing {
     };
   }
 
-  /** The same files once more, but for those that the site has of its own. */
+  /** The same files again for the root, except those that the site itself has there. */
   function toHomePage(page: KnownPage): StaticPage {
     const prefix = prefixOf(page.slug);
     const atRoot = (file: StaticFile): StaticFile => ({ ...file, path: file.path.slice(prefix.length) });
@@ -160,7 +162,7 @@ export function createStaticListing(options: ListingOptions): StaticListing {
     return {
       slug: HOME_SLUG,
       mark: fingerprintOf([HOME_SLUG, page.slug, page.mark]).slice(0, 32),
-      // It is no release of its own.
+      // The copy isn't a release.
       number: 0,
       isSealed: false,
       files,
@@ -215,14 +217,14 @@ export function createStaticListing(options: ListingOptions): StaticListing {
   };
 }
 
-/** What the home page's files at the root are called as a page. */
+/** Name of the copy at the root in the ledger. */
 const HOME_SLUG = '_home';
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
-/** Grows with what is listed of a release, so that hosts get what a newer version adds. */
+/** Increase this when more files of a release are listed, so that hosts get them. */
 const LISTING_FORMAT = 4;
 
-/** Which manifest is there: a data folder that was put back may have another of the same number. */
+/** Identifies the manifest by more than its number, because a restored data folder may reuse numbers. */
 function releaseStamp(folders: ReleaseFolders, slug: string, number: number): string {
   const file = statSync(join(releaseFolder(folders, slug, number), 'manifest.json'), { throwIfNoEntry: false });
   return `${number} ${file?.ino ?? ''} ${file?.mtimeMs ?? ''} ${file?.size ?? ''}`;
@@ -324,7 +326,7 @@ function pathsOnDisk(
       (path) => prefixOf(slug) + path,
     );
   } catch {
-    // Its data cannot be read; what its manifest lists is what is known of it.
+    // Its data can't be read, so only the files in its manifest are known.
     return paths.map((path) => prefixOf(slug) + path);
   }
 }

@@ -1,4 +1,4 @@
-/** One update of a target: what it works with, and what it counts. */
+/** The state of one update of a target. */
 
 import pLimit from 'p-limit';
 import { messageOf } from '../../errors.ts';
@@ -8,12 +8,12 @@ import { NoLongerPublicError, ReleaseGoneError } from './static-file.ts';
 import type { StaticPage, StaticSite } from './static-listing.ts';
 import type { TargetStore } from './target.ts';
 
-/** What is known of the target between two runs. */
+/** What is remembered about the target between updates. */
 export interface TargetLedger {
   readonly pages: PageEntries;
-  /** Of the site ledger; null: there is none. */
+  /** Version of the site ledger; null: there is none. */
   version: string | null;
-  /** Until the ledger is written: there is none, or none that can be understood, so gated pages may be there unlisted. */
+  /** True until the ledger is written, if there was none that could be read. Private pages may then be there unlisted. */
   doubts: 'none' | 'missing' | 'unreadable';
 }
 
@@ -32,13 +32,13 @@ export interface TargetRun {
   readonly site: StaticSite;
   readonly memory: TargetLedger;
   readonly tally: Tally;
-  /** Every file is compared, also of pages that seem to be there. */
+  /** Compare every file, even of pages that seem complete. */
   readonly isThorough: boolean;
-  /** True: something has to leave at once, so nothing more is begun. */
+  /** True: something must be removed at once, so no further write is started. */
   readonly isInterrupted: () => boolean;
 }
 
-/** The update stops to begin anew. */
+/** Thrown to restart the update. */
 export class InterruptedError extends Error {
   constructor() {
     super('a page is to be taken out first');
@@ -46,7 +46,7 @@ export class InterruptedError extends Error {
   }
 }
 
-/** The update began anew so often that it leaves the rest to the next one. */
+/** Thrown when the update was restarted too often, so that the rest is left to the next one. */
 export class RestlessError extends Error {
   constructor(times: number) {
     super(`Stopped part-way: it began anew ${times} times because pages closed. The next run continues.`);
@@ -54,17 +54,17 @@ export class RestlessError extends Error {
   }
 }
 
-/** What the ledger says of a file: what it is, and how it is stored. */
+/** Stamp of a file in the ledger: its identity, and how it is stored. */
 export function contentStamp({ store }: TargetRun, identity: string): string {
   return `${identity.slice(0, 40)}${store.settings}`;
 }
 
-/** What a page's entry says of numbers once this release of it is there: they only grow. */
+/** Release numbers in a page's entry, which only grow. */
 export function numberAfter({ memory }: TargetRun, { slug, number }: Pick<StaticPage, 'slug' | 'number'>): number {
   return Math.max(memory.pages.get(slug)?.number ?? 0, number);
 }
 
-/** Several at a time. After the first failure nothing more is begun, and what is under way is waited for. */
+/** Runs several tasks at a time. After the first failure, no further task is started, and running ones are awaited. */
 export async function eachOf<Item>(
   items: readonly Item[],
   concurrency: number,

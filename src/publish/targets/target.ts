@@ -1,34 +1,40 @@
-/** Where a site is put that others serve. */
+/** A place where other servers serve the site: a folder or a bucket. */
 
 import type { StaticFile } from './static-file.ts';
 
-/** What a kind of target can do; what is put there, and in which order, is the same for all. */
+/** Operations of one kind of target. What is written, and in which order, is the same for all kinds. */
 export interface TargetStore {
   readonly kind: 'folder' | 's3';
-  /** For people: a path, or the address of a bucket. */
+  /** Shown to people: a path, or the address of a bucket. */
   readonly place: string;
-  /** How files are stored, beside their bytes; another value has everything written again. */
+  /** How files are stored. If this changes, everything is written again. */
   readonly settings: string;
-  /** Files that are written at the same time. */
+  /** Number of files written in parallel. */
   readonly concurrency: number;
-  /** Files between two notes of what is done, so that no more than these are written twice after a crash. */
+  /** The ledger is written after this many files, so that no more are written twice after a crash. */
   readonly checkpointFiles: number;
   /** A ledger with its version; null: there is none. */
   readonly readLedger: (path: string) => Promise<{ readonly text: string; readonly version: string } | null>;
   /**
-   * Writes a ledger; with `version` only over that one (null: only where there is none), as far as the target can tell.
+   * Writes a ledger. With `version`, only replaces that version (null: only if there is none), if the target supports it.
    *
-   * @returns its version from now on
-   * @throws TARGET_BUSY when somebody else wrote it
+   * @returns the new version
+   * @throws TARGET_BUSY when someone else has written it
    */
   readonly writeLedger: (path: string, text: string, version?: string | null) => Promise<string>;
-  /** Whole or not at all for a reader. @returns bytes written */
+  /**
+   * Writes a file, which readers see completely or not at all.
+   * @returns bytes written
+   */
   readonly put: (file: StaticFile) => Promise<number>;
-  /** Nothing there is no fault. */
+  /** Removes a file; no error if it doesn't exist. */
   readonly remove: (path: string) => Promise<void>;
-  /** Whether a file is there; absent: asking costs too much. */
+  /** Whether a file exists; absent: checking costs too much. */
   readonly has?: (path: string) => boolean;
-  /** Puts and removes something that nobody looks at. @throws what keeps a site from being put there */
+  /**
+   * Writes and removes a test file.
+   * @throws if the site can't be written there
+   */
   readonly probe: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -42,23 +48,23 @@ export interface TargetReport {
   readonly filesRemoved: number;
   readonly bytesWritten: number;
   readonly durationMs: number;
-  /** What went wrong, in words and with its remedy; the next run tries again. */
+  /** What went wrong, and what to do; the next run tries again. */
   readonly message: string | null;
-  /** What is not as it should be although nothing failed. */
+  /** Warnings, although nothing failed. */
   readonly warnings: readonly string[];
 }
 
-/** Told how many of the pages that changed are there. */
+/** Called with the number of changed pages that are complete. */
 export type OnPage = (done: number, total: number) => void;
 
 export interface Target {
   readonly kind: TargetStore['kind'];
   readonly place: string;
-  /** Reads what the target holds, ahead of the first update. */
+  /** Reads the ledger before the first update. */
   readonly open: () => Promise<void>;
-  /** Updates the target to what is published. Never throws: what went wrong is in the report. One at a time. */
+  /** Brings the target up to date. Never throws, because errors are in the report. One call at a time. */
   readonly update: (onPage?: OnPage) => Promise<TargetReport>;
-  /** Has the update that is under way begin anew, with what is to leave first. */
+  /** Restarts the current update, beginning with removals. */
   readonly interrupt: () => void;
   readonly probe: TargetStore['probe'];
   readonly close: () => Promise<void>;

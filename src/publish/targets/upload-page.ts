@@ -1,4 +1,4 @@
-/** Writes one page to a target. Before a file is touched, the ledger says that it may be there in any version. */
+/** Writes one page to a target. Before a file is touched, the ledger marks it as possibly there in any version. */
 
 import { isStatusError } from '../../errors.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
@@ -7,7 +7,7 @@ import { ReleaseGoneError, STAGES, type StaticFile } from './static-file.ts';
 import type { StaticPage } from './static-listing.ts';
 import { contentStamp, eachOf, faultText, InterruptedError, numberAfter, type TargetRun } from './target-run.ts';
 
-/** One page with everything it has. What fails of it alone is told, and leaves the others their turn. */
+/** Writes all files of one page. Its failure is reported and doesn't stop other pages. */
 export async function uploadPage(run: TargetRun, page: StaticPage): Promise<void> {
   const { memory, tally } = run;
   try {
@@ -42,7 +42,7 @@ async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): P
   await note();
   try {
     await putAll(run, missing, { there, note });
-    // What the home page has at the root by now was written before, and stays.
+    // The home page's files at the root were written before and stay.
     const homePaths = slug === SITE_SLUG ? run.site.homePaths() : new Set<string>();
     for (const path of gone) {
       if (!homePaths.has(path)) {
@@ -52,7 +52,7 @@ async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): P
       there.delete(path);
     }
   } catch (error) {
-    // What was done so far need not be done again. Should this fail as well, the first failure is the one to tell.
+    // Records what was done so far. If that fails too, the first error is reported.
     await note().catch(() => undefined);
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * Notifications of monitoring services, `POST /-/hooks/<upstream id>`. Nothing in a body is believed: it only hints that
- * now is a good time to ask the upstream.
+ * Webhooks of monitoring services, `POST /-/hooks/<upstream id>`. Their bodies aren't trusted: a webhook only triggers a query
+ * of the upstream.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -14,11 +14,11 @@ export interface Hook {
 }
 
 export interface HookHandlerOptions {
-  /** Of an upstream; null: it takes no notifications, or there is none of that id. */
+  /** The hook of an upstream; null: it has none, or there is no such upstream. */
   readonly hookOf: (upstreamId: string) => Hook | null;
-  /** Asks the upstream and publishes, before anything that waits; the id of the run. */
+  /** Queries the upstream and publishes, before waiting runs. Returns the id of the run. */
   readonly pull: (upstreamId: string, request: Pick<OwnRequest, 'clientAddress' | 'trace'>) => string;
-  /** False: this process asks nobody. */
+  /** False: this process doesn't sync. */
   readonly canPull: boolean;
   readonly now: () => EpochMs;
   /** Calls back after a delay. */
@@ -27,14 +27,14 @@ export interface HookHandlerOptions {
 
 export type HookResult =
   | { readonly kind: 'refused' }
-  /** `runId`: null while an earlier one is too recent; the trailing run will see it. */
+  /** `runId`: null if the last one is too recent; then a run follows a little later. */
   | { readonly kind: 'taken'; readonly runId: string | null }
   | { readonly kind: 'known' }
   | { readonly kind: 'idle' };
 
-/** After a pull at once, at most one in this time; by hand, since packages that debounce read a clock of their own. */
+/** Minimum time between two runs. Our own debounce, because packages read the clock themselves. */
 const DEBOUNCE_MS = 10 * SECOND_MS;
-/** Bodies remembered, so that one that is sent again asks for nothing. */
+/** Number of bodies remembered, to recognise duplicates. */
 const REMEMBERED_MAX = 10_000;
 
 interface Turn {
@@ -42,7 +42,7 @@ interface Turn {
   isTrailing: boolean;
 }
 
-/** Makes the handler. An upstream without a hook refuses like one with a wrong secret. */
+/** Creates the handler. Without a hook, the response is the same as for a wrong secret. */
 export function createHookHandler(
   options: HookHandlerOptions,
 ): (upstreamId: string, request: OwnRequest) => Promise<HookResult> {
@@ -81,7 +81,7 @@ export function createHookHandler(
 
 const NO_SECRET = { header: 'x-webhook-secret', secrets: [{ reveal: () => '' }] };
 
-/** Every secret is compared, in constant time; a header that came twice is joined by Node and equals none. */
+/** Compares every secret in constant time. Node joins a repeated header, which then matches none. */
 function isAuthentic(request: OwnRequest, hook: Hook | null): boolean {
   const { header, secrets } = hook ?? NO_SECRET;
   const given = request.headers[header.toLowerCase()];

@@ -6,9 +6,9 @@ import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 import type { ApiScope, ApiTokens } from '../../store/written/tokens.ts';
 import type { OperatorGuard } from './ops-guard.ts';
 
-/** As many requests of one token in a minute; a client that needs more does something wrong. */
+/** Requests per minute for one token; a client that needs more has a bug. */
 const REQUESTS_PER_MINUTE = 120;
-/** What a token begins with, so that secret scanners and people know it. */
+/** Prefix of tokens, so that people and secret scanners recognise them. */
 export const TOKEN_PREFIX = 'pharos_';
 const COUNTED_MAX = 10_000;
 
@@ -16,7 +16,7 @@ export type ApiVerdict =
   | { readonly kind: 'right'; readonly actor: string; readonly may: (page: string, scope: ApiScope) => Permission }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
-/** `elsewhere`: as good as a page that is not there. */
+/** `elsewhere`: a token of another page, answered like a page that doesn't exist. */
 export type Permission = 'granted' | 'elsewhere' | 'scope';
 
 export interface ApiAccess {
@@ -31,11 +31,11 @@ export function tokenHash(token: string): string {
   return digest('api token', token);
 }
 
-/** Makes it. A token is found by its hash, so only what is no token of ours is counted as a try. */
+/** Tokens are looked up by their hash, so only values that aren't tokens of ours count as attempts. */
 export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: OperatorGuard): ApiAccess {
   const counts = new LRUCache<string, { since: EpochMs; count: number }>({ max: COUNTED_MAX });
 
-  /** How long to wait; null: it may go on. */
+  /** Time to wait; null: none. */
   function waitOf(id: string, now: EpochMs): number | null {
     const known = counts.get(id);
     const current = known === undefined || now - known.since >= MINUTE_MS || now < known.since ? null : known;

@@ -14,10 +14,10 @@ import { type Answer, json, type OwnRequest } from '../answer.ts';
 import type { ApiAccess, ApiVerdict } from './api-access.ts';
 
 export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix'> {
-  /** False: there is no operator token, so that nothing is written here. */
+  /** False: no operator token is configured, so writing is off. */
   readonly isOn: () => boolean;
   readonly access: ApiAccess;
-  /** False: this process only serves, and publishes nothing of what is written. */
+  /** False: this process only serves and doesn't publish. */
   readonly canRun: boolean;
   readonly now: () => EpochMs;
   readonly clientOf: (address: string) => string | null;
@@ -92,14 +92,14 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
 const NOT_FOUND = 'Not found.';
 const UNAUTHORIZED = 'The token is missing or incorrect. Send it as Authorization: Bearer <token>, or OAuth <token>.';
 
-/** A page that a token is not for is as good as none. */
+/** With a token for another page, a page looks as if it didn't exist. */
 function permit(verdict: ApiVerdict & { readonly kind: 'right' }, page: string, { scope }: Operation): void {
   const permission = verdict.may(page, scope);
   if (permission === 'elsewhere') throw new Refusal(404, NOT_FOUND);
   if (permission === 'scope') throw new Refusal(403, `This token does not have the scope ${scope}.`);
 }
 
-/** The operation at an address; words of the path come before names in it. */
+/** Finds the operation of an address; literal segments take precedence over parameters. */
 function operationOf(
   method: string,
   path: readonly string[],

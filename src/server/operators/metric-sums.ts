@@ -1,4 +1,4 @@
-/** Figures of several processes as one: those that count what happened, and those of the processes themselves, are added up. */
+/** Combines metrics of several processes: counters, and figures of the processes themselves, are added up. */
 
 import { type Metric, Registry } from 'prom-client';
 
@@ -16,9 +16,9 @@ interface MetricValue {
   readonly metricName?: string;
 }
 
-/** What visitors do, counted by whoever answers them. */
+/** Metrics of requests, counted by the process that answers them. */
 const COUNTED = new Set(['pharos_http_request_seconds', 'pharos_sign_ins_total']);
-/** What a process takes; once it has ended it takes nothing, but its time was spent. */
+/** Resources of a process. After it ends, only its CPU time counts. */
 const SPENT = new Set([
   'pharos_process_cpu_user_seconds_total',
   'pharos_process_cpu_system_seconds_total',
@@ -34,13 +34,13 @@ const TAKEN = new Set([
   'pharos_nodejs_external_memory_bytes',
 ]);
 
-/** Of a process that answers visitors: what is added to the figures of the one that runs everything. */
+/** Returns the metrics of a worker to add to those of the main process. */
 export async function addedFamilies(registry: Registry): Promise<readonly MetricFamily[]> {
   const families = (await registry.getMetricsAsJSON()) as unknown as readonly MetricFamily[];
   return families.filter(({ name }) => COUNTED.has(name) || SPENT.has(name) || TAKEN.has(name));
 }
 
-/** Of processes that ended: what they counted, in one; what they took they have given back. */
+/** Combines the counters of ended processes; the resources that they used are free again. */
 export function lastingFamilies(ended: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
   return sums(ended.flat().filter(({ name }) => !TAKEN.has(name)));
 }

@@ -1,4 +1,4 @@
-/** Figures for Prometheus. Names are stable and documented in docs/operating.md. */
+/** Metrics for Prometheus. Names are stable and documented in docs/operating.md. */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { addedFamilies, type MetricFamily, textWith } from './metric-sums.ts';
@@ -23,21 +23,21 @@ export interface Metrics {
     readonly filesWritten: number;
     readonly filesRemoved: number;
   }) => void;
-  /** Prometheus text, with what other processes of this node counted. */
+  /** Prometheus text, including metrics of other processes of this node. */
   readonly text: (gauges: Gauges, others?: readonly (readonly MetricFamily[])[]) => Promise<string>;
-  /** For another process of this node to add to its own. */
+  /** For the main process of this node, which adds them to its own. */
   readonly added: () => Promise<readonly MetricFamily[]>;
   readonly contentType: string;
 }
 
-/** What is looked up when somebody asks. */
+/** Values that are read when metrics are requested. */
 export interface Gauges {
   readonly upstreams: readonly {
     readonly id: string;
-    /** Since the last good answer; null: never. */
+    /** Seconds since the last good answer; null: never. */
     readonly ageSeconds: number | null;
     readonly isStale: boolean;
-    /** False: it is being left alone. */
+    /** False: it is in back-off. */
     readonly isAsked: boolean;
     readonly quota: readonly { readonly window: string; readonly left: number }[];
   }[];
@@ -54,7 +54,7 @@ export interface Gauges {
   readonly components: readonly { readonly page: string; readonly component: string; readonly state: string }[];
 }
 
-/** Makes a registry of its own, so that two servers in one process do not mix. */
+/** Creates its own registry, so that two servers in one process don't mix. */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'pharos_' });
@@ -171,7 +171,7 @@ export function createMetrics(version: string): Metrics {
   };
 }
 
-/** Figures of the present; what is gone by the next look is gone from the text too. */
+/** Gauges. A value that no longer exists disappears from the text. */
 function createGauges(registers: Registry[]): (gauges: Gauges) => void {
   const make = (name: string, help: string, labelNames: string[] = []): Gauge =>
     new Gauge({ name, help, labelNames, registers });

@@ -1,15 +1,15 @@
-/** Tells operators' pages that are open that something happened. What happened is on the page itself. */
+/** Notifies open operators' pages that something changed. The pages then reload the details. */
 
 import type { ServerResponse } from 'node:http';
 
 export interface OpsEvents {
   /**
-   * Keeps an answer open and tells it of what happens; false: too many are open already.
+   * Keeps a response open and sends it events; false: too many are open.
    *
-   * @param isAllowed asked at every heartbeat; false ends the answer
+   * @param isAllowed called at every heartbeat; false closes the response
    */
   readonly open: (response: ServerResponse, isAllowed: () => Promise<boolean>) => boolean;
-  /** Something happened; what happens in quick succession is told once. */
+  /** Sends an event; events in quick succession become one. */
   readonly announce: () => void;
   readonly close: () => void;
 }
@@ -20,7 +20,7 @@ const STREAMS_MAX = 32;
 const HEARTBEAT_MS = 15_000;
 const GATHER_MS = 250;
 
-/** Makes the event stream; nothing runs while nobody listens. */
+/** Creates the event stream. Nothing runs while nobody listens. */
 export function createOpsEvents(): OpsEvents {
   const streams = new Map<ServerResponse, () => Promise<boolean>>();
   let heartbeat: NodeJS.Timeout | null = null;

@@ -1,4 +1,6 @@
-/** The operator token: each try counted before it is compared, in constant time, and taken back when it was right. */
+/**
+ * Checks the operator token. Each attempt is counted before it is compared, in constant time, and a correct one is uncounted.
+ */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -11,7 +13,7 @@ import { type EpochMs, toEpochMs } from '../../model/time.ts';
 export type TokenVerdict =
   | { readonly kind: 'right' }
   | { readonly kind: 'wrong' }
-  /** Too many wrong ones from this client: not even the right one is taken before then. */
+  /** Too many wrong attempts from this client. Until then, even the correct token is rejected. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
 export interface OperatorGuard {
@@ -19,19 +21,19 @@ export interface OperatorGuard {
 }
 
 export interface OperatorGuardOptions {
-  /** Null: none is configured, so none is right. */
+  /** Null: none is configured, so every attempt is wrong. */
   readonly token: () => Revealing | null;
   readonly attempts: Pick<Attempts, 'admit' | 'forgive'>;
 }
 
-/** Clients kept out at the same time; the oldest is let in again beyond that, and counted anew by the store. */
+/** Maximum number of blocked clients in memory. Beyond it, the oldest is checked by the store again. */
 const BLOCKED_MAX = 10_000;
-/** No page can have this name, so nobody's tries at a page are counted with these. */
+/** No page can have this slug, so attempts at pages are counted separately. */
 const COUNTED_AS = '-';
 
 /**
- * Makes the guard. Tries are counted in the store, so that restarts and other processes share them, and before they are
- * compared. Those of one client are made one after the other: right ones that come at the same time are not counted together.
+ * Creates the guard. Attempts are counted in the store, so that restarts and other processes share them. Attempts of one client
+ * are handled one after the other, so that correct ones at the same time don't add up.
  */
 export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): OperatorGuard {
   const blocked = new LRUCache<string, EpochMs>({ max: BLOCKED_MAX });
@@ -64,14 +66,14 @@ export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): 
   }
 }
 
-/** Whether a text is the secret, in a time that tells nothing of either; nothing equals a secret that is not there. */
+/** Compares a text with the secret in constant time. Without a secret, nothing matches. */
 export function isSame(given: string, secret: Revealing | null): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const isEqual = timingSafeEqual(digest(given), digest(secret?.reveal() ?? ''));
   return isEqual && secret !== null && given !== '';
 }
 
-/** The token of an Authorization header; empty when there is none. A header sent twice is none. */
+/** The token of an Authorization header; empty: none. A repeated header counts as none. */
 export function bearerFrom(header: string | undefined): string {
   return typeof header === 'string' ? (/^Bearer ([^\s,]+)$/i.exec(header)?.[1] ?? '') : '';
 }

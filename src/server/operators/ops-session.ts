@@ -1,4 +1,4 @@
-/** Sessions of operators: the token is shown once and exchanged for a cookie that lives a working day at most. */
+/** Sessions of operators: the token is sent once and exchanged for a cookie that lasts for a working day at most. */
 
 import { readCookie, setCookie } from '../../access/cookies.ts';
 import { digest, isToken, newToken, type RandomBytes, type Revealing } from '../../access/digest.ts';
@@ -6,10 +6,10 @@ import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts
 import type { OperatorSessions } from '../../store/operator-sessions.ts';
 import { isSame } from './ops-guard.ts';
 
-/** A session ends after this however busy it is, and after an hour in which nothing was asked. */
+/** A session ends after this time, and after an hour without requests. */
 const LIFE_MS = 8 * HOUR_MS;
 const IDLE_MS = HOUR_MS;
-/** A busy session is not written down with every request. */
+/** The last use of a session is stored only this often. */
 const TOUCH_MS = MINUTE_MS;
 
 /** A session that is alive. */

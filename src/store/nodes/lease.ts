@@ -1,40 +1,39 @@
 /**
- * Leases: of several processes over one database, one does a thing at a time. Whoever holds one is named by a random id,
- * and the clock of the database says when it ends, so that neither clocks nor names of machines matter. A lease that ran
- * out stays its holder's until somebody else takes it, which its fence tells.
+ * Leases: of all processes that share a database, only one does a task at a time. The holder is a random id and the database's
+ * clock decides when a lease ends, so machines' clocks and names don't matter. An expired lease still belongs to its holder
+ * until another process takes it, which the fence shows.
  */
 
 import type { EpochMs } from '../../model/time.ts';
 import { type Database, type Reader, readIn, type Writer } from '../database.ts';
 
 export interface Lease {
-  /** What is done by one alone: `pass/edge`. */
+  /** Name of the task: `pass/edge`. */
   readonly name: string;
   /** A random id of the process. */
   readonly holder: string;
-  /** Grows each time the lease is taken: of two who believe they hold it, the larger does. */
+  /** Grows each time the lease is taken. If two processes believe that they hold it, the larger fence is right. */
   readonly fence: number;
 }
 
 export interface LeaseRequest {
   readonly name: string;
   readonly holder: string;
-  /** How long it lasts unless it is renewed. */
+  /** Duration, unless it is renewed. */
   readonly ttlMs: number;
-  /** Another lease, which has to be held still; default: none. */
+  /** Another lease that must still be held; default: none. */
   readonly under?: Lease | undefined;
 }
 
-/** In place of the instant until which it lasts: given back, and nobody's until it is taken again. */
+/** Instead of an end time: returned, and free. */
 const RELEASED = 0;
 
 /**
- * Whoever shares a file loses power together, and what is held is told from what was held before by its holder; one that
- * is lost with the machine of a server ends a little sooner.
+ * Not durable: processes that share a file lose power together, and a lease lost in a server's crash only ends a little sooner.
  */
 const QUICKLY = { isDurable: false } as const;
 
-/** Takes a lease that is free or has run out; null when somebody holds it, be it another task of this process. */
+/** Takes a lease that is free or expired; null: another process or task holds it. */
 export function takeLease(database: Database, { name, holder, ttlMs, under }: LeaseRequest): Promise<Lease | null> {
   return database.transaction(async (tx) => {
     if (under !== undefined && !(await isHeld(tx, under))) return null;
@@ -51,7 +50,7 @@ export function takeLease(database: Database, { name, holder, ttlMs, under }: Le
   }, QUICKLY);
 }
 
-/** Of these leases those that can be taken at this moment, as far as a look without a lock can tell. */
+/** Returns the leases that seem to be free, without locking. */
 export async function freeLeases(reader: Reader, names: readonly string[], ttlMs: number): Promise<readonly string[]> {
   const now = await reader.time();
   const rows = await reader.all('SELECT name, until_at FROM lease WHERE until_at <> ?', [RELEASED]);
@@ -61,16 +60,15 @@ export async function freeLeases(reader: Reader, names: readonly string[], ttlMs
   return names.filter((name) => !running.has(name));
 }
 
-/** Further ahead than a lease can last was written before the clock of the database was set back. */
+/** A time further ahead than a lease can last was written before the database's clock was set back. */
 function isRunning(until: number, now: EpochMs, ttlMs: number): boolean {
   return until > now && until <= now + 2 * ttlMs;
 }
 
 /**
- * Makes leases of one holder last `ttlMs` from now, in as many statements as there are hundreds. One that could not be given
- * back is none of them, and so runs out.
+ * Renews the leases of one holder, in few statements. A returned lease isn't renewed.
  *
- * @returns the fences of those that are still theirs, by name
+ * @returns the fences of those that it still holds, by name
  */
 export function renewLeases(
   database: Database,
@@ -86,13 +84,16 @@ export function renewLeases(
   }, QUICKLY);
 }
 
-/** Whether nobody else has taken it. Inside a transaction this holds until its end. */
+/** Whether no other process has taken it. Inside a transaction, this stays true until its end. */
 export async function isHeld(reader: Reader, { name, holder, fence }: Lease): Promise<boolean> {
   const [row] = await reader.all('SELECT holder, fence, until_at FROM lease WHERE name = ?', [name]);
   return row?.['holder'] === holder && Number(row['fence']) === fence && Number(row['until_at']) !== RELEASED;
 }
 
-/** Does `task` while nobody else can take the lease; false, with nothing done, when somebody else has it by now. */
+/**
+ * Runs `task` in a transaction in which no other process can take the lease.
+ * @returns false if another process has taken it; then nothing was done
+ */
 export function underLease(database: Database, lease: Lease, task: (tx: Writer) => Promise<void>): Promise<boolean> {
   return database.transaction(async (tx) => {
     if (!(await isHeld(tx, lease))) return false;
@@ -101,7 +102,7 @@ export function underLease(database: Database, lease: Lease, task: (tx: Writer) 
   });
 }
 
-/** Gives a lease back; one that somebody else has by now stays theirs. */
+/** Returns a lease, unless another process has taken it. */
 export async function releaseLease(database: Database, { name, holder, fence }: Lease): Promise<void> {
   const sql = 'UPDATE lease SET until_at = ? WHERE name = ? AND holder = ? AND fence = ?';
   await database.transaction((tx) => tx.run(sql, [RELEASED, name, holder, fence]), QUICKLY);

@@ -1,4 +1,4 @@
-/** The leases of one process, made to last for as long as it lives and reaches the database. */
+/** Renews the leases of one process as long as it lives and reaches the database. */
 
 import { randomUUID } from 'node:crypto';
 import { StatusError } from '../../errors.ts';
@@ -9,25 +9,25 @@ export interface Leases {
   /** A random id, new with each process. */
   readonly holder: string;
   readonly ttlMs: number;
-  /** Null: somebody holds it, be it another task of this process; or `under` is held no more. */
+  /** Null: another process or task holds it, or `under` is no longer held. */
   readonly take: (name: string, under?: Lease) => Promise<Lease | null>;
-  /** Takes of these those that nobody holds. */
+  /** Takes those that are free. */
   readonly takeFree: (names: readonly string[]) => Promise<readonly Lease[]>;
   readonly release: (lease: Lease) => Promise<void>;
   /**
-   * Whether it is still held. What was seen a moment ago is believed; after a pause of this process the database is asked.
-   * In doubt, where that cannot be reached, it throws.
+   * Whether it is still held. Trusts a recent renewal; after a pause of this process, asks the database. Throws if that can't
+   * be reached.
    */
   readonly confirm: (lease: Lease) => Promise<boolean>;
   /** Whether it was held when it was last renewed. */
   readonly seemsHeld: (lease: Lease) => boolean;
-  /** Gives back what is held. */
+  /** Returns all leases. */
   readonly close: () => Promise<void>;
 }
 
-/** Processes that share a file are on one machine: one that was killed is not waited for long. */
+/** Processes that share a file are on one machine, where a killed process is noticed quickly. */
 export const FILE_LEASE_MS = 3_000;
-/** Longer than a server takes to answer on a bad day, and than a busy process hangs. */
+/** Longer than a slow server takes to answer, and longer than a busy process hangs. */
 export const SERVER_LEASE_MS = 10_000;
 
 const RENEWALS_PER_LEASE = 4;
@@ -59,7 +59,7 @@ export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS):
     if (timer !== null) return;
     timer = setInterval(() => {
       if (held.size === 0) stop();
-      // Whoever relies on a lease asks for it, and is told why that cannot be said.
+      // Errors surface when someone relies on a lease.
       else renew().catch(() => undefined);
     }, ttlMs / RENEWALS_PER_LEASE);
     timer.unref();
@@ -111,7 +111,7 @@ export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS):
   };
 }
 
-/** What whoever lost a lease meanwhile is told; nothing of theirs was kept. */
+/** The error for a process that lost its lease in the meantime. Nothing that it did was stored. */
 export function superseded({ name }: Lease): StatusError {
   return new StatusError({
     code: 'STORE_UNAVAILABLE',

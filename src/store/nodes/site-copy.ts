@@ -1,6 +1,6 @@
 /**
- * What a node that cannot reach the database needs of it to know which pages there are and who may see them: definitions,
- * announcements, and names of monitors. No states: those are in the releases.
+ * The part of the database that a node without it needs, to know the pages and their access rules: definitions, announcements,
+ * and names of monitors. States aren't included, because releases have them.
  */
 
 import { z } from 'zod';
@@ -14,7 +14,7 @@ const SiteCopySchema = z.object({
 });
 export type SiteCopy = z.output<typeof SiteCopySchema>;
 
-/** When the parts of an upstream were heard: monitors, incidents, pages. */
+/** When each part of an upstream was last read: monitors, incidents, pages. */
 export type CopiedTimes = Record<string, [number | null, number | null, number | null]>;
 
 export async function readSiteCopy(reader: Reader): Promise<SiteCopy> {
@@ -33,7 +33,7 @@ export async function readSiteCopy(reader: Reader): Promise<SiteCopy> {
   };
 }
 
-/** Null: it is none. */
+/** Null: not a valid copy. */
 export function parseSiteCopy(text: string): SiteCopy | null {
   try {
     return SiteCopySchema.safeParse(JSON.parse(text)).data ?? null;
@@ -50,7 +50,7 @@ export async function readTimes(reader: Reader): Promise<CopiedTimes> {
   );
 }
 
-/** Makes a database of one's own say what the copy says. */
+/** Writes the copy into the node's own database. */
 export async function writeSiteCopy(database: Database, { upstreams, monitors }: SiteCopy): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.run('DELETE FROM upstream');

@@ -1,4 +1,4 @@
-/** What a Postgres server, or the way to it, says when it cannot be used, in words of ours and without secrets. */
+/** Explains errors of a Postgres server or of the connection to it, without secrets. */
 
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 
@@ -32,7 +32,7 @@ export function serverPlace(url: string): string {
   return `Postgres at ${hostname === '' ? 'localhost' : hostname}:${port === '' ? 5_432 : port}${pathname}`;
 }
 
-/** Whether a connection ended which had been open: another one may work. */
+/** Whether an open connection was lost, so that another one may work. */
 export function isDisconnection(error: unknown): boolean {
   return DISCONNECTIONS.has(sqlStateOf(error) ?? '') || DISCONNECTED.test(messageOf(error));
 }

@@ -1,16 +1,19 @@
-/** Listens to what other processes announce, on a connection of its own that is opened again whenever it is lost. */
+/** Listens to announcements of other processes, on its own connection, which is reopened when it is lost. */
 
 import type pg from 'pg';
 import { createClient } from './pool.ts';
 
-/** Of one database: whatever is said there, the tables say what it was. */
+/** The notification channel. Its messages are empty, because the tables have the details. */
 export const CHANNEL = 'pharos';
 
 const RECONNECT_MS = 1_000;
-/** A server that is gone without a word is noticed by a question that gets no answer. */
+/** A query at this interval detects a server that has disappeared silently. */
 const QUESTION_EVERY_MS = 5_000;
 
-/** Calls `listener` for every announcement, and each time the connection is there again. @returns what ends it */
+/**
+ * Calls `listener` for every announcement and after each reconnection.
+ * @returns a function that stops listening
+ */
 export function listenTo(url: string, listener: () => void): () => Promise<void> {
   let client: pg.Client | null = null;
   let isEnded = false;
@@ -30,7 +33,7 @@ export function listenTo(url: string, listener: () => void): () => Promise<void>
       client = null;
       if (timer !== null) clearTimeout(timer);
       void mine.end().catch(() => undefined);
-      // Until then the tables are looked at all the same.
+      // Until then, polling finds changes.
       later(() => void connect(), RECONNECT_MS);
     };
     mine.on('error', lose);

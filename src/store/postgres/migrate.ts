@@ -5,14 +5,14 @@ import { StatusError } from '../../errors.ts';
 import { migrationsAfter, type OnOlder, outdated } from '../migrations.ts';
 import { inPostgresTypes } from './dialect.ts';
 
-/** What is used is as old as that; older servers get no fixes any more. */
+/** Pharos uses features of this version; older servers no longer get fixes. */
 const POSTGRES_VERSION_MIN = 13;
 
 /** An index over years of history takes its time. */
 const STATEMENT_MAX_MS = 600_000;
 
 export interface MigrateOptions {
-  /** What begins a transaction that no other node writes beside. */
+  /** Statement that starts a transaction in which no other node writes. */
   readonly begin: string;
   readonly onOlder: OnOlder;
   /** Called in that transaction with the version that there is, before the tables of it are changed. */

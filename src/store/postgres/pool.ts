@@ -5,13 +5,13 @@ import type pg from 'pg';
 import { isDisconnection } from './faults.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Past the server's own limits: only for a server that is silent. */
+/** Longer than the server's own limits: only for a server that doesn't answer. */
 const SILENCE_MAX_MS = 60_000;
 
 const INT8 = 20;
 const NUMERIC = 1_700;
 
-/** Loaded with the first pool: who has SQLite needs none of it. */
+/** Loaded with the first pool, because SQLite users don't need it. */
 function library(): typeof pg {
   return createRequire(import.meta.url)('pg');
 }
@@ -21,7 +21,7 @@ const typesOf = ({ types }: typeof pg): pg.CustomTypesConfig => ({
     oid === INT8 || oid === NUMERIC ? (text: string) => Number(text) : types.getTypeParser(oid, format),
 });
 
-/** Connections to a server; nothing is opened before it is needed, and none that dies ends the process. */
+/** Creates a pool, which connects when needed. A lost connection doesn't end the process. */
 export function createPool(url: string, size: number): pg.Pool {
   const loaded = library();
   const pool = new loaded.Pool({
@@ -34,13 +34,13 @@ export function createPool(url: string, size: number): pg.Pool {
     pipeline: true,
     types: typesOf(loaded),
   });
-  // A connection that dies takes its statements with it, and they tell; a process does not end for that.
+  // The statements on a lost connection fail and report it; without these handlers, the process would end.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
-/** One connection that is nobody else's; a question without an answer is given up soon. */
+/** Creates a single connection outside the pool, with a short time limit for queries. */
 export function createClient(url: string): pg.Client {
   const { Client } = library();
   return new Client({
@@ -60,8 +60,8 @@ function withSslWordsOfLibpq(url: string): string {
 }
 
 /**
- * Does `task` on a connection, which the caller then has and gives back. Again on another one when that of the pool turns
- * out to be dead: after the server was restarted all of them are. One on which something failed is closed.
+ * Runs `task` on a connection, which the caller then has to return. If a connection of the pool turns out to be dead, tries
+ * another: after a restart of the server, all of them are. After other errors, the connection is closed.
  */
 export async function connected<T>(
   pool: pg.Pool,

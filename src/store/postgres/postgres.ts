@@ -1,4 +1,4 @@
-/** Postgres through pg: transactions one after the other over all nodes, reads beside them from the same pool. */
+/** Postgres through pg: transactions are serialised over all nodes; reads run in parallel on the same pool. */
 
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
@@ -13,20 +13,20 @@ import { CHANNEL, listenTo } from './listen.ts';
 import { migratePostgres, schemaVersion } from './migrate.ts';
 import { connected, createPool } from './pool.ts';
 
-/** A pass, its readers and the gates; a server takes 100 connections unless told otherwise. */
+/** Enough for a pass, its readers and the gates. By default, a server allows 100 connections. */
 const POOL_SIZE = 5;
-/** An unreachable server is not asked by every request that comes in. */
+/** An unreachable server is tried again only after this time, not with every request. */
 const RETRY_AFTER_MS = 1_000;
 /** Rows sent ahead of their answers. */
 const ROWS_AHEAD = 1_000;
-/** Fewer rows are not worth a statement that the server keeps. */
+/** Only from this number of rows on, a prepared statement is worthwhile. */
 const KEPT_FROM_ROWS = 16;
 /** `pharos` in letters: the advisory lock that writers of one database share. */
 const WRITE_LOCK = 0x70_68_61_72_6f_73;
 
 /**
- * A writer waits for others as long as their largest pass may take. One that hangs between two statements, was paused, or
- * whose machine is gone, loses its transaction before its leases run out: until then it keeps the other nodes from writing.
+ * A writer waits as long as the largest pass of another may take. A node that hangs between two statements, was paused, or has
+ * crashed loses its transaction before its leases expire, because until then no other node can write.
  */
 const BEGIN_BESIDE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '5s'`;
@@ -38,27 +38,27 @@ export interface PostgresOptions {
   /** Default: `migrate`. */
   readonly onOlder?: OnOlder;
   /**
-   * Makes the copy, before tables of an older version are changed; nobody writes meanwhile. Default: there is none.
+   * Makes a copy before tables of an older version are changed; no other node writes in the meantime. Default: none.
    *
-   * @param version  of those tables
+   * @param version of these tables
    */
   readonly copyBefore?: (tables: Reader, version: number) => Promise<void>;
 }
 
 export interface PostgresDatabase extends Database {
   /**
-   * Resolves when the server has been reached and is of our version; nothing else waits for it to be called.
+   * Resolves when the server was reached and has our schema version. Calling it is optional.
    *
-   * @throws STORE_UNAVAILABLE which says what is wrong and what to do; `schema` in its context: trying again helps nobody
+   * @throws STORE_UNAVAILABLE with the reason and the remedy; if its context has `schema`, trying again doesn't help
    */
   readonly ready: () => Promise<void>;
 }
 
 /**
- * A database of a Postgres server. Nothing is sent before it is used: whatever is asked of it first brings it to the
- * latest version, and fails with STORE_UNAVAILABLE as long as the server cannot be reached. It recovers by itself.
+ * Opens a database of a Postgres server. It connects at the first use, which also upgrades the tables, and fails with
+ * STORE_UNAVAILABLE while the server can't be reached. It recovers by itself.
  *
- * @param url `postgres://user:password@host:port/database?sslmode=…`, in which sslmode means what it means to libpq
+ * @param url `postgres://user:password@host:port/database?sslmode=…`, with sslmode as in libpq
  */
 export function openPostgres(
   url: string,
@@ -129,7 +129,7 @@ export function openPostgres(
     lists: async (sql, params = []) => (await answer((client) => client.query(toListQuery(sql, params)))).rows,
     time: () => answer(readTime),
     listen: (listener) => listenTo(url, listener),
-    // The next one waits for this one whatever becomes of it.
+    // The next transaction waits for this one, even if it fails.
     transaction: (task, { isDurable = true, isAlone = true } = {}) =>
       isAlone ? inTurn(() => transact(task, isDurable, BEGIN)) : transact(task, isDurable, BEGIN_BESIDE),
     backup: () =>
@@ -142,7 +142,7 @@ export function openPostgres(
   };
 }
 
-/** A transaction in which a statement failed is undone by the server, which says so and fails nothing. */
+/** If a statement failed, the server rolls back at COMMIT without an error, so the result is checked. */
 async function commit(client: pg.PoolClient, place: string): Promise<void> {
   const { command } = await guard(place, () => client.query('COMMIT'));
   if (command === 'COMMIT') return;
@@ -152,7 +152,10 @@ async function commit(client: pg.PoolClient, place: string): Promise<void> {
   });
 }
 
-/** Reads tables as they are, of whichever version, while nobody writes. @throws STORE_UNAVAILABLE */
+/**
+ * Reads tables of any version while no other node writes.
+ * @throws STORE_UNAVAILABLE
+ */
 export async function readPostgres<T>(url: string, task: (tables: Reader, version: number) => Promise<T>): Promise<T> {
   const place = serverPlace(url);
   const pool = createPool(url, 1);
@@ -182,13 +185,13 @@ function createWriter(client: pg.PoolClient, place: string): Writer {
   };
 }
 
-/** Of this very moment: a transaction may have waited since it began. */
+/** The current time, not the start of the transaction, which may have waited. */
 async function readTime(client: pg.ClientBase): Promise<EpochMs> {
   const { rows } = await client.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now');
   return toEpochMs(Number(rows[0]?.now));
 }
 
-/** The statement is parsed once, and its rows are sent without waiting for each answer. */
+/** Runs one statement for many rows. It is parsed once, and rows are sent without waiting for each response. */
 async function runMany(client: pg.PoolClient, sql: string, rows: readonly (readonly SqlValue[])[]): Promise<void> {
   const text = numbered(sql);
   const kept =
@@ -198,7 +201,7 @@ async function runMany(client: pg.PoolClient, sql: string, rows: readonly (reado
     const answers = await Promise.allSettled(
       some.map((values) => client.query({ ...kept, text, values: values.map(storable) })),
     );
-    // The first failed; the others only say that one did.
+    // The first error is the cause; the others follow from it.
     const failed = answers.find((answer) => answer.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
@@ -212,7 +215,7 @@ function toListQuery(sql: string, params: readonly SqlValue[]): pg.QueryArrayCon
   return { ...toQuery(sql, params), rowMode: 'array' };
 }
 
-/** Postgres keeps no NUL. Upstream text has lost its own where it came in; this is for what visitors send. */
+/** Postgres can't store NUL. Upstream text never contains it; this is for input of visitors. */
 function storable(value: SqlValue): SqlValue {
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
 }

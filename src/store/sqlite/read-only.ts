@@ -1,7 +1,7 @@
 /**
- * A database in a folder that cannot be written: on a read-only mount, or a copy of a data folder. SQLite keeps a log beside
- * the file while somebody writes, and none after that, and needs to be told which it is. So the file is opened when it is
- * first read, and again whenever somebody elsewhere begins to write, ends, or puts another file in its place.
+ * Reads a database in a folder that can't be written: a read-only mount, or a copy of a data folder. SQLite opens such a file
+ * differently depending on whether another process writes to it, and it must be told which. So the file is opened at the first
+ * read, and reopened whenever another process starts or stops writing, or replaces the file.
  */
 
 import { type BigIntStats, statSync } from 'node:fs';
@@ -15,12 +15,11 @@ import { listsOf, rowsOf } from './statement.ts';
 import { versionOf } from './version.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** How often a read begins anew because the file changed under it. */
+/** How often a read is repeated because the file changed during it. */
 const TRIES = 20;
 
 /**
- * Opens nothing yet. A read throws STORE_UNAVAILABLE as long as there is no database or it is of another version; whatever
- * would change it is refused with the same.
+ * Opens nothing yet. A read throws STORE_UNAVAILABLE if there is no database or it has another version; writes always throw it.
  */
 export function openSqliteReadOnly(file: string): Database {
   let opened: Opened | null = null;
@@ -37,7 +36,7 @@ export function openSqliteReadOnly(file: string): Database {
       opened ??= open(file, seen);
       try {
         const rows = take(statementOf(opened, sql));
-        // Nobody keeps a writer from a file without a log while it is read.
+        // Without a log, nothing prevents another process from writing during a read.
         if (isAsOpened(opened, lookAt(file))) return rows;
       } catch (error) {
         if (isAsOpened(opened, lookAt(file))) throw error;
@@ -67,7 +66,7 @@ export function openSqliteReadOnly(file: string): Database {
     all,
     lists,
     time,
-    // Who reads a folder that cannot be written looks at it now and then.
+    // There are no announcements; callers poll.
     listen: () => async () => undefined,
     transaction: (task) => task({ all, lists, time, run: refuse, runMany: refuse, announce: refuse }),
     backup: refuse,
@@ -76,7 +75,9 @@ export function openSqliteReadOnly(file: string): Database {
   };
 }
 
-/** The database file, and what lies beside it while somebody writes or after a writer was killed; null: it is not there. */
+/**
+ * The database file and the files beside it, which exist while a process writes or after a writer was killed; null: missing.
+ */
 interface Files {
   readonly main: BigIntStats;
   readonly log: BigIntStats | null;
@@ -94,7 +95,7 @@ function lookAt(file: string): Files {
   return { main: statSync(file, { bigint: true }), log: optional(`${file}-wal`), index: optional(`${file}-shm`) };
 }
 
-/** With its log, SQLite itself sees what others write to the same files; without one they must be as they were. */
+/** With a log, SQLite itself notices changes by others. Without one, the file must be unchanged. */
 function isAsOpened({ files }: Opened, { main, log, index }: Files): boolean {
   if (files.main.ino !== main.ino || files.log?.ino !== log?.ino || files.index?.ino !== index?.ino) return false;
   return hasLog(files) || (files.main.mtimeNs === main.mtimeNs && files.main.size === main.size);

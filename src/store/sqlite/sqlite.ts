@@ -12,10 +12,10 @@ import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
 import { listsOf, rowsOf } from './statement.ts';
 import { requireVersion } from './version.ts';
 
-/** How long a writer of another process is waited for. */
+/** How long to wait for a writer in another process. */
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 20;
-/** The public site is in it too, and names in it are nobody else's business. */
+/** Mode of a new data folder: others can reach the public site in it but not list its contents. */
 const FOLDER_MODE = 0o711;
 const OWN_MODE = 0o600;
 
@@ -23,7 +23,7 @@ export interface OpenedSqlite {
   readonly database: Database;
   /** Where a damaged file was moved; null when the file was sound or new. */
   readonly damagedFile: string | null;
-  /** The copy from before its tables were brought to the latest version; null when they were not. */
+  /** Path of the copy from before the upgrade; null: no upgrade. */
   readonly copy: string | null;
 }
 
@@ -33,13 +33,13 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens (or makes) the database at `file`, brought to the latest version where that is asked for.
+ * Opens or creates the database at `file`, and upgrades it if asked to.
  *
- * A damaged file is moved aside as `<file>.damaged-<now>` and a new one is begun: the published pages go on being
- * served and the upstreams are asked again.
+ * A damaged file is renamed to `<file>.damaged-<now>` and a new one is created. Published pages stay online, and upstreams are
+ * queried again.
  *
  * @param now epoch ms, for the name of a damaged file
- * @throws STORE_UNAVAILABLE when the file cannot be opened, locked or written, or is of another version than asked for
+ * @throws STORE_UNAVAILABLE when the file can't be opened, locked or written, or has another version
  */
 export function openSqlite(file: string, now: number, { onOlder = 'migrate' }: SqliteOptions = {}): OpenedSqlite {
   mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
@@ -61,7 +61,7 @@ export function openSqlite(file: string, now: number, { onOlder = 'migrate' }: S
   }
 }
 
-/** A new database file as an older version had it, for a copy of such a database. */
+/** Creates a database file with the tables of an older version, to copy such a database into it. */
 export function makeSqlite(file: string, version: number): Database {
   makeOwn(file);
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
@@ -69,7 +69,7 @@ export function makeSqlite(file: string, version: number): Database {
   return createDatabase(connection, connection);
 }
 
-/** A consistent copy of a database file, of whichever version and whoever writes to it, in a new file that is its owner's. */
+/** Copies a database file of any version consistently, even while others write. Only the owner can read the copy. */
 export async function copySqlite(file: string, target: string): Promise<void> {
   closeSync(openSync(target, 'wx', OWN_MODE));
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
@@ -80,7 +80,7 @@ export async function copySqlite(file: string, target: string): Promise<void> {
   }
 }
 
-/** Opens a database that this process has open already, for another thread that only reads. */
+/** Opens a database for another thread that only reads. This process must already have it open. */
 export function openSqliteReader(file: string): Database {
   const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   const { all, lists, time, listen, close } = createDatabase(reading, reading);
@@ -102,7 +102,7 @@ function connect(file: string, now: number, onOlder: OnOlder): Pick<OpenedSqlite
   }
 }
 
-/** Nobody else may read the database, nor what SQLite keeps beside it, which takes the mode of the file. */
+/** Others may not read the database, or the files that SQLite creates beside it, which get the same mode. */
 function makeOwn(file: string): void {
   try {
     closeSync(openSync(file, 'a', OWN_MODE));
@@ -121,8 +121,8 @@ function prepare(connection: DatabaseSync): void {
 }
 
 /**
- * Two processes that open a new file at once both change it to a log. SQLite refuses one of them at once: it does not
- * wait where each could be waiting for the other, so the one refused lets go here and asks again.
+ * Two processes that open a new file at once both switch it to WAL mode. SQLite rejects one of them at once, because waiting
+ * could deadlock. That one tries again here.
  */
 function useLog(connection: DatabaseSync): void {
   for (let waitedMs = 0; ; waitedMs += BUSY_RETRY_MS) {
@@ -154,7 +154,7 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   };
 
   async function transact<T>(task: (tx: Writer) => Promise<T>, isDurable: boolean): Promise<T> {
-    // The next one is as durable as ever, and takes what stands before it in the log along.
+    // The next durable commit also makes this one durable.
     guard(() => writing.exec(isDurable ? 'BEGIN IMMEDIATE' : 'PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE'));
     try {
       const result = await task(writer);
@@ -172,12 +172,12 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
     all: async (sql, params = []) => guard(() => rowsOf(prepared(reading, readStatements, sql), params)),
     lists: async (sql, params = []) => guard(() => listsOf(prepared(reading, readStatements, sql), params)),
     time: async () => guard(() => timeOf(reading, readStatements)),
-    // Who shares the file looks at it now and then.
+    // SQLite has no announcements; other processes poll.
     listen: () => async () => undefined,
-    // The next one waits for this one whatever becomes of it.
+    // The next transaction waits for this one, even if it fails.
     transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
     backup: async (file) => {
-      // Never over a file that is there, and nobody else's to read while it is being written.
+      // Fails if the file exists; only the owner can read it, even while it is being written.
       closeSync(openSync(file, 'wx', OWN_MODE));
       await backup(reading, file);
     },

@@ -1,6 +1,6 @@
 /**
- * Asks upstreams over HTTP, with what undici lacks: a total deadline beside its idle timeouts, a
- * bound on unpacked bytes, redirects that never leave the origin, and no trust in how a body ends.
+ * Sends requests to upstreams, with what undici lacks: a total deadline besides its idle timeouts, a limit for unpacked bytes,
+ * redirects only within the origin, and checks for truncated bodies.
  */
 
 import { isStatusError, type StatusError } from '../../errors.ts';

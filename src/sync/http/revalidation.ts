@@ -1,4 +1,4 @@
-/** Asking whether an answer changed instead of for the answer: what is remembered of the last one, and when it is used. */
+/** Conditional requests: remembers the validators and the parsed body of earlier answers. */
 
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -7,7 +7,7 @@ import type { HttpQuestion } from './http-question.ts';
 
 /** Three lists of more than eighty upstreams. */
 const ANSWERS_MAX = 256;
-/** After this the whole answer is asked for again, so that one that forgets to change its tag is not believed for ever. */
+/** After this time the full answer is requested again, in case a server forgets to change its tag. */
 const BELIEVED_MS = HOUR_MS;
 
 interface Remembered {

@@ -1,24 +1,24 @@
 /**
- * Answers about the past, kept while a back-fill waits for quota, so that a long list is read on from where the last
- * pass had to stop instead of from its first page.
+ * Keeps answers of a backfill while it waits for quota, so that a long list continues where the last pass stopped, not at its
+ * first page.
  */
 
 import { type EpochMs, HOUR_MS } from '../../model/time.ts';
 import type { Answer, Question } from '../connector.ts';
 
-/** Older pages no longer fit to newer ones. */
+/** Older pages no longer fit newer ones. */
 const KEPT_MS = HOUR_MS;
 /** A few tens of megabytes at most; more than a connector asks for. */
 const ANSWERS_MAX = 250;
 
 export interface BackfillMemory {
-  /** What this question was answered before; null: it was not, or too long ago. */
+  /** The earlier answer to this question; null: there is none, or it is too old. */
   readonly recall: (question: Question<unknown>, now: EpochMs) => Answer<unknown> | null;
   readonly keep: (question: Question<unknown>, answer: Answer<unknown> & { readonly at: EpochMs }) => void;
   readonly clear: () => void;
 }
 
-/** Makes the memory of one upstream; it lives in this process only, and a restart begins anew. */
+/** Creates the memory of one upstream, which lasts until the process ends. */
 export function createBackfillMemory(): BackfillMemory {
   const answers = new Map<string, Answer<unknown> & { readonly at: EpochMs }>();
   return {

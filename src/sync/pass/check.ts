@@ -1,20 +1,20 @@
-/** Whether what a pass learned may replace what is known. Pure. */
+/** Decides whether the result of a pass may replace known data. Pure. */
 
 import { createHash } from 'node:crypto';
 import type { Learned, MonitorId, PageDefinition, Problem } from '../../model/observation.ts';
 
-/** A larger share of unreadable items means that we do not understand this upstream any more. */
+/** With a larger share of unreadable items, we no longer understand this upstream. */
 const DROPPED_RATIO_MAX = 0.01;
-/** More than this at once is an upstream that lost its data, or a filter gone wrong. */
+/** If a larger share disappears at once, the upstream has probably lost its data, or a filter is wrong. */
 const VANISHED_RATIO_MAX = 0.5;
-/** More cannot be kept fresh within any documented quota, nor drawn by one process. */
+/** More monitors can't be kept fresh within any documented quota, or rendered by one process. */
 export const MONITORS_MAX = 20_000;
 
 export interface LastKnown {
   /** By id. */
   readonly monitors: ReadonlyMap<MonitorId, unknown>;
   readonly pages: readonly PageDefinition[];
-  /** Of a snapshot that was held before; null: none. */
+  /** Digest of a snapshot that was held before; null: none. */
   readonly heldHash: string | null;
 }
 
@@ -24,8 +24,8 @@ export type CheckVerdict =
   | { readonly kind: 'held'; readonly hash: string; readonly reason: string };
 
 /**
- * Refused: a gate that cannot be read, two pages at one address, more than 1 % of the items unreadable, or too many
- * monitors. Held: more than half of the monitors or of the pages are gone; the same again is taken.
+ * Refused: an unreadable access rule, two pages with the same slug, more than 1 % unreadable items, or too many monitors. Held:
+ * more than half of the monitors or pages are gone; if the next pass agrees, it is taken.
  */
 export function checkLearned(learned: Learned, known: LastKnown): CheckVerdict {
   const reason = reasonToRefuse(learned);

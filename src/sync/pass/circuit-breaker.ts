@@ -1,4 +1,4 @@
-/** When not to ask at all: an upstream that is down, or that refused our key. Pure; the store keeps what it says. */
+/** Decides when not to query an upstream, because it is down or rejected our key. Pure; its state is in the store. */
 
 import type { StatusError } from '../../errors.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
@@ -6,21 +6,21 @@ import { CONTROL_AT_FIRST, type UpstreamControl } from '../../store/upstream-con
 
 /** Failed requests in a row that open the circuit. */
 const FAILURES_MAX = 5;
-/** How long it is open the first time; then doubled. Short: one request is all that a look costs. */
+/** How long the circuit is open the first time; then doubled. Short, because trying again costs one request. */
 const OPEN_FIRST_MS = 30 * SECOND_MS;
 const OPEN_MAX_MS = 5 * MINUTE_MS;
-/** A refused key is tried again with one request no sooner than this: who puts it right there sees it at the next pass. */
+/** Time before a rejected key is tried again, with one request. Short, so that a corrected key works with the next pass. */
 const REFUSED_MS = 30 * SECOND_MS;
 
 export type Circuit =
   | { readonly kind: 'closed' }
-  /** One request decides; nothing is tried twice. */
+  /** A single request decides; nothing is retried. */
   | { readonly kind: 'half-open' }
   | { readonly kind: 'open'; readonly why: 'failing' | 'refused' | 'waiting'; readonly until: EpochMs };
 
 /** @param fingerprint  of the options as they are now; a refusal of other options does not count */
 export function circuitOf(control: UpstreamControl, now: EpochMs, fingerprint: () => string): Circuit {
-  // An instant further ahead than we ever set one was set by a clock that ran ahead.
+  // A time further ahead than we ever set was written by a clock that was ahead.
   const isAhead = (until: EpochMs | null, most: number): until is EpochMs =>
     until !== null && until > now && until <= now + most;
   const isRefused = control.refusedUntil !== null && control.refusedFingerprint === fingerprint();
@@ -31,7 +31,7 @@ export function circuitOf(control: UpstreamControl, now: EpochMs, fingerprint: (
   return control.openUntil === null && !isRefused ? { kind: 'closed' } : { kind: 'half-open' };
 }
 
-/** After a pass that got its answers: nothing counts against the upstream any more. */
+/** After a successful pass: forgets all failures. */
 export function afterSuccess(control: UpstreamControl, listCalls: number): UpstreamControl {
   return { ...CONTROL_AT_FIRST, holdUntil: control.holdUntil, limitedCount: control.limitedCount, listCalls };
 }
@@ -46,7 +46,9 @@ export interface Failure {
   readonly fingerprint: () => string;
 }
 
-/** After a pass that failed. Only no answer and 5xx open the circuit; after 401 and 403 one request at a time asks whether the key is taken. */
+/**
+ * After a failed pass. Only missing answers and 5xx open the circuit. After 401 and 403, one request at a time tests the key.
+ */
 export function afterFailure(control: UpstreamControl, failure: Failure): UpstreamControl {
   const { error, now } = failure;
   const status = error.context['status'];
@@ -59,7 +61,7 @@ export function afterFailure(control: UpstreamControl, failure: Failure): Upstre
   const failures = control.failures + failure.failures;
   if (failures < FAILURES_MAX) return { ...control, failures };
   const longest = Math.min(OPEN_MAX_MS, OPEN_FIRST_MS * 2 ** Math.min(control.openings, 10));
-  // Half of it by chance, so that several nodes do not come back in step.
+  // Half of it is random, so that nodes don't retry at the same moment.
   const openMs = longest / 2 + (longest / 2) * failure.random;
   return { ...control, failures, openUntil: toEpochMs(now + openMs), openings: control.openings + 1 };
 }

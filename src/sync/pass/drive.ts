@@ -1,16 +1,16 @@
-/** Walks a connector's generator: each asking is answered, a failure that it does not tolerate is thrown into it. */
+/** Runs a connector's generator: answers its questions, and throws failures into it unless it tolerates them. */
 
 import { StatusError } from '../../errors.ts';
 import type { Answer, Asking, Pull } from '../connector.ts';
 
-/** Askings of one pull; the largest upstream we take needs some hundreds. */
+/** Limit of steps in one pull; the largest upstream needs some hundreds. */
 const ASKINGS_MAX = 5_000;
 
 /**
- * What the generator returns.
+ * Returns what the generator returns.
  *
- * @param answer  answers all questions of one asking, in their order; failures are answers too
- * @throws whatever the generator lets through, and UPSTREAM_SHAPE when it never comes to an end
+ * @param answer answers all questions of one step, in their order; failures are answers too
+ * @throws what the generator doesn't catch, and UPSTREAM_SHAPE if it never ends
  */
 export async function drive<R>(
   pull: Pull<R>,
@@ -21,7 +21,7 @@ export async function drive<R>(
     if (askings === ASKINGS_MAX) throw endless();
     const answers = await answer(step.value);
     const failure = step.value.tolerant ? null : firstFailure(answers);
-    // Thrown inside, so that its `finally` may still ask (log out) before the failure comes out here.
+    // Thrown inside, so that its `finally` can still make requests (log out) before the failure comes out here.
     step = failure === null ? pull.next(answers) : pull.throw(failure);
   }
   return step.value;

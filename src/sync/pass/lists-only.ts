@@ -1,11 +1,11 @@
-/** A pull that leaves out what it can do without: to learn what there is with few requests. */
+/** Runs a pull without optional requests, to learn what exists with few requests. */
 
 import type { Answer, Priority, Pull } from '../connector.ts';
 
 /**
- * What may be left out is answered as when the quota has no request for it.
+ * Answers optional questions as if the quota didn't allow them.
  *
- * @param wanted  what is asked all the same, also where it may be left out
+ * @param wanted optional questions to ask nevertheless
  */
 export function* listsOnly<R>(pull: Pull<R>, wanted: readonly Priority[]): Pull<R> {
   let step = pull.next();

@@ -1,4 +1,4 @@
-/** One pass: every upstream is asked, side by side, and each commits one checked snapshot or changes nothing. */
+/** One pass: queries upstreams in parallel. Each commits one checked snapshot or changes nothing. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
@@ -17,28 +17,31 @@ import { createVendorTurns } from './vendor-turns.ts';
 
 export type { PassReport, UpstreamReport } from './report.ts';
 
-/** What a pass needs from outside; all but the store is the runner's. */
+/** What a pass needs from outside. Everything except the store is for the runner. */
 export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest' | 'stored'> {
   readonly store: Store;
-  /** Of this process; default: its own for each pass. */
+  /** Leases of this process; default: new ones for each pass. */
   readonly leases?: Leases;
 }
 
 export interface PassOptions {
-  /** True: an operator asks. An upstream that failed or refused before is tried all the same; "wait" is still obeyed. */
+  /** True: an operator asks, so an upstream in back-off is queried too. A "wait" from the upstream is still obeyed. */
   readonly isManual?: boolean;
-  /** True: the upstream itself said that something changed, so it lives: one that failed or refused before is tried. */
+  /**
+   * True: the upstream sent a webhook, which shows that it is up, so it is queried even if it failed or rejected the key
+   * before.
+   */
   readonly isHinted?: boolean;
   /**
-   * The schedule asks: of several processes only the one that holds this lease of an upstream does; null: another one
-   * holds it. Absent: somebody wants to know, whoever holds it.
+   * For scheduled passes: the lease that this process must hold for an upstream; null: another process holds it. Absent: not
+   * scheduled, so any process may query it.
    */
   readonly turnOf?: ((upstreamId: string) => Lease | null) | undefined;
-  /** Told of each upstream as soon as it is done, so that what it changed need not wait for a slower one. */
+  /** Called for each upstream as soon as it is done, so that its changes don't wait for slower ones. */
   readonly onReport?: (report: UpstreamReport) => void;
 }
 
-/** An upstream that says that it changed is asked after the pass that is at it, which may have asked too early. */
+/** After a webhook, waits for a running pass over the same upstream, which may have read it too early. */
 const HINT_PATIENCE_MS = 20 * SECOND_MS;
 const HINT_STEP_MS = 100;
 
@@ -55,8 +58,8 @@ const TOO_SOON_REASON =
   'its schedule runs more often than its rate limit allows. Set a longer schedule, or higher limits if the upstream has them';
 
 /**
- * Asks all upstreams side by side, vendors' pages in turn. A failure of one is data in the report: nothing is thrown for it, and the others are
- * not touched. An upstream that another pass is at, here or in another process, is skipped.
+ * Queries all upstreams in parallel, and vendors' pages in turn. A failure of one is data in the report and doesn't affect the
+ * others. An upstream with a running pass, here or in another process, is skipped.
  */
 export async function runPass(
   upstreams: readonly Upstream[],
@@ -107,7 +110,7 @@ async function passOver(
     try {
       return await passUnderLease({ upstream, deps, startedAt, control, circuit, record, lease });
     } finally {
-      // What keeps it from being given back ends it a little later.
+      // If it can't be returned now, it expires.
       await deps.leases.release(lease).catch(() => undefined);
     }
   } catch (error) {
@@ -115,7 +118,7 @@ async function passOver(
   }
 }
 
-/** The lease of one pass; null: another pass is at it. */
+/** Takes the lease of a pass; null: another pass is running. */
 async function takeTurn(
   upstreamId: string,
   { leases, sleep, signal }: Deps,
@@ -140,7 +143,7 @@ interface Pass {
   readonly lease: Lease;
 }
 
-/** Whether its schedule runs so often that list calls alone would use up the quota. */
+/** Whether it is scheduled so often that list requests alone would use up the quota. */
 function isTooSoon(
   { limits, intervalMs }: Upstream,
   { control, record, startedAt }: Pick<Pass, 'control' | 'record' | 'startedAt'>,
@@ -163,7 +166,7 @@ async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
 }
 
 function createPassRunner({ upstream, deps, control, circuit, lease }: Pass): Runner {
-  // One that was paused and wakes up late asks nothing any more.
+  // A process that was paused and wakes up late makes no more requests.
   const beforeRequest = async (): Promise<void> => {
     if (!(await deps.leases.confirm(lease))) throw superseded(lease);
   };
@@ -182,7 +185,7 @@ function createPassRunner({ upstream, deps, control, circuit, lease }: Pass): Ru
   );
 }
 
-/** Keeps what the outcome says of the upstream's health; nothing is written when it says nothing new. */
+/** Stores what the result says about the upstream's health; writes nothing if that is unchanged. */
 async function rememberOutcome({ upstream, deps, lease }: Pass, runner: Runner, outcome: Outcome): Promise<void> {
   if (!deps.leases.seemsHeld(lease)) return;
   const { listCalls, failures } = runner.tally();
@@ -198,7 +201,7 @@ async function rememberOutcome({ upstream, deps, lease }: Pass, runner: Runner, 
         })
       : afterSuccess(control, listCalls);
   const { database } = deps.store;
-  // Waits and "too many" answers were written by the quota meanwhile, so what is known is read again.
+  // The quota may have stored a wait in the meantime, so the state is read again.
   const before = await readControl(database, upstream.id);
   if (isDeepStrictEqual(before, next(before))) return;
   await withLedger(database, upstream.id, async (ledger) => ledger.setControl(next(await ledger.control())));

@@ -10,7 +10,7 @@ import { HTTP_LIMITS, type HttpAnswer } from '../http/http.ts';
 import type { HttpQuestion } from '../http/http-question.ts';
 import { parseJson, plainText } from '../http/json.ts';
 
-/** Posts by hand are tens or hundreds; more is a wrong folder. */
+/** There are tens or hundreds of posts; with more, this is the wrong folder. */
 const FILES_MAX = 10_000;
 
 /** Whether a question is answered from disk. */
@@ -59,8 +59,8 @@ interface FolderFile {
 }
 
 /**
- * Links may lead to other files of the folder, as they do in mounted volumes, and nowhere else: who may write a post must
- * not be able to publish what only Pharos may read.
+ * Links may point to other files in the folder, as in mounted volumes, and nowhere else: someone who can write a post must not
+ * be able to publish files that only Pharos may read.
  */
 async function readFolder(path: string): Promise<readonly FolderFile[]> {
   const root = await realpath(path);
@@ -93,7 +93,7 @@ async function placeWithin(
   return (await stat(path)).isFile() ? { path } : { fault: 'is not a regular file' };
 }
 
-/** Nothing but a regular file is read: opening a named pipe would wait for whoever writes to it. */
+/** Only regular files are read: opening a named pipe would block until someone writes to it. */
 async function readRegular(path: string, bytesMax: number): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {

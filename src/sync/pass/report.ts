@@ -1,4 +1,4 @@
-/** What a pass tells about itself: plain data for the command line, the operators' page and the publisher. */
+/** The result of a pass: plain data for the command line, the operators' page and the publisher. */
 
 import type { ErrorCode, StatusError } from '../../errors.ts';
 import type { Learned, MonitorId, Problem, SnapshotPart } from '../../model/observation.ts';
@@ -12,7 +12,7 @@ export interface PassReport {
   readonly upstreams: readonly UpstreamReport[];
 }
 
-/** How a pass went for one upstream. */
+/** The result for one upstream. */
 export type UpstreamReport =
   /** Committed. `stale`: parts that could not be read and keep their last value. */
   | (UpstreamReportBase & {
@@ -20,9 +20,9 @@ export type UpstreamReport =
       readonly changed: Changed;
       readonly stale: readonly SnapshotPart[];
     })
-  /** Nothing was committed, on purpose. */
+  /** Skipped on purpose; nothing was committed. */
   | (UpstreamReportBase & { readonly kind: 'skipped'; readonly cause: SkipCause; readonly reason: string })
-  /** Nothing was committed, because of a fault. */
+  /** Failed; nothing was committed. */
   | (UpstreamReportBase & {
       readonly kind: 'failed';
       readonly code: ErrorCode;
@@ -31,37 +31,38 @@ export type UpstreamReport =
     });
 
 /**
- * `overlap`: another pass is at it; `elsewhere`: its schedule is another node's; `failing`: it failed again and again and is left alone for a while; `refused`: it
- * refused our key; `waiting`: it told us to wait; `held`: more than half of it vanished, so it is believed when seen twice.
+ * `overlap`: another pass is running. `elsewhere`: another node has the schedule. `failing`: in back-off after repeated
+ * failures. `refused`: it rejected our key. `waiting`: it told us to wait. `held`: more than half of it disappeared, which is
+ * accepted once seen twice.
  */
 export type SkipCause = 'overlap' | 'elsewhere' | 'failing' | 'refused' | 'waiting' | 'held';
 
-/** Ids of what a pass really changed. */
+/** Ids of items that the pass changed. */
 export interface Changed {
   readonly monitors: readonly MonitorId[];
   readonly incidents: readonly string[];
   readonly maintenances: readonly string[];
-  /** Of page definitions, those gone included. */
+  /** Changed page definitions, including removed ones. */
   readonly pages: readonly string[];
   readonly announcements: readonly string[];
 }
 
 export interface UpstreamReportBase {
   readonly upstreamId: string;
-  /** Requests that left, retries and redirects included. */
+  /** Requests sent, including retries and redirects. */
   readonly requestsUsed: number;
   readonly durationMs: number;
   readonly monitorsTotal: number;
   readonly itemsTotal: number;
   readonly itemsDropped: number;
   readonly wordsUnknown: number;
-  /** Details that wait for another pass. */
+  /** Details left for a later pass. */
   readonly detailsWaiting: number;
   /** The first ones of each kind; the counts above are of all. */
   readonly problems: readonly Problem[];
 }
 
-/** Of each kind; 10,000 monitors in an unknown state are one fact, not 10,000 lines. */
+/** Limit for each kind: 10,000 monitors in an unknown state are one fact, not 10,000 lines. */
 const PROBLEMS_SHOWN = 20;
 
 /** Counts all problems and keeps the first of each kind. */

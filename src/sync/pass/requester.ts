@@ -1,4 +1,4 @@
-/** One question over the network: a place in the quota, then as many attempts as it may have. */
+/** Sends one question over the network: waits for the quota, then makes as many attempts as allowed. */
 
 import { isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../model/time.ts';
@@ -10,11 +10,11 @@ import { type Demand, lowPriorityWindows, windowsOf } from '../quota/windows.ts'
 import type { BackfillMemory } from './backfill.ts';
 
 const ATTEMPTS_MAX = 3;
-/** How long a list waits for the quota; a window of a minute passes in that time. */
+/** How long a list request waits for the quota; a window of a minute passes in that time. */
 const LIST_PATIENCE_MS = 80 * SECOND_MS;
-/** A request leaves this soon after it was entered, on a clock that no pause stops. */
+/** A request must be sent within this time after it was recorded, on a clock that doesn't stop when the process is paused. */
 const RESERVED_MS_MAX = 5 * SECOND_MS;
-/** How long nothing leaves once an upstream says that it takes no more: its shortest window is a minute. */
+/** How long to send nothing once an upstream says that it takes no more requests: its shortest window is a minute. */
 const SPENT_HOLD_MS = 60 * SECOND_MS;
 
 export interface RunnerDeps {
@@ -24,13 +24,13 @@ export interface RunnerDeps {
   /** 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Where `store:` questions are answered from. */
+  /** Answers `store:` questions. */
   readonly stored: Reader;
-  /** Awaited before each request, also those that wait for the quota. */
+  /** Awaited before each request. */
   readonly beforeRequest?: () => Promise<void>;
-  /** Told that a question waits for the quota, and until when. */
+  /** Called when a question waits for the quota, with the time until which it waits. */
   readonly onWait?: (upstreamId: string, until: EpochMs) => void;
-  /** Stops everything under way; what was not committed is not. */
+  /** Stops all requests; nothing more is committed. */
   readonly signal?: AbortSignal;
 }
 
@@ -40,56 +40,56 @@ export interface RunnerSettings {
   /** Certificates (PEM) trusted instead of the usual ones; null: the usual ones. */
   readonly ca: string | null;
   readonly intervalMs: number;
-  /** List calls of the last pass; what is kept for the passes to come. */
+  /** List requests of the last pass. This number is reserved for coming passes. */
   readonly listCalls: number;
-  /** True: nothing is tried twice, because one request decides whether the upstream is back. */
+  /** True: no retries, because a single request decides whether the upstream is back. */
   readonly isHalfOpen: boolean;
-  /** Where answers about the past wait for more of them; absent: they do not. */
+  /** Keeps answers of an unfinished backfill; absent: they aren't kept. */
   readonly backfill?: BackfillMemory;
 }
 
-/** What a run cost and met; complete at any moment, also after a failure. */
+/** Cost and results of a run so far; valid at any time, even after a failure. */
 export interface Tally {
-  /** Requests that left, retries and redirects included. */
+  /** Requests sent, including retries and redirects. */
   requestsUsed: number;
   listCalls: number;
-  /** Failed list requests since the last that was answered. */
+  /** Failed list requests since the last successful one. */
   failures: number;
-  /** Details and back-fill that must wait for another pass. */
+  /** Detail and backfill questions left for a later pass. */
   skipped: number;
   /** How far the upstream's clock is ahead; null: not told. */
   clockSkewMs: number | null;
-  /** How many more requests the upstream says that it takes, less those that left since; null: it does not say. */
+  /** Requests that the upstream still accepts, by its own header, minus those sent since; null: it doesn't say. */
   remaining: number | null;
 }
 
 export interface RequestRun {
   readonly settings: RunnerSettings;
   readonly deps: RunnerDeps;
-  /** Counted up as requests leave and come back. */
+  /** Updated as requests are sent and answered. */
   readonly tally: Tally;
 }
 
-/** Detail and back-fill live on what lists leave of the quota. */
+/** Detail and backfill requests use what lists leave of the quota. */
 export function isLowPriority(question: Question<unknown>): boolean {
   return question.priority === 'detail' || question.priority === 'backfill';
 }
 
-/** What the lists of the passes to come will need: as many calls as the last pass, or as this one so far. */
+/** Number of list requests that coming passes need: as many as the last pass made, or this one so far. */
 export function demandOf({ settings, tally }: RequestRun): Demand {
   return { listCallsPerPass: Math.max(settings.listCalls, tally.listCalls), intervalMs: settings.intervalMs };
 }
 
 /**
- * The answer to one question, after up to three attempts that together take no longer than one question may.
+ * Returns the answer to one question, after up to three attempts, which together have the time of one.
  *
- * @throws StatusError; with `isOwnQuota` when nothing left because the quota or a "wait" did not allow it
+ * @throws StatusError; with `isOwnQuota` if nothing was sent because the quota or a "wait" didn't allow it
  */
 export async function requestWithin(run: RequestRun, question: Question<unknown>): Promise<HttpAnswer> {
   const { settings, deps } = run;
   const isRepeatable = question.method === 'GET' || question.isRepeatable === true;
   const attemptsMax = isRepeatable && !settings.isHalfOpen ? ATTEMPTS_MAX : 1;
-  // Waiting for the quota does not count.
+  // Time spent waiting for the quota doesn't count.
   let spentMs = 0;
   for (let attempt = 1; ; attempt += 1) {
     let sentAt = deps.now();
@@ -137,7 +137,7 @@ async function requestOnce(
   }
 }
 
-/** How long until the next attempt; null: there is none in this pass. Tells the quota when the upstream said "wait". */
+/** Returns the time until the next attempt; null: no further attempt in this pass. Records a "wait" from the upstream. */
 async function waitBeforeRetry(
   { settings, deps }: RequestRun,
   question: Question<unknown>,
@@ -154,7 +154,7 @@ async function waitBeforeRetry(
   return deps.random() * backoffMs(attempt - 1);
 }
 
-/** Comes back when one request may leave; lists wait a while for it, details do not. */
+/** Resolves when one request may be sent. Lists wait a while for that, details don't. */
 async function reserve(run: RequestRun, question: Question<unknown>): Promise<void> {
   const { settings, deps, tally } = run;
   const lists = windowsOf(settings.limits);
@@ -166,7 +166,7 @@ async function reserve(run: RequestRun, question: Question<unknown>): Promise<vo
     const now = deps.now();
     const askedAt = performance.now();
     const reservation = await deps.quota.reserve(settings.upstreamId, windows, now);
-    // After a pause of this process the place is taken for another time: it is asked for again.
+    // If this process was paused, the recorded time is too long ago, so it is recorded again.
     if (reservation.granted && performance.now() - askedAt > RESERVED_MS_MAX) continue;
     if (reservation.granted) break;
     if (reservation.notBefore > patienceUntil || deps.signal?.aborted === true)
@@ -179,7 +179,7 @@ async function reserve(run: RequestRun, question: Question<unknown>): Promise<vo
   if (!isLowPriority(question)) tally.listCalls += 1;
 }
 
-/** Whether the upstream says that it takes no more than the lists of another pass will need. */
+/** Whether the upstream accepts only as many requests as the lists of the next pass need. */
 function isNearlySpent(run: RequestRun): boolean {
   const { remaining } = run.tally;
   return remaining !== null && remaining <= demandOf(run).listCallsPerPass;
@@ -198,7 +198,7 @@ async function sleepUnlessStopped({ sleep, signal }: RunnerDeps, ms: number): Pr
   signal.removeEventListener('abort', stop);
 }
 
-/** The upstream did not say "too many": we did not ask. */
+/** This error is about our own quota; nothing was sent. */
 function noQuota(question: Question<unknown>, notBefore: EpochMs): StatusError {
   return new StatusError({
     code: 'UPSTREAM_LIMITED',
@@ -208,7 +208,7 @@ function noQuota(question: Question<unknown>, notBefore: EpochMs): StatusError {
   });
 }
 
-/** Whether the quota, not the upstream, kept a question from being asked. */
+/** Whether our own quota, and not the upstream, prevented a question. */
 export function isOwnQuota(error: StatusError): boolean {
   return error.context['isOwnQuota'] === true;
 }

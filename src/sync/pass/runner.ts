@@ -1,4 +1,6 @@
-/** Answers a connector's questions: order, parallel requests, shares and validation, the same for all of them. */
+/**
+ * Answers a connector's questions: order, parallel requests, shares of the quota, and validation, the same for all connectors.
+ */
 
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
@@ -23,11 +25,11 @@ import {
   type Tally,
 } from './requester.ts';
 
-/** Requests under way at once to one upstream. */
+/** Parallel requests to one upstream. */
 const PARALLEL_MAX = 4;
-/** Details keep no list waiting for its commit longer than this, nor than a quarter of the interval. */
+/** Details delay the commit of lists by no more than this, and by no more than a quarter of the interval. */
 const SPARE_MS_MAX = 15 * SECOND_MS;
-/** As many details failing in a row as open the circuit: the rest waits for another pass. */
+/** After this many failed details in a row, the rest is left for a later pass. */
 const SPARE_FAILURES_MAX = 5;
 
 export type { RunnerDeps, Tally } from './requester.ts';
@@ -43,15 +45,15 @@ export const NOTHING_ASKED: Readonly<Tally> = Object.freeze({
 
 export interface Runner {
   /**
-   * What a connector's generator returns.
+   * Returns what a connector's generator returns.
    *
-   * @throws StatusError; a fault of the connector itself comes as UPSTREAM_SHAPE with `context.isBug`
+   * @throws StatusError; a bug in the connector becomes UPSTREAM_SHAPE with `context.isBug`
    */
   readonly run: <R>(pull: Pull<R>) => Promise<R>;
   readonly tally: () => Readonly<Tally>;
 }
 
-/** Makes the runner of one pass over one upstream. */
+/** Creates the runner of one pass over one upstream. */
 export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner {
   const pass: PassRun = {
     settings,
@@ -80,7 +82,7 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
 interface PassRun extends RequestRun {
   readonly backfill: BackfillMemory;
   readonly startedAt: EpochMs;
-  /** Details and back-fill asked, or about to be. */
+  /** Detail and backfill questions asked so far. */
   lowPriorityAsked: number;
   /** In a row. */
   lowPriorityFailures: number;
@@ -100,7 +102,7 @@ async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer
   return answers;
 }
 
-/** A detail or a piece of the past: out of its share, or not at all in this pass. */
+/** A detail or backfill question: uses its share of the quota, or is skipped in this pass. */
 async function answerLowPriority(pass: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
   const isPast = question.priority === 'backfill';
   const known = isPast ? pass.backfill.recall(question, pass.deps.now()) : null;
@@ -137,10 +139,10 @@ function skip(pass: PassRun, question: Question<unknown>): Answer<never> {
   return { kind: 'skipped' };
 }
 
-/** Whether this pass has had its share of details, or met enough failures, or has lasted long enough. */
+/** Whether this pass has used its share of details, had too many failures, or lasted long enough. */
 function isLowPriorityClosed(pass: PassRun): boolean {
   const { settings, deps, startedAt } = pass;
-  // The first pass has no list calls behind it: it takes as much as the windows allow, to have figures soon.
+  // The first pass has no earlier list requests to reserve for. It uses as much as the windows allow, to have figures soon.
   const share = settings.listCalls === 0 ? null : lowPriorityPerPass(settings.limits, demandOf(pass));
   return (
     pass.lowPriorityFailures >= SPARE_FAILURES_MAX ||
@@ -163,7 +165,7 @@ async function validate(question: Question<unknown>, answer: HttpAnswer): Promis
   throw shapeError(place, `${message.slice(0, 200)}, at ${path === '' ? 'the top level' : path.slice(0, 200)}`);
 }
 
-/** What was thrown and is none of our errors: a fault in Pharos, which says so. */
+/** An unexpected error is a bug in Pharos, and the message says so. */
 export function unforeseen(who: string, error: unknown): StatusError {
   return new StatusError({
     code: 'UPSTREAM_SHAPE',

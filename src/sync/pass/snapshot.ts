@@ -1,4 +1,4 @@
-/** One upstream's part of a pass: asked, checked and committed as a whole, or not at all. */
+/** One upstream's part of a pass: queried, checked and committed as a whole, or not at all. */
 
 import { isStatusError, StatusError } from '../../errors.ts';
 import type { Announcement, Learned, PageDefinition } from '../../model/observation.ts';
@@ -18,16 +18,16 @@ export interface SnapshotTask {
   readonly runner: Runner;
   readonly store: Store;
   readonly startedAt: EpochMs;
-  /** What the last good answer left; null: there was none. */
+  /** What is stored from the last good answer; null: there was none. */
   readonly record: UpstreamRecord | null;
-  /** That of the pass: nothing is kept of it once somebody else has it. */
+  /** Lease of the pass. Nothing is committed if another process has taken it. */
   readonly lease: Lease;
 }
 
-/** A clock that is further off makes times on the page look wrong, and is told. */
+/** With a larger difference between clocks, times on the page look wrong, so it is reported. */
 const CLOCK_SKEW_TOLD_MS = 30 * SECOND_MS;
 
-/** Asks, checks and commits; a failure of any kind is an outcome, and then nothing was committed. */
+/** Queries, checks and commits. Any failure is returned as an outcome, and then nothing was committed. */
 export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
   const { upstream, runner, startedAt } = task;
   let learned: Learned | null = null;
@@ -43,21 +43,21 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
   }
 }
 
-/** Anything thrown as an outcome. What is not one of ours is a fault in Pharos, and says so. */
+/** Turns any error into an outcome. An unexpected error is a bug in Pharos, and the message says so. */
 export function toFailure(upstreamId: string, error: unknown): Outcome & { readonly kind: 'failed' } {
   const fault = isStatusError(error) ? error : unforeseen(`The pass over ${upstreamId}`, error);
   return { kind: 'failed', error: fault, learned: null };
 }
 
 /**
- * The longest time between two answers over which states are taken to have gone on: two intervals and a slow pass, so
- * that one failed pass leaves no hole.
+ * Maximum time between two answers over which states are taken to continue: two intervals and a slow pass, so that one failed
+ * pass leaves no gap.
  */
 export function silenceMsOf(intervalMs: number): number {
   return 2 * intervalMs + Math.min(intervalMs / 2, 30 * SECOND_MS);
 }
 
-/** More than a pass asks for; the next one asks for the next ones. */
+/** More than one pass reads; the next pass continues. */
 const READ_AGAIN_MAX = 50;
 
 async function readMemory({ store, upstream: { id }, record }: SnapshotTask): Promise<PullMemory> {
@@ -129,7 +129,7 @@ function changedBy(result: CommitResult, learned: Learned, record: UpstreamRecor
   };
 }
 
-/** Ids of what is new, gone or different. */
+/** Returns the ids of items that are new, gone or different. */
 function differing<T extends { readonly id: string }>(before: readonly T[], after: readonly T[]): string[] {
   const texts = new Map(before.map((item) => [item.id, JSON.stringify(item)]));
   const changed = after.filter((item) => texts.get(item.id) !== JSON.stringify(item)).map((item) => item.id);

@@ -1,18 +1,18 @@
-/** When each of many pages of others is asked: a few at once, spread over part of the interval, never all together. */
+/** Decides when each of many vendors' pages is queried: a few at once, spread over part of the interval. */
 
 import pLimit from 'p-limit';
 import { SECOND_MS } from '../../model/time.ts';
 import type { Upstream } from '../upstream.ts';
 
-/** Passes over vendors' pages under way at once. */
+/** Parallel passes over vendors' pages. */
 const AT_ONCE_MAX = 4;
-/** Between the starts of two of them; less where many share an interval. */
+/** Maximum time between the starts of two of them; shorter if there are many. */
 const GAP_MAX_MS = SECOND_MS;
-/** The part of an interval that they are spread over, so that one run is over well before the next. */
+/** The part of the interval over which they are spread, so that one run is over well before the next. */
 const SPREAD_RATIO = 0.5;
 
 export interface VendorTurns {
-  /** Does it at once for what is ours, and in its turn for a vendor's page. */
+  /** Runs the task at once for our own systems, and in turn for a vendor's page. */
   readonly inTurn: <T>(upstream: Upstream, task: () => Promise<T>) => Promise<T>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Never more requests than an upstream allows, over restarts and over several processes: each one is entered in the
- * store before it leaves, in one write transaction with the look at what left before.
+ * Keeps within the rate limits of an upstream, across restarts and processes. Each request is recorded in the store before it
+ * is sent, in the same transaction that checks earlier ones.
  */
 
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
@@ -11,27 +11,27 @@ import { ARRIVAL_MS, earliest, type Window } from './windows.ts';
 
 export type Reservation =
   | { readonly granted: true }
-  /** Nothing may leave before this instant; after it, ask again. */
+  /** No request may be sent before this time; after it, ask again. */
   | { readonly granted: false; readonly notBefore: EpochMs };
 
-/** "Too many" without a time: 1, 2, 4 … s, doubled no further than the longest wait we obey. */
+/** Back-off after 429 without a time: 1, 2, 4 … s, doubled up to the longest wait that we obey. */
 const BACKOFF_FIRST_MS = SECOND_MS;
 /** Longer than the longest window; older requests count for nothing. */
 const REMEMBERED_MS = HOUR_MS + 2 * ARRIVAL_MS;
 
 export interface Quota {
   /**
-   * Enters one request that is about to leave, if all windows and the upstream's own "wait" allow it.
+   * Records a request that is about to be sent, if all windows and the upstream's own "wait" allow it.
    *
-   * @param windows  without one that counts only low-priority requests, this one is a list call
+   * @param windows without one that counts only low-priority requests, this is a list request
    */
   readonly reserve: (upstreamId: string, windows: readonly Window[], now: EpochMs) => Promise<Reservation>;
   /**
-   * The upstream said "too many": nothing leaves before `retryAt`, or without one before a back-off that doubles, with
-   * full jitter. Returns the instant.
+   * The upstream answered 429. No request is sent before `retryAt`, or without it, before a back-off that doubles, with full
+   * jitter. Returns that time.
    */
   readonly hold: (upstreamId: string, retryAt: EpochMs | null, now: EpochMs) => Promise<EpochMs>;
-  /** The upstream answered: the back-off begins anew the next time. */
+  /** The upstream answered: resets the back-off. */
   readonly release: (upstreamId: string) => Promise<void>;
 }
 
@@ -74,12 +74,12 @@ async function reserve(
   return withLedger(database, upstreamId, (ledger) => reserveIn(ledger, windows, now));
 }
 
-/** Enters one request into a ledger that nobody else writes meanwhile, or tells when it may be tried again. */
+/** Records a request, in a transaction; or returns when it may be tried again. */
 export async function reserveIn(ledger: RequestLedger, windows: readonly Window[], now: EpochMs): Promise<Reservation> {
   const control = await ledger.control();
   if (control.holdUntil !== null && control.holdUntil > now) {
     const notBefore = toEpochMs(Math.min(control.holdUntil, now + RETRY_AFTER_MAX_MS));
-    // Further ahead than any wait we obey: the clock was set back since, and the wait begins anew.
+    // Further ahead than any wait that we obey: the clock was set back since. Start the wait again.
     if (notBefore !== control.holdUntil) await ledger.setControl({ ...control, holdUntil: notBefore });
     return { granted: false, notBefore };
   }

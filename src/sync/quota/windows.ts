@@ -1,19 +1,19 @@
-/** Sliding windows: how many requests may leave in any stretch of time. Pure; the ledger is somebody else's. */
+/** Sliding windows: how many requests may be sent in any period. Pure; the caller has the record of requests. */
 
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import type { Limits } from '../connector.ts';
 
 /**
- * A request may be counted there this much later than it left here: 5 s to connect and 10 s to its first header, after
- * which it is given up. Windows are longer by it, so that requests that travel slowly and quickly never meet in one.
+ * The upstream may count a request this much later than we send it: 5 s to connect and 10 s to the first header, after which we
+ * give up. Our windows are longer by this time, so that slow and fast requests never fall into the same window.
  */
 export const ARRIVAL_MS = 15 * SECOND_MS;
 
 export interface Window {
   readonly lengthMs: number;
-  /** At most this many in any stretch of that length. */
+  /** At most this many requests in any period of that length. */
   readonly requestsMax: number;
-  /** Whether only detail and back-fill count, which live on what lists leave. */
+  /** Whether only detail and backfill requests count. They use what lists leave. */
   readonly isLowPriorityOnly: boolean;
 }
 
@@ -40,8 +40,8 @@ export function windowsOf(limits: Limits): readonly Window[] {
 const EVEN_PASSES = 10;
 
 /**
- * The windows that detail and back-fill are bound by as well: what is left when every pass to come had its lists, and
- * of the hour no more than an even share in any ten passes.
+ * Additional windows for detail and backfill requests: what is left once every coming pass has its lists, and in any ten passes
+ * no more than an even share of the hour.
  */
 export function lowPriorityWindows(limits: Limits, demand: Demand): readonly Window[] {
   const left = windowsOf(limits).map(({ lengthMs, requestsMax }) => {

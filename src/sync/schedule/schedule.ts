@@ -1,6 +1,6 @@
 /**
- * When to ask: cron in UTC. The only import of croner, which reads expressions and knows the instants before and after
- * another. The ticking is ours: the clock is handed in, and a sleep or a clock that is set must run nothing twice.
+ * The schedule: cron in UTC. Only this module imports croner, which parses expressions and computes times. The timer is ours,
+ * because the clock is an argument, and because nothing may run twice after a sleep or a clock change.
  */
 
 import { Cron } from 'croner';
@@ -11,7 +11,7 @@ import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '
 const HORIZON_MS = 4 * 366 * DAY_MS;
 /** Where gaps are counted from; any day would do. */
 const SOME_DAY = Date.UTC(2024, 0, 1);
-/** A tick is delayed by chance, up to this and a tenth of the interval, so that many nodes do not ask in step. */
+/** A tick is delayed randomly, by up to this and a tenth of the interval, so that many nodes don't query at the same moment. */
 export const JITTER_MAX_MS = 5 * SECOND_MS;
 /** Timers count real time: a clock that is set, or a long sleep, is noticed within this. */
 const SLEEP_MAX_MS = MINUTE_MS;
@@ -69,11 +69,11 @@ export interface ScheduleClock {
 }
 
 /**
- * Calls `run` with the upstreams of a group whenever its expression says so, a little late by chance.
+ * Calls `run` with the upstreams of a group whenever its expression matches, after a small random delay.
  *
- * A tick that comes while the last call of its group is unfinished is left out. Runs missed while the machine slept
- * are not made up for: one comes at once, and the silence stays visible. When the clock is set back nothing runs twice
- * for the same tick. A call that fails is the caller's to tell; the schedule goes on.
+ * A tick is skipped while the last call of its group is unfinished. After a sleep of the machine, one run starts at once, and
+ * missed ones are not repeated. If the clock is set back, no tick runs twice. The caller handles errors of `run`; the schedule
+ * continues.
  */
 export function startSchedules(
   groups: ReadonlyMap<string, readonly string[]>,

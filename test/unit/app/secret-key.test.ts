@@ -27,6 +27,8 @@ describe('the key of hashes of addresses', () => {
   it('that is damaged is refused with what to do', () => {
     secretKeyIn(data);
     writeFileSync(join(data, 'secret.key'), '');
-    expect(() => secretKeyIn(data)).toThrow(/secret\.key is not a valid key\. Delete it/);
+    expect(() => secretKeyIn(data)).toThrow(
+      /secret\.key is not a valid key\. Restore it from a backup\. Or delete it .* subscribers can no longer be read/,
+    );
   });
 });
