@@ -14,7 +14,7 @@ export const fr: Words = {
 
   // The sentence at the top.
   bannerOperational: 'Tous les systèmes sont opérationnels',
-  bannerDegraded: 'Certains systèmes fonctionnent en mode dégradé',
+  bannerDegraded: 'Service dégradé sur certains systèmes',
   bannerPartialOutage: 'Panne partielle',
   bannerMajorOutage: 'Panne majeure',
   bannerMaintenance: 'Maintenance en cours',
@@ -40,7 +40,7 @@ export const fr: Words = {
   stateSince: 'Dans cet état depuis le {time}.',
   checkedAgo: 'Dernière vérification\u202f: {ago}',
   checkedEvery: 'Intervalle de vérification\u202f: {interval}.',
-  goodUntil: 'À partir du {time}, cette page n’est plus à jour.',
+  goodUntil: 'À partir du {time}, cette page ne sera plus à jour.',
   toldByVendor: 'D’après {name}, état au {time}.',
   staleTitle: 'Cette page n’est pas à jour.',
   staleBody: 'Les dernières données datent du {time}. L’état réel peut être différent.',

@@ -36,7 +36,7 @@ export const ja: Words = {
   stateSince: '{time}からこの状態です。',
   checkedAgo: '最終確認：{ago}',
   checkedEvery: '確認間隔：{interval}。',
-  goodUntil: '{time}以降は、このページの内容は古くなっています。',
+  goodUntil: '{time}を過ぎると、このページの内容は最新ではなくなります。',
   toldByVendor: '{name}による情報（{time}時点）。',
   staleTitle: 'このページは最新ではありません。',
   staleBody: '最後のデータは{time}のものです。実際の状態は異なる可能性があります。',
