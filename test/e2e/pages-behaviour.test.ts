@@ -5,7 +5,7 @@ import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { galleryOf } from '../helpers/every-page.ts';
 import { AS_OF, ago } from '../helpers/page-model.ts';
-import { calm, manyComponents, outage } from '../helpers/page-scenes.ts';
+import { calm, manyComponents, outage, rightToLeft } from '../helpers/page-scenes.ts';
 import { pagesInBrowser, statusPageAt } from '../helpers/pages-in-browser.ts';
 
 const site = pagesInBrowser({
@@ -13,6 +13,7 @@ const site = pagesInBrowser({
     statusPageAt('', outage()),
     statusPageAt('fifty/', manyComponents(50)),
     { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(calm(), galleryOf()) },
+    { path: 'badges-in-arabic/', kind: 'badge-gallery', view: badgeGalleryView(rightToLeft(), galleryOf('ar')) },
     { path: 'embed/', kind: 'embed', view: embedView(outage()) },
   ],
 });
@@ -50,6 +51,24 @@ describe('without script', () => {
     await page.locator('summary', { hasText: 'Core' }).click();
     expect(await row.isVisible()).toBe(false);
   });
+});
+
+it('code to copy reads from left to right on a page that reads from right to left', async () => {
+  const page = await open('badges-in-arabic/');
+  expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
+  const edges = await page.locator('#builder pre code').evaluateAll((all) =>
+    all.map(({ firstChild: text }) => {
+      const leftOf = (at: number) => {
+        const range = document.createRange();
+        range.setStart(text as Text, at);
+        range.setEnd(text as Text, at + 1);
+        return range.getBoundingClientRect().left;
+      };
+      return [leftOf(0), leftOf((text as Text).length - 1)];
+    }),
+  );
+  expect(edges).toHaveLength(3);
+  for (const [first = 0, last = 0] of edges) expect(first).toBeLessThan(last);
 });
 
 describe('with script', () => {

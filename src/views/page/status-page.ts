@@ -115,9 +115,10 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   };
 }
 
-/** The sentence at the top has no full stop, what follows has. */
+/** The sentence at the top has no full stop, what follows has: the one of its language. */
 function descriptionOf({ sentence, details }: BannerView): string {
-  return details.length === 0 ? sentence : `${sentence}. ${details.map(plainText).join(' ')}`;
+  const [first, ...others] = details.map(plainText);
+  return first === undefined ? sentence : [`${sentence}${first.slice(-1)}`, first, ...others].join(' ');
 }
 
 function announcementOf({ format }: ViewContext, announcement: Announcement): AnnouncementView {

@@ -51,5 +51,6 @@ const rules = new Map<string, Intl.PluralRules>();
 /** The form of `plural` for `n`, with `{n}` filled in (as `shown`, when given). */
 export function count(plural: Plural, n: number, locale: string, shown: string = String(n)): string {
   const rule = rules.getOrInsertComputed(locale, () => new Intl.PluralRules(locale));
-  return fill(plural[rule.select(n)] ?? plural.other, { n: shown });
+  const exact = n === 1 ? plural['=1'] : undefined;
+  return fill(exact ?? plural[rule.select(n)] ?? plural.other, { n: shown });
 }

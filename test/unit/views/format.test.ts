@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, type Day, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
 import { formatIn } from '../../../src/views/text/format.ts';
+import { ruleText } from '../../../src/views/text/repeat-text.ts';
 
 const AT = toEpochMs(Date.parse('2026-03-29T00:30:00Z'));
 
@@ -38,5 +39,19 @@ describe('durations', () => {
     const { duration } = formatIn('en', 'UTC');
     expect(duration(ms)).toBe(text);
     expect(duration(ms)).toBe(text);
+  });
+});
+
+describe('what repeats', () => {
+  it.each([
+    ['en', 'every week on Sunday', 'every 2 weeks on Sunday'],
+    ['de', 'wöchentlich, Sonntag', 'alle 2 Wochen, Sonntag'],
+    ['ja', '毎週（日曜日）', '2週間ごと（日曜日）'],
+    ['zh-Hans', '每周（星期日）', '每 2 周（星期日）'],
+    ['ar', 'كل أسبوع، الأحد', 'كل أسبوعين، الأحد'],
+  ])('is said in %s without the number one', (locale, once, twice) => {
+    const rule = { rule: '', every: 'week', weekdays: [7], windows: [] } as const;
+    expect(ruleText({ ...rule, interval: 1 }, locale)).toBe(once);
+    expect(ruleText({ ...rule, interval: 2 }, locale)).toBe(twice);
   });
 });

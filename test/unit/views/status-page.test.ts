@@ -55,6 +55,12 @@ describe('the description of every page', () => {
     expect(descriptions.length).toBeGreaterThan(60);
     expect(descriptions.filter((text) => /[.。!?]\s*[.。]/.test(text))).toEqual([]);
   });
+
+  it.each(['ja', 'zh-Hans'])('ends sentences with the full stop of %s', (locale) => {
+    const { description } = statusPageView(outage({ settings: { locale } })).shell;
+    expect(description.match(/。/g)?.length).toBeGreaterThan(1);
+    expect(description).not.toMatch(/\.(?: |$)/);
+  });
 });
 
 describe('the sentence at the top', () => {

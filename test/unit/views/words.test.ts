@@ -32,13 +32,36 @@ describe('catalogues', () => {
     const used = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
     for (const key of KEYS) {
       const text = words[key];
-      if (typeof text !== 'string') expect(Object.keys(text).sort(), key).toEqual([...used].sort());
+      if (typeof text === 'string') continue;
+      const forms = Object.keys(text).filter((form) => form !== '=1');
+      expect(forms.sort(), key).toEqual([...used].sort());
     }
   });
 
   it.each(others)('%s is translated: hardly a text is the English one', (_tag, words) => {
     const same = KEYS.filter((key) => JSON.stringify(words[key]) === JSON.stringify(en[key]));
     expect(same.length, same.join()).toBeLessThan(18);
+  });
+});
+
+describe('the punctuation of a language', () => {
+  const EAST_ASIAN =
+    /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}}] ?[,.:;?!()]|[,.:;?!()] ?[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}{]/u;
+  /** What a text of the language does not have. */
+  const MISPRINTS: Readonly<Record<string, RegExp>> = {
+    en: /["'«»]| %/,
+    de: /["'«»”]|^[^„]*“| %/,
+    fr: /["'“”]|[^\u202f][:;!?»]|«(?!\u202f)|[^\u00a0]%/,
+    es: /["'“”]|^[^¿]*\?|^[^¡]*!| %/,
+    'pt-BR': /["'«»]| %/,
+    ja: EAST_ASIAN,
+    'zh-Hans': EAST_ASIAN,
+    ar: /["'“”,;?]| %/,
+  };
+
+  it.each(Object.entries(CATALOGUES))('is kept to in %s', (tag, words) => {
+    const texts = KEYS.flatMap((key) => Object.values(typeof words[key] === 'string' ? [words[key]] : words[key]));
+    expect(texts.filter((text) => MISPRINTS[tag]?.test(text) !== false)).toEqual([]);
   });
 });
 
@@ -67,5 +90,6 @@ describe('filling in', () => {
     const forms = { one: 'one', two: 'two', few: 'few {n}', many: 'many', other: 'other {n}' };
     expect([1, 2, 3, 11, 100].map((n) => count(forms, n, 'ar'))).toEqual(['one', 'two', 'few 3', 'many', 'other 100']);
     expect(count({ other: '{n}' }, 7, 'ja')).toBe('7');
+    expect([1, 2, 11].map((n) => count({ '=1': 'each', other: '{n}' }, n, 'ja'))).toEqual(['each', '2', '11']);
   });
 });
