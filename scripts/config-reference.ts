@@ -147,7 +147,7 @@ function introductionOf(kind: string): string {
   const { title, example } = connectorOf(kind);
   const document = `upstreams/${kind}.md`;
   const entry = stringify({ upstreams: [example] }, { lineWidth: 0 }).trimEnd();
-  return `${title.replace(/^./, (letter) => letter.toUpperCase())}: [${document}](${document}).\n\n\`\`\`yaml\n${entry}\n\`\`\``;
+  return `${title.replace(/^./, (letter) => letter.toUpperCase())}. See [${document}](${document}).\n\n\`\`\`yaml\n${entry}\n\`\`\``;
 }
 
 /** Described in full where they belong: docs/badges.md. */
@@ -202,7 +202,11 @@ function typeName(type: string, node: Node): string {
 
 /** The whole document. */
 export function configReference(): string {
-  const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
+  const escaped = (text: string): string =>
+    text
+      .replaceAll('|', '\\|')
+      .replaceAll('\n', ' ')
+      .replaceAll(/`[^`]*`|</g, (part) => part.replace(/^<$/, '&lt;'));
   const sections = referenceSections()
     .filter(({ rows, note }) => rows.length > 0 || note !== '')
     .map(({ title, note, rows }) => {
