@@ -2,6 +2,7 @@
 
 import { stringify } from 'yaml';
 import { configJsonSchema } from '../src/config/json-schema.ts';
+import { UPSTREAM_COMMON } from '../src/config/schema.ts';
 import { CONNECTORS, connectorOf } from '../src/sync/connectors/index.ts';
 
 /** The part of JSON Schema that ours uses. */
@@ -31,14 +32,16 @@ export interface ReferenceRow {
 
 const INTRODUCTION = `# Configuration: pharos.yaml
 
-*Generated from the schema by \`npm run reference\`. [pharos.example.yaml](../pharos.example.yaml) shows every section.
-\`pharos init\` writes a first file, and \`pharos check\` shows every error with its path, line and value.*
+*Generated from the schema by \`npm run reference\`.*
 
-\`\${NAME}\` reads a value from the environment, \`\${file:/run/secrets/name}\` from a file. A missing value is an error. Secrets
-(keys, passwords, tokens, SMTP URLs, authentication headers) can only be given this way, and print as \`***\`.
+This page lists every key. To start, run \`pharos init\` or copy [pharos.example.yaml](../pharos.example.yaml). Then run \`pharos check\`, which
+shows every error with its path, line and value.
 
-Monitors are referred to as \`<upstream id>/<external id>\`. Unknown keys are errors. With this first line, editors with YAML support
-complete keys and show these descriptions:
+Write \`\${NAME}\` to read a value from the environment, or \`\${file:/run/secrets/name}\` to read it from a file. Secrets (keys, passwords,
+tokens, SMTP URLs, authentication headers) can only be given this way, and are printed as \`***\`. The name of a monitor is
+\`<upstream id>/<external id>\`. Missing values and unknown keys are errors.
+
+With this first line, editors with YAML support complete keys and show these descriptions:
 
 \`\`\`yaml
 # yaml-language-server: $schema=./docs/pharos.schema.json
@@ -46,7 +49,7 @@ site: { url: "https://status.example.com" }
 \`\`\`
 
 Send SIGHUP to reload the file ([operating.md](operating.md)). \`data\`, \`server.host\`, \`server.port\`, \`access.sessionHours\`,
-\`access.key\` and \`releases\` need a restart. [gates.md](gates.md) explains who can see a page when several sources say different things.
+\`access.key\` and \`releases\` need a restart. [gates.md](gates.md) explains who can see a page if several sources disagree.
 `;
 
 /** What the reference holds: sections in the order of the file, each with its rows. */
@@ -84,11 +87,12 @@ export function referenceSections(): readonly {
 function upstreamSections(upstreams: Node | undefined) {
   const kinds = upstreams?.items?.anyOf ?? [];
   const [first] = kinds;
-  const own = new Set(['id', 'kind', 'schedule', 'limits', 'hook']);
   const only = (node: Node, isCommon: boolean): Node => ({
     ...node,
     properties: Object.fromEntries(
-      Object.entries(node.properties ?? {}).filter(([key]) => key !== 'kind' && own.has(key) === isCommon),
+      Object.entries(node.properties ?? {}).filter(
+        ([key]) => key !== 'kind' && Object.hasOwn(UPSTREAM_COMMON, key) === isCommon,
+      ),
     ),
   });
   return [
@@ -143,7 +147,7 @@ function introductionOf(kind: string): string {
   const { title, example } = connectorOf(kind);
   const document = `upstreams/${kind}.md`;
   const entry = stringify({ upstreams: [example] }, { lineWidth: 0 }).trimEnd();
-  return `${title.replace(/^./, (letter) => letter.toUpperCase())}: [${document}](${document}).\n\n\`\`\`yaml\n${entry}\n\`\`\``;
+  return `${title.replace(/^./, (letter) => letter.toUpperCase())}. See [${document}](${document}).\n\n\`\`\`yaml\n${entry}\n\`\`\``;
 }
 
 /** Described in full where they belong: docs/badges.md. */
@@ -198,7 +202,11 @@ function typeName(type: string, node: Node): string {
 
 /** The whole document. */
 export function configReference(): string {
-  const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
+  const escaped = (text: string): string =>
+    text
+      .replaceAll('|', '\\|')
+      .replaceAll('\n', ' ')
+      .replaceAll(/`[^`]*`|</g, (part) => part.replace(/^<$/, '&lt;'));
   const sections = referenceSections()
     .filter(({ rows, note }) => rows.length > 0 || note !== '')
     .map(({ title, note, rows }) => {

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { IdSchema, SlugSchema } from '../schema/scalars.ts';
+import { HeaderNameSchema, IdSchema, SlugSchema } from '../schema/scalars.ts';
 import { SecretSchema } from './secret.ts';
 
 const PathSchema = z
@@ -32,10 +32,7 @@ const MappingSchema = z.strictObject({
 });
 
 const SignatureSchema = z.strictObject({
-  header: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
-    .describe('Header that carries the signature.'),
+  header: HeaderNameSchema.describe('Header that carries the signature.'),
   prefix: z.string().max(20).default('').describe('Text before the hexadecimal digits, such as v1=.'),
 });
 
@@ -98,11 +95,9 @@ export const IntakeSchema = z
     page: SlugSchema.describe('Page for its incidents.'),
     preset: z.enum(NAMES).optional().describe('Sender with a known payload.'),
     mapping: MappingSchema.optional().describe('Where to find fields in payloads from other senders.'),
-    header: z
-      .string()
-      .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
-      .default('authorization')
-      .describe('Header that carries the secret; in authorization, as Bearer.'),
+    header: HeaderNameSchema.default('authorization').describe(
+      'Header that carries the secret; in authorization, as Bearer.',
+    ),
     secrets: z.array(SecretSchema).min(1).max(2).describe('One secret, or two during rotation.'),
     signature: SignatureSchema.optional().describe(
       'For senders that sign the body (HMAC-SHA-256, hexadecimal). Default: as in the preset.',
@@ -110,7 +105,7 @@ export const IntakeSchema = z
     components: z
       .record(z.string(), z.string())
       .default({})
-      .describe('Maps the sender’s names to components, where they differ from id and name.'),
+      .describe('Component id by the sender’s name for it, if that differs from the component’s id and name.'),
     severities: z.record(z.string(), StateSchema).default({}).describe('Component state by severity.'),
     state: StateSchema.default('degraded').describe('Component state for any other severity.'),
     published: z.boolean().default(true).describe('false keeps incidents as drafts.'),

@@ -2,9 +2,17 @@
 
 import { z } from 'zod';
 import { CHANNEL_KINDS, CHANNEL_SETTINGS, ChannelHeadSchema, ChannelSourceSchema } from './notifications.ts';
-import { type ConnectorOptions, createConfigSchema, HookSchema, LimitsSchema } from './schema.ts';
+import { type ConnectorOptions, createConfigSchema, UPSTREAM_COMMON } from './schema.ts';
 
-const OPTIONS = { target: 'draft-7', io: 'input', unrepresentable: 'any' } as const;
+const OPTIONS = {
+  target: 'draft-7',
+  io: 'input',
+  unrepresentable: 'any',
+  // Wherever an address may stand, so may `${NAME}`, which editors would mark as none.
+  override: ({ jsonSchema }: { readonly jsonSchema: { format?: unknown } }): void => {
+    delete jsonSchema.format;
+  },
+} as const;
 
 /** A schema as part of another. */
 function embedded(schema: z.ZodType): Record<string, unknown> {
@@ -33,21 +41,12 @@ interface Part {
 export function configJsonSchema(connectors: readonly ConnectorOptions[]): unknown {
   const options = OPTIONS;
   const schema = z.toJSONSchema(createConfigSchema(connectors), options) as { properties: Record<string, unknown> };
+  const { id, ...common } = (embedded(z.strictObject(UPSTREAM_COMMON)) as unknown as Part).properties;
   const upstreams = connectors.map(({ kind, optionsSchema }) => {
     const own = z.toJSONSchema(optionsSchema, options) as { properties?: Record<string, unknown>; required?: string[] };
     return {
       type: 'object',
-      properties: {
-        id: { type: 'string', description: 'Id of the upstream. Its monitors are <id>/<external id>.' },
-        kind: { const: kind },
-        schedule: { type: 'string', description: 'Cron in UTC. Default: the top-level schedule.' },
-        limits: {
-          ...embedded(LimitsSchema),
-          description: 'Rate limits. Default: the documented limits of this kind.',
-        },
-        hook: { ...embedded(HookSchema), description: 'Webhook at /-/hooks/<id> that triggers a sync.' },
-        ...own.properties,
-      },
+      properties: { id, kind: { const: kind }, ...common, ...own.properties },
       required: ['id', 'kind', ...(own.required ?? [])],
       additionalProperties: false,
     };

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { HOST_NAME } from '../model/scalars.ts';
 import { issueWords } from '../schema/issue-words.ts';
 import { didYouMean } from '../schema/nearest.ts';
-import { HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
+import { HeaderNameSchema, HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
 import { Secret, SecretSchema } from './secret.ts';
 
 /** An address that whoever knows it may post to. */
@@ -17,7 +17,6 @@ const PhoneNumberSchema = z
   .string()
   .regex(/^\+[1-9]\d{6,14}$/, 'expected a number in international format, such as +4930123456');
 const MailboxSchema = z.email('expected an email address');
-const HeaderNameSchema = z.string().regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name');
 const HeaderValueSchema = z
   .string()
   .min(1)
@@ -108,7 +107,7 @@ const ADDRESS_SETTINGS = ['webhook_url', 'endpoint', 'gateway', 'server_url'] as
 const ties = {
   pages: z.array(SlugSchema).min(1).optional().describe('Slugs of its pages. Default: all.'),
   components: z
-    .array(z.string().regex(/^[a-z0-9-]+\/[^/]+$/i, 'expected <page slug>/<component id>'))
+    .array(z.string().regex(/^[A-Za-z0-9-]+\/[^/]+$/, 'expected <page slug>/<component id>'))
     .min(1)
     .optional()
     .describe('Only these components, as <page slug>/<component id>. Default: all on its pages.'),
@@ -116,7 +115,7 @@ const ties = {
     .array(z.string().regex(/^[^/]+\/.+$/, 'expected <upstream id>/<external id>'))
     .min(1)
     .optional()
-    .describe('Also the components of these monitors, as <upstream id>/<external id>.'),
+    .describe('Only the components of these monitors, as <upstream id>/<external id>. Adds to components.'),
   language: LocaleSchema.optional().describe('Language of its messages. Default: the page’s.'),
   allow_private_hosts: z
     .array(z.string().refine(isHost, 'expected a host name or an IP address').toLowerCase())

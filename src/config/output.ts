@@ -75,12 +75,12 @@ const S3Schema = z
 export const ReleasesSchema = z
   .strictObject({
     s3: S3Schema.optional().describe(
-      'Private bucket that nodes with --role web take releases from; docs/nodes.md. Never one that is served.',
+      'Private bucket that nodes with --role web fetch releases from; docs/nodes.md. Never use a bucket that is served.',
     ),
     database: z
       .boolean()
       .default(false)
-      .describe('true keeps those releases in the Postgres database of store.url, in place of a bucket.'),
+      .describe('true keeps releases for these nodes in the Postgres database of store.url instead of a bucket.'),
   })
   .refine(({ s3, database }) => (s3 !== undefined) !== database, 'set either s3 or database: true')
   .optional();

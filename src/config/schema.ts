@@ -14,6 +14,7 @@ import { isOwnPath, isPagePath } from '../model/slugs.ts';
 import { issueWords } from '../schema/issue-words.ts';
 import { didYouMean } from '../schema/nearest.ts';
 import {
+  HeaderNameSchema,
   HexColourSchema,
   HostSchema,
   HttpUrlSchema,
@@ -49,7 +50,7 @@ const AfterSchema = z.union(
   ],
   'expected a duration such as 90s, 3m or 1h, or off',
 );
-export const LimitsSchema = z.strictObject({
+const LimitsSchema = z.strictObject({
   perMinute: z
     .int()
     .positive()
@@ -75,7 +76,7 @@ const GroupSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether the group starts expanded. A group with a problem always does. Default: expanded on pages with up to 60 components.',
+      'Whether the group starts expanded. Default: true on pages with up to 25 components, where a group with a problem is always expanded; false on longer pages.',
     ),
   counts: z
     .boolean()
@@ -156,12 +157,12 @@ const PageSchema = z
     from: z
       .string()
       .regex(
-        /^[a-z0-9][a-z0-9_-]{0,63}(\/[a-z0-9][a-z0-9-]{0,255})?$/i,
+        /^[A-Za-z0-9][\w-]{0,63}(\/[A-Za-z0-9][A-Za-z0-9-]{0,255})?$/,
         'expected an upstream id, or <upstream id>/<slug>',
       )
       .optional()
       .describe(
-        'Upstream page to build on: svc, or svc/other-slug if the slugs differ. The page is never more public than that one, and withheld while it is missing.',
+        'Upstream page to build on: svc, or svc/other-slug if the slugs differ. This page is never more public than that page, and is withheld while that page is missing.',
       ),
     title: z.string().min(1).max(256).optional().describe('Heading. Default: the slug.'),
     description: z
@@ -169,10 +170,10 @@ const PageSchema = z
       .max(1024)
       .nullish()
       .describe('Text below the heading and in search results; null for none, even if the upstream has one.'),
-    homepage_url: LinkSchema.nullish().describe('Link of the page’s name; null for none.'),
+    homepage_url: LinkSchema.nullish().describe('Your website, linked in the footer; null for none.'),
     contact_url: LinkSchema.nullish().describe('Link to report a problem, https: or mailto:; null for none.'),
     icon: HttpUrlSchema.nullish().describe(
-      'URL of the icon (PNG, JPEG, GIF, WebP or SVG). It is fetched once a day, checked, and served with the page; null for none.',
+      'URL of the icon (PNG, JPEG, GIF or SVG). If it is on another host, it is fetched once a day and served with the page; null for none.',
     ),
     custom_domain: HostSchema.nullable()
       .optional()
@@ -186,7 +187,9 @@ const PageSchema = z
       .array(HostSchema)
       .min(1)
       .optional()
-      .describe('Email domains that can sign in, exact match. Makes the page private even without access_type.'),
+      .describe(
+        'Email domains whose addresses can sign in (exact match). Makes the page private even without access_type.',
+      ),
     published: z.boolean().optional().describe('false hides the page from everyone.'),
     theme: z.enum(THEMES).optional().describe('Colour scheme; system follows the visitor’s setting.'),
     groups: z.array(GroupSchema).optional().describe('Groups of components.'),
@@ -285,14 +288,19 @@ const PageSchema = z
 /** One page of the configuration, defaults filled in, snake_case as in the file. */
 export type PageConfig = z.output<typeof PageSchema>;
 
-export const HookSchema = z.strictObject({
-  header: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/i, 'expected a header name')
-    .default('x-webhook-secret')
-    .describe('Header that carries the secret.'),
+const HookSchema = z.strictObject({
+  header: HeaderNameSchema.default('x-webhook-secret').describe('Header that carries the secret.'),
   secrets: z.array(SecretSchema).min(1).max(2).describe('One secret, or two during rotation.'),
 });
+
+/** What every upstream has beside `kind`, whatever its kind. */
+export const UPSTREAM_COMMON = {
+  id: IdSchema.describe('Id of the upstream. Its monitors are <id>/<external id>.'),
+  schedule: ScheduleSchema.optional().describe('Cron in UTC. Default: the top-level schedule.'),
+  limits: LimitsSchema.optional().describe('Rate limits. Default: the documented limits of this kind.'),
+  ca: CaSchema.optional().describe('Certificates (PEM) trusted instead of those of the system: "${file:./ca.pem}".'),
+  hook: HookSchema.optional().describe('Webhook at /-/hooks/<id> that triggers a sync.'),
+};
 
 /** One upstream of the configuration; `options` is what its connector's own schema made of the rest. */
 export interface UpstreamConfig {
@@ -317,25 +325,20 @@ export interface ConnectorOptions {
 }
 
 function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {
-  const common = {
-    id: IdSchema,
-    schedule: ScheduleSchema.optional(),
-    limits: LimitsSchema.optional(),
-    ca: CaSchema.optional(),
-    hook: HookSchema.optional(),
-  };
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
     kind: z.string().refine((kind) => kinds.includes(kind), {
       error: ({ input }) => `unknown kind.${didYouMean(String(input), kinds)} Expected one of ${kinds.join(', ')}`,
     }),
-    ...common,
+    ...UPSTREAM_COMMON,
   });
   return HeadSchema.transform((input, context): UpstreamConfig => {
     const { id, kind, schedule, limits, ca, hook, ...rest } = input;
     const connector = connectors.find((candidate) => candidate.kind === kind);
     if (connector === undefined) return z.NEVER;
-    const options = connector.optionsSchema.safeParse(rest, { error: issueWords(['kind', ...Object.keys(common)]) });
+    const options = connector.optionsSchema.safeParse(rest, {
+      error: issueWords(['kind', ...Object.keys(UPSTREAM_COMMON)]),
+    });
     if (!options.success) {
       for (const issue of options.error.issues)
         context.issues.push({ ...issue, input: rest } as (typeof context.issues)[number]);
@@ -430,7 +433,7 @@ export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
       intake: z
         .array(IntakeSchema)
         .default([])
-        .describe('Webhooks from alerting systems that open and resolve incidents.'),
+        .describe('Webhooks from alerting systems that open and resolve incidents; docs/declaring.md.'),
       output: OutputSchema,
       releases: ReleasesSchema,
       access: z

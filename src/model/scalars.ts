@@ -4,10 +4,11 @@
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
 
 /** The name of a host (RFC 1123), with one label or several. */
-export const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+export const HOST_NAME =
+  /^(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
 
 /** A colour as `#rrggbb`. */
-export const HEX_COLOUR = /^#[0-9a-f]{6}$/i;
+export const HEX_COLOUR = /^#[0-9A-Fa-f]{6}$/;
 
 /** Longest address that is linked to. */
 export const LINK_LENGTH_MAX = 2_048;

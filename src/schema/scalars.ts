@@ -13,7 +13,8 @@ import {
 } from '../model/scalars.ts';
 import { isSlug } from '../model/slugs.ts';
 
-export const IdSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'expected at most 64 letters, digits, - and _');
+export const IdSchema = z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'expected at most 64 letters, digits, - and _');
+export const HeaderNameSchema = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, 'expected a header name');
 export const SlugSchema = z
   .string()
   .regex(SLUG, 'expected at most 256 lower-case letters, digits and -')

@@ -3,11 +3,13 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFi
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { referenceSections } from '../../scripts/config-reference.ts';
 import { references } from '../../scripts/reference.ts';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { programOf } from '../../src/cli/main.ts';
+import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -22,6 +24,7 @@ import {
   codeBlocks,
   documents,
   innerLinks,
+  proseOf,
   ROOT,
   shellLines,
   shellWords,
@@ -105,21 +108,9 @@ describe('references', () => {
 });
 
 describe('configurations in documents', () => {
-  const KEYS = [
-    'site',
-    'server',
-    'data',
-    'store',
-    'schedule',
-    'upstreams',
-    'exports',
-    'pages',
-    'output',
-    'notifications',
-    'intake',
-    'access',
-    'operators',
-  ];
+  const schema = configJsonSchema(CONNECTORS) as z.core.JSONSchema.JSONSchema;
+  const KEYS = Object.keys(schema.properties ?? {});
+  const EditorSchema = z.fromJSONSchema(schema);
 
   const { cert: certificate } = makeCertificate('x.example', { from: new Date(0), to: new Date(Date.UTC(2120, 0, 1)) });
 
@@ -143,7 +134,7 @@ describe('configurations in documents', () => {
   function faultsOf(text: string): readonly string[] {
     const value = parse(complete(text)) as unknown;
     const isList = Array.isArray(value);
-    const isConfig = !isList && Object.keys(value as object).every((key) => KEYS.includes(key));
+    const isConfig = !isList && Object.keys(value as object).some((key) => KEYS.includes(key));
     // Another kind of file: that it can be read is all there is to say.
     if (!isList && !isConfig) return [];
     const lists = isList ? value.map((upstream) => ({ upstreams: [upstream] })) : [value as Record<string, unknown>];
@@ -152,7 +143,7 @@ describe('configurations in documents', () => {
       const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [name, heldBy(name)]);
       try {
         parseConfig({ text: config, file: null, folder: ROOT }, CONNECTORS, Object.fromEntries(names));
-        return [];
+        return EditorSchema.safeParse(parse(config)).error?.issues.map(({ message }) => `in editors: ${message}`) ?? [];
       } catch (error) {
         return [String((error as Error).message)];
       }
@@ -201,9 +192,7 @@ describe('other blocks in documents', () => {
 describe('commands in sentences and tables', () => {
   it('are commands that there are, with options that they take', () => {
     const inline = DOCUMENTS.flatMap(({ text }) =>
-      [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`(?:npx )?(pharos [a-z][^`]*)`/g)].map(
-        ([, code = '']) => code,
-      ),
+      [...proseOf(text).matchAll(/`(?:npx )?(pharos [a-z][^`]*)`/g)].map(([, code = '']) => code),
     );
     expect(inline.length).toBeGreaterThan(30);
     const faults = inline.map((code) => {

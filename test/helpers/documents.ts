@@ -28,11 +28,14 @@ export function documents(): readonly Document[] {
   }));
 }
 
+/** A block may be part of a list, and is then indented as a whole. */
+const BLOCK = /^( *)```(\w*)\n([\s\S]*?)^\1```$/gm;
+
 export function codeBlocks({ path, text }: Document): readonly CodeBlock[] {
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+  return [...text.matchAll(BLOCK)].map((match) => ({
     place: `${path}:${text.slice(0, match.index).split('\n').length}`,
-    language: match[1] ?? '',
-    text: match[2] ?? '',
+    language: match[2] ?? '',
+    text: (match[3] ?? '').replaceAll(new RegExp(`^${match[1]}`, 'gm'), ''),
   }));
 }
 
@@ -82,6 +85,7 @@ export function anchorsOf({ text }: Document): readonly string[] {
   );
 }
 
-function proseOf(text: string): string {
-  return text.replace(/^```[\s\S]*?^```$/gm, '');
+/** A document without its blocks. */
+export function proseOf(text: string): string {
+  return text.replace(BLOCK, '');
 }

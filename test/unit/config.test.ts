@@ -179,7 +179,7 @@ pages: [{ slug: a, theme: drak, incidents: { after: 3 } }, { slug: b, title: "" 
 
   it('reads the first configuration of the README', () => {
     const text = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1] ?? '';
-    expect(load(text, { EDGE_KEY: 'k', PHAROS_TOKEN: 't' }).pages.map((page) => page.slug)).toEqual(['example']);
+    expect(load(text, { EDGE_KEY: 'k', PHAROS_TOKEN: 't' }).pages.map((page) => page.slug)).toEqual(['acme']);
   });
 
   it('has an editor schema that is current', () => {

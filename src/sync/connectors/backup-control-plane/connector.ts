@@ -39,8 +39,8 @@ import {
 
 const OptionsSchema = z.strictObject({
   baseUrl: BaseUrlSchema.describe('Address of the API, including /api.'),
-  email: z.email().describe('Of the user that Pharos logs in as; the role viewer is enough.'),
-  password: z.string().min(1).describe('Password of that user; ${NAME} or ${file:…} in the configuration.'),
+  email: z.email().describe('Email address of the user that Pharos logs in as; the role viewer is enough.'),
+  password: z.string().min(1).describe('Password of that user, as ${NAME} or ${file:…}.'),
   tenants: z
     .array(z.string().min(1))
     .min(1)

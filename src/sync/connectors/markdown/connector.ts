@@ -26,7 +26,7 @@ import { FolderSchema, type PostFile } from './schema.ts';
 const OptionsSchema = z.strictObject({
   path: z.string().min(1).describe('Folder of posts; subfolders are not read.'),
   timezone: TimezoneSchema.default('UTC').describe('Time zone (IANA) of times without an offset.'),
-  drafts: z.boolean().default(false).describe('True: also show posts marked as drafts, as in pharos preview.'),
+  drafts: z.boolean().default(false).describe('True: also show posts marked as drafts, as pharos preview does.'),
 });
 type Options = z.output<typeof OptionsSchema>;
 

@@ -5,8 +5,8 @@ import type { Priority, Question } from '../../connector.ts';
 import { BaseUrlSchema, endpointAddress, parseInstant, SecretSchema } from '../wire.ts';
 
 export const OptionsSchema = z.strictObject({
-  baseUrl: BaseUrlSchema.describe('Address of the API; /status and the others are appended.'),
-  apiKey: SecretSchema.describe('The key; ${NAME} or ${file:…} in the configuration.'),
+  baseUrl: BaseUrlSchema.describe('Address of the API, without /status.'),
+  apiKey: SecretSchema.describe('API key, as ${NAME} or ${file:…}.'),
   auth: z
     .enum(['x-api-key', 'bearer'])
     .default('x-api-key')

@@ -1,7 +1,7 @@
 import type { Introduction } from '../../connector.ts';
 
 export const INTRODUCTION: Introduction = {
-  title: 'read-only server-monitor API',
+  title: 'monitors of a server-monitor API, read-only',
   example: {
     id: 'edge',
     kind: 'server-monitor',

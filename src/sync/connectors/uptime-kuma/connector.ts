@@ -21,7 +21,7 @@ const OptionsSchema = z.strictObject({
   url: BaseUrlSchema.describe('Address of Uptime Kuma.'),
   page: z
     .string()
-    .regex(/^[a-z0-9-]{1,255}$/i, 'expected the slug of a status page')
+    .regex(/^[A-Za-z0-9-]{1,255}$/, 'expected the slug of a status page')
     .describe('Slug of one of its status pages, as in /status/<slug>.'),
   apiKey: SecretSchema.optional().describe(
     'API key. With it, monitors that are on no page are read too, but never shown publicly.',

@@ -14,13 +14,15 @@ export const OptionsSchema = z.strictObject({
   restUrl: BaseUrlSchema.optional().describe(
     'Address of the REST API, including /v1. Default with the preset: /v1 on the host of rpcUrl.',
   ),
-  apiKey: SecretSchema.describe('A read-only key is enough.'),
+  apiKey: SecretSchema.describe('API key; a read-only key is enough.'),
   preset: z
     .enum(['document', 'openstatus'])
     .default('document')
     .describe('openstatus for openstatus; document for a service that follows the API document.'),
-  headerName: HeaderNameSchema.optional().describe('Header that carries the key. Default: as in the preset.'),
-  listMonitorsPath: PathSchema.optional().describe('Path of listMonitors below rpcUrl. Default: as in the preset.'),
+  headerName: HeaderNameSchema.optional().describe('Header that carries the key. Default: depends on the preset.'),
+  listMonitorsPath: PathSchema.optional().describe(
+    'Path of listMonitors below rpcUrl. Default: depends on the preset.',
+  ),
   statusPages: z
     .boolean()
     .optional()
