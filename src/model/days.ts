@@ -107,8 +107,11 @@ function cellsOf(timeline: readonly TimelineSpan[], days: readonly Day[], option
       look = span === undefined ? '' : `${span.state} ${span.provenance} ${span.counted ?? ''}`;
       if (!holds(span, interval)) return dayCell(timeline, { day, interval }, options);
     }
-    const steady = span;
-    return cells.getOrInsertComputed(look, () => dayCell([steady], { day, interval }, options));
+    const known = cells.get(look);
+    if (known !== undefined) return known;
+    const cell = dayCell([span], { day, interval }, options);
+    cells.set(look, cell);
+    return cell;
   });
 }
 

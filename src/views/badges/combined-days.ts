@@ -24,17 +24,24 @@ export interface ComponentDays {
  */
 export function combinedDays(members: readonly ComponentDays[], dayCount: number): string {
   const joined = members.map(({ component, cells }) => ({ cells, since: firstKnownAt(component.timeline) }));
+  const [only] = joined;
+  const stateAt =
+    only !== undefined && joined.length === 1
+      ? // Of most subjects there is one.
+        (index: number) => stateOn(only, index) ?? 'unknown'
+      : (index: number) => combinedState(statesOn(joined, index));
+  const letters: string[] = [];
+  for (let index = 0; index < dayCount; index += 1) letters.push(LOOKS[stateAt(index)].letter);
+  return letters.join('');
+}
+
+function statesOn(joined: readonly JoinedDays[], index: number): readonly State[] {
   const states: State[] = [];
-  let letters = '';
-  for (let index = 0; index < dayCount; index += 1) {
-    states.length = 0;
-    for (const one of joined) {
-      const state = stateOn(one, index);
-      if (state !== null) states.push(state);
-    }
-    letters += LOOKS[combinedState(states)].letter;
+  for (const one of joined) {
+    const state = stateOn(one, index);
+    if (state !== null) states.push(state);
   }
-  return letters;
+  return states;
 }
 
 interface JoinedDays {

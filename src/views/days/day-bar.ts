@@ -97,6 +97,7 @@ function troubleText({ words, format }: ViewContext<PageFrame>, { state: named, 
 
 /** A page has thousands of days, and most of them have none. */
 function incidentsOn({ interval, elapsedMs }: DayCell, incidents: readonly IncidentHead[]): DayDetail['incidents'] {
+  if (incidents.length === 0) return NO_INCIDENTS;
   const { from, to } = interval;
   const until = Math.min(to, from + Math.max(1, elapsedMs));
   const touches = ({ startedAt, endedAt }: IncidentHead) => startedAt < until && (endedAt === null || endedAt > from);

@@ -36,12 +36,15 @@ export function dayRuns(letters: string, details: readonly DayDetail[]): DayRun[
     const isLike =
       last?.letter === letter &&
       last.text === text &&
-      last.incidents.length === incidents.length &&
-      last.incidents.every((one, at) => one.slug === incidents[at]?.slug);
+      (last.incidents === incidents || isSameList(last.incidents, incidents));
     if (isLike) last.to = index;
     else runs.push({ from: index, to: index, letter, text, incidents });
   }
   return runs;
+}
+
+function isSameList(a: DayDetail['incidents'], b: DayDetail['incidents']): boolean {
+  return a.length === b.length && a.every((one, at) => one.slug === b[at]?.slug);
 }
 
 /** Letters by how many there are in a row: `o34p1` is what `src/components/days/days.ts` reads. */
