@@ -1,5 +1,6 @@
 /** One site in a process of its own: everything published, nothing changed, then one monitor after the other. */
 
+import { once } from 'node:events';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,12 +25,16 @@ export interface PublishCase {
   readonly incidents: number;
   /** Pages with all of their files; the others have their status page only, so that the site fits a disk. */
   readonly fullPages: number;
-  /** Nothing but HTML, in one thread, since threads draw all that a page has. Default: false. */
+  /** Nothing but HTML, in one thread, since those of the pool draw all that a page has. Default: false. */
   readonly isHtmlOnly?: boolean;
   /** Changes measured; before them, `warmUps`. */
   readonly changes: number;
   readonly warmUps: number;
 }
+
+/** What the process says once its site is filled, and what it then waits for. */
+export const FILLED = 'filled';
+export const BEGIN = 'begin';
 
 /** Milliseconds of each part of a change, in this order. */
 export const STEPS = ['commit', 'look', 'model', 'draw', 'write', 'fsync', 'check + rename'] as const;
@@ -75,6 +80,10 @@ async function measure(task: PublishCase): Promise<PublishFigures> {
   try {
     const fillSeconds = secondsSince(filling);
     await warmUp(task, site);
+    if (process.send !== undefined) {
+      process.send(FILLED);
+      await once(process, 'message');
+    }
     const idleMb = process.memoryUsage.rss() / 1e6;
     const freeBefore = freeBytes(site.folder);
     // As the thread does that publishes.

@@ -14,8 +14,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { judge, median, number, quantile, sizesFrom } from './budget.ts';
-import type { PublishCase, PublishFigures } from './publish-case.ts';
-import { STEPS } from './publish-case.ts';
+import { BEGIN, FILLED, type PublishCase, type PublishFigures, STEPS } from './publish-case.ts';
 
 const PAGES = sizesFrom('PHAROS_BENCH_PAGES', [10, 100, 1_000, 10_000]);
 const INCIDENTS = sizesFrom('PHAROS_BENCH_INCIDENTS', [100, 1_000, 3_000]);
@@ -68,9 +67,14 @@ async function tellSites(folder: string): Promise<void> {
   tellGrowth(medians);
 }
 
-/** Fills and publishes a site in a process of its own, set up as one that stays. */
+/**
+ * Fills and publishes a site in a process of its own, set up as one that stays.
+ *
+ * @param ready  asked once the site is filled; publishing begins when it resolves. Default: at once
+ */
 export async function publishInProcess(
   task: Partial<PublishCase> & Pick<PublishCase, 'pages' | 'folder'>,
+  ready: () => Promise<void> = () => Promise.resolve(),
 ): Promise<PublishFigures> {
   const whole = { components: COMPONENTS, incidents: 0, fullPages: task.pages, changes: CHANGES, warmUps: WARM_UPS };
   const child = fork(join(import.meta.dirname, 'publish-case.ts'), [JSON.stringify({ ...whole, ...task })], {
@@ -78,7 +82,10 @@ export async function publishInProcess(
     env: { ...process.env, ...ENVIRONMENT },
   });
   return new Promise((resolve, reject) => {
-    child.once('message', (figures) => resolve(figures as PublishFigures));
+    child.on('message', (message) => {
+      if (message === FILLED) ready().then(() => child.send(BEGIN), reject);
+      else resolve(message as unknown as PublishFigures);
+    });
     child.once('exit', (status) => reject(new Error(`publishing ${task.pages} pages ended with ${status}`)));
   });
 }
