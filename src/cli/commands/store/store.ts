@@ -25,6 +25,7 @@ export async function storeMigrate(options: StoreOptions): Promise<number> {
     now: now(),
     isLasting: false,
     onOlder: 'migrate',
+    replacesDamaged: false,
     folder: config.data,
     onCopy: (path) => {
       copy = path;
