@@ -1,7 +1,7 @@
 /** What `pharos init` asks and writes, and that what it writes works. */
 
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
@@ -261,9 +261,9 @@ describe('what is written', () => {
       upstream,
       tokenVariable: 'T',
     };
-    expect((await tryUpstream(config, answers)).home).toBeNull();
+    expect((await tryUpstream(config, answers, folder.path)).home).toBeNull();
     process.env['SVC_KEY'] = String(env['SVC_KEY']);
-    const probed = await tryUpstream(config, answers);
+    const probed = await tryUpstream(config, answers, folder.path);
     delete process.env['SVC_KEY'];
     expect([probed.isOk, probed.home]).toEqual([true, 'acme']);
   });
@@ -296,9 +296,10 @@ describe('what is written', () => {
   });
 
   it('is a container with the folder that the upstream is', async () => {
-    mkdirSync(join(folder.path, 'notes'));
     const made = await run('init', '--yes', '--kind', 'markdown', '--set', 'path=notes/', '--deploy', 'compose');
     expect([made.status, made.stderr]).toEqual([0, '']);
+    expect(written()).toContain('notes/.gitkeep');
+    expect((await run('check')).stdout).toContain('0 incidents');
     const { services } = parse(read('compose.yaml')) as { services: { pharos: { volumes: readonly string[] } } };
     expect(services.pharos.volumes).toContain('./notes/:/srv/notes:ro');
   });

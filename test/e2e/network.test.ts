@@ -148,6 +148,15 @@ describe('IPv6', () => {
     },
   );
 
+  it('in site.url is looked at by pharos doctor like a name', async () => {
+    // ::ffff:127.0.0.1, as it stands in addresses.
+    const site = `https://[::ffff:7f00:1]:${await freePort()}`;
+    const url = `http://127.0.0.1:${await serve('127.0.0.1')}`;
+    write('pharos.yaml', configFor(url).replace('https://status.example.com', site));
+    const { stdout, stderr } = await run({}, 'doctor');
+    expect([stderr, stdout]).toEqual(['', expect.stringMatching(/certificate: .+ cannot be reached from here: /)]);
+  });
+
   it('or not, a server on every address is asked at this machine’s own by commands', async () => {
     const port = await freePort();
     write('pharos.yaml', `${configFor('http://127.0.0.1:1')}server: { host: 0.0.0.0, port: ${port} }\n`);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, parseConfig } from '../../config/load.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
@@ -17,7 +17,7 @@ import {
   shownPaths,
   writeFiles,
 } from '../init/deployment.ts';
-import { type Answers, draftOf, variablesOf } from '../init/draft.ts';
+import { type Answers, draftOf, postsFolder, variablesOf } from '../init/draft.ts';
 import { type Given, gather, LOCAL_SITE } from '../init/gather.ts';
 import { type Probed, tryUpstream } from '../init/try-upstream.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
@@ -48,7 +48,7 @@ export async function init(options: InitOptions): Promise<number> {
     const text = draftOf(answers, relative(dirname(file), SCHEMA) || SCHEMA);
     const files = [{ path: file, text }, ...plannedFiles(plan)];
     requireFree(files);
-    if (answers.posts !== null) mkdirSync(join(dirname(file), answers.posts), { recursive: true });
+    if (plan.posts !== null) mkdirSync(resolve(dirname(file), plan.posts), { recursive: true });
     writeFiles(files);
     const written = `Created ${file}.${files.length === 1 ? '' : ` Also: ${shownPaths(files.slice(1), dirname(file)).join(', ')}.`}`;
     process.stdout.write(
@@ -92,7 +92,7 @@ async function gatherAndTry(
 /** What no answer by itself shows to be wrong, such as a token in the environment that is too short, loses no answers. */
 async function tryAnswers(answers: Answers, folder: string, isAsking: boolean): Promise<Probed> {
   try {
-    return await tryUpstream(configOf(answers, folder), answers);
+    return await tryUpstream(configOf(answers, folder), answers, folder);
   } catch (error) {
     if (!isAsking || !isStatusError(error) || error.code !== 'CONFIG_INVALID') throw error;
     return { isOk: false, words: messageOf(error), home: null };
@@ -100,10 +100,18 @@ async function tryAnswers(answers: Answers, folder: string, isAsking: boolean): 
 }
 
 function planOf(answers: Answers, file: string, deployment: Deployment): DeploymentOptions {
-  const { posts, upstream, siteUrl } = answers;
+  const { upstream, siteUrl } = answers;
+  const folder = postsFolder(answers);
   const option = upstream === null ? undefined : connectorOf(upstream.introduction.example.kind).fileOption;
   const source = option === undefined ? null : (upstream?.options.get(option) ?? null);
-  return { file, deployment, posts, source, variables: variablesOf(answers), siteUrl };
+  return {
+    file,
+    deployment,
+    posts: folder,
+    source: source === folder ? null : source,
+    variables: variablesOf(answers),
+    siteUrl,
+  };
 }
 
 /** With something in place of secrets that are not there yet. */

@@ -1,7 +1,7 @@
 /** Files that a first configuration goes with: how it is run, and a folder for posts. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, posix, relative } from 'node:path';
+import { basename, dirname, join, posix, relative, resolve } from 'node:path';
 import { isLoopback } from '../doctor/network.ts';
 import { UsageError } from '../terminal/exit.ts';
 
@@ -16,9 +16,9 @@ export interface DeploymentOptions {
   /** Path of the configuration. */
   readonly file: string;
   readonly deployment: Deployment;
-  /** Relative to the configuration; null: none. */
+  /** Of what is written by hand, relative to the configuration; null: none. */
   readonly posts: string | null;
-  /** The file or folder that the upstream is, relative to the configuration; null: it is somewhere else. */
+  /** Another file or folder that the upstream is, relative to the configuration; null: it is none. */
   readonly source: string | null;
   /** Names of environment variables that the configuration takes. */
   readonly variables: readonly string[];
@@ -38,9 +38,9 @@ export function plannedFiles(options: DeploymentOptions): readonly PlannedFile[]
   const folder = dirname(file);
   const config = basename(file);
   const planned: PlannedFile[] = [];
-  const add = (path: string, text: string): void => void planned.push({ path: join(folder, path), text });
+  const add = (path: string, text: string): void => void planned.push({ path: resolve(folder, path), text });
   // Git keeps no folder that is empty.
-  if (posts !== null && !existsSync(join(folder, posts))) add(join(posts, '.gitkeep'), '');
+  if (posts !== null && !existsSync(resolve(folder, posts))) add(join(posts, '.gitkeep'), '');
   if (deployment === 'github-pages') add('.github/workflows/pharos.yml', workflow(config, variables));
   if (deployment === 'compose') {
     add('compose.yaml', compose(config, options));

@@ -55,6 +55,11 @@ export function draftOf(answers: Answers, schema: string): string {
   ].join('\n');
 }
 
+/** Where what is written by hand goes, beside an upstream or as the only one; null: nowhere. */
+export function postsFolder({ posts, upstream }: Answers): string | null {
+  return upstream?.introduction.example.kind === 'markdown' ? (upstream.options.get('path') ?? null) : posts;
+}
+
 const POSTS_ID = 'posts';
 /** Where the upstream has that id already. */
 const OTHER_POSTS_ID = 'own-posts';
