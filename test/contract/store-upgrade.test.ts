@@ -16,7 +16,7 @@ import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
-import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 const LATEST = latestVersion();
 const OLDER = LATEST - 1;
@@ -221,7 +221,6 @@ describe('a damaged database', () => {
       'posts export --out exported',
       'tokens revoke x',
       'rollback acme',
-      'store migrate',
       'store copy --to other.yaml',
     ].map((line) => [line, damage] as const),
   );
@@ -236,6 +235,23 @@ describe('a damaged database', () => {
     expect(stderr).toContain('Nothing was changed.');
     expect(fingerprint()).toEqual(before);
   });
+
+  it.each(Object.keys(DAMAGES))(
+    'is replaced by pharos store migrate, which says so, where it is %s',
+    async (damage) => {
+      await makeOf(LATEST);
+      DAMAGES[damage]?.();
+      const { status, stdout, stderr } = await runPharos(['store', 'migrate', '--json'], {
+        cwd: folder.path,
+        env: ENV,
+      });
+      expect([status, JSON.parse(stdout)]).toMatchObject([0, { after: LATEST, copy: null }]);
+      expect(stderr).toContain('It was moved aside');
+      const [aside = ''] = readdirSync(join(folder.path, 'data')).filter((name) => name.includes('.damaged-'));
+      expect(aside).toMatch(/^pharos\.db\.damaged-\d+$/);
+      expect([versionIn(file), rowsIn(file)]).toEqual([LATEST, []]);
+    },
+  );
 
   it('is not copied by pharos backup, and neither is any into a place where nothing can be written', async () => {
     await makeOf(LATEST);
