@@ -141,6 +141,8 @@ export interface ComposeOptions {
   readonly isLasting?: boolean;
   /** What happens to a database of an older version. Default: `refuse`. */
   readonly onOlder?: OnOlder;
+  /** False: a damaged database stays where it is, which is an error. Default: it is moved aside, and a new one is created. */
+  readonly replacesDamaged?: boolean;
   /** Use this copy instead of the configured database. */
   readonly store?: StorePlace;
   readonly onReport?: (report: RunReport) => void;
@@ -168,6 +170,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     isLasting: options.isLasting ?? false,
     mayOnlyRead: options.isLasting === true && !options.isPublishing,
     onOlder: options.onOlder ?? 'refuse',
+    replacesDamaged: options.replacesDamaged ?? true,
     folder: first.data,
   });
   const store = createStore(database);

@@ -33,6 +33,8 @@ export interface OpenStoreOptions {
   /** True: where the folder of the file cannot be written, what is there is read. Default: that is an error. */
   readonly mayOnlyRead?: boolean;
   readonly onOlder: OnOlder;
+  /** False: a damaged file stays where it is, and is an error. Default: it is moved aside and a new one begun. */
+  readonly replacesDamaged?: boolean;
   /** Where the copy of a Postgres database goes before it is brought to our version. */
   readonly folder: string;
   /** Told of that copy, and of the one beside a SQLite file. */
@@ -54,7 +56,10 @@ export async function openStore(place: StorePlace, options: OpenStoreOptions): P
     options.onCopy?.(copy);
   };
   if ('file' in place) {
-    const { database, damagedFile, copy } = openSqlite(place.file, now, { onOlder });
+    const { database, damagedFile, copy } = openSqlite(place.file, now, {
+      onOlder,
+      ...(options.replacesDamaged === undefined ? {} : { replacesDamaged: options.replacesDamaged }),
+    });
     if (damagedFile !== null) {
       log.error(
         { damagedFile },
@@ -93,13 +98,13 @@ export async function copyStore(place: StorePlace, file: string): Promise<void> 
   else await readPostgres(place.url, (tables, version) => copyInto(file, tables, version));
 }
 
-/** What a database holds, of whichever version, while nobody writes to it. @throws STORE_UNAVAILABLE */
+/** What a database holds, of whichever version, while nobody writes to it. @throws STORE_UNAVAILABLE, STORE_CORRUPT */
 export async function readStore<T>(
   place: StorePlace,
   task: (tables: Reader, version: number) => Promise<T>,
 ): Promise<T> {
   if (!('file' in place)) return readPostgres(place.url, task);
-  const database = openSqlite(place.file, 0, { onOlder: 'refuse' }).database;
+  const database = openSqlite(place.file, 0, { onOlder: 'refuse', replacesDamaged: false }).database;
   try {
     return await database.transaction((tx) => task(tx, latestVersion()));
   } finally {

@@ -16,7 +16,7 @@ import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
-import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 const LATEST = latestVersion();
 const OLDER = LATEST - 1;
@@ -93,6 +93,8 @@ describe('a database of an older version', () => {
     'audit --json',
     'exports --json',
     'tokens list --json',
+    'subscribers list --json',
+    'subscribers export',
     'badges token acme --list',
     'posts export --out exported',
     'doctor --no-network',
@@ -197,6 +199,68 @@ describe('a database of a newer version', () => {
     await makeOf(LATEST + 3);
     expect((await run('backup copy.db')).status).toBe(0);
     expect(versionIn(join(folder.path, 'copy.db'))).toBe(LATEST + 3);
+  });
+});
+
+describe('a damaged database', () => {
+  /** No SQLite at all, and one whose second page is lost. */
+  const DAMAGES: Readonly<Record<string, () => void>> = {
+    'all of it': () => writeFileSync(file, 'this is no database'.repeat(500)),
+    'a page of it': () => {
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.fill(0xff, 4_096, 8_192));
+    },
+  };
+  const cases = Object.keys(DAMAGES).flatMap((damage) =>
+    [
+      'check',
+      'diff',
+      'audit',
+      'tokens list',
+      'subscribers list',
+      'posts export --out exported',
+      'tokens revoke x',
+      'rollback acme',
+      'store copy --to other.yaml',
+    ].map((line) => [line, damage] as const),
+  );
+
+  it.each(cases)('stays where it is under pharos %s, which says so in a line: %s', async (line, damage) => {
+    await makeOf(LATEST);
+    DAMAGES[damage]?.();
+    writeFileSync(join(folder.path, 'other.yaml'), `${CONFIG}data: ./other\n`);
+    const before = fingerprint();
+    const { status, stderr } = await run(line);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^The database .*pharos\.db is damaged: .+\n$/)]);
+    expect(stderr).toContain('Nothing was changed.');
+    expect(fingerprint()).toEqual(before);
+  });
+
+  it.each(Object.keys(DAMAGES))(
+    'is replaced by pharos store migrate, which says so, where it is %s',
+    async (damage) => {
+      await makeOf(LATEST);
+      DAMAGES[damage]?.();
+      const { status, stdout, stderr } = await runPharos(['store', 'migrate', '--json'], {
+        cwd: folder.path,
+        env: ENV,
+      });
+      expect([status, JSON.parse(stdout)]).toMatchObject([0, { after: LATEST, copy: null }]);
+      expect(stderr).toContain('It was moved aside');
+      const [aside = ''] = readdirSync(join(folder.path, 'data')).filter((name) => name.includes('.damaged-'));
+      expect(aside).toMatch(/^pharos\.db\.damaged-\d+$/);
+      expect([versionIn(file), rowsIn(file)]).toEqual([LATEST, []]);
+    },
+  );
+
+  it('is not copied by pharos backup, and neither is any into a place where nothing can be written', async () => {
+    await makeOf(LATEST);
+    const nowhere = await run('backup nowhere/copy.db');
+    expect([nowhere.status, nowhere.stderr]).toEqual([1, expect.stringMatching(/^Can’t write the copy: .+\n$/)]);
+    DAMAGES['all of it']?.();
+    const { status, stderr } = await run('backup copy.db');
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^The database .* is damaged: .+\n$/)]);
+    expect(readdirSync(folder.path)).not.toContain('copy.db');
   });
 });
 

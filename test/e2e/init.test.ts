@@ -1,15 +1,18 @@
 /** What `pharos init` asks and writes, and that what it writes works. */
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
-import { createTerminalAsker } from '../../src/cli/init/asker.ts';
-import { gather } from '../../src/cli/init/gather.ts';
+import { type Asker, createSilentAsker, createTerminalAsker } from '../../src/cli/init/asker.ts';
+import { chooseDeployment } from '../../src/cli/init/choose-deployment.ts';
+import { draftOf, variablesOf } from '../../src/cli/init/draft.ts';
+import { type Gathering, gather } from '../../src/cli/init/gather.ts';
 import { tryUpstream } from '../../src/cli/init/try-upstream.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -17,7 +20,8 @@ import type { Introduction } from '../../src/sync/connector.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { ROOT } from '../helpers/documents.ts';
 import { runHere } from '../helpers/in-process.ts';
-import { temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { programPath, skippedWithout } from '../helpers/proxies.ts';
 
 let sandbox: Sandbox;
 let env: Record<string, string>;
@@ -34,6 +38,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const run = (...args: string[]): ReturnType<typeof runHere> => runHere(args, { cwd: folder.path, env });
+const asked = (asker: Asker): Gathering => ({ asker, isSilent: true, before: null, folder: folder.path });
 const read = (path: string): string => readFileSync(join(folder.path, path), 'utf8');
 const written = (): readonly string[] =>
   readdirSync(folder.path, { recursive: true, encoding: 'utf8', withFileTypes: true })
@@ -51,6 +56,27 @@ const optionsOf = (id: string, keys: readonly string[], secrets: Readonly<Record
 };
 const EDGE = (): string[] => ['--kind', 'server-monitor', ...optionsOf('edge', ['baseUrl'], { apiKey: 'EDGE_KEY' })];
 
+/** Types an answer at each question of a real terminal. */
+async function onTerminal(answers: readonly string[]): Promise<{ said: string; status: number | null }> {
+  const command = `'${process.execPath}' '${join(ROOT, 'bin/pharos.js')}' init`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd: folder.path,
+    env: { ...process.env, ...env },
+  });
+  const left = [...answers];
+  let said = '';
+  let isAnswered = 0;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    const isAsked = stripVTControlCharacters(said.slice(isAnswered)).endsWith(': ');
+    if (!isAsked || left.length === 0) return;
+    isAnswered = said.length;
+    child.stdin.write(`${left.shift()}\n`);
+  });
+  const status = await new Promise<number | null>((done) => child.once('close', done));
+  return { said: stripVTControlCharacters(said), status };
+}
+
 describe('questions', () => {
   it('are asked again with what is wrong, and no other answer is asked for twice', async () => {
     const input = new PassThrough();
@@ -67,16 +93,19 @@ describe('questions', () => {
       'server-monitr',
       'server-monitor',
       'not an id!',
+      'written',
       'edge',
       'ftp://monitor.example.com',
       'https://monitor.example.com/api',
       'sk-live-1234',
       'EDGE_KEY',
       '../outside',
+      'notes.txt',
       '',
     ];
+    writeFileSync(join(folder.path, 'notes.txt'), '');
     input.write(`${lines.join('\n')}\n`);
-    const answers = await gather({ set: new Map() }, { asker, isSilent: false, before: null });
+    const answers = await gather({ set: new Map() }, { ...asked(asker), isSilent: false });
     asker.close();
     expect(answers).toMatchObject({ siteName: 'Example', siteUrl: 'https://status.example.com', posts: 'posts' });
     expect([...(answers.upstream?.options ?? [])].slice(0, 2)).toEqual([
@@ -84,7 +113,9 @@ describe('questions', () => {
       ['apiKey', 'EDGE_KEY'],
     ]);
     expect(said).toContain('Did you mean server-monitor?');
+    expect(said).toContain('The id written is reserved');
     expect(said).toContain('not the secret itself');
+    expect(said).toContain('notes.txt is a file');
     expect(said.split('Public address').length - 1).toBe(2);
     expect(said.split('Name of the site').length - 1).toBe(1);
   });
@@ -99,12 +130,68 @@ describe('questions', () => {
       kind: 'markdown',
       id: 'x',
     };
-    const before = await gather(given, { asker, isSilent: false, before: null });
+    const before = await gather(given, { ...asked(asker), isSilent: false });
     input.write(`\n\n\n\n./b\n`);
-    const after = await gather(given, { asker, isSilent: false, before });
+    const after = await gather(given, { ...asked(asker), isSilent: false, before });
     asker.close();
     expect(after).toMatchObject({ siteName: 'One', siteUrl: 'https://one.example', upstream: { id: 'x' } });
     expect([before, after].map(({ upstream }) => upstream?.options.get('path'))).toEqual(['./a', './b']);
+  });
+
+  const hasTerminal = programPath('script') !== null;
+  it.skipIf(!hasTerminal)(
+    `on a terminal keep their answers when the upstream does not respond${skippedWithout('script')}`,
+    async () => {
+      const [, , , right = ''] = EDGE();
+      const dead = ['', 'Example', '', 'server-monitor', '', 'http://127.0.0.1:1/api', 'EDGE_KEY', 'notes'];
+      const changed = ['change', '', '', '', '', right.replace('baseUrl=', ''), '', ''];
+      const { said, status } = await onTerminal([...dead, ...changed]);
+      expect([status, said], said).toEqual([0, expect.stringContaining('Created ')]);
+      expect(said).toMatch(/✗ edge: UPSTREAM_UNREACHABLE/);
+      expect(said).toContain('Name of the site [Example]: ');
+      expect(said).toContain('Your first page: http://127.0.0.1:4321/');
+      expect(parse(read('pharos.yaml'))).toMatchObject({
+        site: { name: 'Example', home: 'status' },
+        upstreams: [
+          { id: 'edge', baseUrl: right.replace('baseUrl=', '') },
+          { id: 'posts', path: 'notes' },
+        ],
+      });
+    },
+  );
+
+  it('end in one line where there is nobody to answer them any more', async () => {
+    const input = new PassThrough();
+    const asker = createTerminalAsker(input, new PassThrough());
+    input.end('Example\n\n');
+    await expect(gather({ set: new Map() }, { ...asked(asker), isSilent: false })).rejects.toThrow(
+      /^No answer to "Kind"\.$/,
+    );
+    asker.close();
+  });
+
+  it('take nothing for an answer where nothing is needed', async () => {
+    const given = { kind: 'uptime-kuma', set: new Map([['url', 'https://kuma.example.com']]) };
+    const answers = await gather(given, asked(createSilentAsker()));
+    expect(answers.upstream?.options.get('apiKey')).toBe('');
+    expect(variablesOf(answers)).toEqual(['PHAROS_TOKEN']);
+    expect(draftOf(answers, '')).not.toContain('KUMA_KEY');
+  });
+
+  it('about files are answered before all others, so that none is answered for nothing', async () => {
+    writeFileSync(join(folder.path, 'compose.yaml'), 'mine');
+    const input = new PassThrough();
+    const output = new PassThrough();
+    let said = '';
+    output.on('data', (chunk: Buffer) => {
+      said += chunk.toString('utf8');
+    });
+    const asker = createTerminalAsker(input, output);
+    input.write('compose\nsystemd\n');
+    const file = join(folder.path, 'pharos.yaml');
+    expect(await chooseDeployment(undefined, { file, asker })).toBe('systemd');
+    expect(said).toContain('compose.yaml exists already');
+    asker.close();
   });
 
   it('that the command line answers wrongly are refused before anything is written', async () => {
@@ -113,6 +200,7 @@ describe('questions', () => {
       [['--kind', 'server-monitr'], 'Did you mean server-monitor?'],
       [['--deploy', 'compos'], 'Did you mean compose?'],
       [['--posts', '../elsewhere'], 'Give the name of a folder'],
+      [['--set', 'apiKey=EDGE_KEY'], '--set need an upstream: choose its kind with --kind.'],
       [['--kind', 'server-monitor', '--set', 'baseUrl=nowhere', '--set', 'apiKey=EDGE_KEY'], 'baseUrl='],
       [['--kind', 'uptime-service', '--set', 'preset=openstaus'], 'Did you mean openstatus?'],
     ] as const) {
@@ -127,10 +215,26 @@ describe('what is written', () => {
   it('has a page at the root, names its address, and passes the check', async () => {
     const made = await run('init', '--yes', '--url', 'https://status.example.com', ...EDGE());
     expect([made.status, made.stderr], made.stdout).toEqual([0, '']);
-    expect(made.stdout).toContain('Your first page: https://status.example.com/\n');
+    expect(made.stdout).toContain(
+      'Your first page: https://status.example.com/, on this machine http://127.0.0.1:4321/\n',
+    );
     expect((parse(read('pharos.yaml')) as { site: { home: string } }).site.home).toBe('status');
     const checked = await run('check', '--json');
     expect([checked.status, JSON.parse(checked.stdout)]).toEqual([0, expect.objectContaining({ ok: true })]);
+    const pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    const page = await eventually(
+      async () => fetch(`${pharos.url}/`),
+      (answer) => answer.status === 200,
+    );
+    expect(await page.text()).toContain('<title>Status');
+    await pharos.stop();
+  });
+
+  it('has ids of its own, also where the upstream has that of posts', async () => {
+    const made = await run('init', '--yes', ...EDGE(), '--id', 'posts', '--posts', 'notes');
+    expect([made.status, made.stderr], made.stdout).toEqual([0, '']);
+    const { upstreams } = parse(read('pharos.yaml')) as { upstreams: readonly { id: string }[] };
+    expect(upstreams.map(({ id }) => id)).toEqual(['posts', 'own-posts']);
   });
 
   it('has the preset that openstatus needs, which reads its pages', async () => {
@@ -157,9 +261,9 @@ describe('what is written', () => {
       upstream,
       tokenVariable: 'T',
     };
-    expect((await tryUpstream(config, answers)).home).toBeNull();
+    expect((await tryUpstream(config, answers, folder.path)).home).toBeNull();
     process.env['SVC_KEY'] = String(env['SVC_KEY']);
-    const probed = await tryUpstream(config, answers);
+    const probed = await tryUpstream(config, answers, folder.path);
     delete process.env['SVC_KEY'];
     expect([probed.isOk, probed.home]).toEqual([true, 'acme']);
   });
@@ -191,11 +295,29 @@ describe('what is written', () => {
     for (const path of written()) expect(read(path)).not.toContain(env['EDGE_KEY']);
   });
 
+  it('is a container with the folder that the upstream is', async () => {
+    const made = await run('init', '--yes', '--kind', 'markdown', '--set', 'path=notes/', '--deploy', 'compose');
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    expect(written()).toContain('notes/.gitkeep');
+    expect((await run('check')).stdout).toContain('0 incidents');
+    const { services } = parse(read('compose.yaml')) as { services: { pharos: { volumes: readonly string[] } } };
+    expect(services.pharos.volumes).toContain('./notes/:/srv/notes:ro');
+  });
+
+  it('is never to be committed with history, keys and variables, also where there is a .gitignore', async () => {
+    writeFileSync(join(folder.path, '.gitignore'), '/node_modules\n');
+    const made = await run('init', '--yes', '--deploy', 'github-pages');
+    expect(made.stdout).toContain('Add to .gitignore, so that they are never committed: data/ _site/ .env\n');
+    expect(made.stdout).toContain('set site.url to the address of your Pages');
+    expect(read('.gitignore')).toBe('/node_modules\n');
+  });
+
   it('is a repository that builds and publishes by itself, and keeps its history from run to run', async () => {
     const made = await run('init', '--yes', ...EDGE(), '--deploy', 'github-pages', '--posts', 'posts');
     expect([made.status, made.stderr]).toEqual([0, '']);
     expect(written()).toEqual(['.github/workflows/pharos.yml', '.gitignore', 'pharos.yaml', 'posts/.gitkeep']);
     expect(made.stdout).toContain('Add these secrets for Actions: EDGE_KEY, PHAROS_TOKEN');
+    expect(made.stdout).not.toContain('.gitignore, so');
     interface Step {
       readonly run?: string;
       readonly env?: Readonly<Record<string, string>>;

@@ -20,6 +20,7 @@ import { ROOT } from '../helpers/documents.ts';
 import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 
 const PACKED_BYTES_MAX = 3_000_000;
+const INSTALLED_BYTES_MAX = 200_000_000;
 const folder = temporaryFolder();
 const installed = join(folder.path, 'node_modules');
 const bin = join(installed, 'pharos', 'bin', 'pharos.js');
@@ -46,6 +47,20 @@ function link(name: string): void {
   symlinkSync(join(ROOT, 'node_modules', name), join(installed, name));
 }
 
+/** Whether a path of the lock is a package that Node comes in. */
+function isNode(path: string): boolean {
+  return Object.hasOwn(packageJson.optionalDependencies, path.slice('node_modules/'.length));
+}
+
+/** What a package takes on a disk, without packages of its own. */
+function diskBytes(path: string): number {
+  return readdirSync(path, { withFileTypes: true }).reduce((bytes, entry) => {
+    if (entry.name === 'node_modules' && path.startsWith(join(ROOT, 'node_modules'))) return bytes;
+    const below = join(path, entry.name);
+    return bytes + (entry.isDirectory() ? diskBytes(below) : 512 * (statSync(below).blocks ?? 0));
+  }, 0);
+}
+
 /** A folder with nothing in it, below what was installed. */
 function emptyFolder(name: string): string {
   const path = join(folder.path, name);
@@ -65,6 +80,20 @@ describe('the package', () => {
     expect(compiled.filter((path) => !files.includes(`${path}.map`))).toEqual([]);
     const [renderer, ...others] = readdirSync(join(installed, 'pharos', 'lib', 'renderer'));
     expect([typeof renderer, others]).toEqual(['string', []]);
+  });
+
+  it('takes less than 200 MB where it is installed, besides Node', () => {
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+      readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
+    };
+    const shipped = Object.entries(packages).flatMap(([path, { dev, devOptional }]) =>
+      path === '' || dev === true || devOptional === true || isNode(path) ? [] : join(ROOT, path),
+    );
+    const folders = [join(installed, 'pharos'), ...shipped.filter((path) => existsSync(path))];
+    expect(folders.length).toBeGreaterThan(80);
+    const sum = folders.reduce((bytes, path) => bytes + diskBytes(path), 0);
+    expect(sum).toBeGreaterThan(50_000_000);
+    expect(sum).toBeLessThan(INSTALLED_BYTES_MAX);
   });
 
   it('maps its code to the sources that it was made of', () => {

@@ -1,6 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startSandbox } from '../../src/app/sandbox.ts';
+import { toEpochMs } from '../../src/model/time.ts';
+import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
+import { runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+
+/** A site that takes longer to build than memory is given back. */
+const PAGES = 15;
+const EACH = 30;
+const MEMORY_GIVEN_BACK_EVERY_MS = 2_000;
 
 /** What the command line of a running server says, its experimental calls included. */
 describe.runIf(process.platform === 'linux')('a process that stays', () => {
@@ -15,5 +24,26 @@ describe.runIf(process.platform === 'linux')('a process that stays', () => {
     expect(flags).toEqual(expect.arrayContaining(['--expose-gc', '--heap-growing-percent=50']));
     expect(flags.filter((flag) => flag.includes('old-space'))).toEqual([]);
     expect(pharos.stderr()).not.toContain('ExperimentalWarning');
+  });
+
+  it('or builds for some seconds warns of nothing', async () => {
+    const now = () => toEpochMs(Date.now());
+    const kinds = [serverMonitorSandbox({ limits: null })];
+    const sandbox = await startSandbox({ port: 0, now, services: PAGES * EACH, isCalm: true, kinds });
+    const pages = Array.from({ length: PAGES }, (_, page) => ({
+      slug: `page-${page}`,
+      title: `Page ${page}`,
+      components: Array.from({ length: EACH }, (__, at) => ({
+        type: 'monitor',
+        monitor: `edge/${page * EACH + at + 1}`,
+      })),
+    }));
+    const config = sandbox.configText({ include: ['server-monitor'], hasPages: false });
+    writeFileSync(join(folder.path, 'pharos.yaml'), `${config}pages: ${JSON.stringify(pages)}\n`);
+    const startedAt = performance.now();
+    const built = await runPharos(['build', '--quiet'], { cwd: folder.path, env: sandbox.environment() });
+    await sandbox.stop();
+    expect(performance.now() - startedAt).toBeGreaterThan(MEMORY_GIVEN_BACK_EVERY_MS);
+    expect([built.status, built.stderr]).toEqual([0, '']);
   });
 });

@@ -7,9 +7,13 @@ export interface Place {
   readonly host: string;
 }
 
-/** The address of what listens there, without a slash at the end. */
+/** Who listens on every address is asked at this machine's own. */
+const EVERY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** The address of what listens there, for somebody on this machine, without a slash at the end. */
 export function originOf({ port, host }: Place): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const own = EVERY_ADDRESS[host] ?? host;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
 }
 
 /** Why there is no listening there, in words and with the remedy. */

@@ -26,10 +26,10 @@ export function requireConfig(named: string | undefined): Config {
   );
 }
 
-/** The parts for a command that publishes nothing; `await using` closes them. */
+/** The parts for a command that publishes nothing, and leaves a damaged database where it is; `await using` closes them. */
 export async function openQuietly(config: Config): Promise<Pharos & AsyncDisposable> {
   const log = createLog({ isQuiet: true, secrets: config.secrets });
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false });
+  const pharos = await compose(config, { log, isPublishing: false, printsMail: false, replacesDamaged: false });
   return Object.assign(pharos, { [Symbol.asyncDispose]: pharos.close });
 }
 

@@ -1,22 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, parseConfig } from '../../config/load.ts';
-import { didYouMean } from '../../schema/nearest.ts';
-import { CONNECTORS } from '../../sync/connectors/index.ts';
+import { isStatusError, messageOf } from '../../errors.ts';
+import { CONNECTORS, connectorOf } from '../../sync/connectors/index.ts';
+import { isLoopback } from '../doctor/network.ts';
 import { type Asker, createSilentAsker, createTerminalAsker } from '../init/asker.ts';
+import { chooseDeployment } from '../init/choose-deployment.ts';
 import {
-  DEPLOYMENTS,
   type Deployment,
+  type DeploymentOptions,
   deploymentSteps,
   plannedFiles,
   requireFree,
   shownPaths,
   writeFiles,
 } from '../init/deployment.ts';
-import { type Answers, draftOf, variablesOf } from '../init/draft.ts';
-import { type Given, gather } from '../init/gather.ts';
+import { type Answers, draftOf, postsFolder, variablesOf } from '../init/draft.ts';
+import { type Given, gather, LOCAL_SITE } from '../init/gather.ts';
 import { type Probed, tryUpstream } from '../init/try-upstream.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 
@@ -40,13 +42,13 @@ export async function init(options: InitOptions): Promise<number> {
   const asker = isAsking ? createTerminalAsker() : createSilentAsker();
   try {
     const given = { ...options, set: new Map((options.set ?? []).map(parsePair)) };
-    const deployment = await chooseDeployment(options.deploy, isAsking ? asker : null);
+    const deployment = await chooseDeployment(options.deploy, { file, asker: isAsking ? asker : null });
     const { answers, probed, isTold } = await gatherAndTry(given, { asker, isAsking, folder: dirname(file) });
-    const plan = { file, deployment, posts: answers.posts, variables: variablesOf(answers) };
+    const plan = planOf(answers, file, deployment);
     const text = draftOf(answers, relative(dirname(file), SCHEMA) || SCHEMA);
     const files = [{ path: file, text }, ...plannedFiles(plan)];
     requireFree(files);
-    if (answers.posts !== null) mkdirSync(join(dirname(file), answers.posts), { recursive: true });
+    if (plan.posts !== null) mkdirSync(resolve(dirname(file), plan.posts), { recursive: true });
     writeFiles(files);
     const written = `Created ${file}.${files.length === 1 ? '' : ` Also: ${shownPaths(files.slice(1), dirname(file)).join(', ')}.`}`;
     process.stdout.write(
@@ -71,8 +73,8 @@ async function gatherAndTry(
   { asker, isAsking, folder }: Asking,
 ): Promise<{ readonly answers: Answers; readonly probed: Probed; readonly isTold: boolean }> {
   for (let before: Answers | null = null; ; ) {
-    const answers = await gather(given, { asker, isSilent: !isAsking, before });
-    const probed = await tryUpstream(configOf(answers, folder), answers);
+    const answers = await gather(given, { asker, isSilent: !isAsking, before, folder });
+    const probed = await tryAnswers(answers, folder, isAsking);
     const withHome = { ...answers, home: probed.home };
     if (probed.isOk || !isAsking) return { answers: withHome, probed, isTold: false };
     const isFine = (answer: string): string | null =>
@@ -87,22 +89,29 @@ async function gatherAndTry(
   }
 }
 
-async function chooseDeployment(given: string | undefined, asker: Asker | null): Promise<Deployment> {
-  const isKnown = (name: string): name is Deployment => DEPLOYMENTS.some((one) => one === name);
-  const check = (name: string): string | null =>
-    isKnown(name)
-      ? null
-      : `Unknown template "${name}". Use one of: ${DEPLOYMENTS.join(', ')}.${didYouMean(name, new Set(DEPLOYMENTS))}`;
-  const answer =
-    given ??
-    (await asker?.ask(
-      `How do you want to run it? Pharos creates the files for that (${DEPLOYMENTS.join(', ')})`,
-      'none',
-      check,
-    )) ??
-    'none';
-  if (!isKnown(answer)) throw new UsageError(`--deploy: ${check(answer)}`);
-  return answer;
+/** What no answer by itself shows to be wrong, such as a token in the environment that is too short, loses no answers. */
+async function tryAnswers(answers: Answers, folder: string, isAsking: boolean): Promise<Probed> {
+  try {
+    return await tryUpstream(configOf(answers, folder), answers, folder);
+  } catch (error) {
+    if (!isAsking || !isStatusError(error) || error.code !== 'CONFIG_INVALID') throw error;
+    return { isOk: false, words: messageOf(error), home: null };
+  }
+}
+
+function planOf(answers: Answers, file: string, deployment: Deployment): DeploymentOptions {
+  const { upstream, siteUrl } = answers;
+  const folder = postsFolder(answers);
+  const option = upstream === null ? undefined : connectorOf(upstream.introduction.example.kind).fileOption;
+  const source = option === undefined ? null : (upstream?.options.get(option) ?? null);
+  return {
+    file,
+    deployment,
+    posts: folder,
+    source: source === folder ? null : source,
+    variables: variablesOf(answers),
+    siteUrl,
+  };
 }
 
 /** With something in place of secrets that are not there yet. */
@@ -125,10 +134,13 @@ function nextSteps(answers: Answers, steps: readonly string[]): readonly string[
       ? `  export ${name}='${randomBytes(32).toString('base64url')}'`
       : `  export ${name}='…'`,
   );
+  const { siteUrl } = answers;
+  // Until a proxy or a host leads there, the page can be seen here.
+  const here = isLoopback(new URL(siteUrl).hostname) ? '' : `, on this machine ${LOCAL_SITE}/`;
   return [
     ...(exports.length === 0 ? [] : ['Set these environment variables:', ...exports]),
     ...steps,
     'Next: run `pharos check`, then `pharos start`.',
-    `Your first page: ${answers.siteUrl.replace(/\/$/, '')}/`,
+    `Your first page: ${siteUrl.replace(/\/$/, '')}/${here}`,
   ];
 }

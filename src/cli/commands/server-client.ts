@@ -1,6 +1,7 @@
 /** Asks the running server as the operator. */
 
 import { request } from 'undici';
+import { originOf } from '../../app/serving/listening.ts';
 import type { Config } from '../../config/load.ts';
 import { messageOf, StatusError } from '../../errors.ts';
 
@@ -16,10 +17,7 @@ export interface ServerRequest {
 
 /** Where the server of a configuration is asked, unless another address is named. */
 export function serverBase({ server }: Config, url: string | undefined): string {
-  if (url !== undefined) return url;
-  // Who listens on every address is asked at this machine's own.
-  const host = server.host === '::' ? '::1' : server.host;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+  return url ?? originOf(server);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Looks at what is around: names, the certificate of the site, the mail server. Without a network it says so and goes on. */
 
 import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { connect, type PeerCertificate } from 'node:tls';
 import { redact } from '../../app/log.ts';
 import type { Config } from '../../config/load.ts';
@@ -105,7 +106,7 @@ function certificateOf(url: URL): Promise<SeenCertificate | string> {
       port: Number(url.port || 443),
       // It is looked at and nothing is sent: a bad one is what we are here to tell.
       rejectUnauthorized: false,
-      ...(/^[\d.:]+$/.test(host) ? {} : { servername: host }),
+      ...(isIP(host) === 0 ? { servername: host } : {}),
     });
     const done = (result: SeenCertificate | string): void => {
       socket.destroy();

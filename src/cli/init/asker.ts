@@ -24,11 +24,11 @@ export function createTerminalAsker(
     ask: async (words, suggestion, check = () => null) => {
       const hint = suggestion === null || suggestion === '' ? '' : ` [${suggestion}]`;
       // What there is to choose from is shown once.
-      for (let asked = words; ; asked = words.slice(words.lastIndexOf('\n') + 1)) {
+      for (let asked = words; ; asked = lastLine(words)) {
         reader.setPrompt(`${asked}${hint}: `);
         reader.prompt();
         const line = await lines.next();
-        if (line.done === true) throw new UsageError(`No answer to "${words}".`);
+        if (line.done === true) throw new UsageError(`No answer to "${lastLine(words)}".`);
         const answer = line.value.trim() === '' ? suggestion : line.value.trim();
         if (answer === null) continue;
         const fault = check(answer);
@@ -45,10 +45,15 @@ export function createSilentAsker(): Asker {
   return {
     ask: async (words, suggestion, check = () => null) => {
       const fault = suggestion === null ? null : check(suggestion);
-      if (fault !== null) throw new UsageError(`${words}: ${fault}`);
+      if (fault !== null) throw new UsageError(`${lastLine(words)}: ${fault}`);
       if (suggestion !== null) return suggestion;
-      throw new UsageError(`No answer to "${words}". Pass it with --set, or run pharos init in a terminal.`);
+      throw new UsageError(`No answer to "${lastLine(words)}". Pass it with --set, or run pharos init in a terminal.`);
     },
     close: () => undefined,
   };
+}
+
+/** The question itself, without what there is to choose from. */
+function lastLine(words: string): string {
+  return words.slice(words.lastIndexOf('\n') + 1);
 }

@@ -1,7 +1,8 @@
 /** Files that a first configuration goes with: how it is run, and a folder for posts. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, posix, relative, resolve } from 'node:path';
+import { isLoopback } from '../doctor/network.ts';
 import { UsageError } from '../terminal/exit.ts';
 
 /** Ways to run Pharos that there is a template for. */
@@ -15,10 +16,14 @@ export interface DeploymentOptions {
   /** Path of the configuration. */
   readonly file: string;
   readonly deployment: Deployment;
-  /** Relative to the configuration; null: none. */
+  /** Of what is written by hand, relative to the configuration; null: none. */
   readonly posts: string | null;
+  /** Another file or folder that the upstream is, relative to the configuration; null: it is none. */
+  readonly source: string | null;
   /** Names of environment variables that the configuration takes. */
   readonly variables: readonly string[];
+  /** `site.url`. */
+  readonly siteUrl: string;
 }
 
 /** A file to write. */
@@ -28,32 +33,38 @@ export interface PlannedFile {
 }
 
 /** What is to be written besides the configuration. Nothing is written yet. */
-export function plannedFiles({ file, deployment, posts, variables }: DeploymentOptions): readonly PlannedFile[] {
+export function plannedFiles(options: DeploymentOptions): readonly PlannedFile[] {
+  const { file, deployment, posts, variables } = options;
   const folder = dirname(file);
   const config = basename(file);
   const planned: PlannedFile[] = [];
-  const add = (path: string, text: string): void => void planned.push({ path: join(folder, path), text });
+  const add = (path: string, text: string): void => void planned.push({ path: resolve(folder, path), text });
   // Git keeps no folder that is empty.
-  if (posts !== null && !existsSync(join(folder, posts))) add(join(posts, '.gitkeep'), '');
+  if (posts !== null && !existsSync(resolve(folder, posts))) add(join(posts, '.gitkeep'), '');
   if (deployment === 'github-pages') add('.github/workflows/pharos.yml', workflow(config, variables));
   if (deployment === 'compose') {
-    add('compose.yaml', compose(config, variables, posts));
+    add('compose.yaml', compose(config, options));
     add('Containerfile', CONTAINERFILE);
     add('.dockerignore', '*\n!package.json\n!package-lock.json\n!*.tgz\n');
   }
   if (deployment === 'systemd') add('pharos.service', template('pharos.service'));
   if (deployment !== 'none' && deployment !== 'systemd' && !existsSync(join(folder, '.gitignore')))
-    add('.gitignore', 'node_modules/\ndata/\n_site/\n.env\n');
+    add('.gitignore', `${IGNORED.join('\n')}\n`);
   return planned;
+}
+
+/** Which of them are there already, as a sentence; null: none. */
+export function faultOfTaken(files: readonly { readonly path: string }[]): string | null {
+  const taken = files.map(({ path }) => path).filter((path) => existsSync(path));
+  if (taken.length === 0) return null;
+  const [verb, object] = taken.length === 1 ? ['exists', 'it'] : ['exist', 'them'];
+  return `${taken.join(', ')} ${verb} already; init never overwrites a file. Move ${object} away, or choose another path with --out.`;
 }
 
 /** @throws UsageError before anything is written when one of them is there already */
 export function requireFree(files: readonly { readonly path: string }[]): void {
-  const taken = files.map(({ path }) => path).filter((path) => existsSync(path));
-  if (taken.length > 0)
-    throw new UsageError(
-      `${taken.join(', ')} ${taken.length === 1 ? 'exists' : 'exist'} already; init never overwrites a file. Move it away, or choose another path with --out.`,
-    );
+  const fault = faultOfTaken(files);
+  if (fault !== null) throw new UsageError(fault);
 }
 
 /** Makes their folders too. */
@@ -65,21 +76,44 @@ export function writeFiles(files: readonly PlannedFile[]): void {
 }
 
 /** What is left to do for a way to run it, a line each. */
-export function deploymentSteps({ file, deployment, variables }: DeploymentOptions): readonly string[] {
+export function deploymentSteps({ file, deployment, variables, siteUrl }: DeploymentOptions): readonly string[] {
   const package_ = existsSync(join(dirname(file), 'package.json'))
     ? []
     : ['Add the package here: npm install ./pharos-<version>.tgz'];
   if (deployment === 'github-pages')
     return [
       ...package_,
+      ...ignoreStep(dirname(file)),
+      ...(isLoopback(new URL(siteUrl).hostname)
+        ? [`In ${basename(file)}, set site.url to the address of your Pages, such as https://example.github.io/status.`]
+        : []),
       'In the settings of the repository, choose "GitHub Actions" as the source of Pages.',
       ...(variables.length === 0 ? [] : [`Add these secrets for Actions: ${variables.join(', ')}`]),
       'Commit everything, including the package and package-lock.json, and push.',
     ];
-  if (deployment === 'compose') return [...package_, 'Put the variables into .env, then: docker compose up -d --build'];
+  if (deployment === 'compose')
+    return [
+      ...package_,
+      ...ignoreStep(dirname(file)),
+      'Put the variables into .env, then: docker compose up -d --build',
+    ];
   if (deployment === 'systemd')
-    return ['Follow the comments in pharos.service; it expects the configuration at /etc/pharos/pharos.yaml.'];
+    return [
+      `Set "data: /var/lib/pharos" in ${basename(file)} and copy it to /etc/pharos/pharos.yaml; the comments in pharos.service say the rest.`,
+    ];
   return [];
+}
+
+/** What is never to be committed: history with private pages, the secret key, variables. */
+const IGNORED = ['node_modules/', 'data/', '_site/', '.env'];
+
+/** A .gitignore that is there already is left as it is. */
+function ignoreStep(folder: string): readonly string[] {
+  const path = join(folder, '.gitignore');
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split(/\r?\n/) : IGNORED;
+  const known = new Set(lines.map((line) => line.trim().replace(/^\/|\/$/g, '')));
+  const missing = IGNORED.filter((name) => !known.has(name.replace(/\/$/, '')));
+  return missing.length === 0 ? [] : [`Add to .gitignore, so that they are never committed: ${missing.join(' ')}`];
 }
 
 /** How files are named to whoever asked for them. */
@@ -100,9 +134,11 @@ function workflow(config: string, variables: readonly string[]): string {
 }
 
 /** Names of variables alone: Compose takes their values from .env or the shell. */
-function compose(config: string, variables: readonly string[], posts: string | null): string {
+function compose(config: string, { variables, posts, source }: DeploymentOptions): string {
   const environment = variables.length === 0 ? '' : `    environment: [${variables.join(', ')}]\n`;
-  const mounted = posts === null ? '' : `      - ./${posts}:/srv/${posts}:ro\n`;
+  const mounted = [posts, source]
+    .flatMap((path) => (path === null ? [] : `      - ${JSON.stringify(mount(path))}\n`))
+    .join('');
   return `# Pharos in a container: docker compose up -d --build. Put the values of the variables into .env next to this file.
 name: pharos
 
@@ -131,6 +167,12 @@ volumes:
 `;
 }
 
+/** Where a path of the configuration is on this machine, and where the container looks for it. */
+function mount(path: string): string {
+  const here = posix.isAbsolute(path) ? path : `./${posix.normalize(path)}`;
+  return `${here}:${posix.resolve('/srv', path)}:ro`;
+}
+
 const CONTAINERFILE = `# Installs Pharos from the package next to this file. The image already has Node, so the packaged copy is deleted.
 FROM docker.io/library/node:26-slim AS build
 WORKDIR /opt/pharos
@@ -145,6 +187,7 @@ RUN install -d -o 1000 -g 1000 /srv/data
 USER 1000:1000
 VOLUME /srv/data
 EXPOSE 4321
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:4321/-/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/opt/pharos/node_modules/pharos/bin/pharos.js"]
 CMD ["start", "--host", "0.0.0.0", "--port", "4321"]
 `;

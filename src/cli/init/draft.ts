@@ -26,7 +26,9 @@ export function draftOf(answers: Answers, schema: string): string {
   const { siteName, siteUrl, home, posts, upstream, tokenVariable } = answers;
   const upstreams = [
     ...(upstream === null ? [] : [upstreamDraft(upstream)]),
-    ...(posts === null ? [] : [{ id: POSTS_ID, kind: 'markdown', path: posts }]),
+    ...(posts === null
+      ? []
+      : [{ id: upstream?.id === POSTS_ID ? OTHER_POSTS_ID : POSTS_ID, kind: 'markdown', path: posts }]),
   ];
   const part = (value: unknown): string => stringify(value, { lineWidth: 0 }).trimEnd();
   return [
@@ -53,14 +55,21 @@ export function draftOf(answers: Answers, schema: string): string {
   ].join('\n');
 }
 
+/** Where what is written by hand goes, beside an upstream or as the only one; null: nowhere. */
+export function postsFolder({ posts, upstream }: Answers): string | null {
+  return upstream?.introduction.example.kind === 'markdown' ? (upstream.options.get('path') ?? null) : posts;
+}
+
 const POSTS_ID = 'posts';
+/** Where the upstream has that id already. */
+const OTHER_POSTS_ID = 'own-posts';
 
 /** Names of the environment variables that it takes its secrets from. */
 export function variablesOf({ upstream, tokenVariable }: Answers): string[] {
   if (upstream === null) return [tokenVariable];
   const { introduction, options } = upstream;
   const secrets = introduction.questions.filter((question) => variableOf(introduction, question) !== null);
-  return [...secrets.map(({ key }) => options.get(key) ?? ''), tokenVariable];
+  return [...secrets.map(({ key }) => options.get(key) ?? '').filter((name) => name !== ''), tokenVariable];
 }
 
 /** The variable that the example takes this option from; null: the option is no secret. */

@@ -1,5 +1,7 @@
 /** What is asked for a first configuration. Each answer is checked as it is given. */
 
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { didYouMean } from '../../schema/nearest.ts';
 import type { Introduction } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
@@ -25,16 +27,20 @@ export interface Gathering {
   readonly isSilent: boolean;
   /** Answers of a round before, which are suggested; null: there was none. */
   readonly before: Answers | null;
+  /** Of the configuration. */
+  readonly folder: string;
 }
 
 type Upstream = NonNullable<Answers['upstream']>;
 
 const NONE = 'none';
+/** Where `pharos start` listens, unless it is told otherwise. */
+export const LOCAL_SITE = 'http://127.0.0.1:4321';
 const POSTS_FOLDER = 'posts';
 
 /** @throws UsageError for what the command line answers wrongly, or nobody answers */
 export async function gather(given: Given, gathering: Gathering): Promise<Answers> {
-  const { before, isSilent } = gathering;
+  const { before, isSilent, folder } = gathering;
   const siteName = await answer(gathering, 'Name of the site', {
     option: '--name',
     given: given.name,
@@ -44,7 +50,7 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
   const siteUrl = await answer(gathering, 'Public address', {
     option: '--url',
     given: given.url,
-    suggestion: before?.siteUrl ?? 'http://127.0.0.1:4321',
+    suggestion: before?.siteUrl ?? LOCAL_SITE,
     check: (text) => faultOfSite('url', text),
   });
   const kinds = [...CONNECTORS.map(({ kind }) => kind), NONE];
@@ -63,6 +69,9 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
     },
   );
   const found = CONNECTORS.find((known) => known.kind === kind);
+  const idle = [...(given.set.size > 0 ? ['--set'] : []), ...(given.id === undefined ? [] : ['--id'])];
+  if (found === undefined && before === null && idle.length > 0)
+    throw new UsageError(`${idle.join(' and ')} need an upstream: choose its kind with --kind.`);
   const upstream = found === undefined ? null : await gatherUpstream(found, given, gathering);
   const posts =
     kind === 'markdown'
@@ -71,10 +80,7 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
           option: '--posts',
           given: given.posts,
           suggestion: before === null ? (isSilent ? NONE : POSTS_FOLDER) : (before.posts ?? NONE),
-          check: (text) =>
-            /^[\w-][\w.-]*$/.test(text)
-              ? null
-              : 'Give the name of a folder next to the configuration: only letters, digits and - _ .',
+          check: (text) => faultOfPosts(text, folder),
         });
   return {
     siteName,
@@ -120,22 +126,23 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
     option: '--id',
     given: given.id,
     suggestion: same?.id ?? example.id,
-    check: (text) => faultOfUpstream('id', { ...example, id: text }),
+    check: (text) => faultOfUpstream('id', { ...plain(introduction), id: text }),
   });
   const options = new Map<string, string>();
   for (const question of questions) {
     const { key, words, suggestion = null } = question;
     const variable = variableOf(introduction, question);
+    const isOptional = suggestion === '';
     const text = await answer(gathering, words, {
       option: `--set ${key}=`,
       given: given.set.get(key),
-      suggestion: same?.options.get(key) ?? variable ?? suggestion,
-      check: (answered) =>
-        variable !== null
-          ? faultOfVariable(answered)
-          : answered === ''
-            ? null
-            : faultOfUpstream(key, { ...plain(introduction), [key]: answered }),
+      suggestion: same?.options.get(key) ?? suggestion ?? variable,
+      check: (answered) => {
+        if (answered === '' && isOptional) return null;
+        return variable === null
+          ? faultOfUpstream(key, { ...plain(introduction), [key]: answered })
+          : faultOfVariable(answered);
+      },
     });
     options.set(key, text);
   }
@@ -145,6 +152,13 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
 /** The example, with values in place of its variables. */
 function plain({ example }: Introduction): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(example).replaceAll(/\$\{\w+\}/g, 'value')) as Record<string, unknown>;
+}
+
+function faultOfPosts(text: string, folder: string): string | null {
+  if (!/^[\w-][\w.-]*$/.test(text))
+    return 'Give the name of a folder next to the configuration: only letters, digits and - _ .';
+  const isFile = statSync(join(folder, text), { throwIfNoEntry: false })?.isDirectory() === false;
+  return isFile && text !== NONE ? `${text} is a file. Give the name of a folder.` : null;
 }
 
 function faultOfVariable(text: string): string | null {

@@ -1,8 +1,8 @@
 /** Asks the upstream of a first configuration once, and looks which pages there would be. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { compose } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { type ProbedPages, pagesAsProbed } from '../../app/page-problems.ts';
@@ -10,7 +10,7 @@ import { probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { plain } from '../terminal/paint.ts';
-import { type Answers, variablesOf } from './draft.ts';
+import { type Answers, postsFolder, variablesOf } from './draft.ts';
 
 /** What the page of all monitors is called where nobody defines another. */
 const ONLY_PAGE = 'status';
@@ -23,8 +23,12 @@ export interface Probed {
   readonly home: string | null;
 }
 
-/** Nothing is stored, and nothing asked where a secret is not set. */
-export async function tryUpstream(config: Config, answers: Answers): Promise<Probed> {
+/**
+ * Nothing is stored, and nothing asked where a secret is not set.
+ *
+ * @param folder of the configuration
+ */
+export async function tryUpstream(config: Config, answers: Answers, folder: string): Promise<Probed> {
   const { upstream } = answers;
   if (upstream === null) return { isOk: true, words: 'No upstream yet: add one under upstreams.', home: ONLY_PAGE };
   const missing = variablesOf({ ...answers, tokenVariable: '' }).filter(
@@ -35,6 +39,9 @@ export async function tryUpstream(config: Config, answers: Answers): Promise<Pro
     const words = `${upstream.id} was not tried, because ${missing.join(', ')} is not set here.`;
     return { isOk: true, words, home: definesPages ? null : ONLY_PAGE };
   }
+  const posts = postsFolder(answers);
+  if (posts !== null && posts !== answers.posts && !existsSync(resolve(folder, posts)))
+    return { isOk: true, words: `${upstream.id} begins with an empty folder, ${posts}.`, home: ONLY_PAGE };
   return probe(config, upstream.id);
 }
 

@@ -1,6 +1,6 @@
 /** SQLite through node:sqlite: one connection that writes, one that reads, WAL, every commit on disk. */
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import pLimit from 'p-limit';
@@ -8,9 +8,10 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database, Writer } from '../database.ts';
 import type { OnOlder } from '../migrations.ts';
+import { isDamage, isSqliteError, SQLITE_BUSY, SQLITE_CORRUPT, unavailable, unreadable } from './faults.ts';
 import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
 import { listsOf, rowsOf } from './statement.ts';
-import { requireVersion } from './version.ts';
+import { damageOf, requireVersion } from './version.ts';
 
 /** How long to wait for a writer in another process. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -30,6 +31,8 @@ export interface OpenedSqlite {
 export interface SqliteOptions {
   /** Default: `migrate`. */
   readonly onOlder?: OnOlder;
+  /** False: a damaged file stays where it is, and is an error. Default: true. */
+  readonly replacesDamaged?: boolean;
 }
 
 /**
@@ -40,14 +43,20 @@ export interface SqliteOptions {
  *
  * @param now epoch ms, for the name of a damaged file
  * @throws STORE_UNAVAILABLE when the file can't be opened, locked or written, or has another version
+ * @throws STORE_CORRUPT when it is damaged and is to stay where it is
  */
-export function openSqlite(file: string, now: number, { onOlder = 'migrate' }: SqliteOptions = {}): OpenedSqlite {
+export function openSqlite(
+  file: string,
+  now: number,
+  { onOlder = 'migrate', replacesDamaged = true }: SqliteOptions = {},
+): OpenedSqlite {
   mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
   makeOwn(file);
   try {
     return { ...connect(file, now, onOlder), damagedFile: null };
   } catch (error) {
     if (!isDamage(error) || !existsSync(file)) throw unavailable(file, error);
+    if (!replacesDamaged) throw unreadable(file, error);
   }
   const damagedFile = `${file}.damaged-${now}`;
   for (const suffix of ['', '-wal', '-shm']) {
@@ -69,12 +78,27 @@ export function makeSqlite(file: string, version: number): Database {
   return createDatabase(connection, connection);
 }
 
-/** Copies a database file of any version consistently, even while others write. Only the owner can read the copy. */
+/**
+ * Copies a database file of any version consistently, even while others write. Only the owner can read the copy.
+ *
+ * @throws STORE_UNAVAILABLE, STORE_CORRUPT with no file left behind
+ */
 export async function copySqlite(file: string, target: string): Promise<void> {
-  closeSync(openSync(target, 'wx', OWN_MODE));
+  try {
+    closeSync(openSync(target, 'wx', OWN_MODE));
+  } catch (error) {
+    throw new StatusError({
+      code: 'STORE_UNAVAILABLE',
+      message: `Can’t write the copy: ${messageOf(error)}.`,
+      cause: error,
+    });
+  }
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
     await backup(connection, target);
+  } catch (error) {
+    rmSync(target, { force: true });
+    throw unreadable(file, error);
   } finally {
     connection.close();
   }
@@ -114,10 +138,11 @@ function makeOwn(file: string): void {
 
 function prepare(connection: DatabaseSync): void {
   requireVersion(String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']));
+  // Before anything of it may change.
+  const damage = damageOf(connection);
+  if (damage !== null) throw Object.assign(new Error(damage), { errcode: SQLITE_CORRUPT });
   useLog(connection);
   connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;');
-  const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
-  if (check !== 'ok') throw Object.assign(new Error(`quick_check: ${String(check)}`), { errcode: SQLITE_CORRUPT });
 }
 
 /**
@@ -215,25 +240,4 @@ function guard<T>(action: () => T): T {
   } catch (error) {
     throw unavailable('the database', error);
   }
-}
-
-const SQLITE_BUSY = 5;
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
-
-function isSqliteError(error: unknown): error is Error & { errcode: number } {
-  return error instanceof Error && typeof (error as { errcode?: unknown }).errcode === 'number';
-}
-
-function isDamage(error: unknown): boolean {
-  return isSqliteError(error) && (error.errcode === SQLITE_CORRUPT || error.errcode === SQLITE_NOTADB);
-}
-
-function unavailable(place: string, error: unknown): StatusError {
-  if (isStatusError(error)) return error;
-  return new StatusError({
-    code: isDamage(error) ? 'STORE_CORRUPT' : 'STORE_UNAVAILABLE',
-    message: `Can’t use ${place}: ${messageOf(error)}. Check that the data folder is writable, has space and is used by one version of Pharos.`,
-    cause: error,
-  });
 }

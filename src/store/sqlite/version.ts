@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, StatusError } from '../../errors.ts';
+import { unreadable } from './faults.ts';
 
 /** Older libraries can corrupt a WAL database when two connections checkpoint at once (sqlite.org/wal.html#walresetbug). */
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
@@ -13,8 +14,7 @@ export function faultOfSqlite(file: string): string | null {
   try {
     const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
     try {
-      const check = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
-      return check === 'ok' ? null : String(check);
+      return damageOf(connection);
     } finally {
       connection.close();
     }
@@ -23,14 +23,24 @@ export function faultOfSqlite(file: string): string | null {
   }
 }
 
-/** Which version the tables of a file have; 0: there are none, or no file. */
+/** What is wrong with a database, on one line; null: nothing. */
+export function damageOf(connection: DatabaseSync): string | null {
+  const check = String(connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+  return check === 'ok' ? null : check.replaceAll(/\s+/g, ' ');
+}
+
+/** Which version the tables of a file have; 0: there are none, or no file. @throws STORE_UNAVAILABLE, STORE_CORRUPT */
 export function schemaOfSqlite(file: string): number {
   if (!existsSync(file)) return 0;
-  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
-    return versionOf(connection);
-  } finally {
-    connection.close();
+    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+    try {
+      return versionOf(connection);
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    throw unreadable(file, error);
   }
 }
 

@@ -8,6 +8,7 @@ import { now } from '../../../app/compose.ts';
 import { isStatusError, messageOf } from '../../../errors.ts';
 import type { Ask, Select, SourceFile } from '../../../imports/source.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time.ts';
+import { proxySettings } from '../../../network/proxy.ts';
 import { openSqliteReader } from '../../../store/sqlite/sqlite.ts';
 import { createHttp } from '../../../sync/http/http.ts';
 import { parseJson } from '../../../sync/http/json.ts';
@@ -30,7 +31,7 @@ export async function askingAt<T>(place: string, use: (ask: Ask) => Promise<T>):
   if (url === null || url.username !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError(`${place} is not a valid address. Pass it without user name, query or fragment.`);
   const base = url.href.replace(/\/+$/, '');
-  const http = createHttp();
+  const http = createHttp({ proxy: proxySettings(process.env) });
   let isFirst = true;
   const ask: Ask = async (path) => {
     for (let tries = 1; ; tries += 1) {

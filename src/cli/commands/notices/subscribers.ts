@@ -21,7 +21,7 @@ import type { ResolvedPage } from '../../../publish/definitions/definitions.ts';
 import { didYouMean } from '../../../schema/nearest.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
-import { openQuietly, print, requireConfig } from '../common.ts';
+import { openQuietly, openToRead, print, requireConfig } from '../common.ts';
 
 export interface SubscriberOptions {
   readonly config?: string;
@@ -37,7 +37,7 @@ export interface SubscriberAddOptions extends SubscriberOptions {
 
 /** `pharos subscribers list`. */
 export async function subscribersList(options: SubscriberOptions): Promise<number> {
-  await using pharos = await openQuietly(requireConfig(options.config));
+  await using pharos = await openToRead(requireConfig(options.config));
   const { database, seal } = depsOf(pharos);
   const listed = await listSubscribers(database, seal, options.page ?? null);
   const rows = listed.map(({ slug, address, state, components, createdAt }) => [
@@ -61,7 +61,7 @@ export async function subscribersList(options: SubscriberOptions): Promise<numbe
 
 /** `pharos subscribers export`: CSV on standard output. */
 export async function subscribersExport(options: SubscriberOptions): Promise<number> {
-  await using pharos = await openQuietly(requireConfig(options.config));
+  await using pharos = await openToRead(requireConfig(options.config));
   const { database, seal } = depsOf(pharos);
   process.stdout.write(subscriberCsv(await listSubscribers(database, seal, options.page ?? null)));
   return EXIT_DONE;

@@ -3,6 +3,7 @@ import { now } from '../../../app/compose.ts';
 import { createLog } from '../../../app/log.ts';
 import { openStore, readStore, type StorePlace, schemaAt, storePlace } from '../../../app/open-store.ts';
 import type { Config } from '../../../config/load.ts';
+import { isStatusError } from '../../../errors.ts';
 import { copyTables } from '../../../store/copy.ts';
 import { latestVersion, outdated } from '../../../store/migrations.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
@@ -18,7 +19,7 @@ export interface StoreOptions {
 export async function storeMigrate(options: StoreOptions): Promise<number> {
   const config = requireConfig(options.config);
   const place = storePlace(config);
-  const before = await schemaAt(place);
+  const before = await versionBefore(place);
   let copy: string | null = null;
   const database = await openStore(place, {
     log: createLog({ isQuiet: true, secrets: config.secrets }),
@@ -43,6 +44,16 @@ export async function storeMigrate(options: StoreOptions): Promise<number> {
         ].join('\n');
   print(options.json === true, { before, after, copy }, text);
   return EXIT_DONE;
+}
+
+/** A damaged database is replaced, as by `pharos start`: whoever builds without being watched runs this first. */
+async function versionBefore(place: StorePlace): Promise<number> {
+  try {
+    return await schemaAt(place);
+  } catch (error) {
+    if (isStatusError(error) && error.code === 'STORE_CORRUPT') return 0;
+    throw error;
+  }
 }
 
 export interface StoreCopyOptions extends StoreOptions {
