@@ -7,7 +7,7 @@ export const JSON_FLAG = ['--json', 'print the result as one JSON object'] as co
 export const QUIET = ['-q, --quiet', 'only log warnings and errors'] as const;
 export const PORT = ['-p, --port <number>', 'port to listen on; 0 picks a free one'] as const;
 
-export const WORKERS = ['--workers <number>', 'answer visitors in this many processes of their own'] as const;
+export const WORKERS = ['--workers <number>', 'serve visitors from this many separate processes'] as const;
 
 /** How a command without arguments is called: its code is loaded then, so that `pharos badge` needs no database. */
 export function caller(done: (status: number) => void) {

@@ -12,6 +12,7 @@ import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from '.
 import { addImportCommands } from './import-commands.ts';
 import { addOperatorCommands } from './operator-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';
+import { columnsOf } from './terminal/size.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
@@ -50,7 +51,13 @@ export function programOf(done: (status: number) => void): Command {
     .version(packageJson.version)
     .exitOverride()
     .showHelpAfterError('Run `pharos --help` for a list of commands.')
-    .configureHelp({ sortSubcommands: false })
+    .configureHelp({ sortSubcommands: false, minWidthToWrap: 20 })
+    .configureOutput({
+      outputError: (text, write) => write(usageText(text)),
+      getOutHelpWidth: () => columnsOf(process.stdout) ?? HELP_WIDTH,
+      getErrHelpWidth: () => columnsOf(process.stderr) ?? HELP_WIDTH,
+    })
+    .helpCommand('help [command]', 'show help for a command')
     .addHelpText(
       'after',
       '\nFirst steps:\n  pharos start         try it: live pages from a local sandbox, nothing to configure\n  pharos init          write a configuration for your own systems\n  pharos doctor        find out why something does not work',
@@ -88,7 +95,7 @@ export function programOf(done: (status: number) => void): Command {
     .command('build')
     .description('sync once, publish, and write the public files for a static host')
     .option(...CONFIG)
-    .option('-o, --out <folder>', 'write the site here only (default: `output` in the configuration, else ./out)')
+    .option('-o, --out <folder>', 'write only to this folder (default: `output` in the configuration, otherwise ./out)')
     .option('--offline', 'contact no upstream; build from stored data')
     .option('--sealed', 'also write each password page as an encrypted file that opens in the browser')
     .option(...JSON_FLAG)
@@ -189,9 +196,20 @@ export function programOf(done: (status: number) => void): Command {
     );
   for (const [heading, names] of Object.entries(GROUPS))
     for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(heading);
-  for (const command of [program, ...program.commands].flatMap((parent) => parent.commands))
-    command.exitOverride().showHelpAfterError();
+  for (const parent of [program, ...program.commands]) {
+    const path = parent === program ? 'pharos' : `pharos ${parent.name()}`;
+    for (const command of parent.commands)
+      command.exitOverride().showHelpAfterError(`Run \`${path} ${command.name()} --help\` for its options.`);
+  }
   return program;
+}
+
+const HELP_WIDTH = 80;
+
+/** `error: unknown command 'x'` and a guess in brackets below, as sentences like ours. */
+function usageText(text: string): string {
+  const words = text.replace(/^error: /, '').replace(/\n\((Did you mean .*\?)\)/, '. $1');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Files for the markdown upstream, written by hand without writing them by hand. */
@@ -278,7 +296,7 @@ function addIncidentCommands(
     .description('resolve an incident')
     .addHelpText(
       'after',
-      '\nExample:\n  pharos incident resolve 0c4xq2n8r5vd --page example --body "All is well again."',
+      '\nExample:\n  pharos incident resolve 0c4xq2n8r5vd --page example --body "Everything is working again."',
     )
     .action(async (id: string, options: UpdateOptions) =>
       done(await (await import('./commands/writing/posts.ts')).incidentUpdated(id, { ...options, status: 'resolved' })),

@@ -21,12 +21,20 @@ export interface CopiedTable {
  * @param from     of that version; what is written to it meanwhile may be left out, so hand a transaction of it
  * @param to       with the tables of that version and nothing in them
  * @param version  of both
+ * @param onTable  told before each table how many are copied
  * @throws STORE_UNAVAILABLE when something is in the target already, or the counts differ
  */
-export function copyTables(from: Reader, to: Database, version: number): Promise<readonly CopiedTable[]> {
+export function copyTables(
+  from: Reader,
+  to: Database,
+  version: number,
+  onTable?: (done: number, total: number) => void,
+): Promise<readonly CopiedTable[]> {
   return to.transaction(async (tx) => {
     const copied: CopiedTable[] = [];
-    for (const shape of tableShapes(version).filter(({ name }) => !NOT_COPIED.has(name))) {
+    const shapes = tableShapes(version).filter(({ name }) => !NOT_COPIED.has(name));
+    for (const shape of shapes) {
+      onTable?.(copied.length, shapes.length);
       if ((await countOf(tx, shape)) > shape.rowsAtFirst)
         throw failure(`${shape.name} already has rows; copy into a new database`);
       await tx.run(`DELETE FROM ${shape.name}`);

@@ -82,10 +82,15 @@ describe('the command line', () => {
 
   it('says what was probably meant by a command, an option and an upstream', async () => {
     configure(sandbox.configText());
-    expect((await run('biuld')).stderr).toContain('Did you mean build?');
-    expect((await run('build', '--oflline')).stderr).toContain('Did you mean --offline?');
+    expect((await run('biuld')).stderr).toBe(
+      "Unknown command 'biuld'. Did you mean build?\nRun `pharos --help` for a list of commands.\n",
+    );
+    expect((await run('build', '--oflline')).stderr).toBe(
+      "Unknown option '--oflline'. Did you mean --offline?\nRun `pharos build --help` for its options.\n",
+    );
+    expect((await run('store', 'mirgate')).stderr).toContain('Did you mean migrate?');
     expect((await run('sync', '--upstream', 'egde')).stderr).toBe(
-      'There is no upstream "egde". Did you mean edge? Configured: edge, svc, backups, crm.\n',
+      'There is no upstream "egde". Did you mean edge? Use one of: edge, svc, backups, crm.\n',
     );
   });
 
@@ -114,6 +119,10 @@ describe('the command line', () => {
     expect((await run('complete', 'upstreams')).stdout).toBe('edge\n');
     expect((await run('complete', 'pages')).stdout).toContain('acme\n');
     expect((await run('complete', 'kinds')).stdout).toContain('server-monitor\n');
+    writeFileSync(join(folder.path, 'next.yaml'), 'upstreams: [{ id: core }]\nnotifications: [{ id: team }]\n');
+    for (const line of [['-c', 'next.yaml'], ['--config=next.yaml'], ['--config', '=', 'next.yaml', '-u']])
+      expect((await run('complete', 'upstreams', '--', 'pharos', 'sync', ...line)).stdout).toBe('core\n');
+    expect((await run('complete', 'channels', '--', 'pharos', '-c', 'next.yaml')).stdout).toBe('team\n');
     configure('upstreams: [');
     expect(await run('complete', 'upstreams')).toEqual({ status: 0, stdout: '', stderr: '' });
   });

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { parse } from 'yaml';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { createTerminalAsker } from '../../src/cli/init/asker.ts';
+import { draftOf, variablesOf } from '../../src/cli/init/draft.ts';
 import { gather } from '../../src/cli/init/gather.ts';
 import { tryUpstream } from '../../src/cli/init/try-upstream.ts';
 import { parseConfig } from '../../src/config/load.ts';
@@ -107,6 +108,19 @@ describe('questions', () => {
     expect([before, after].map(({ upstream }) => upstream?.options.get('path'))).toEqual(['./a', './b']);
   });
 
+  it('may stay without an answer where they can, also those for a secret', async () => {
+    const input = new PassThrough();
+    const asker = createTerminalAsker(input, new PassThrough());
+    input.write('One\nhttps://one.example\nuptime-kuma\n\nhttps://kuma.example.com\n\n\nnone\n');
+    const answers = await gather({ set: new Map() }, { asker, isSilent: false, before: null });
+    asker.close();
+    expect(variablesOf(answers)).toEqual(['PHAROS_TOKEN']);
+    expect(parse(draftOf(answers, ''))).toMatchObject({
+      upstreams: [{ id: 'kuma', kind: 'uptime-kuma', url: 'https://kuma.example.com', page: 'default' }],
+    });
+    expect(draftOf(answers, '')).not.toContain('apiKey');
+  });
+
   it('that the command line answers wrongly are refused before anything is written', async () => {
     for (const [wrong, words] of [
       [['--url', 'status.example.com'], '--url status.example.com'],
@@ -167,7 +181,7 @@ describe('what is written', () => {
   it('never goes over a file', async () => {
     writeFileSync(join(folder.path, 'compose.yaml'), 'mine');
     const { status, stderr } = await run('init', '--yes', '--deploy', 'compose');
-    expect([status, stderr]).toEqual([2, expect.stringContaining('compose.yaml exists already')]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('compose.yaml already exists')]);
     expect([read('compose.yaml'), written()]).toEqual(['mine', ['compose.yaml']]);
   });
 

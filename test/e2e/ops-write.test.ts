@@ -135,7 +135,7 @@ describe('the form of operators', () => {
 
     await write('&kind=override');
     await page.getByLabel('Component', { exact: true }).selectOption('Website');
-    await page.getByLabel('Is', { exact: true }).selectOption('Partial outage');
+    await page.getByLabel('State', { exact: true }).selectOption('Partial outage');
     await press('Send');
     await said('Published.');
     expect(await states()).toEqual(['API operational', 'Website partial_outage']);

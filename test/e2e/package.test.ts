@@ -219,7 +219,7 @@ describe('the package', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(cwd, 'bin', 'pharos.js'), '--version'], {
       encoding: 'utf8',
     });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^This copy of Pharos is not compiled\. .*\n$/)]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^This copy of Pharos has no compiled code\. .*\n$/)]);
   });
 
   it('can be imported with its types in a plain TypeScript project', () => {

@@ -15,7 +15,7 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
     item.kind === 'failed' ? [`${item.upstreamId} failed (${item.code})`] : [],
   );
   const skipped = upstreams.flatMap((item) =>
-    item.kind === 'skipped' && item.cause !== 'elsewhere' ? [`${item.upstreamId} left out: ${item.reason}`] : [],
+    item.kind === 'skipped' && item.cause !== 'elsewhere' ? [`${item.upstreamId} skipped: ${item.reason}`] : [],
   );
   const pages = publish?.pages ?? [];
   const named = (kind: string): string[] =>
@@ -50,7 +50,8 @@ export function pageName(slug: string): string {
 
 const NAMES_SHOWN = 10;
 
-function shortened(names: readonly string[]): string {
+/** `a, b`, and where there are many how many more. */
+export function shortened(names: readonly string[]): string {
   const more = names.length - NAMES_SHOWN;
   return more <= 0 ? names.join(', ') : `${names.slice(0, NAMES_SHOWN).join(', ')} and ${more} more`;
 }

@@ -15,7 +15,8 @@ export async function badge(
   options: BadgeCommandOptions,
 ): Promise<number> {
   const scheme = SCHEMES.find((name) => name === (options.scheme ?? 'auto'));
-  if (scheme === undefined) throw new UsageError(`Unknown scheme "${options.scheme}". Use ${SCHEMES.join(', ')}.`);
+  if (scheme === undefined)
+    throw new UsageError(`--scheme expects one of ${SCHEMES.join(', ')}; got "${options.scheme}".`);
   process.stdout.write(
     `${renderBadge({ label, message, color: options.color ?? 'gray', scheme, ...(options.style === undefined ? {} : { style: options.style as never }) })}\n`,
   );

@@ -9,6 +9,7 @@ import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress, runText } from '../terminal/report-text.ts';
+import { paragraph } from '../terminal/table.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface BuildOptions {
@@ -92,6 +93,6 @@ function targetLines(report: TargetReport): string[] {
   const { place, filesWritten, filesKept, filesRemoved, message, warnings } = report;
   return [
     `${filesWritten} files written, ${filesKept} unchanged, ${filesRemoved} removed in ${plain(place)}`,
-    ...[...warnings, ...(message === null ? [] : [message])].map((text) => `! ${plain(text)}`),
+    ...[...warnings, ...(message === null ? [] : [message])].map((text) => paragraph(`! ${plain(text)}`, '  ')),
   ];
 }

@@ -45,7 +45,7 @@ export async function rollback(
   print(
     options.json === true,
     { slug, release: number, asOf: at, held: isHeld },
-    `Release ${number} of ${slug}, as of ${at}, is served until ${isHeld ? `you let it go: pharos rollback ${slug} --release` : 'the page changes, or for up to 15 minutes'}.`,
+    `Release ${number} of ${slug}, as of ${at}, is served until ${isHeld ? `you end the hold: pharos rollback ${slug} --release` : 'the page changes, or for up to 15 minutes'}.`,
   );
   return EXIT_DONE;
 }

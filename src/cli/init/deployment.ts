@@ -52,7 +52,7 @@ export function requireFree(files: readonly { readonly path: string }[]): void {
   const taken = files.map(({ path }) => path).filter((path) => existsSync(path));
   if (taken.length > 0)
     throw new UsageError(
-      `${taken.join(', ')} ${taken.length === 1 ? 'exists' : 'exist'} already; init never overwrites a file. Move it away, or choose another path with --out.`,
+      `${taken.join(', ')} already ${taken.length === 1 ? 'exists' : 'exist'}; init never overwrites a file. Move it away, or choose another path with --out.`,
     );
 }
 

@@ -60,7 +60,7 @@ export function variablesOf({ upstream, tokenVariable }: Answers): string[] {
   if (upstream === null) return [tokenVariable];
   const { introduction, options } = upstream;
   const secrets = introduction.questions.filter((question) => variableOf(introduction, question) !== null);
-  return [...secrets.map(({ key }) => options.get(key) ?? ''), tokenVariable];
+  return [...secrets.map(({ key }) => options.get(key) ?? '').filter((name) => name !== ''), tokenVariable];
 }
 
 /** The variable that the example takes this option from; null: the option is no secret. */

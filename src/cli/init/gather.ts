@@ -129,13 +129,13 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
     const text = await answer(gathering, words, {
       option: `--set ${key}=`,
       given: given.set.get(key),
-      suggestion: same?.options.get(key) ?? variable ?? suggestion,
-      check: (answered) =>
-        variable !== null
-          ? faultOfVariable(answered)
-          : answered === ''
-            ? null
-            : faultOfUpstream(key, { ...plain(introduction), [key]: answered }),
+      suggestion: same?.options.get(key) ?? (suggestion === '' ? '' : (variable ?? suggestion)),
+      check: (answered) => {
+        if (answered === '' && (variable === null || suggestion === '')) return null;
+        return variable === null
+          ? faultOfUpstream(key, { ...plain(introduction), [key]: answered })
+          : faultOfVariable(answered);
+      },
     });
     options.set(key, text);
   }

@@ -34,7 +34,7 @@ export async function rollbackTo(
   const { folders, disk = DISK } = deps;
   return withPublishLease(deps, async (fence) => {
     const served = servedRelease(folders, slug);
-    if (served === null) throw notFound(slug, 'nothing of it is published');
+    if (served === null) throw notFound(slug, 'it has not been published');
     const numbers = releaseNumbers(folders, slug);
     // The same news without its figures and pictures is no step back.
     const completed = readManifest(folders, slug, served.number)?.completes ?? null;
@@ -50,7 +50,7 @@ export async function rollbackTo(
         slug,
         release === null
           ? 'no earlier release can be served'
-          : `release ${release} is gone, damaged, or was made for different access rules`,
+          : `release ${release} was deleted, is damaged, or was made for different access rules`,
       );
     // What it shares with releases of the other side of a gate may have their modes.
     setModes({ disk, folders }, manifest);

@@ -41,7 +41,7 @@ export interface TargetRun {
 /** The update stops to begin anew. */
 export class InterruptedError extends Error {
   constructor() {
-    super('a page is to be taken out first');
+    super('a page must be removed first');
     this.name = 'InterruptedError';
   }
 }
@@ -49,7 +49,7 @@ export class InterruptedError extends Error {
 /** The update began anew so often that it leaves the rest to the next one. */
 export class RestlessError extends Error {
   constructor(times: number) {
-    super(`Stopped part-way: it began anew ${times} times because pages closed. The next run continues.`);
+    super(`Stopped part-way after starting over ${times} times, because pages became private. The next run continues.`);
     this.name = 'RestlessError';
   }
 }

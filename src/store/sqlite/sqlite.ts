@@ -70,11 +70,17 @@ export function makeSqlite(file: string, version: number): Database {
 }
 
 /** A consistent copy of a database file, of whichever version and whoever writes to it, in a new file that is its owner's. */
-export async function copySqlite(file: string, target: string): Promise<void> {
+export async function copySqlite(
+  file: string,
+  target: string,
+  onProgress?: (done: number, total: number) => void,
+): Promise<void> {
   closeSync(openSync(target, 'wx', OWN_MODE));
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
-    await backup(connection, target);
+    await backup(connection, target, {
+      progress: ({ totalPages, remainingPages }) => onProgress?.(totalPages - remainingPages, totalPages),
+    });
   } finally {
     connection.close();
   }
@@ -84,7 +90,7 @@ export async function copySqlite(file: string, target: string): Promise<void> {
 export function openSqliteReader(file: string): Database {
   const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   const { all, lists, time, listen, close } = createDatabase(reading, reading);
-  const refuse = () => Promise.reject(new Error('this connection only reads'));
+  const refuse = () => Promise.reject(new Error('this connection is read-only'));
   return { all, lists, time, listen, transaction: refuse, backup: refuse, truncateLog: refuse, close };
 }
 

@@ -261,7 +261,7 @@ describe('connection tests', () => {
     [{ ok: true }, 'operational', []],
     [{ ok: false }, 'major_outage', []],
     [new Reply(422, { message: 'no' }), 'operational', ['it is not of type cpanel or has no credentials stored']],
-    [{ ok: 'perhaps' }, 'operational', ['unreadable answer']],
+    [{ ok: 'perhaps' }, 'operational', ['unreadable response']],
     [failure('UPSTREAM_FAILED', 'status 500'), 'operational', ['status 500']],
     ['skipped', 'operational', []],
   ])('%j makes the source %s', async (answer, state, messages) => {

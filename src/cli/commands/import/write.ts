@@ -10,6 +10,7 @@ import type { ImportContext, ImportedSite, ImportNote } from '../../../imports/s
 import { check } from '../../../schema/issue-words.ts';
 import { IdSchema, SlugSchema, TimezoneSchema } from '../../../schema/scalars.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
+import { paragraph } from '../../terminal/table.ts';
 import { print } from '../common.ts';
 
 export interface ImportOptions {
@@ -63,7 +64,12 @@ export function writeImport(site: ImportedSite, context: ImportContext, options:
   print(
     options.json === true,
     { ok: true, posts, page, notes: files.notes },
-    [...told([...posts, page]), ...files.notes.map(noteLine), '', ...summary(posts, page)].join('\n'),
+    [
+      ...told([...posts, page]),
+      ...files.notes.map((note) => paragraph(noteLine(note), '  ')),
+      '',
+      ...summary(posts, page),
+    ].join('\n'),
   );
   return isWhole || posts.length > 0 ? EXIT_DONE : EXIT_FAILED;
 }

@@ -11,6 +11,7 @@ import {
   type IncidentImpact,
 } from '../../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
+import { didYouMean } from '../../../schema/nearest.ts';
 import {
   type NewFile,
   newAnnouncementFile,
@@ -152,7 +153,8 @@ function folderOf({ folder, config }: PostOptions): string {
 
 function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
   const found = words.find((word) => word === value);
-  if (found === undefined) throw new UsageError(`${option} takes ${words.join(', ')}; got "${value}".`);
+  if (found === undefined)
+    throw new UsageError(`${option} expects one of ${words.join(', ')}; got "${value}".${didYouMean(value, words)}`);
   return found;
 }
 
@@ -161,14 +163,15 @@ function instant(option: string, text: string): EpochMs {
     return toEpochMs(Temporal.Instant.from(text).epochMilliseconds);
   } catch {
     throw new UsageError(
-      `${option} expects a time with a UTC offset, such as 2026-11-21T22:00:00Z or 2026-11-21T23:00:00+01:00; got ${text}.`,
+      `${option} expects a time with a UTC offset, such as 2026-11-21T22:00:00Z or 2026-11-21T23:00:00+01:00; got "${text}".`,
     );
   }
 }
 
 function duration(option: string, text: string | undefined): number {
-  const match = /^(\d{1,4})(m|h)$/.exec(text ?? '');
-  if (match === null)
+  if (text === undefined)
     throw new UsageError(`Set an end: --ends with a time, or ${option} with a duration such as 90m or 2h.`);
+  const match = /^(\d{1,4})(m|h)$/.exec(text);
+  if (match === null) throw new UsageError(`${option} expects a duration such as 90m or 2h; got "${text}".`);
   return Number(match[1]) * (match[2] === 'm' ? MINUTE_MS : HOUR_MS);
 }

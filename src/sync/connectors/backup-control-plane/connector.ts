@@ -226,7 +226,7 @@ function* testConnections(
       return [];
     }
     const message =
-      answer.status === 422 ? 'it is not of type cpanel or has no credentials stored' : 'unreadable answer';
+      answer.status === 422 ? 'it is not of type cpanel or has no credentials stored' : 'unreadable response';
     return [{ kind: 'note', place, message }];
   });
 }
