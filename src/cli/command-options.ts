@@ -1,6 +1,8 @@
 /** Options that commands share, and how what is typed becomes what they mean. */
 
 import { InvalidArgumentError } from 'commander';
+import { didYouMean } from '../schema/nearest.ts';
+import { UsageError } from './terminal/exit.ts';
 
 export const CONFIG = ['-c, --config <file>', 'configuration file (default: ./pharos.yaml)'] as const;
 export const JSON_FLAG = ['--json', 'print the result as one JSON object'] as const;
@@ -31,4 +33,12 @@ export function toCount(text: string): number {
   const count = Number(text);
   if (!/^\d{1,6}$/.test(text) || count < 1) throw new InvalidArgumentError('Expected a number from 1 to 999999.');
   return count;
+}
+
+/** One of a few words. @throws UsageError with what was probably meant */
+export function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
+  const found = words.find((word) => word === value);
+  if (found === undefined)
+    throw new UsageError(`${option} expects one of ${words.join(', ')}; got "${value}".${didYouMean(value, words)}`);
+  return found;
 }

@@ -1,6 +1,6 @@
 /** The command line: which commands there are, their options, and what their exit status means. */
 
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort, WORKERS } from './command-options.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
@@ -51,16 +51,21 @@ export function programOf(done: (status: number) => void): Command {
     .version(packageJson.version)
     .exitOverride()
     .showHelpAfterError('Run `pharos --help` for a list of commands.')
-    .configureHelp({ sortSubcommands: false, minWidthToWrap: 20 })
+    .configureHelp({
+      minWidthToWrap: 20,
+      subcommandTerm: (command) => command.name(),
+      // `help` works like `--help`, and needs no group of its own.
+      visibleCommands: (command) =>
+        new Help().visibleCommands(command).filter((child) => command.commands.includes(child)),
+    })
     .configureOutput({
       outputError: (text, write) => write(usageText(text)),
       getOutHelpWidth: () => columnsOf(process.stdout) ?? HELP_WIDTH,
       getErrHelpWidth: () => columnsOf(process.stderr) ?? HELP_WIDTH,
     })
-    .helpCommand('help [command]', 'show help for a command')
     .addHelpText(
       'after',
-      '\nFirst steps:\n  pharos start         try it: live pages from a local sandbox, nothing to configure\n  pharos init          write a configuration for your own systems\n  pharos doctor        find out why something does not work',
+      '\nFirst steps:\n  pharos start         try it with a sandbox: needs no configuration\n  pharos init          write a configuration for your own systems\n  pharos doctor        find out why something does not work\n\nRun `pharos help <command>` for its options and examples.',
     );
   const run = caller(done);
 
@@ -194,6 +199,9 @@ export function programOf(done: (status: number) => void): Command {
     .action(async (file: string, options: BackupOptions) =>
       done(await (await import('./commands/store/backup.ts')).backup(file, options)),
     );
+  const order = Object.values(GROUPS).flat();
+  // They are listed in this order, which nothing but the array itself decides.
+  (program.commands as Command[]).sort((one, other) => order.indexOf(one.name()) - order.indexOf(other.name()));
   for (const [heading, names] of Object.entries(GROUPS))
     for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(heading);
   for (const parent of [program, ...program.commands]) {
@@ -208,15 +216,18 @@ const HELP_WIDTH = 80;
 
 /** `error: unknown command 'x'` and a guess in brackets below, as sentences like ours. */
 function usageText(text: string): string {
-  const words = text.replace(/^error: /, '').replace(/\n\((Did you mean .*\?)\)/, '. $1');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const words = text
+    .trimEnd()
+    .replace(/^error: /, '')
+    .replace(/\n\((Did you mean .*\?)\)$/, '. $1');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.?]$/.test(words) ? '' : '.'}\n`;
 }
 
 /** Files for the markdown upstream, written by hand without writing them by hand. */
 function addPostCommands(program: Command, done: (status: number) => void): void {
   const about = (command: Command): Command =>
     command
-      .argument('<title>', 'title')
+      .argument('<title>', 'one line, shown as the heading')
       .option('--folder <folder>', 'posts folder (default: from the markdown upstream)')
       .option('--page <slug>', 'page to show it on; repeatable', collect)
       .option('--body <text>', 'text of the first update, in Markdown')

@@ -63,7 +63,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(run(async () => (await import('./commands/preview.ts')).preview));
   program
     .command('notify')
-    .description('notification channels')
+    .description('test notification channels')
     .command('test')
     .description('send a test message to a channel and report the result')
     .argument('<channel>', 'id of the channel; pharos check lists them')

@@ -68,6 +68,8 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
   const { store, folders, components, since, control, takeTouched, onPage, onError } = options;
   const worker = new Worker(new URL(`./publisher-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: { store, folders, components, since } satisfies PublisherThreadData,
+    // It calls the C library to give memory back, which Node says is experimental, amid what a command prints.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
   });
   const host = createControlHost(control);
   const rpc = createRpc<PublisherHandlers>(worker, {

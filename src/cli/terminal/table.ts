@@ -34,7 +34,7 @@ export function table(
     return before.join(GAP).trimEnd() + below.join('');
   };
   const rule = widths.map((width, column) => '─'.repeat(column === last ? Math.min(width, Math.max(0, room)) : width));
-  return [line(head), isBelow ? rule.slice(0, last).join(GAP) : rule.join(GAP), ...rows.map(line)].join('\n');
+  return [line(head), isBelow ? rule.slice(0, last).join(GAP) : rule.join(GAP).trimEnd(), ...rows.map(line)].join('\n');
 }
 
 const GAP = '  ';

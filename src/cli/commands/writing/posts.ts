@@ -11,13 +11,13 @@ import {
   type IncidentImpact,
 } from '../../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
-import { didYouMean } from '../../../schema/nearest.ts';
 import {
   type NewFile,
   newAnnouncementFile,
   newIncidentFile,
   newMaintenanceFile,
 } from '../../../sync/connectors/markdown/write.ts';
+import { oneOf } from '../../command-options.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { loadConfig } from '../common.ts';
 import { appendUpdate, declareIncident, incidentUpdate, placeOf, type UpdateOptions } from './incident.ts';
@@ -149,13 +149,6 @@ function folderOf({ folder, config }: PostOptions): string {
   if (entries.length !== 1 || path === undefined)
     throw new UsageError('Set --folder, because the configuration doesn’t have exactly one markdown upstream.');
   return resolve(path);
-}
-
-function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
-  const found = words.find((word) => word === value);
-  if (found === undefined)
-    throw new UsageError(`${option} expects one of ${words.join(', ')}; got "${value}".${didYouMean(value, words)}`);
-  return found;
 }
 
 function instant(option: string, text: string): EpochMs {
