@@ -68,7 +68,10 @@ describe('the configuration', () => {
   });
 
   it.each([
-    ['site:\n  name: a: b\n', 'line 2: a mapping can’t start here. If this is text that contains ": ", put it in quotes'],
+    [
+      'site:\n  name: a: b\n',
+      'line 2: a mapping can’t start here. If this is text that contains ": ", put it in quotes',
+    ],
     ['site:\n\turl: x\n', 'line 2: tabs can’t be used for indentation. Use spaces'],
     ['site:\n  url: "x\n\n\n', 'line 2: this quote is not closed'],
     ['pages: [\n  { slug: a }\nupstreams: []\n', 'line 1: this [ is not closed'],

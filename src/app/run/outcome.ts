@@ -1,6 +1,7 @@
 /** What came of a run, in words. */
 
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
+import { counted } from '../../schema/counted.ts';
 import type { RunReport } from './engine.ts';
 
 /** What came of a run in one line: `3 monitors changed; published acme 12; edge failed (UPSTREAM_FAILED)`. */
@@ -36,11 +37,6 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
     ...broken,
   ];
   return parts.length === 0 ? 'no change' : parts.join('; ');
-}
-
-/** `1 monitor`, `2 monitors`: the names of what changes are plurals. */
-export function counted(count: number, plural: string): string {
-  return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`;
 }
 
 /** The index of pages and the files at the root are a release like a page's. */

@@ -1,9 +1,9 @@
 import { now } from '../../app/compose.ts';
 import { ownComponents } from '../../app/own-components.ts';
 import { type PagePlan, type Plan, planPublish } from '../../app/plan.ts';
-import { counted } from '../../app/run/outcome.ts';
 import { drawingWith } from '../../app/workers/drawing.ts';
 import { loadRenderer } from '../../publish/draw/load-renderer.ts';
+import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';

@@ -1,8 +1,8 @@
 import type { Pharos } from '../../app/compose.ts';
 import { deliverAll, deliveryDeps } from '../../app/exports.ts';
-import { counted } from '../../app/run/outcome.ts';
 import { type DeliveryReport, pendingEvents } from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { counted } from '../../schema/counted.ts';
 import { createOutbox, OUTBOX_STATES } from '../../store/outbox.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';

@@ -2,8 +2,9 @@
 
 import type { RunProgress } from '../../app/compose.ts';
 import type { RunReport } from '../../app/run/engine.ts';
-import { counted, pageName } from '../../app/run/outcome.ts';
+import { pageName } from '../../app/run/outcome.ts';
 import type { PublishReport } from '../../publish/publish-report.ts';
+import { counted } from '../../schema/counted.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
 import { paint, plain } from './paint.ts';
 import type { Progress } from './progress.ts';

@@ -58,17 +58,21 @@ export function paragraph(text: string, indent: string, columns: number | undefi
   return [first, ...rest.map((line) => indent + line)].join('\n');
 }
 
-/** Lines of at most `width` columns, broken between words; a word that is longer stays whole, to be copied. */
+/** Lines of at most `width` columns, broken between words; what is longer or short and in quotes stays whole, to be copied. */
 function wrapped(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
+  const whole = text.replace(SHORT_QUOTE, (quote) => quote.replaceAll(' ', NO_BREAK));
+  for (const word of whole.split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
-  return lines;
+  return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
 }
+
+const SHORT_QUOTE = /(["`])[^"`]{1,40}\1/g;
+const NO_BREAK = '\u00a0';
 
 const segments = new Intl.Segmenter();
 /** Two columns wide in terminals: scripts of East Asia, and signs that are drawn as pictures. */

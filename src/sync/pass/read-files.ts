@@ -27,8 +27,9 @@ export function isFileQuestion(question: HttpQuestion): boolean {
  * @throws UPSTREAM_REFUSED when it is not there or may not be read, UPSTREAM_SHAPE when it is too large or unreadable
  */
 export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Promise<HttpAnswer> {
-  const path = fileURLToPath(question.url);
+  let path = question.url;
   try {
+    path = fileURLToPath(question.url);
     const payload = question.reads === 'folder' ? await readFolder(path) : await readOne(path, question.reads);
     return { status: 200, payload, at: now, clockSkewMs: null, remaining: null };
   } catch (error) {

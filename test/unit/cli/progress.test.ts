@@ -206,6 +206,9 @@ it('a paragraph goes on below, indented, and is one line where there is no termi
   expect(paragraph('✗ UPSTREAM_REFUSED: the key was rejected', '  ', 24)).toBe(
     '✗ UPSTREAM_REFUSED:\n  the key was rejected',
   );
+  expect(paragraph('! edge: the fastest is schedule: "*/2 * * * *"', '  ', 40)).toBe(
+    '! edge: the fastest is schedule:\n  "*/2 * * * *"',
+  );
   expect(paragraph('    → Check the key.', '      ', 80)).toBe('    → Check the key.');
   expect(paragraph('✗ UPSTREAM_REFUSED: the key was rejected', '  ', undefined)).not.toContain('\n');
 });

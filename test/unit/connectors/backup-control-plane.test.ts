@@ -282,7 +282,7 @@ describe('the probe', () => {
     const respond = service({ sources: { acme: [source('1'), source('2')] }, targets: [{ id: 't' }] });
     const { result, questions } = await drive(backupControlPlane.probe(options, contextOf()), respond);
     expect(result).toEqual({
-      summary: 'acme (viewer): 2 sources, 1 storage targets',
+      summary: 'acme (viewer): 2 sources, 1 storage target',
       warnings: ['tenants.x: not ACTIVE, or this user does not belong to it'],
       monitorsTotal: 2,
     });

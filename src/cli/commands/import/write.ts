@@ -7,6 +7,7 @@ import { now } from '../../../app/compose.ts';
 import { importFiles } from '../../../imports/files.ts';
 import { quoted, slugOf } from '../../../imports/names.ts';
 import type { ImportContext, ImportedSite, ImportNote } from '../../../imports/site.ts';
+import { counted } from '../../../schema/counted.ts';
 import { check } from '../../../schema/issue-words.ts';
 import { IdSchema, SlugSchema, TimezoneSchema } from '../../../schema/scalars.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
@@ -114,7 +115,7 @@ function summary(posts: readonly Written[], page: Written): string[] {
     ...(count('kept') === 0 ? [] : [`${count('kept')} left unchanged`]),
   ];
   return [
-    `${posts.length} posts: ${counts.join(', ')}.`,
+    `${counted(posts.length, 'posts')}: ${counts.join(', ')}.`,
     `Next: copy the contents of ${basename(page.file)} into pharos.yaml, then run \`pharos check\`.`,
   ];
 }

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { systemRandom } from '../../../access/digest.ts';
 import { now, type Pharos } from '../../../app/compose.ts';
-import { counted } from '../../../app/run/outcome.ts';
 import { fileReason } from '../../../errors.ts';
 import { parseEmailAddress } from '../../../mail/email-address.ts';
 import { toIso } from '../../../model/time.ts';
@@ -19,6 +18,7 @@ import {
   subscriberCsv,
 } from '../../../notify/subscriber-list.ts';
 import type { ResolvedPage } from '../../../publish/definitions/definitions.ts';
+import { counted } from '../../../schema/counted.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
 import { openQuietly, print, requireConfig, slugsOf, unknownName } from '../common.ts';

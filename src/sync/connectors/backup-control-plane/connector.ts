@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { isStatusError, StatusError } from '../../../errors.ts';
 import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
   ask,
   attempt,
@@ -246,7 +247,7 @@ function* probe(options: Options): Pull<Probe> {
       })).length;
     }
     return {
-      summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${sources} sources, ${targets} storage targets`,
+      summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${counted(sources, 'sources')}, ${counted(targets, 'storage targets')}`,
       warnings: toWarnings(problems),
       monitorsTotal: sources,
     };
