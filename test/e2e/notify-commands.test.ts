@@ -145,7 +145,7 @@ describe('pharos notify test', () => {
     const result = await run('notify', 'test', 'tean');
     expect(result.status).toBe(2);
     expect(result.stderr).toContain(
-      'There is no channel tean. Did you mean team? Channels: team, oncall, shut, all/31',
+      'There is no channel "tean". Did you mean team? Use one of: team, oncall, shut, all/31',
     );
   });
 

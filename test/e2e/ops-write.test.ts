@@ -60,7 +60,7 @@ describe('the form of operators', () => {
     await page.getByLabel('API').selectOption('Major outage');
     await press('Preview');
     await said('API: operational → major outage');
-    await said('notified if the page has any');
+    await said('if the page has any, are notified');
     const preview = page.frameLocator('iframe');
     await preview.getByText('Errors at the API').first().waitFor();
     expect(await shown()).not.toContain('Errors at the API');

@@ -335,7 +335,7 @@ describe('what operators do', () => {
     expect(exported.stdout).toMatch(/^acme,sp1@mail\.example,pending,api,/m);
     expect(exported.stdout).toMatch(/^acme,is1@mail\.example,active,,/m);
     const removed = await command('subscribers', 'remove', 'IS1@mail.example');
-    expect(removed.stdout).toContain('Deleted');
+    expect(removed.stdout).toContain('Unsubscribed from 1 page and deleted.');
     expect((await command('subscribers', 'remove', 'is1@mail.example')).status).toBe(1);
   });
 
