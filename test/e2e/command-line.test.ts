@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
@@ -113,6 +113,23 @@ describe('the command line', () => {
       expect([status, stderr]).toEqual([0, '']);
     },
   );
+
+  it.skipIf(!existsSync('/dev/full'))('fails with a sentence when its output cannot be written', async () => {
+    configure(sandbox.configText());
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [BIN, 'check', '--offline'], {
+      cwd: folder.path,
+      env: { ...process.env, ...sandbox.environment() },
+      stdio: ['ignore', full, 'pipe'],
+    });
+    let stderr = '';
+    child.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    const status = await new Promise((done) => child.once('close', done));
+    closeSync(full);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Can’t write the output: ENOSPC.*\n$/)]);
+  });
 
   it('offers the names of the configuration here, also of one that is not valid', async () => {
     configure('upstreams: [{ id: edge }, { id: "$(reboot)" }, 5]\npages: [{ slug: acme, nope: 1 }]\n');
@@ -275,5 +292,23 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
     expect(result.stdout).toMatch(/^<svg[^>]* role="img"/);
     expect(result.stdout).toContain('<title>uptime: 99.98%</title>');
     expect((await run('badge', 'only one')).status).toBe(2);
+    expect(await run('badge', 'a', 'b', '--style', 'flt')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: '--style expects one of flat, square, pill, tall, dot; got "flt". Did you mean flat?\n',
+    });
+    expect((await run('badge', 'a', 'b', '--color', 'grn')).stderr).toContain('#rrggbb; got "grn"');
+  });
+
+  it('names the page that was probably meant', async () => {
+    configure(sandbox.configText());
+    expect((await run('sync', '--upstream', 'svc')).status).toBe(0);
+    const meant = (slug: string): string => `Did you mean ${slug}? Use one of: acme, partners, staff.`;
+    for (const [args, slug] of [
+      [['rollback', 'acmee'], 'acme'],
+      [['badges', 'token', 'partnrs'], 'partners'],
+      [['tokens', 'create', '--scope', 'read', '--page', 'staf'], 'staff'],
+    ] as const)
+      expect(await run(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(meant(slug)) });
   });
 });

@@ -62,7 +62,9 @@ export function paragraph(text: string, indent: string, columns: number | undefi
 function wrapped(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
-  const whole = text.replace(SHORT_QUOTE, (quote) => quote.replaceAll(' ', NO_BREAK));
+  const whole = text
+    .replace(SHORT_QUOTE, (quote) => quote.replaceAll(' ', NO_BREAK))
+    .replace(/^ +/, (indent) => NO_BREAK.repeat(indent.length));
   for (const word of whole.split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;

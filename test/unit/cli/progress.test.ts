@@ -209,6 +209,9 @@ it('a paragraph goes on below, indented, and is one line where there is no termi
   expect(paragraph('! edge: the fastest is schedule: "*/2 * * * *"', '  ', 40)).toBe(
     '! edge: the fastest is schedule:\n  "*/2 * * * *"',
   );
+  expect(paragraph('  a-slug-that-is-longer-than-the-line: no', '    ', 24)).toBe(
+    '  a-slug-that-is-longer-than-the-line:\n    no',
+  );
   expect(paragraph('    → Check the key.', '      ', 80)).toBe('    → Check the key.');
   expect(paragraph('✗ UPSTREAM_REFUSED: the key was rejected', '  ', undefined)).not.toContain('\n');
 });
