@@ -58,7 +58,8 @@ describe('the package', () => {
     expect(statSync(tarball).size).toBeLessThan(PACKED_BYTES_MAX);
     expect(files.filter((path) => /(^|\/)tests?\/|^scripts\/|\.test\./.test(path))).toEqual([]);
     const sources = files.filter((path) => /\.(?:astro|ts)$/.test(path) && !path.endsWith('.d.ts'));
-    const ofPages = /^src\/(?:components|layouts|looks|model|pages|views|publish\/draw)\/|^src\/(?:errors|schema\/nearest)\.ts$/;
+    const ofPages =
+      /^src\/(?:components|layouts|looks|model|pages|views|publish\/draw)\/|^src\/(?:errors|schema\/nearest)\.ts$/;
     expect(sources.filter((path) => !ofPages.test(path))).toEqual([]);
     const compiled = files.filter((path) => /^lib\/(?!node_modules|renderer).*\.js$/.test(path));
     expect(compiled.length).toBeGreaterThan(400);
