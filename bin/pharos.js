@@ -53,7 +53,9 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   const sources = new URL('../src/cli/main.ts', import.meta.url);
   const found = [sources, compiled].find((file) => existsSync(file));
   if (found === undefined) {
-    console.error('This copy of Pharos is not compiled. Install the package that "npm pack" makes in a checkout.');
+    console.error(
+      'This copy of Pharos has no compiled code. Run "npm pack" in a checkout and install the package that it creates.',
+    );
     process.exitCode = 1;
   } else {
     const { main } = await import(found.href);
@@ -83,7 +85,7 @@ function runAgain(node, flags, env) {
   }
   const child = spawn(node, [...flags, FILE, ...args], { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('error', (error) => fail(`The packaged one did not start: ${error.message}.`));
+  child.on('error', (error) => fail(`The Node that came with the package did not start: ${error.message}.`));
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal ? 1 : 0);
   });

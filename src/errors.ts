@@ -28,11 +28,11 @@ interface ErrorFacts {
 
 const FACTS: Readonly<Record<ErrorCode, ErrorFacts>> = {
   CONFIG_INVALID: { retryable: false, publicMessage: 'internal error' },
-  UPSTREAM_UNREACHABLE: { retryable: true, publicMessage: 'no answer' },
+  UPSTREAM_UNREACHABLE: { retryable: true, publicMessage: 'no response' },
   UPSTREAM_FAILED: { retryable: true, publicMessage: 'upstream error' },
   UPSTREAM_REFUSED: { retryable: false, publicMessage: 'not available' },
   UPSTREAM_LIMITED: { retryable: true, publicMessage: 'waiting' },
-  UPSTREAM_SHAPE: { retryable: false, publicMessage: 'unreadable answer' },
+  UPSTREAM_SHAPE: { retryable: false, publicMessage: 'unreadable response' },
   STORE_UNAVAILABLE: { retryable: true, publicMessage: 'temporarily unavailable' },
   STORE_CORRUPT: { retryable: false, publicMessage: 'internal error' },
   PUBLISH_FAILED: { retryable: true, publicMessage: 'temporarily unavailable' },
@@ -92,4 +92,17 @@ export function isStatusError(error: unknown): error is StatusError {
 /** The message of anything thrown, for a log line. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+const FILE_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'part of its path is not a folder',
+};
+
+/** Why a file cannot be read, for a sentence that names it. */
+export function fileReason(error: unknown): string {
+  return FILE_REASONS[String((error as { readonly code?: unknown } | null)?.code)] ?? messageOf(error);
 }

@@ -268,7 +268,7 @@ export async function compose(first: Config, options: ComposeOptions): Promise<P
     memory: () => site.memory,
     isKeepingLinks: options.isPublishing || options.isTaking === true,
     onClosed: (slugs, state) => {
-      log.info({ pages: slugs }, 'closed');
+      log.info({ pages: slugs }, 'pages made private or removed');
       targets.withdraw(slugs);
       site.publisher?.publishSite(state).catch((error: unknown) => log.error(messageOf(error)));
     },
@@ -458,7 +458,7 @@ function logTarget(log: Log, report: TargetReport, run: string): void {
   for (const warning of warnings) log.warn({ run, target }, warning);
   if (message !== null) log.error({ run, target, written, removed }, message);
   else if (written + removed > 0)
-    log.info({ run, target, place, written, removed, ms: Math.round(durationMs) }, 'brought up to date');
+    log.info({ run, target, place, written, removed, ms: Math.round(durationMs) }, 'output updated');
 }
 
 /** The publisher and its memory of the site. */

@@ -14,8 +14,24 @@ export function deliveryDeps({ store, http }: Pharos, outbox: Outbox = createOut
   };
 }
 
-/** Queues and sends for every export; one that fails is data in its report. */
-export async function deliverAll(pharos: Pharos): Promise<readonly DeliveryReport[]> {
+/**
+ * Queues and sends for every export; one that fails is data in its report.
+ *
+ * @param onDone  told how many of them have ended
+ */
+export async function deliverAll(
+  pharos: Pharos,
+  onDone?: (done: number, total: number) => void,
+): Promise<readonly DeliveryReport[]> {
   const deps = deliveryDeps(pharos);
-  return Promise.all(pharos.config.exports.map((options) => deliver(options, deps)));
+  const { exports } = pharos.config;
+  let done = 0;
+  return Promise.all(
+    exports.map(async (options) => {
+      const report = await deliver(options, deps);
+      done += 1;
+      onDone?.(done, exports.length);
+      return report;
+    }),
+  );
 }

@@ -12,6 +12,8 @@ export function createLog(options: { readonly isQuiet: boolean; readonly secrets
     ? pretty()({
         destination: 2,
         sync: true,
+        // By itself it looks at standard output.
+        colorize: process.stderr.hasColors(),
         translateTime: 'SYS:HH:MM:ss',
         // The stack of an error is the one thing that takes lines of its own.
         include: 'time,level,err',

@@ -42,7 +42,7 @@ export interface OpenStoreOptions {
 }
 
 const READ_ONLY =
-  'The data folder cannot be written. What is in it is served; nobody can sign in, subscribe or post anything here.';
+  'The data folder is read-only. Published pages are served, but nobody can sign in, subscribe or post here.';
 
 /** @throws STORE_UNAVAILABLE */
 export async function openStore(place: StorePlace, options: OpenStoreOptions): Promise<Database> {

@@ -29,13 +29,18 @@ export interface PagePlan {
 
 export interface PlanDeps extends Pick<PageReleaseDeps, 'renderer' | 'filesOf'> {
   readonly pharos: Pick<Pharos, 'store' | 'folders'>;
+  /** Told how many pages it has looked at. */
+  readonly onPage?: (done: number, total: number) => void;
 }
 
 /** Looks at every page as of the site's state. */
 export async function planPublish(deps: PlanDeps, state: SiteState): Promise<Plan> {
   const { pages, problems } = state.resolved;
   const planned: PagePlan[] = [];
-  for (const page of pages) planned.push(await planPage(deps, state, page));
+  for (const page of pages) {
+    planned.push(await planPage(deps, state, page));
+    deps.onPage?.(planned.length, pages.length);
+  }
   return { pages: [...planned, ...withdrawnPages(deps, state)], problems };
 }
 

@@ -33,7 +33,7 @@ export function secretKeyToRead(data: string, log: Pick<Log, 'warn'>): Secret {
   const key = keyAt(path);
   if (key !== null) return validKey(key, path);
   log.warn(
-    `There is no ${path}, and none can be created. Pages are served all the same; links in emails to subscribers do not work here. Copy the file from where "pharos start" runs, or set access.key to the same on both.`,
+    `${path} does not exist and can’t be created. Pages are still served, but links in emails to subscribers don’t work here. Copy the file from the machine that runs "pharos start", or set access.key to the same value on both.`,
   );
   return new Secret(newKey());
 }

@@ -149,7 +149,7 @@ function domainsOf(
 
 function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {
   const { slug, title, access, emailDomains } = definition;
-  if (access === 'closed') throw new Error(`the closed page ${slug} was to be published`);
+  if (access === 'closed') throw new Error(`the closed page ${slug} must not be published`);
   return { slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
 }
 

@@ -1,13 +1,15 @@
 /** Options that commands share, and how what is typed becomes what they mean. */
 
 import { InvalidArgumentError } from 'commander';
+import { didYouMean } from '../schema/nearest.ts';
+import { UsageError } from './terminal/exit.ts';
 
 export const CONFIG = ['-c, --config <file>', 'configuration file (default: ./pharos.yaml)'] as const;
 export const JSON_FLAG = ['--json', 'print the result as one JSON object'] as const;
 export const QUIET = ['-q, --quiet', 'only log warnings and errors'] as const;
 export const PORT = ['-p, --port <number>', 'port to listen on; 0 picks a free one'] as const;
 
-export const WORKERS = ['--workers <number>', 'answer visitors in this many processes of their own'] as const;
+export const WORKERS = ['--workers <number>', 'serve visitors from this many separate processes'] as const;
 
 /** How a command without arguments is called: its code is loaded then, so that `pharos badge` needs no database. */
 export function caller(done: (status: number) => void) {
@@ -31,4 +33,12 @@ export function toCount(text: string): number {
   const count = Number(text);
   if (!/^\d{1,6}$/.test(text) || count < 1) throw new InvalidArgumentError('Expected a number from 1 to 999999.');
   return count;
+}
+
+/** One of a few words. @throws UsageError with what was probably meant */
+export function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
+  const found = words.find((word) => word === value);
+  if (found === undefined)
+    throw new UsageError(`${option} expects one of ${words.join(', ')}; got "${value}".${didYouMean(value, words)}`);
+  return found;
 }

@@ -6,9 +6,13 @@ import { CONNECTORS } from '../sync/connectors/index.ts';
 import type { NameSource } from './completion-values.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 
-/** Names for a shell to offer, one a line. A file that is not valid yet is read as far as it goes; nothing is ever an error. */
-export function complete(source: NameSource): number {
-  const names = source === 'kinds' ? [...CONNECTORS.map(({ kind }) => kind), 'none'] : namesHere(source);
+/**
+ * Names for a shell to offer, one a line. A file that is not valid yet is read as far as it goes; nothing is ever an error.
+ *
+ * @param line  words of the command line so far, which may name a configuration
+ */
+export function complete(source: NameSource, line: readonly string[]): number {
+  const names = source === 'kinds' ? [...CONNECTORS.map(({ kind }) => kind), 'none'] : namesIn(source, configIn(line));
   process.stdout.write([...new Set(names)].map((name) => `${name}\n`).join(''));
   return EXIT_DONE;
 }
@@ -17,13 +21,23 @@ interface Sketch {
   readonly data?: unknown;
   readonly upstreams?: unknown;
   readonly pages?: unknown;
+  readonly notifications?: unknown;
 }
 
-function namesHere(source: 'upstreams' | 'pages'): readonly string[] {
+/** What `--config` or `-c` says; undefined: neither is there. Bash makes three words of `--config=a.yaml`. */
+function configIn(line: readonly string[]): string | undefined {
+  const words = line.filter((word) => word !== '=');
+  const at = words.findLastIndex((word) => /^(?:-c|--config(?:=.*)?)$/.test(word));
+  if (at === -1) return undefined;
+  return /^--config=(.*)$/.exec(words[at] ?? '')?.[1] ?? words[at + 1];
+}
+
+function namesIn(source: Exclude<NameSource, 'kinds'>, config: string | undefined): readonly string[] {
   try {
-    const found = findConfig(undefined, process.cwd());
+    const found = findConfig(config, process.cwd());
     const sketch = (found === null ? {} : (parse(found.text) as Sketch | null)) ?? {};
     if (source === 'upstreams') return fieldsOf(sketch.upstreams, 'id');
+    if (source === 'channels') return fieldsOf(sketch.notifications, 'id');
     const data = resolve(found === null ? '.' : dirname(found.file ?? '.'), String(sketch.data ?? 'data'));
     return [...fieldsOf(sketch.pages, 'slug'), ...publishedIn(data)];
   } catch {

@@ -1,17 +1,17 @@
 /** What options and arguments take, for completion: words, or names that depend on the configuration here. */
 
 /** Asked for with `pharos complete <source>` when somebody presses Tab. */
-export const NAME_SOURCES = ['upstreams', 'pages', 'kinds'] as const;
+export const NAME_SOURCES = ['upstreams', 'pages', 'channels', 'kinds'] as const;
 export type NameSource = (typeof NAME_SOURCES)[number];
 
 export type CompletionValues = readonly string[] | NameSource;
 
-/** By option in all commands, or by command and option or argument. */
+/** By option in all commands, or by command and option or argument. What has choices of its own is not here. */
 export const COMPLETION_VALUES: Readonly<Record<string, CompletionValues>> = {
   '--upstream': 'upstreams',
   '--page': 'pages',
   'init --kind': 'kinds',
-  'init --deploy': ['github-pages', 'compose', 'systemd'],
+  'init --deploy': ['none', 'github-pages', 'compose', 'systemd'],
   'badge --style': ['flat', 'square', 'pill', 'tall', 'dot'],
   'badge --scheme': ['auto', 'light', 'dark'],
   'incident new --status': ['investigating', 'identified', 'monitoring'],
@@ -21,5 +21,5 @@ export const COMPLETION_VALUES: Readonly<Record<string, CompletionValues>> = {
   'tokens create --scope': ['incidents', 'components', 'read'],
   'rollback <page>': 'pages',
   'badges token <page>': 'pages',
-  'completion <shell>': ['bash', 'zsh', 'fish'],
+  'notify test <channel>': 'channels',
 };

@@ -1,17 +1,17 @@
 /** The command line: which commands there are, their options, and what their exit status means. */
 
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort, WORKERS } from './command-options.ts';
+import { CONFIG, caller, JSON_FLAG, PORT, QUIET, toCount, toPort, WORKERS } from './command-options.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
 import type { BackupOptions } from './commands/store/backup.ts';
-import type { UpdateOptions } from './commands/writing/incident.ts';
-import type { AnnouncementOptions, IncidentOptions, MaintenanceOptions } from './commands/writing/posts.ts';
 import { addImportCommands } from './import-commands.ts';
 import { addOperatorCommands } from './operator-commands.ts';
+import { addPostCommands } from './post-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';
+import { columnsOf } from './terminal/size.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
@@ -50,10 +50,21 @@ export function programOf(done: (status: number) => void): Command {
     .version(packageJson.version)
     .exitOverride()
     .showHelpAfterError('Run `pharos --help` for a list of commands.')
-    .configureHelp({ sortSubcommands: false })
+    .configureHelp({
+      minWidthToWrap: 20,
+      subcommandTerm: (command) => command.name(),
+      // `help` works like `--help`, and needs no group of its own.
+      visibleCommands: (command) =>
+        new Help().visibleCommands(command).filter((child) => command.commands.includes(child)),
+    })
+    .configureOutput({
+      outputError: (text, write) => write(usageText(text)),
+      getOutHelpWidth: () => columnsOf(process.stdout) ?? HELP_WIDTH,
+      getErrHelpWidth: () => columnsOf(process.stderr) ?? HELP_WIDTH,
+    })
     .addHelpText(
       'after',
-      '\nFirst steps:\n  pharos start         try it: live pages from a local sandbox, nothing to configure\n  pharos init          write a configuration for your own systems\n  pharos doctor        find out why something does not work',
+      '\nFirst steps:\n  pharos start         try it with a sandbox: needs no configuration\n  pharos init          write a configuration for your own systems\n  pharos doctor        find out why something does not work\n\nRun `pharos help <command>` for its options and examples.',
     );
   const run = caller(done);
 
@@ -88,7 +99,7 @@ export function programOf(done: (status: number) => void): Command {
     .command('build')
     .description('sync once, publish, and write the public files for a static host')
     .option(...CONFIG)
-    .option('-o, --out <folder>', 'write the site here only (default: `output` in the configuration, else ./out)')
+    .option('-o, --out <folder>', 'write only to this folder (default: `output` in the configuration, otherwise ./out)')
     .option('--offline', 'contact no upstream; build from stored data')
     .option('--sealed', 'also write each password page as an encrypted file that opens in the browser')
     .option(...JSON_FLAG)
@@ -187,100 +198,26 @@ export function programOf(done: (status: number) => void): Command {
     .action(async (file: string, options: BackupOptions) =>
       done(await (await import('./commands/store/backup.ts')).backup(file, options)),
     );
+  const order = Object.values(GROUPS).flat();
+  // They are listed in this order, which nothing but the array itself decides.
+  (program.commands as Command[]).sort((one, other) => order.indexOf(one.name()) - order.indexOf(other.name()));
   for (const [heading, names] of Object.entries(GROUPS))
     for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(heading);
-  for (const command of [program, ...program.commands].flatMap((parent) => parent.commands))
-    command.exitOverride().showHelpAfterError();
+  for (const parent of [program, ...program.commands]) {
+    const path = parent === program ? 'pharos' : `pharos ${parent.name()}`;
+    for (const command of parent.commands)
+      command.exitOverride().showHelpAfterError(`Run \`${path} ${command.name()} --help\` for its options.`);
+  }
   return program;
 }
 
-/** Files for the markdown upstream, written by hand without writing them by hand. */
-function addPostCommands(program: Command, done: (status: number) => void): void {
-  const about = (command: Command): Command =>
-    command
-      .argument('<title>', 'title')
-      .option('--folder <folder>', 'posts folder (default: from the markdown upstream)')
-      .option('--page <slug>', 'page to show it on; repeatable', collect)
-      .option('--body <text>', 'text of the first update, in Markdown')
-      .option(...CONFIG);
-  const affected = (command: Command): Command =>
-    about(command)
-      .option('--monitor <id>', 'affected monitor, <upstream id>/<external id>; repeatable', collect)
-      .option('--component <id>', 'affected component; repeatable', collect);
+const HELP_WIDTH = 80;
 
-  addIncidentCommands(program.command('incident').description('declare and update incidents'), { affected, done });
-  affected(program.command('maintenance').description('schedule maintenance').command('new'))
-    .description('write a post for a maintenance window')
-    .requiredOption('--starts <instant>', 'start time with UTC offset, such as 2026-12-01T22:00:00Z')
-    .option('--ends <instant>', 'end time')
-    .option('--for <length>', 'duration, such as 90m or 2h')
-    .option('--repeat <rule>', 'recurrence rule (RFC 5545), such as FREQ=WEEKLY;BYDAY=SU')
-    .option('--timezone <zone>', 'time zone of the recurrence')
-    .addHelpText(
-      'after',
-      '\nExample:\n  pharos maintenance new "Database upgrade" --page example --starts 2026-12-01T22:00:00Z --for 2h',
-    )
-    .action(async (title: string, options: MaintenanceOptions) =>
-      done(await (await import('./commands/writing/posts.ts')).maintenanceNew(title, options)),
-    );
-  about(program.command('announcement').description('publish announcements').command('new'))
-    .description('write a post for an announcement')
-    .option('--level <level>', 'info, warning or success')
-    .option('--until <instant>', 'when it disappears')
-    .addHelpText('after', '\nExample:\n  pharos announcement new "We have moved" --until 2026-12-24T00:00:00Z')
-    .action(async (title: string, options: AnnouncementOptions) =>
-      done(await (await import('./commands/writing/posts.ts')).announcementNew(title, options)),
-    );
-}
-
-/** Through the running server; without one into the store; as a file where a folder or a monitor is named. */
-function addIncidentCommands(
-  incident: Command,
-  { affected, done }: { readonly affected: (command: Command) => Command; readonly done: (status: number) => void },
-): void {
-  affected(incident.command('new'))
-    .description('declare an incident through the running server, in the store, or as a file with --folder')
-    .option('--status <status>', 'investigating, identified or monitoring')
-    .option('--impact <impact>', 'none, minor, major or critical')
-    .option('--started <instant>', 'start time, for files (default: now)')
-    .option('--draft', 'keep it as a draft')
-    .option('--url <address>', 'address of the running server (default: from the configuration)')
-    .option(...JSON_FLAG)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  pharos incident new "Errors at the API" --page example --component api=major_outage\n  pharos incident new "Slow searches" --monitor edge/4 --body "We are looking into it."',
-    )
-    .action(async (title: string, options: IncidentOptions) =>
-      done(await (await import('./commands/writing/posts.ts')).incidentNew(title, options)),
-    );
-  const changed = (name: string): Command =>
-    incident
-      .command(name)
-      .argument('<id>', 'incident id from the v2 JSON, or the file name')
-      .option('--page <slug>', 'page of the incident', collect)
-      .option('--folder <folder>', 'posts folder, if the incident is a file')
-      .option('--body <text>', 'text of the update, in Markdown')
-      .option('--url <address>', 'address of the running server (default: from the configuration)')
-      .option(...CONFIG)
-      .option(...JSON_FLAG);
-  changed('update')
-    .description('post an update')
-    .option('--status <status>', 'investigating, identified, monitoring or resolved')
-    .option('--component <id=state>', 'new state of a component; repeatable', collect)
-    .addHelpText(
-      'after',
-      '\nExample:\n  pharos incident update 0c4xq2n8r5vd --page example --status monitoring --body "A fix is out."',
-    )
-    .action(async (id: string, options: UpdateOptions) =>
-      done(await (await import('./commands/writing/posts.ts')).incidentUpdated(id, options)),
-    );
-  changed('resolve')
-    .description('resolve an incident')
-    .addHelpText(
-      'after',
-      '\nExample:\n  pharos incident resolve 0c4xq2n8r5vd --page example --body "All is well again."',
-    )
-    .action(async (id: string, options: UpdateOptions) =>
-      done(await (await import('./commands/writing/posts.ts')).incidentUpdated(id, { ...options, status: 'resolved' })),
-    );
+/** `error: unknown command 'x'` and a guess in brackets below, as sentences like ours. */
+function usageText(text: string): string {
+  const words = text
+    .trimEnd()
+    .replace(/^error: /, '')
+    .replace(/\n\((Did you mean .*\?)\)$/, '. $1');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.?]$/.test(words) ? '' : '.'}\n`;
 }

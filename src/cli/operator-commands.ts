@@ -28,7 +28,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
       collect,
     )
     .option('--posts <folder>', 'folder for incidents written by hand, or none')
-    .option('--deploy <way>', 'also write a template: github-pages, compose or systemd')
+    .option('--deploy <way>', 'also write a template: github-pages, compose, systemd or none')
     .option('-y, --yes', 'accept every default without asking')
     .addHelpText(
       'after',
@@ -63,7 +63,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(run(async () => (await import('./commands/preview.ts')).preview));
   program
     .command('notify')
-    .description('notification channels')
+    .description('test notification channels')
     .command('test')
     .description('send a test message to a channel and report the result')
     .argument('<channel>', 'id of the channel; pharos check lists them')
@@ -75,7 +75,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     );
   program
     .command('audit')
-    .description('show who triggered what and when; sign-ins are totals')
+    .description('show who triggered what and when, and sign-in counts')
     .option('-n, --limit <count>', 'number of entries', toCount, 50)
     .option('--days <count>', 'days of sign-ins to count', toCount, 7)
     .option(...CONFIG)
@@ -87,7 +87,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .description('serve an earlier release of a page until its next publish')
     .argument('<page>', 'slug of the page')
     .argument('[release]', 'release number (default: the previous one)', toCount)
-    .option('--hold', 'stay on it until --release')
+    .option('--hold', 'keep serving it until you end the hold with --release')
     .addOption(new Option('--release', 'end a hold').conflicts('hold'))
     .option(...CONFIG)
     .option(...JSON_FLAG)
@@ -127,8 +127,11 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .command('complete', { hidden: true })
     .description('names for the completion scripts')
     .addArgument(new Argument('<source>', 'which names').choices(NAME_SOURCES))
-    .addHelpText('after', '\nExample:\n  pharos complete upstreams')
-    .action(async (source: NameSource) => done((await import('./complete.ts')).complete(source)));
+    .argument('[line...]', 'the command line so far')
+    .addHelpText('after', '\nExample:\n  pharos complete upstreams -- pharos sync --config next.yaml')
+    .action(async (source: NameSource, line: readonly string[]) =>
+      done((await import('./complete.ts')).complete(source, line)),
+    );
 }
 
 /** The database itself. */
@@ -193,7 +196,7 @@ function addTokenCommands(program: Command, done: (status: number) => void): voi
 function addSubscriberCommands(program: Command, done: (status: number) => void): void {
   const run = caller(done);
   const load = () => import('./commands/notices/subscribers.ts');
-  const PAGE = ['--page <slug>', 'only of this page'] as const;
+  const PAGE = ['--page <slug>', 'only for this page'] as const;
   const subscribers = program.command('subscribers').description('manage email subscribers');
   subscribers
     .command('list')
@@ -237,7 +240,7 @@ function addSubscriberCommands(program: Command, done: (status: number) => void)
   subscribers
     .command('import')
     .description('add addresses from a CSV file, such as an export of Statuspage or Instatus')
-    .argument('<file>', 'the file; - for standard input')
+    .argument('<file>', 'CSV file, or - for standard input')
     .requiredOption('--page <slug>', 'the page')
     .option('--confirmed', 'skip the confirmation links, because the owners have already agreed')
     .option(...CONFIG)

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { type ConfigIssue, StatusError } from '../errors.ts';
 import { faultMessage, valueAt } from '../schema/issue-words.ts';
 import { excerptOf } from './excerpt.ts';
+import { unknownAlias, yamlPlace, yamlWords } from './yaml-words.ts';
 
 export const EMPTY = 'the file is empty. Start with `pharos init`, or copy pharos.example.yaml';
 
@@ -19,12 +20,19 @@ export interface ParsedFile {
 export function parseFile(source: { readonly text: string; readonly file: string | null }): ParsedFile {
   const lines = new LineCounter();
   const tree = parseDocument(source.text, { lineCounter: lines, prettyErrors: false });
-  if (tree.errors.length === 0) return { text: source.text, tree, lines };
-  const issues = tree.errors.map((error): ConfigIssue => {
-    const { line, col } = lines.linePos(error.pos[0]);
-    const excerpt = excerptOf(hideValues(source.text), { line, column: col, length: error.pos[1] - error.pos[0] });
-    return { path: `line ${line}`, message: error.message, excerpt };
-  });
+  const alias = tree.errors.length === 0 ? unknownAlias(tree) : null;
+  if (tree.errors.length === 0 && alias === null) return { text: source.text, tree, lines };
+  const issueAt = ([start, end]: readonly [number, number, ...unknown[]], message: string): ConfigIssue => {
+    const { line, col } = lines.linePos(start);
+    const excerpt = excerptOf(hideValues(source.text), { line, column: col, length: end - start });
+    return { path: `line ${line}`, message, excerpt };
+  };
+  const issues = [
+    ...tree.errors.map((error) => issueAt(yamlPlace(error, tree), yamlWords(error))),
+    ...(alias === null
+      ? []
+      : [issueAt(alias.range ?? [0, 1], 'there is no anchor for this alias. If it is text, put it in quotes')]),
+  ];
   throw new StatusError({
     code: 'CONFIG_INVALID',
     message: `${source.file ?? 'the configuration'} is not valid YAML:\n${issues.map(({ path, message, excerpt }) => `  ${path}: ${message}\n${excerpt}`).join('\n')}`,

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { type ConfigIssue, messageOf } from '../errors.ts';
+import { type ConfigIssue, fileReason } from '../errors.ts';
 
 const REFERENCE = /\$\{([^}]*)\}/g;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -39,10 +39,11 @@ export function interpolate(
   function resolve(reference: string, path: string): string {
     if (reference.startsWith('file:')) {
       const name = reference.slice('file:'.length);
+      const file = isAbsolute(name) ? name : join(folder, name);
       try {
-        return readFileSync(isAbsolute(name) ? name : join(folder, name), 'utf8').trimEnd();
+        return readFileSync(file, 'utf8').trimEnd();
       } catch (error) {
-        issues.push({ path, message: `can’t read the file of \${${reference}}: ${messageOf(error)}` });
+        issues.push({ path, message: `can’t read ${file}: ${fileReason(error)}` });
         return '';
       }
     }

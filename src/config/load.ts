@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type ConfigIssue, messageOf, StatusError } from '../errors.ts';
+import { type ConfigIssue, fileReason, StatusError } from '../errors.ts';
 import { issueWords, leafIssues } from '../schema/issue-words.ts';
 import { EMPTY, parseFile, toConfigIssue, withoutSecrets, withPlace } from './faults.ts';
 import { interpolate } from './interpolate.ts';
@@ -36,8 +36,8 @@ export function findConfig(named: string | undefined, folder: string): ConfigSou
   } catch (error) {
     throw new StatusError({
       code: 'CONFIG_INVALID',
-      message: `Can’t read the configuration ${file}: ${messageOf(error)}`,
-      issues: [{ path: '', message: `cannot be read: ${messageOf(error)}` }],
+      message: `Can’t read the configuration ${file}: ${fileReason(error)}. Set its path with --config.`,
+      issues: [{ path: '', message: `cannot be read: ${fileReason(error)}` }],
     });
   }
 }

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type ConfigIssue, messageOf } from '../errors.ts';
+import { type ConfigIssue, fileReason } from '../errors.ts';
 import type { OwnPicture, Preset } from '../model/page.ts';
 import { stylesheetFault } from '../views/frame/own-stylesheet.ts';
 import { pictureSize } from './logo-picture.ts';
@@ -106,10 +106,11 @@ function readPicture(
 }
 
 function read(path: string, place: string, { folder, issues }: Reading): Buffer | null {
+  const file = resolve(folder, path);
   try {
-    return readFileSync(resolve(folder, path));
+    return readFileSync(file);
   } catch (error) {
-    issues.push({ path: place, message: `cannot be read: ${messageOf(error)}` });
+    issues.push({ path: place, message: `can’t read ${file}: ${fileReason(error)}` });
     return null;
   }
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, resolve } from 'node:path';
-import { type ConfigIssue, messageOf } from '../errors.ts';
+import { type ConfigIssue, fileReason } from '../errors.ts';
 import { isOwnRootFile, PUBLIC_TYPES, SECURITY_TXT } from '../model/slugs.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -39,7 +39,7 @@ export function readPublicFiles({ site }: ConfigFile, folder: string, issues: Co
       return fault === null ? [publicFile(path, file)] : [];
     });
   } catch (error) {
-    refuse(`cannot be read: ${messageOf(error)}`);
+    refuse(`can’t read ${root}: ${fileReason(error)}`);
     return [];
   }
 }

@@ -102,7 +102,7 @@ async function sendBatch(
     if (status !== 202 || !accepted.success) {
       throw new StatusError({
         code: 'UPSTREAM_SHAPE',
-        message: `${options.id} answered ${status} with an undocumented body`,
+        message: `${options.id}: unexpected response with status ${status}. Check tenantBaseUrl. The events stay queued.`,
       });
     }
     const rejections = accepted.data.errors.filter((error) => error.index < batch.events.length);

@@ -118,7 +118,8 @@ function changedIncident(
   { writing, now }: ChangeContext,
 ): WrittenPost {
   for (const field of ['scheduled_for', 'scheduled_until', 'scheduled_repeat'] as const)
-    if ((request[field] ?? null) !== null) throw faultAt(`incident.${field}`, 'an incident can’t become a maintenance');
+    if ((request[field] ?? null) !== null)
+      throw faultAt(`incident.${field}`, 'an incident can’t become a maintenance window');
   const status = incidentStatus(request.status);
   const { ids, declared } = namedComponents(request, writing, undefined, request.component_ids ?? null);
   const at = updateTime(updates, instantIn(post.started), now);
@@ -187,8 +188,8 @@ interface Window {
 function windowOf(request: IncidentRequest, post: MaintenancePost | null): Window {
   const starts = request.scheduled_for ?? post?.starts;
   const ends = request.scheduled_until ?? post?.ends;
-  if (starts === undefined) throw faultAt('incident.scheduled_for', 'a maintenance needs a start');
-  if (ends === undefined) throw faultAt('incident.scheduled_until', 'a maintenance needs an end');
+  if (starts === undefined) throw faultAt('incident.scheduled_for', 'a maintenance window needs a start');
+  if (ends === undefined) throw faultAt('incident.scheduled_until', 'a maintenance window needs an end');
   const window = { starts: instantIn(starts), ends: instantIn(ends) };
   if (window.ends <= window.starts) throw faultAt('incident.scheduled_until', 'must be after scheduled_for');
   return window;
@@ -203,7 +204,7 @@ function movedBy(
   const isEarlyEnd = status === 'completed' && ends > now;
   const isEarlyStart = (status === 'in_progress' || status === 'verifying') && starts > now;
   if (post.repeat !== undefined && (isEarlyEnd || isEarlyStart))
-    throw faultAt('incident.status', 'a repeating maintenance follows its windows; change those, or delete it');
+    throw faultAt('incident.status', 'repeating maintenance follows its windows; change those, or delete it');
   if (isEarlyEnd && starts >= now)
     throw faultAt(
       'incident.status',

@@ -75,7 +75,7 @@ export function formFields({ kind, writing, own, template, sent, faults }: FormI
     name: 'body',
     label: own === null ? 'Message for visitors' : 'Update',
     type: 'area',
-    hint: 'Markdown.',
+    hint: 'You can use Markdown.',
     value: own === null ? (template?.body ?? '') : '',
   });
   if (kind === 'announcement') {
@@ -172,7 +172,7 @@ function overrideFields({ model }: WritingPage, field: MakeField): readonly Form
       type: 'select',
       options: model.components.map(({ definition, name }) => ({ value: definition.id, text: name })),
     }),
-    field({ name: 'status', label: 'Is', type: 'select', options: optionsOf(states) }),
+    field({ name: 'status', label: 'State', type: 'select', options: optionsOf(states) }),
   ];
 }
 

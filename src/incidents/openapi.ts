@@ -10,13 +10,13 @@ const FaultSchema = z.object({
 
 const REFUSALS: Readonly<Record<string, string>> = {
   400: 'The body is neither JSON nor a form.',
-  401: 'The token is missing, wrong, expired or revoked.',
-  403: 'The token does not have the scope.',
-  404: 'This page has nothing with this id.',
+  401: 'The token is missing, incorrect, expired or revoked.',
+  403: 'The token does not have the required scope.',
+  404: 'There is nothing with this id on this page.',
   409: 'It wasn’t created here, or this process only serves pages.',
   412: 'Someone else changed it in the meantime (If-Match).',
   413: 'The body is larger than 64 kB.',
-  422: 'The request is invalid; each issue has a path.',
+  422: 'The request is invalid; each issue names the field.',
   429: 'Too many requests; Retry-After says when.',
 };
 

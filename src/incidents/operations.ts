@@ -74,7 +74,7 @@ export const OPERATIONS: readonly Operation[] = [
   list('all', 'incidents', 'Incidents and maintenances, newest first, at most 100'),
   {
     id: 'createIncident',
-    summary: 'Declare an incident or, with scheduled_for and scheduled_until, a maintenance',
+    summary: 'Declare an incident or, with scheduled_for and scheduled_until, schedule maintenance',
     methods: ['POST'],
     path: 'incidents',
     scope: 'incidents',
@@ -89,7 +89,7 @@ export const OPERATIONS: readonly Operation[] = [
   list('active_maintenance', 'incidents/active_maintenance', 'Current maintenance'),
   {
     id: 'getIncident',
-    summary: 'One incident or maintenance',
+    summary: 'One incident or maintenance window',
     methods: ['GET'],
     path: 'incidents/{incident}',
     scope: 'read',

@@ -83,8 +83,10 @@ const IncidentFields = {
     .refine((all) => Object.keys(all).length <= COMPONENTS_MAX, `at most ${COMPONENTS_MAX} components`)
     .optional()
     .describe('Declared state of each, from now until another is declared or the incident ends.'),
-  scheduled_for: InstantSchema.nullish().describe('Start of a maintenance; turns the incident into one.'),
-  scheduled_until: InstantSchema.nullish().describe('End of a maintenance.'),
+  scheduled_for: InstantSchema.nullish().describe(
+    'Start of the maintenance window. Setting it makes this maintenance and not an incident.',
+  ),
+  scheduled_until: InstantSchema.nullish().describe('End of the maintenance window.'),
   scheduled_repeat: z
     .string()
     .regex(REPEAT_RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')

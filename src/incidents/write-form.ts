@@ -73,7 +73,7 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
   if (own === null) {
     const { incident } = checked(NewIncidentSchema, { incident: asked });
     if (kind === 'maintenance' && asked.scheduled_for === undefined)
-      throw faultAt('scheduled_for', 'a maintenance needs a start');
+      throw faultAt('scheduled_for', 'a maintenance window needs a start');
     return newPost(incident, { writing, now });
   }
   const { incident } = checked(IncidentChangeSchema, { incident: asked });

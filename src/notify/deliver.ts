@@ -138,7 +138,7 @@ async function send(
       afterMs: waitOf(response, answer, now()),
     });
   } catch (error) {
-    return later(signal.aborted ? `no answer within ${limits.totalMs / SECOND_MS} s` : networkWords(error));
+    return later(signal.aborted ? `no response within ${limits.totalMs / SECOND_MS} s` : networkWords(error));
   }
 }
 
@@ -155,8 +155,8 @@ function outcomeOf(answer: Answer, { isTaken, isWhole, kind, afterMs }: Judging)
   const said = `status ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
   if (status >= 200 && status < 300) {
     if (isTaken(answer)) return DELIVERED;
-    if (!isWhole) return later(`the answer broke off after ${said}`);
-    return { outcome: 'rejected', reason: `this is not how ${kind} answers; check the address (${said})` };
+    if (!isWhole) return later(`the response broke off (${said})`);
+    return { outcome: 'rejected', reason: `the response is not from ${kind}; check the address (${said})` };
   }
   if (status >= 500 || LATER_STATUSES.has(status)) return { outcome: 'postponed', reason: said, afterMs };
   if (status >= 300 && status < 400)
@@ -207,7 +207,7 @@ const NETWORK_WORDS: Readonly<Record<string, string>> = {
   EPRIVATE: PRIVATE_WORDS,
   ENOTFOUND: 'the host does not exist; check the address',
   EAI_AGAIN: 'the host name can’t be resolved right now',
-  ECONNREFUSED: 'nothing listens there; check host and port',
+  ECONNREFUSED: 'the connection was refused; check host and port',
   ECONNRESET: 'the connection was closed',
   UND_ERR_SOCKET: 'the connection was closed',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',

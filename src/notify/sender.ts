@@ -107,7 +107,7 @@ export function createSender(options: SenderOptions): Sender {
   function sayParked(channel: string, count: number): void {
     options.onResult(channel, 'parked', count);
     const messages = count === 1 ? 'One message' : `${count} messages`;
-    options.onError(new Error(`${messages} by ${channel} could not be delivered for five days and will not be sent.`));
+    options.onError(new Error(`${messages} via ${channel} could not be delivered for five days and will not be sent.`));
   }
 
   async function drain(channel: string, atOnce: number, send: (job: Job) => Promise<Handover>): Promise<void> {
@@ -151,7 +151,7 @@ export function createSender(options: SenderOptions): Sender {
       const waitMs = Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MAX_MS);
       pauses.set(channel, { until: toEpochMs(now() + waitMs), failures });
       options.onError(
-        new Error(`Can’t deliver messages by ${channel}: ${reason}. They are queued and will be retried.`),
+        new Error(`Can’t deliver messages via ${channel}: ${reason}. They are queued and will be retried.`),
       );
     }
     options.onResult(channel, 'postponed', 1);

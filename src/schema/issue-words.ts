@@ -71,10 +71,18 @@ const UNION_MESSAGE = 'Invalid input';
 
 /** The issues of the shape that a value comes nearest to, where it fits none of several; otherwise the issue itself. */
 export function leafIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code === 'unrecognized_keys') return issuesByKey(issue);
   // A message in the schema says it better.
   if (issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== UNION_MESSAGE) return [issue];
   const nearest = issue.errors.toSorted((one, other) => distance(one) - distance(other))[0] ?? [];
   return nearest.flatMap((inner) => leafIssues({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** One for each key: they stand in different places. */
+function issuesByKey(issue: z.core.$ZodIssueUnrecognizedKeys): readonly z.core.$ZodIssue[] {
+  const messages = issue.message.split(/(?<=[.?]) (?=unknown key )/);
+  if (messages.length !== issue.keys.length) return [issue];
+  return issue.keys.map((key, index) => ({ ...issue, keys: [key], message: messages[index] ?? '' }));
 }
 
 /** A fault inside a value is nearer than one of the whole value; among the latter, one with a message in the schema. */

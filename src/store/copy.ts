@@ -21,12 +21,20 @@ export interface CopiedTable {
  * @param from a transaction on the source, because rows written during the copy could be missed
  * @param to a database with the tables of that version and without rows
  * @param version schema version of both
+ * @param onTable called before each table with how many are copied
  * @throws STORE_UNAVAILABLE when the target isn't empty, or the counts differ
  */
-export function copyTables(from: Reader, to: Database, version: number): Promise<readonly CopiedTable[]> {
+export function copyTables(
+  from: Reader,
+  to: Database,
+  version: number,
+  onTable?: (done: number, total: number) => void,
+): Promise<readonly CopiedTable[]> {
   return to.transaction(async (tx) => {
     const copied: CopiedTable[] = [];
-    for (const shape of tableShapes(version).filter(({ name }) => !NOT_COPIED.has(name))) {
+    const shapes = tableShapes(version).filter(({ name }) => !NOT_COPIED.has(name));
+    for (const shape of shapes) {
+      onTable?.(copied.length, shapes.length);
       if ((await countOf(tx, shape)) > shape.rowsAtFirst)
         throw failure(`${shape.name} already has rows; copy into a new database`);
       await tx.run(`DELETE FROM ${shape.name}`);

@@ -93,7 +93,7 @@ function toSpan([monitor, name, from, to]: Values): Span {
   if (state === undefined) {
     throw new StatusError({
       code: 'STORE_CORRUPT',
-      message: `A stored span of ${String(monitor)} is in no state we know: ${String(name)}.`,
+      message: `A stored span of ${String(monitor)} has the unknown state ${String(name)}. Restore a backup, or move the database aside to rebuild it from the upstreams.`,
     });
   }
   return { state, from: Number(from) as EpochMs, to: Number(to) as EpochMs };

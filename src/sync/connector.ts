@@ -71,7 +71,7 @@ export function* ask<T>(
   question: Question<T>,
 ): Pull<{ readonly payload: T; readonly status: number; readonly at: EpochMs }> {
   const [answer] = (yield { questions: [question], tolerant: false }) as readonly Answer<T>[];
-  if (answer?.kind !== 'ok') throw new Error('the runner answered a plain question with anything but ok');
+  if (answer?.kind !== 'ok') throw new Error('the runner gave a plain question another answer than ok');
   return answer;
 }
 

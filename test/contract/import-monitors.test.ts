@@ -160,7 +160,7 @@ describe('pharos import upptime', () => {
     });
     for (const words of [
       '✗ issues #6: they have neither',
-      '✗ issue #8: a maintenance without start',
+      '✗ issue #8: maintenance without start',
       '✗ issue 9: title',
       'the site "gone", which',
       '1 days with minutes',

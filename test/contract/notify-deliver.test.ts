@@ -181,7 +181,7 @@ describe('an answer', () => {
   it('that is not how the program answers is not taken for one', async () => {
     expect(await outcome(plainly(200, '<html>Welcome</html>'), 'slack')).toEqual({
       outcome: 'rejected',
-      reason: 'this is not how slack answers; check the address (status 200: <html>Welcome</html>)',
+      reason: 'the response is not from slack; check the address (status 200: <html>Welcome</html>)',
     });
   });
 
@@ -237,7 +237,7 @@ describe('an address', () => {
     const deliverer = delivererOf();
     expect(await deliverer.deliver(channelOf('webhook', closed.origin, LOOPBACK), noticeOf())).toEqual({
       outcome: 'postponed',
-      reason: 'nothing listens there; check host and port',
+      reason: 'the connection was refused; check host and port',
       afterMs: null,
     });
     expect(await deliverer.deliver(channelOf('webhook', 'https://nowhere.invalid'), noticeOf())).toMatchObject({

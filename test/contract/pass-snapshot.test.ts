@@ -131,7 +131,7 @@ describe('a pass', () => {
     const report = await pass(edge, sound({ monitors: 'three' }));
     expect(report).toMatchObject({
       code: 'UPSTREAM_SHAPE',
-      publicMessage: 'unreadable answer',
+      publicMessage: 'unreadable response',
       message: expect.stringMatching(/GET https:\/\/edge\.test\/monitors: expected a list, at monitors\./),
     });
   });

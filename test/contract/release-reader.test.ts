@@ -84,6 +84,6 @@ describe('the reader of releases', () => {
     writeFileSync(place('api/state.json'), '{"name":"another"}');
     expect(() => release.read('api/state.json', null)).toThrow(DamagedFileError);
     writeFileSync(`${folders.releases}/acme/1/data.json`, '{"secret":1}');
-    expect(() => release.data()).toThrow('not what its release names');
+    expect(() => release.data()).toThrow('does not match its release');
   });
 });

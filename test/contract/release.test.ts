@@ -241,8 +241,8 @@ describe('releases', () => {
   const BROKEN: readonly (readonly [string, string, string])[] = [
     ['index.html', '', 'came out empty'],
     ['index.html', htmlOf('one').slice(0, -9), 'does not end'],
-    ['index.html', `Internal error ${htmlOf('one')}`, 'does not begin'],
-    ['index.html', '{"status":500}', 'does not begin'],
+    ['index.html', `Internal error ${htmlOf('one')}`, 'does not start like'],
+    ['index.html', '{"status":500}', 'does not start like'],
     ['api/state.json', '{"name":', 'is not JSON'],
     ['api/state.json', '', 'came out empty'],
     ['favicon.svg', '<svg xmlns="http://www.w3.org/2000/svg">', 'does not end'],

@@ -496,7 +496,7 @@ describe.each(PLACES)('a node that takes releases out of %s', (kind) => {
     const forged = { ...index, pages: { ...index.pages, acme: index.pages['beta'] } };
     await place.write(INDEX_KEY, Buffer.from(JSON.stringify(forged)));
     await taker.refresh();
-    expect(node.errors.at(-1)).toContain('is not what the index names');
+    expect(node.errors.at(-1)).toContain('does not match the index');
     expect(node.read('acme', 'index.html')).toBe(site.served('acme', 'index.html'));
   });
 

@@ -93,7 +93,7 @@ describe('a folder for static hosts', () => {
     const report = await restless.update();
     expect(report.result).toBe('failed');
     expect(report.message).toMatch(
-      /^Stopped part-way: it began anew \d+ times because pages closed\. The next run continues\.$/,
+      /^Stopped part-way after starting over \d+ times, because pages became private\. The next run continues\.$/,
     );
     expect(puts).toBeLessThan(1_000);
     isRestless = false;

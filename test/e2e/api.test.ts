@@ -326,7 +326,7 @@ describe('the API', () => {
     );
     expect([past.status, past.stderr]).toEqual([2, expect.stringContaining('--expires')]);
     const nowhere = await commandAgain('tokens', 'create', '--scope', 'read', '--page', 'nosuch');
-    expect([nowhere.status, nowhere.stderr]).toEqual([2, expect.stringContaining('There is no page nosuch')]);
+    expect([nowhere.status, nowhere.stderr]).toEqual([2, expect.stringContaining('There is no page "nosuch"')]);
     const { token } = await newToken('--scope', 'read', '--page', 'acme', '--expires', '1d');
     const statuses = await Promise.all(
       Array.from({ length: 125 }, () => callApi(pharos.url, 'GET', 'pages/acme/components/api', { token })),

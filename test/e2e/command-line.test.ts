@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
@@ -82,10 +82,15 @@ describe('the command line', () => {
 
   it('says what was probably meant by a command, an option and an upstream', async () => {
     configure(sandbox.configText());
-    expect((await run('biuld')).stderr).toContain('Did you mean build?');
-    expect((await run('build', '--oflline')).stderr).toContain('Did you mean --offline?');
+    expect((await run('biuld')).stderr).toBe(
+      "Unknown command 'biuld'. Did you mean build?\nRun `pharos --help` for a list of commands.\n",
+    );
+    expect((await run('build', '--oflline')).stderr).toBe(
+      "Unknown option '--oflline'. Did you mean --offline?\nRun `pharos build --help` for its options.\n",
+    );
+    expect((await run('store', 'mirgate')).stderr).toContain('Did you mean migrate?');
     expect((await run('sync', '--upstream', 'egde')).stderr).toBe(
-      'There is no upstream "egde". Did you mean edge? Configured: edge, svc, backups, crm.\n',
+      'There is no upstream "egde". Did you mean edge? Use one of: edge, svc, backups, crm.\n',
     );
   });
 
@@ -109,11 +114,32 @@ describe('the command line', () => {
     },
   );
 
+  it.skipIf(!existsSync('/dev/full'))('fails with a sentence when its output cannot be written', async () => {
+    configure(sandbox.configText());
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [BIN, 'check', '--offline'], {
+      cwd: folder.path,
+      env: { ...process.env, ...sandbox.environment() },
+      stdio: ['ignore', full, 'pipe'],
+    });
+    let stderr = '';
+    child.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    const status = await new Promise((done) => child.once('close', done));
+    closeSync(full);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Can’t write the output: ENOSPC.*\n$/)]);
+  });
+
   it('offers the names of the configuration here, also of one that is not valid', async () => {
     configure('upstreams: [{ id: edge }, { id: "$(reboot)" }, 5]\npages: [{ slug: acme, nope: 1 }]\n');
     expect((await run('complete', 'upstreams')).stdout).toBe('edge\n');
     expect((await run('complete', 'pages')).stdout).toContain('acme\n');
     expect((await run('complete', 'kinds')).stdout).toContain('server-monitor\n');
+    writeFileSync(join(folder.path, 'next.yaml'), 'upstreams: [{ id: core }]\nnotifications: [{ id: team }]\n');
+    for (const line of [['-c', 'next.yaml'], ['--config=next.yaml'], ['--config', '=', 'next.yaml', '-u']])
+      expect((await run('complete', 'upstreams', '--', 'pharos', 'sync', ...line)).stdout).toBe('core\n');
+    expect((await run('complete', 'channels', '--', 'pharos', '-c', 'next.yaml')).stdout).toBe('team\n');
     configure('upstreams: [');
     expect(await run('complete', 'upstreams')).toEqual({ status: 0, stdout: '', stderr: '' });
   });
@@ -266,5 +292,23 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
     expect(result.stdout).toMatch(/^<svg[^>]* role="img"/);
     expect(result.stdout).toContain('<title>uptime: 99.98%</title>');
     expect((await run('badge', 'only one')).status).toBe(2);
+    expect(await run('badge', 'a', 'b', '--style', 'flt')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: '--style expects one of flat, square, pill, tall, dot; got "flt". Did you mean flat?\n',
+    });
+    expect((await run('badge', 'a', 'b', '--color', 'grn')).stderr).toContain('#rrggbb; got "grn"');
+  });
+
+  it('names the page that was probably meant', async () => {
+    configure(sandbox.configText());
+    expect((await run('sync', '--upstream', 'svc')).status).toBe(0);
+    const meant = (slug: string): string => `Did you mean ${slug}? Use one of: acme, partners, staff.`;
+    for (const [args, slug] of [
+      [['rollback', 'acmee'], 'acme'],
+      [['badges', 'token', 'partnrs'], 'partners'],
+      [['tokens', 'create', '--scope', 'read', '--page', 'staf'], 'staff'],
+    ] as const)
+      expect(await run(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(meant(slug)) });
   });
 });

@@ -271,7 +271,7 @@ describe('what is written', () => {
   it('never goes over a file', async () => {
     writeFileSync(join(folder.path, 'compose.yaml'), 'mine');
     const { status, stderr } = await run('init', '--yes', '--deploy', 'compose');
-    expect([status, stderr]).toEqual([2, expect.stringContaining('compose.yaml exists already')]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('compose.yaml already exists')]);
     expect([read('compose.yaml'), written()]).toEqual(['mine', ['compose.yaml']]);
   });
 

@@ -145,7 +145,7 @@ describe('pharos notify test', () => {
     const result = await run('notify', 'test', 'tean');
     expect(result.status).toBe(2);
     expect(result.stderr).toContain(
-      'There is no channel tean. Did you mean team? Channels: team, oncall, shut, all/31',
+      'There is no channel "tean". Did you mean team? Use one of: team, oncall, shut, all/31',
     );
   });
 
@@ -155,7 +155,7 @@ describe('pharos notify test', () => {
     const off = await run('notify', 'test', 'all/32');
     expect([off.status, off.stdout]).toEqual([
       1,
-      '✗ all/32 is off: its bot token is not known there; set bot_token next to from\n',
+      '✗ all/32 is off: the upstream doesn’t provide its bot token; set bot_token next to from\n',
     ]);
   });
 
@@ -167,9 +167,9 @@ describe('pharos notify test', () => {
       '✓ channel oncall (grafana_oncall): every page',
       '✓ channel shut (webhook): every page',
       '✓ channel all/31 (slack): monitors iac/1',
-      '! channel all/32 (telegram) is off: its bot token is not known there; set bot_token next to from',
+      '! channel all/32 (telegram) is off: the upstream doesn’t provide its bot token; set bot_token next to from',
       '! channel all/33 (email) is off: it needs a mail server: set access.smtp and access.from',
-      '! channel all/34 (discord) is off: its settings are not readable there; provide a state or variables with them, or configure the channel here',
+      '! channel all/34 (discord) is off: the upstream doesn’t provide its settings; use a state or variables that contain them, or configure the channel here',
       '! channel all/35 (webhook) is off: no monitor triggers it',
       '! channel all/36 (webhook) is off: there is no secret to sign its requests; set secrets next to from',
       '! channel all/37 (pigeon) is off: Pharos has no channels of kind pigeon',

@@ -60,7 +60,7 @@ describe('the form of operators', () => {
     await page.getByLabel('API').selectOption('Major outage');
     await press('Preview');
     await said('API: operational → major outage');
-    await said('notified if the page has any');
+    await said('if the page has any, are notified');
     const preview = page.frameLocator('iframe');
     await preview.getByText('Errors at the API').first().waitFor();
     expect(await shown()).not.toContain('Errors at the API');
@@ -135,7 +135,7 @@ describe('the form of operators', () => {
 
     await write('&kind=override');
     await page.getByLabel('Component', { exact: true }).selectOption('Website');
-    await page.getByLabel('Is', { exact: true }).selectOption('Partial outage');
+    await page.getByLabel('State', { exact: true }).selectOption('Partial outage');
     await press('Send');
     await said('Published.');
     expect(await states()).toEqual(['API operational', 'Website partial_outage']);

@@ -255,7 +255,7 @@ server: { trustedProxyHops: 1 }
         await page.goto(`${pharos.url}/-/ops`);
         return page.locator('#ops-audit tbody tr').allInnerTexts();
       },
-      (rows) => !rows.slice(0, 2).join().includes('under way'),
+      (rows) => !rows.slice(0, 2).join().includes('in progress'),
     );
     expect(entries[0]).toMatch(/operator\s+rebuild acme\s+[\w-]{12}\s+(no change|published)/);
     expect(entries[1]).toMatch(/operator\s+pull edge\s+[\w-]{12}\s+(no change|published)/);
@@ -301,7 +301,7 @@ server: { trustedProxyHops: 1 }
   it('rolls a page back to a release that is on disk, and to no other', async () => {
     const { cookie, form } = await signIn();
     const { text } = await send('ops', { headers: { cookie } });
-    const [, options = ''] = /aria-label="Release of acme to go back to"[^>]*>([\s\S]*?)<\/select>/.exec(text) ?? [];
+    const [, options = ''] = /aria-label="Release of acme to roll back to"[^>]*>([\s\S]*?)<\/select>/.exec(text) ?? [];
     const [, release = ''] = /value="(\d+)"/.exec(options) ?? [];
     expect(release).not.toBe('');
     const back = (fields: Record<string, string>) =>

@@ -139,7 +139,7 @@ describe('compiling them', () => {
     const strange = await build();
     expect([strange.status, strange.stderr]).toEqual([
       expect.any(Number),
-      expect.stringContaining('Baner.astro replaces no part. Parts are Banner, '),
+      expect.stringContaining('Baner.astro doesn’t replace any part. Did you mean Banner? Parts are Banner, '),
     ]);
     expect(strange.status).not.toBe(0);
     rmSync(at('components/Baner.astro'));

@@ -158,7 +158,7 @@ describe('a look that cannot be', () => {
     const { stdout, stderr } = await runPharos(['check'], { cwd: folder.path });
     const said = stdout + stderr;
     for (const text of [
-      /site\.logo: cannot be read: .*none\.svg.* \(line \d+\)/,
+      /site\.logo: can’t read .*none\.svg: no such file or folder \(line \d+\)/,
       /pages\[0\]\.stylesheet: brand\/bad\.css, line 2: url\(https:\/\/cdn\.example\/x\.png\) is neither/,
       /pages\[0\]\.logo: brand\/bad\.svg: it is an SVG with <script/,
       /site\.public: robots\.txt: Pharos uses this name itself/,

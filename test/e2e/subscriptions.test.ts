@@ -324,7 +324,7 @@ describe('what operators do', () => {
       'Type,Email,Components\r\nemail,"sp1@mail.example","API"\r\nsms,+15550100,\r\nemail,not an address,\r\n',
     );
     const statuspage = await command('subscribers', 'import', 'statuspage.csv', '--page', 'acme');
-    expect(statuspage.stdout).toContain('1 added, each of which gets a confirmation link');
+    expect(statuspage.stdout).toContain('1 added and sent a confirmation link');
     expect(statuspage.stdout).toContain('line 3: sms is not supported');
     expect(statuspage.stdout).toContain('line 4: no email address');
     linkIn(await site.mailTo('sp1@mail.example'), 'confirm');
@@ -335,7 +335,7 @@ describe('what operators do', () => {
     expect(exported.stdout).toMatch(/^acme,sp1@mail\.example,pending,api,/m);
     expect(exported.stdout).toMatch(/^acme,is1@mail\.example,active,,/m);
     const removed = await command('subscribers', 'remove', 'IS1@mail.example');
-    expect(removed.stdout).toContain('Deleted');
+    expect(removed.stdout).toContain('Unsubscribed from 1 page and deleted.');
     expect((await command('subscribers', 'remove', 'is1@mail.example')).status).toBe(1);
   });
 

@@ -126,7 +126,7 @@ describe.skipIf(PROGRAMS === null)(
       expect(ours - theirs).toBeLessThan(5_000);
       sandbox.world.force('website', null);
       await shownAt([sync, web], '/acme/api/v2/summary.json', (text) => !saysDown(text));
-      expect(web.said()).toContain('releases taken');
+      expect(web.said()).toContain('releases fetched');
       expect(web.said()).not.toContain('published');
       expect(web.said()).not.toContain('permission denied');
     });

@@ -129,7 +129,7 @@ describe('a node that has nothing but the bucket', () => {
     await new Promise((wait) => setTimeout(wait, 1_500));
     expect((await ask(web, '/acme/')).status).not.toBe(200);
     expect(await (await ask(web, '/acme/')).text()).not.toContain('defaced');
-    expect(web.said()).toContain('is not what it is called');
+    expect(web.said()).toContain('does not match its name');
   });
 
   it('says what it lacks', async () => {

@@ -67,6 +67,28 @@ describe('the configuration', () => {
     expect(faultsOf('site: [unclosed\nmore: x')[0]).toMatch(/^line \d+: /);
   });
 
+  it.each([
+    [
+      'site:\n  name: a: b\n',
+      'line 2: a mapping can’t start here. If this is text that contains ": ", put it in quotes',
+    ],
+    ['site:\n\turl: x\n', 'line 2: tabs can’t be used for indentation. Use spaces'],
+    ['site:\n  url: "x\n\n\n', 'line 2: this quote is not closed'],
+    ['pages: [\n  { slug: a }\nupstreams: []\n', 'line 1: this [ is not closed'],
+    ['site: { url: x\nupstreams: []\n', 'line 1: this { is not closed'],
+    ['site: {}\nsite: {}\n', 'line 2: this key is used twice in the same mapping'],
+    ['site:\n  name: *x\n', 'line 2: there is no anchor for this alias. If it is text, put it in quotes'],
+  ])('says what is wrong with a file that is no YAML: %j', (text, fault) => {
+    expect(faultsOf(text)[0]).toBe(fault);
+  });
+
+  it('names each unknown key where it stands', () => {
+    expect(faultsOf(`surprise: 1\n${SITE}upsteams: []\n`)).toEqual([
+      ': unknown key surprise (line 1)',
+      ': unknown key upsteams. Did you mean upstreams? (line 3)',
+    ]);
+  });
+
   it('names unknown keys, doubled ids and references to nothing', () => {
     const faults = faultsOf(
       `${SITE}colour: red\nupstreams:\n  - { id: a, kind: server-monitor, baseUrl: "https://x.example", apiKey: "\${TOKEN}" }\n  - { id: a, kind: server-monitor, baseUrl: "https://x.example", apiKey: "\${TOKEN}", speed: 3 }\n`,

@@ -111,5 +111,5 @@ export function createMailQueue(options: MailQueueOptions): MailQueue {
 function deliveryFailure(error: unknown): string {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
-  return `A sign-in email was rejected (${facts.join(', ') || 'no reason given'}); it is tried again while its link lives. Check access.smtp.`;
+  return `The mail server rejected a sign-in email (${facts.join(', ') || 'no reason given'}). Pharos retries until its link expires. Check access.smtp.`;
 }

@@ -36,7 +36,7 @@ export interface Gates {
 }
 
 const UNRECORDED =
-  'its password or its domains differ from those in the store, which cannot be written from here. Sign-in goes on once "pharos start" has stored them.';
+  'its password or email domains differ from those in the database, which is read-only here. Run "pharos start" where it can be written.';
 
 export interface GateKinds {
   readonly hasPassword: boolean;
@@ -137,7 +137,7 @@ export function createGates(
     if (await isUnchanged(stored, page)) take(page, version);
     else {
       foreign.set(slug, { page, version });
-      if (database.isReadOnly) onError(new Error(`${slug} is closed: ${UNRECORDED}`), 'gates');
+      if (database.isReadOnly) onError(new Error(`Nobody can sign in to ${slug}: ${UNRECORDED}`), 'gates');
     }
     return stored;
   }

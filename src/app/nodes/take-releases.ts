@@ -43,7 +43,7 @@ export function createTaking(deps: TakingDeps): Taking {
     const message = messageOf(error);
     if (isClosed || told.has(message)) return;
     told.add(message);
-    log.error(isStatusError(error) ? message : `A release cannot be taken: ${message}. It is tried again.`);
+    log.error(isStatusError(error) ? message : `Can’t fetch a release: ${message}. Pharos tries again.`);
   };
   const taker = createTaker({
     ...deps,
@@ -67,7 +67,7 @@ export function createTaking(deps: TakingDeps): Taking {
     try {
       await deps.refreshPages();
       const releases = await taker.refresh();
-      if (releases > 0) log.info({ place: deps.store.place, releases }, 'releases taken');
+      if (releases > 0) log.info({ place: deps.store.place, releases }, 'releases fetched');
       told.clear();
     } catch (error) {
       tell(error);
@@ -105,7 +105,8 @@ async function adoptCopy(
   if (index.site === null)
     throw new StatusError({
       code: 'TARGET_REFUSED',
-      message: 'The releases say nothing of pages and gates. Set access.key to the same on the nodes that upload, too.',
+      message:
+        'The uploaded releases don’t say which pages there are and who may see them. On the nodes that upload, set access.key to the same value as here.',
     });
   if (sealed !== null) {
     const text = openEntries(sealed.toString('utf8'), key);
@@ -114,7 +115,7 @@ async function adoptCopy(
       throw new StatusError({
         code: 'TARGET_REFUSED',
         message:
-          'What the releases say of pages and gates was sealed under another key: nothing new is taken. Set access.key to the same on all nodes.',
+          'The list of pages and access rules in the uploaded releases is encrypted with another key, so new releases are ignored. Set access.key to the same value on all nodes.',
       });
     await writeSiteCopy(database, copy);
   }

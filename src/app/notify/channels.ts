@@ -115,9 +115,9 @@ function takeOver(source: ChannelSource, resources: readonly ChannelResource[], 
     if (schema === null) return off(`Pharos has no channels of kind ${resource.kind}`);
     if (resource.settings === null)
       return off(
-        'its settings are not readable there; provide a state or variables with them, or configure the channel here',
+        'the upstream doesn’t provide its settings; use a state or variables that contain them, or configure the channel here',
       );
-    if (resource.monitors === null) return off('the monitors that trigger it are not readable there');
+    if (resource.monitors === null) return off('the upstream doesn’t say which monitors trigger it');
     const monitors = resource.monitors.filter((monitor) => source.monitors?.includes(monitor) ?? true);
     if (monitors.length === 0) return off('no monitor triggers it');
     if (resource.kind === 'email' && config.access.smtp === undefined)
@@ -161,7 +161,7 @@ function inputOf(
 }
 
 const MISSING: Readonly<Record<string, string>> = {
-  bot_token: 'its bot token is not known there; set bot_token next to from',
+  bot_token: 'the upstream doesn’t provide its bot token; set bot_token next to from',
   gateway: 'it needs a gateway; set gateway next to from',
   secrets: 'there is no secret to sign its requests; set secrets next to from',
 };

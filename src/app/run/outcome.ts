@@ -1,6 +1,7 @@
 /** Describes the result of a run. */
 
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
+import { counted } from '../../schema/counted.ts';
 import type { RunReport } from './engine.ts';
 
 /** The result of a run in one line: `3 monitors changed; published acme 12; edge failed (UPSTREAM_FAILED)`. */
@@ -15,7 +16,7 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
     item.kind === 'failed' ? [`${item.upstreamId} failed (${item.code})`] : [],
   );
   const skipped = upstreams.flatMap((item) =>
-    item.kind === 'skipped' && item.cause !== 'elsewhere' ? [`${item.upstreamId} left out: ${item.reason}`] : [],
+    item.kind === 'skipped' && item.cause !== 'elsewhere' ? [`${item.upstreamId} skipped: ${item.reason}`] : [],
   );
   const pages = publish?.pages ?? [];
   const named = (kind: string): string[] =>
@@ -38,11 +39,6 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
   return parts.length === 0 ? 'no change' : parts.join('; ');
 }
 
-/** `1 monitor`, `2 monitors`: the names of what changes are plurals. */
-export function counted(count: number, plural: string): string {
-  return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`;
-}
-
 /** The index of pages and the files at the root are a release like a page's. */
 export function pageName(slug: string): string {
   return slug === SITE_SLUG ? '(site)' : slug;
@@ -50,7 +46,8 @@ export function pageName(slug: string): string {
 
 const NAMES_SHOWN = 10;
 
-function shortened(names: readonly string[]): string {
+/** `a, b`, and where there are many how many more. */
+export function shortened(names: readonly string[]): string {
   const more = names.length - NAMES_SHOWN;
   return more <= 0 ? names.join(', ') : `${names.slice(0, NAMES_SHOWN).join(', ')} and ${more} more`;
 }

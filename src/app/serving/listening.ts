@@ -29,6 +29,6 @@ function messageOf({ code, message }: NodeJS.ErrnoException, { port, host }: Pla
   if (code === 'EADDRINUSE')
     return `Port ${port} on ${host} is already in use. Stop the other program, or choose another port with --port (0 picks a free one).`;
   if (code === 'ENOTSUP')
-    return 'Processes cannot share a port on this system. Leave out --workers, or run several `pharos serve` on ports of their own behind a proxy.';
+    return 'On this system, processes can’t share a port. Omit --workers, or run several `pharos serve` on different ports behind a proxy.';
   return `Cannot listen on ${host}:${port}: ${message}`;
 }

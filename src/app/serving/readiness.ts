@@ -26,8 +26,8 @@ const STORE_SILENT_MS = 10_000;
 /** Reasons why a load balancer shouldn't send visitors here; empty: none. */
 export function unreadiness(facts: ReadinessFacts): readonly string[] {
   const { folders, state, isStopping, takesVisitors = true, hasReleases = true, hasPublished } = facts;
-  if (isStopping) return ['it is stopping'];
-  if (!takesVisitors) return ['its role is sync: it takes no visitors'];
+  if (isStopping) return ['the server is stopping'];
+  if (!takesVisitors) return ['this node runs with --role sync and does not serve visitors'];
   // The pages that were published last are served nevertheless.
   if (state === null) return ['the database has not been read yet'];
   if (!hasReleases) return ['no releases have been fetched yet'];

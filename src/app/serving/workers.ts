@@ -102,11 +102,11 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     running.add(worker);
     child.once('exit', (code, signal) => {
       running.delete(worker);
-      rpc.end(new Error(`a worker ended (${signal ?? code})`));
+      rpc.end(new Error(`a worker process exited (${signal ?? code})`));
       ended = lastingFamilies([ended, worker.counted]);
       if (!isKept) return;
       if (performance.now() - worker.startedAt > SETTLED_MS) pauseMs = PAUSE_MS;
-      log.warn({ worker: child.pid, code, signal }, 'a worker ended; another takes its place');
+      log.warn({ worker: child.pid, code, signal }, 'a worker process exited; starting another');
       setTimeout(again, pauseMs).unref();
       pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2);
     });

@@ -11,7 +11,7 @@ import { drawingWith } from './drawing.ts';
 import { createRpc } from './rpc.ts';
 import type { PageWorkerData, PageWorkerHandlers, PageWorkerHost } from './worker-pool.ts';
 
-if (parentPort === null) throw new Error('this module is the beginning of a thread');
+if (parentPort === null) throw new Error('this module is the entry point of a thread');
 const { store, folders, components } = workerData as PageWorkerData;
 
 async function start() {

@@ -5,5 +5,5 @@ import { socialImage } from '../../publish/files/social-image.ts';
 import type { PictureHandlers } from './picture-client.ts';
 import { createRpc } from './rpc.ts';
 
-if (parentPort === null) throw new Error('this module is the beginning of a thread');
+if (parentPort === null) throw new Error('this module is the entry point of a thread');
 createRpc(parentPort, { draw: socialImage } satisfies PictureHandlers);

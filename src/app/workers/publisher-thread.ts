@@ -19,7 +19,7 @@ import { createRpc } from './rpc.ts';
 import { createStateReceiver } from './state-transfer.ts';
 import { createWorkerPool } from './worker-pool.ts';
 
-if (parentPort === null) throw new Error('this module is the beginning of a thread');
+if (parentPort === null) throw new Error('this module is the entry point of a thread');
 const { store, folders, components, since } = workerData as PublisherThreadData;
 const receive = createStateReceiver();
 const touched = new Set<string>();

@@ -107,7 +107,7 @@ export function createControlHost(control: PublishControl): ControlHost {
       releaseLease: (lease) => letGo(leases, lease, null),
       beginPass: (lease) => {
         const fence = leases.get(lease)?.value;
-        if (fence === undefined) throw new Error('the lease is not held any more');
+        if (fence === undefined) throw new Error('the lease is no longer held');
         return hold(passes, (use) => fence.pass(() => use(null)));
       },
       endPass: (pass, fault) => letGo(passes, pass, fault),
@@ -117,8 +117,7 @@ export function createControlHost(control: PublishControl): ControlHost {
       tell: control.tell,
     },
     end: () => {
-      for (const key of passes.keys())
-        void letGo(passes, key, 'the thread that publishes ended').catch(() => undefined);
+      for (const key of passes.keys()) void letGo(passes, key, 'the publishing thread ended').catch(() => undefined);
       for (const key of leases.keys()) void letGo(leases, key, null).catch(() => undefined);
     },
   };

@@ -37,7 +37,7 @@ export function createStateReceiver(): (sent: SentState) => SiteState {
       const known = new Map(last.pages.map((page) => [page.definition.slug, page]));
       const pages = resolved.pages.map((page) => {
         const found = typeof page === 'string' ? known.get(page) : page;
-        if (found === undefined) throw new Error(`the page ${String(page)} was to be known in this thread`);
+        if (found === undefined) throw new Error(`the page ${String(page)} is unknown in this thread`);
         return found;
       });
       last = { ...resolved, pages };

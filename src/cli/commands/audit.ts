@@ -24,7 +24,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     actor,
     subject === null ? action : `${action} ${subject}`,
     client ?? 'this machine',
-    outcome ?? 'under way',
+    outcome ?? 'in progress',
   ]);
   const counts = signIns.map(({ day, page, result, count }) => [
     day,

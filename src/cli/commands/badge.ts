@@ -1,4 +1,6 @@
-import { renderBadge } from '../../badges/index.ts';
+import { BADGE_SCHEMES, renderBadge } from '../../badges/index.ts';
+import { parseColour } from '../../badges/named-colours.ts';
+import { oneOf } from '../command-options.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 
 export interface BadgeCommandOptions {
@@ -7,17 +9,23 @@ export interface BadgeCommandOptions {
   readonly scheme?: string;
 }
 
-const SCHEMES = ['auto', 'light', 'dark'] as const;
+/** Those of a label and a message; others need days or measurements. */
+const STYLES = ['flat', 'square', 'pill', 'tall', 'dot'] as const;
 
 /** One SVG on standard output. */
 export async function badge(
   [label, message]: readonly [string, string],
-  options: BadgeCommandOptions,
+  { style = 'flat', color = 'gray', scheme = 'auto' }: BadgeCommandOptions,
 ): Promise<number> {
-  const scheme = SCHEMES.find((name) => name === (options.scheme ?? 'auto'));
-  if (scheme === undefined) throw new UsageError(`Unknown scheme "${options.scheme}". Use ${SCHEMES.join(', ')}.`);
-  process.stdout.write(
-    `${renderBadge({ label, message, color: options.color ?? 'gray', scheme, ...(options.style === undefined ? {} : { style: options.style as never }) })}\n`,
-  );
+  if (parseColour(color) === null)
+    throw new UsageError(`--color expects a name such as orange, or #rrggbb; got "${color}".`);
+  const svg = renderBadge({
+    label,
+    message,
+    color,
+    scheme: oneOf('--scheme', scheme, BADGE_SCHEMES),
+    style: oneOf('--style', style, STYLES),
+  });
+  process.stdout.write(`${svg}\n`);
   return EXIT_DONE;
 }

@@ -2,7 +2,7 @@ import { createBadgeTokens } from '../../access/gate/badge-tokens.ts';
 import { now } from '../../app/compose.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
-import { openQuietly, openToRead, requireConfig } from './common.ts';
+import { openQuietly, openToRead, requireConfig, slugsOf, unknownName } from './common.ts';
 
 export interface BadgeTokenOptions {
   readonly config?: string;
@@ -18,7 +18,7 @@ export async function badgesToken(slug: string, options: BadgeTokenOptions): Pro
   const tokens = createBadgeTokens(pharos.store.database);
   if (options.list === true) {
     const rows = (await tokens.list(slug)).map((token) => [token.id, new Date(token.createdAt).toISOString()]);
-    process.stdout.write(`${rows.length === 0 ? `${slug} has no token.` : table(['id', 'created'], rows)}\n`);
+    process.stdout.write(`${rows.length === 0 ? `${slug} has no tokens.` : table(['id', 'created'], rows)}\n`);
     return EXIT_DONE;
   }
   if (options.revoke !== undefined && options.revoke !== false) {
@@ -26,8 +26,9 @@ export async function badgesToken(slug: string, options: BadgeTokenOptions): Pro
     process.stdout.write(`${count} ${count === 1 ? 'token' : 'tokens'} of ${slug} revoked.\n`);
     return EXIT_DONE;
   }
-  const page = (await pharos.siteState(now())).resolved.pages.find(({ definition }) => definition.slug === slug);
-  if (page === undefined) throw new UsageError(`There is no page ${slug}.`);
+  const state = await pharos.siteState(now());
+  const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
+  if (page === undefined) throw unknownName('page', slug, slugsOf(state));
   if (page.definition.access === 'public') throw new UsageError(`${slug} is public, so its badges need no token.`);
   const { id, token } = await tokens.create(slug, now());
   process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
 import { compose, now, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
-import { counted } from '../../app/run/outcome.ts';
 import { configuredTargets, folderTarget } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import type { Target, TargetReport } from '../../publish/targets/target.ts';
+import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress, runText } from '../terminal/report-text.ts';
+import { paragraph } from '../terminal/table.ts';
 import { print, requireConfig } from './common.ts';
 
 export interface BuildOptions {
@@ -91,7 +92,7 @@ function outOf(targets: readonly TargetReport[]): object {
 function targetLines(report: TargetReport): string[] {
   const { place, filesWritten, filesKept, filesRemoved, message, warnings } = report;
   return [
-    `${filesWritten} files written, ${filesKept} unchanged, ${filesRemoved} removed in ${plain(place)}`,
-    ...[...warnings, ...(message === null ? [] : [message])].map((text) => `! ${plain(text)}`),
+    `${counted(filesWritten, 'files')} written, ${filesKept} unchanged, ${filesRemoved} removed in ${plain(place)}`,
+    ...[...warnings, ...(message === null ? [] : [message])].map((text) => paragraph(`! ${plain(text)}`, '  ')),
   ];
 }

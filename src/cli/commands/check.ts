@@ -4,7 +4,6 @@ import { ownComponents } from '../../app/own-components.ts';
 import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences } from '../../app/references.ts';
-import { counted } from '../../app/run/outcome.ts';
 import { configuredTargets } from '../../app/targets.ts';
 import type { Channel } from '../../config/notifications.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
@@ -17,8 +16,8 @@ import { WRITTEN_ID } from '../../sync/connector.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { waitingText } from '../terminal/report-text.ts';
-import { table } from '../terminal/table.ts';
+import { upstreamProgress } from '../terminal/report-text.ts';
+import { paragraph, table } from '../terminal/table.ts';
 import { openToRead, print, requireConfig } from './common.ts';
 
 export interface CheckOptions {
@@ -43,17 +42,17 @@ export async function check(options: CheckOptions): Promise<number> {
     const isOffline = options.offline ?? false;
     const upstreams = isOffline ? [] : pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID);
     let answered = 0;
-    const asking = (): void => progress.doing(`${answered} of ${counted(upstreams.length, 'upstreams')} answered`);
-    if (!isOffline) asking();
+    const { asking, waiting } = upstreamProgress(progress, now);
+    if (!isOffline) asking(answered, upstreams.length);
     const probed = new Map<string, ProbedPages>();
     const rows = await Promise.all(
       upstreams.map(async (upstream) => {
         const row = await probeUpstream(pharos, upstream, {
           onPages: (pages) => probed.set(upstream.id, pages),
-          onWait: (id, until) => progress.did(waitingText(id, until - now())),
+          onWait: waiting,
         });
         answered += 1;
-        asking();
+        asking(answered, upstreams.length);
         return row;
       }),
     );
@@ -71,11 +70,13 @@ export async function check(options: CheckOptions): Promise<number> {
     progress.end();
     const lines = [
       isOffline ? OFFLINE : rowsText(rows),
-      ...targets.map(targetText),
-      ...problems.map(problemText),
-      ...references.map(referenceText),
-      ...channels.map(channelText),
-      ...off.map(offText),
+      ...[
+        ...targets.map(targetText),
+        ...problems.map(problemText),
+        ...references.map(referenceText),
+        ...channels.map(channelText),
+        ...off.map(offText),
+      ].map((line) => paragraph(line, '  ')),
     ];
     print(
       options.json === true,
@@ -172,7 +173,7 @@ function rowsText(rows: readonly ProbeRow[]): string {
     ]),
   );
   const warnings = rows.flatMap((row) =>
-    row.warnings.map((warning) => `${paint('middling', '!')} ${row.upstream}: ${plain(warning)}`),
+    row.warnings.map((warning) => paragraph(`${paint('middling', '!')} ${row.upstream}: ${plain(warning)}`, '  ')),
   );
   return [lines, ...warnings].join('\n');
 }

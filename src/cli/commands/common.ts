@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { copyStore, schemaAt, storePlace } from '../../app/open-store.ts';
+import { shortened } from '../../app/run/outcome.ts';
 import { type Config, findConfig, parseConfig } from '../../config/load.ts';
+import type { SiteState } from '../../publish/definitions/site-state.ts';
+import { didYouMean } from '../../schema/nearest.ts';
 import { latestVersion } from '../../store/migrations.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';
@@ -58,6 +61,17 @@ export async function openToRead(config: Config): Promise<Pharos & AsyncDisposab
     remove();
     throw error;
   }
+}
+
+/** Where the command line names what nothing is called: what was probably meant, and what there is. */
+export function unknownName(what: string, name: string, known: readonly string[]): UsageError {
+  const others = known.length === 0 ? 'There is none.' : `Use one of: ${shortened(known)}.`;
+  return new UsageError(`There is no ${what} "${name}".${didYouMean(name, known)} ${others}`);
+}
+
+/** Slugs of all pages. */
+export function slugsOf({ resolved }: SiteState): readonly string[] {
+  return resolved.pages.map(({ definition }) => definition.slug);
 }
 
 /** Prints for a person, or one JSON object for a machine; never both. */

@@ -3,9 +3,11 @@ import { ownComponents } from '../../app/own-components.ts';
 import { type PagePlan, type Plan, planPublish } from '../../app/plan.ts';
 import { drawingWith } from '../../app/workers/drawing.ts';
 import { loadRenderer } from '../../publish/draw/load-renderer.ts';
+import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
+import { paragraph } from '../terminal/table.ts';
 import { openToRead, print, requireConfig } from './common.ts';
 
 export interface DiffOptions {
@@ -24,7 +26,14 @@ export async function diff(options: DiffOptions): Promise<number> {
   try {
     progress.doing('comparing pages');
     const renderer = await loadRenderer(ownComponents(config));
-    const plan = await planPublish({ pharos, ...drawingWith(renderer) }, await pharos.siteState(now()));
+    const plan = await planPublish(
+      {
+        pharos,
+        ...drawingWith(renderer),
+        onPage: (done, total) => progress.doing(`compared ${done} of ${counted(total, 'pages')}`),
+      },
+      await pharos.siteState(now()),
+    );
     progress.end();
     print(options.json === true, plan, planText(plan, options.files === true));
     return EXIT_DONE;
@@ -39,15 +48,15 @@ function planText({ pages, problems }: Plan, hasFiles: boolean): string {
   const parts = pages.flatMap((page) => [planHeading(page), ...factsOf(page), ...(hasFiles ? changedFiles(page) : [])]);
   const shown = new Set(pages.filter(({ kind }) => kind !== 'withdrawn').map(({ slug }) => slug));
   const told = problems.map(({ slug, message }) => {
-    const heading = shown.has(slug) ? paint('middling', 'published, but') : paint('bad', 'not published');
-    return `${heading} ${slug}: ${plain(message)}`;
+    const [sign, words] = shown.has(slug) ? [paint('middling', '!'), ''] : [paint('bad', '✗'), ' is not published'];
+    return paragraph(`${sign} ${slug}${words}: ${plain(message)}`, '  ');
   });
   const isSame = pages.every(({ kind }) => kind === 'unchanged');
-  return [...parts, ...told, ...(isSame ? ['The next publish changes nothing.'] : [])].join('\n');
+  return [...parts, ...told, ...(isSame ? ['No changes to publish.'] : [])].join('\n');
 }
 
 function planHeading({ slug, kind, added, changed, removed }: PagePlan): string {
-  const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} gone`];
+  const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} removed`];
   return `${paint(TONES[kind], kind)} ${slug}${kind === 'unchanged' ? '' : `: files ${counts.join(', ')}`}`;
 }
 

@@ -2,8 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { now, type Pharos } from '../../app/compose.ts';
-import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
+import { type ProbeHooks, type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
+import { counted } from '../../schema/counted.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { databaseServerFindings } from '../doctor/database-server.ts';
 import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
@@ -14,6 +15,8 @@ import { settingFindings } from '../doctor/settings.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
+import { upstreamProgress } from '../terminal/report-text.ts';
+import { paragraph } from '../terminal/table.ts';
 import { loadConfig, openQuietly, openToRead, print } from './common.ts';
 
 export interface DoctorOptions {
@@ -79,17 +82,29 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
   const pharos =
     elsewhere === null ? await openToRead(config) : await openQuietly({ ...config, data: elsewhere, store: undefined });
   try {
-    progress.doing('checking upstreams, DNS, the mail server and the certificate');
     const { pages } = (await pharos.siteState(now())).resolved;
     const siteHost = new URL(config.site.url).hostname;
     const domains = pages.flatMap(({ definition }) => definition.customDomain ?? []);
     const needsMail = pages.some(({ definition }) => definition.access === 'email-domain');
-    const found = await Promise.all([
+    const { asking, waiting } = upstreamProgress(progress, now, (count, total) => `${count} of ${total} checks done`);
+    const checks: readonly Promise<Finding | readonly Finding[]>[] = [
       certificateFinding(config.site.url, now()),
       smtpFinding(config, needsMail),
       ...domains.map((domain) => domainFinding(domain, siteHost)),
-      ...pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID).map((upstream) => upstreamFindings(pharos, upstream)),
-    ]);
+      ...pharos.upstreams
+        .filter(({ id }) => id !== WRITTEN_ID)
+        .map((upstream) => upstreamFindings(pharos, upstream, waiting)),
+    ];
+    let done = 0;
+    asking(done, checks.length);
+    const found = await Promise.all(
+      checks.map(async (check) => {
+        const findings = await check;
+        done += 1;
+        asking(done, checks.length);
+        return findings;
+      }),
+    );
     return [...(server?.findings ?? []), ...found.flat()];
   } finally {
     await pharos[Symbol.asyncDispose]();
@@ -97,8 +112,12 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
   }
 }
 
-async function upstreamFindings(pharos: Pharos, upstream: Pharos['upstreams'][number]): Promise<Finding[]> {
-  const row = await probeUpstream(pharos, upstream);
+async function upstreamFindings(
+  pharos: Pharos,
+  upstream: Pharos['upstreams'][number],
+  onWait: NonNullable<ProbeHooks['onWait']>,
+): Promise<Finding[]> {
+  const row = await probeUpstream(pharos, upstream, { onWait });
   const name = `upstream ${row.upstream}`;
   if (!row.isOk) return [fault(name, `${row.code}: ${row.summary}`, remedyOf(row)), ...clockFindings(row)];
   const notes = row.warnings.map((text) => warning(name, text, 'See docs/upstreams for what this kind needs.'));
@@ -122,7 +141,7 @@ function clockFindings({ upstream, clockSkewMs }: ProbeRow): Finding[] {
   const name = `clock against ${upstream}`;
   if (clockSkewMs === null) return [skipped(name, 'it doesn’t send the time')];
   const seconds = Math.round(Math.abs(clockSkewMs) / 1_000);
-  if (Math.abs(clockSkewMs) <= SKEW_WARN_MS) return [ok(name, seconds === 0 ? 'the same' : `${seconds} s apart`)];
+  if (Math.abs(clockSkewMs) <= SKEW_WARN_MS) return [ok(name, seconds === 0 ? 'in sync' : `${seconds} s apart`)];
   const words = `its clock is ${seconds} s ${clockSkewMs > 0 ? 'ahead of' : 'behind'} ours`;
   return [
     warning(
@@ -143,11 +162,14 @@ const SIGNS = {
 function findingsText(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ name, result, message, remedy }) => {
     const [tone, sign] = SIGNS[result];
-    return [`${paint(tone, sign)} ${name}: ${plain(message)}`, ...(remedy === null ? [] : [`    → ${remedy}`])];
+    return [
+      paragraph(`${paint(tone, sign)} ${name}: ${plain(message)}`, '  '),
+      ...(remedy === null ? [] : [paragraph(`    → ${remedy}`, '      ')]),
+    ];
   });
-  const counted = (wanted: 'fault' | 'warning'): string => {
-    const count = findings.filter(({ result }) => result === wanted).length;
-    return count === 0 ? `no ${wanted}` : count === 1 ? `1 ${wanted}` : `${count} ${wanted}s`;
+  const found = (result: Finding['result'], plural: string): string => {
+    const count = findings.filter((finding) => finding.result === result).length;
+    return count === 0 ? `no ${plural}` : counted(count, plural);
   };
-  return [...lines, '', `Found: ${counted('fault')}, ${counted('warning')}.`].join('\n');
+  return [...lines, '', `Found ${found('fault', 'faults')} and ${found('warning', 'warnings')}.`].join('\n');
 }

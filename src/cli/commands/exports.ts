@@ -1,9 +1,11 @@
 import type { Pharos } from '../../app/compose.ts';
 import { deliverAll, deliveryDeps } from '../../app/exports.ts';
-import { pendingEvents } from '../../exports/deliver.ts';
+import { type DeliveryReport, pendingEvents } from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { counted } from '../../schema/counted.ts';
 import { createOutbox, OUTBOX_STATES } from '../../store/outbox.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
+import { createProgress, type Progress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
 import { openQuietly, openToRead, print, requireConfig } from './common.ts';
 
@@ -28,7 +30,7 @@ export async function exportsCommand(options: ExportsOptions): Promise<number> {
   if (options.dryRun === true) return await dryRun(pharos, options.json === true);
   const outbox = createOutbox(pharos.store.database);
   if (options.retry === true) for (const { id } of config.exports) await outbox.unpark(id);
-  const reports = options.send === true ? await deliverAll(pharos) : [];
+  const reports = options.send === true ? await send(pharos, createProgress(options.json ?? false)) : [];
   const listed = await Promise.all(
     config.exports.map(async ({ id }) => ({
       export: id,
@@ -57,7 +59,7 @@ export async function exportsCommand(options: ExportsOptions): Promise<number> {
   );
   const text =
     config.exports.length === 0
-      ? 'No export is configured.'
+      ? 'No exports are configured.'
       : [
           ...summaries,
           ...(rows.length === 0
@@ -66,6 +68,16 @@ export async function exportsCommand(options: ExportsOptions): Promise<number> {
         ].join('\n');
   print(options.json === true, { exports: listed, sent: reports }, text);
   return reports.some((report) => report.error !== null) ? EXIT_FAILED : EXIT_DONE;
+}
+
+async function send(pharos: Pharos, progress: Progress): Promise<readonly DeliveryReport[]> {
+  try {
+    const tell = (done: number, total: number): void => progress.doing(`sent ${done} of ${counted(total, 'exports')}`);
+    tell(0, pharos.config.exports.length);
+    return await deliverAll(pharos, tell);
+  } finally {
+    progress.end();
+  }
 }
 
 async function dryRun(pharos: Pharos, isJson: boolean): Promise<number> {

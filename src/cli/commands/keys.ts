@@ -4,7 +4,9 @@ import { singleRunner } from '../../app/single-runner.ts';
 import type { Options } from '../../sync/connectors/uptime-service/calls.ts';
 import { revokeKey } from '../../sync/connectors/uptime-service/revoke.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
-import { requireConfig } from './common.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { upstreamProgress } from '../terminal/report-text.ts';
+import { requireConfig, unknownName } from './common.ts';
 
 export interface RevokeOptions {
   readonly config?: string;
@@ -15,9 +17,15 @@ export interface RevokeOptions {
 export async function keysRevoke(keyId: string, options: RevokeOptions): Promise<number> {
   const config = requireConfig(options.config);
   const entry = config.upstreams.find((upstream) => upstream.id === options.upstream);
-  if (entry === undefined) throw new UsageError(`There is no upstream ${options.upstream}.`);
+  if (entry === undefined)
+    throw unknownName(
+      'upstream',
+      options.upstream,
+      config.upstreams.map(({ id }) => id),
+    );
   if (entry.kind !== 'uptime-service')
     throw new UsageError(`${entry.id} is a ${entry.kind} upstream. Only an uptime-service has keys to revoke.`);
+  const progress = createProgress(false);
   const pharos = await compose(config, {
     log: createLog({ isQuiet: true, secrets: config.secrets }),
     isPublishing: false,
@@ -25,12 +33,17 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
   });
   try {
     const upstream = pharos.upstreams.find((candidate) => candidate.id === entry.id);
-    if (upstream === undefined) throw new UsageError(`There is no upstream ${entry.id}.`);
-    const runner = singleRunner({ http: pharos.http, store: pharos.store, now, sleep }, upstream);
+    if (upstream === undefined) throw new TypeError(`${entry.id} is not bound`);
+    const onWait = upstreamProgress(progress, now).waiting;
+    progress.doing(`contacting ${entry.id}`);
+    const runner = singleRunner({ http: pharos.http, store: pharos.store, now, sleep, onWait }, upstream);
     // The configuration parsed these by this kind's own schema.
-    process.stdout.write(`${await runner.run(revokeKey(entry.options as Options, keyId))}\n`);
+    const outcome = await runner.run(revokeKey(entry.options as Options, keyId));
+    progress.end();
+    process.stdout.write(`${outcome}\n`);
     return EXIT_DONE;
   } finally {
+    progress.end();
     await pharos.close();
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compose, type Pharos } from '../../app/compose.ts';
+import { compose, now, type Pharos } from '../../app/compose.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { copyStore, schemaAt, storePlace } from '../../app/open-store.ts';
 import { listen } from '../../app/serving/listen.ts';
@@ -12,6 +12,7 @@ import { WRITTEN_ID } from '../../sync/connector.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
+import { runProgress } from '../terminal/report-text.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { requireConfig } from './common.ts';
 
@@ -35,12 +36,13 @@ export async function preview(options: PreviewOptions): Promise<number> {
   const progress = createProgress(options.quiet ?? false);
   const data = mkdtempSync(join(tmpdir(), 'pharos-preview-'));
   try {
-    progress.doing('drawing a copy');
+    progress.doing('copying the database');
     await copyDatabase(config, data);
     const pharos = await compose(previewConfig(config, data), {
       log,
       isPublishing: true,
       printsMail: true,
+      progress: runProgress(progress, now),
       // The copy is of whatever version the database has.
       onOlder: 'migrate',
       showsDrafts: true,

@@ -22,10 +22,12 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
   const config = requireConfig(options.config);
   const token = config.operators.token;
   if (token === undefined)
-    throw new UsageError('The configuration has no operators.token, so the server does not accept rebuilds.');
+    throw new UsageError(
+      'operators.token is not set, so the server does not accept rebuilds. Set it in the configuration and restart the server.',
+    );
   const base = serverBase(config, options.url);
   const progress = createProgress(options.quiet ?? options.json ?? false);
-  progress.doing(`waiting for ${base}`);
+  progress.doing(`waiting for ${base} to sync and publish`);
   const answer = await askServer(
     { config, base },
     {

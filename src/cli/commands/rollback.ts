@@ -2,10 +2,11 @@ import { userInfo } from 'node:os';
 import { now, sleep } from '../../app/compose.ts';
 import { StatusError } from '../../errors.ts';
 import { DISK } from '../../publish/releases/disk.ts';
+import { publishedSlugs, SITE_SLUG } from '../../publish/releases/folders.ts';
 import { letGo } from '../../publish/releases/hold.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
-import { openQuietly, print, requireConfig } from './common.ts';
+import { openQuietly, print, requireConfig, slugsOf, unknownName } from './common.ts';
 
 export interface RollbackOptions {
   readonly config?: string;
@@ -21,6 +22,13 @@ export async function rollback(
 ): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
+  const slugs = [...slugsOf(await pharos.siteState(now())), ...publishedSlugs(pharos.folders)];
+  if (!slugs.includes(slug))
+    throw unknownName(
+      'page',
+      slug,
+      [...new Set(slugs)].filter((name) => name !== SITE_SLUG),
+    );
   const isHeld = options.hold ?? false;
   const note = (action: string, outcome: string): void =>
     pharos.audit.note({ actor: `command:${userInfo().username}`, action, subject: slug, outcome });
@@ -45,7 +53,7 @@ export async function rollback(
   print(
     options.json === true,
     { slug, release: number, asOf: at, held: isHeld },
-    `Release ${number} of ${slug}, as of ${at}, is served until ${isHeld ? `you let it go: pharos rollback ${slug} --release` : 'the page changes, or for up to 15 minutes'}.`,
+    `Release ${number} of ${slug}, as of ${at}, is served until ${isHeld ? `you end the hold: pharos rollback ${slug} --release` : 'the page changes, or for up to 15 minutes'}.`,
   );
   return EXIT_DONE;
 }

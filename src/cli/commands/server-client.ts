@@ -42,7 +42,7 @@ export async function askServer(
   }).catch((cause: unknown) => {
     throw new StatusError({
       code: 'UPSTREAM_UNREACHABLE',
-      message: `No server answers at ${base}: ${messageOf(cause)}. Is pharos start running? Set its address with --url.`,
+      message: `No server responds at ${base}: ${messageOf(cause)}. Start it with \`pharos start\`, or set its address with --url.`,
       cause,
       context: { isRefused: (cause as { code?: unknown }).code === 'ECONNREFUSED' },
     });

@@ -183,7 +183,7 @@ function logReport(log: Log, report: Parameters<NonNullable<Parameters<typeof co
   for (const item of report.pass?.upstreams ?? []) {
     if (item.kind === 'failed') log.warn({ ...run, upstream: item.upstreamId, code: item.code }, item.message);
     if (item.kind === 'ok' && item.changed.monitors.length > 0)
-      log.info({ ...run, upstream: item.upstreamId, monitors: item.changed.monitors.length }, 'changed');
+      log.info({ ...run, upstream: item.upstreamId, monitors: item.changed.monitors.length }, 'monitors changed');
   }
   for (const page of report.publish?.pages ?? []) {
     if (page.kind === 'failed') log.error({ ...run, page: page.slug }, page.message ?? 'failed');

@@ -1,10 +1,9 @@
 import { compose, now } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
-import { didYouMean } from '../../schema/nearest.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress, runText } from '../terminal/report-text.ts';
-import { print, requireConfig } from './common.ts';
+import { print, requireConfig, unknownName } from './common.ts';
 
 export interface SyncOptions {
   readonly config?: string;
@@ -18,9 +17,7 @@ export async function sync(options: SyncOptions): Promise<number> {
   const config = requireConfig(options.config);
   if (options.upstream !== undefined && !config.upstreams.some((upstream) => upstream.id === options.upstream)) {
     const ids = config.upstreams.map(({ id }) => id);
-    throw new UsageError(
-      `There is no upstream "${options.upstream}".${didYouMean(options.upstream, ids)} Configured: ${ids.join(', ') || 'none'}.`,
-    );
+    throw unknownName('upstream', options.upstream, ids);
   }
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });

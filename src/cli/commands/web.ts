@@ -13,19 +13,19 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
   if (config?.releases === undefined)
     throw new UsageError(
-      '--role web takes releases from Postgres or a bucket: set releases.database or releases.s3 in pharos.yaml (docs/nodes.md).',
+      '--role web needs Postgres or a bucket to read releases from. Set releases.database or releases.s3 in pharos.yaml (docs/nodes.md).',
     );
   if (options.workers !== undefined)
     throw new UsageError('--workers can’t be combined with --role web; start another node instead.');
   const hasDatabase = config.store !== undefined;
   if (!hasDatabase && config.access.key === undefined)
     throw new UsageError(
-      '--role web without store.url learns of pages and gates from the bucket, sealed: set access.key to the same on all nodes.',
+      '--role web without store.url reads pages and their access rules from the bucket, where they are encrypted. Set access.key to the same value on all nodes.',
     );
   // Whoever mails them has to be able to read their addresses.
   if (config.access.key === undefined && (config.subscriptions || config.pages.some((page) => page.subscriptions)))
     throw new UsageError(
-      '--role web leaves mails to subscribers to other nodes: set access.key to the same on all nodes.',
+      'With --role web, other nodes send the emails to subscribers and must be able to read their addresses. Set access.key to the same value on all nodes.',
     );
   const pharos = await compose(config, {
     log,

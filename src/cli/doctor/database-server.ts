@@ -33,9 +33,9 @@ export async function databaseServerFindings(url: string, now: () => EpochMs): P
 }
 
 function clockFinding(skewMs: number): Finding {
-  const name = 'clock difference to the database';
+  const name = 'clock difference from the database';
   const seconds = Math.round(skewMs / 1_000);
-  if (skewMs <= SKEW_WARN_MS) return ok(name, seconds === 0 ? 'the same' : `${seconds} s apart`);
+  if (skewMs <= SKEW_WARN_MS) return ok(name, seconds === 0 ? 'in sync' : `${seconds} s apart`);
   return warning(
     name,
     `${seconds} s apart`,

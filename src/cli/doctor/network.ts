@@ -36,10 +36,10 @@ export async function domainFinding(domain: string, siteHost: string): Promise<F
   const remedy = `Make ${domain} a CNAME of ${siteHost}, or give it the same A and AAAA records.`;
   if (typeof own === 'string')
     return own === 'ENOTFOUND'
-      ? fault(name, 'no such name', remedy)
+      ? fault(name, 'the name does not exist', remedy)
       : skipped(name, `the name server doesn’t respond (${own})`);
   if (typeof site === 'string') return skipped(name, `can’t look up ${siteHost} from here (${site})`);
-  if (own.some((address) => site.includes(address))) return ok(name, `leads to ${siteHost}`);
+  if (own.some((address) => site.includes(address))) return ok(name, `points to ${siteHost}`);
   return warning(name, `points to ${own.join(', ')}, the site to ${site.join(', ')}`, remedy);
 }
 
@@ -112,7 +112,7 @@ function certificateOf(url: URL): Promise<SeenCertificate | string> {
       socket.destroy();
       resolve(result);
     };
-    socket.setTimeout(PATIENCE_MS, () => done('no answer'));
+    socket.setTimeout(PATIENCE_MS, () => done('no response'));
     socket.on('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
     socket.on('secureConnect', () =>
       done({

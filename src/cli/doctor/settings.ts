@@ -38,11 +38,11 @@ function hookFindings({ upstreams }: Config): Finding[] {
 function proxyFindings({ site, server }: Config): Finding[] {
   const url = new URL(site.url);
   if (url.protocol !== 'https:' || isLoopback(url.hostname)) return [];
-  if (server.trustedProxyHops > 0) return [ok('proxy', `${server.trustedProxyHops} in front`)];
+  if (server.trustedProxyHops > 0) return [ok('proxy', `${server.trustedProxyHops} trusted`)];
   return [
     warning(
       'proxy',
-      'site.url is https, so there is a proxy in front, but server.trustedProxyHops is 0. All visitors share one sign-in limit',
+      'site.url is https, so there must be a proxy in front, but server.trustedProxyHops is 0. All visitors share one sign-in limit',
       'Set server.trustedProxyHops to the number of proxies that add to X-Forwarded-For, usually 1.',
     ),
   ];
@@ -52,7 +52,7 @@ function proxyFindings({ site, server }: Config): Finding[] {
 function securityFindings({ site: { security } }: Config, now: EpochMs): Finding[] {
   if (security === undefined) return [];
   const name = 'security.txt';
-  if (Date.parse(security.expires) > now) return [ok(name, `good until ${security.expires.slice(0, 10)}`)];
+  if (Date.parse(security.expires) > now) return [ok(name, `valid until ${security.expires.slice(0, 10)}`)];
   return [warning(name, `expired on ${security.expires.slice(0, 10)}`, 'Set site.security.expires to a later date.')];
 }
 

@@ -3,13 +3,15 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { compose } from '../../app/compose.ts';
+import { compose, now } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { type ProbedPages, pagesAsProbed } from '../../app/page-problems.ts';
 import { probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { plain } from '../terminal/paint.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { upstreamProgress } from '../terminal/report-text.ts';
 import { type Answers, postsFolder, variablesOf } from './draft.ts';
 
 /** What the page of all monitors is called where nobody defines another. */
@@ -36,7 +38,7 @@ export async function tryUpstream(config: Config, answers: Answers, folder: stri
   );
   if (missing.length > 0) {
     const definesPages = connectorOf(upstream.introduction.example.kind).definesPages === true;
-    const words = `${upstream.id} was not tried, because ${missing.join(', ')} is not set here.`;
+    const words = `${upstream.id} was not tried, because ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not set here.`;
     return { isOk: true, words, home: definesPages ? null : ONLY_PAGE };
   }
   const posts = postsFolder(answers);
@@ -49,11 +51,16 @@ async function probe(config: Config, id: string): Promise<Probed> {
   const data = mkdtempSync(join(tmpdir(), 'pharos-init-'));
   const log = createLog({ isQuiet: true, secrets: config.secrets });
   const pharos = await compose({ ...config, data }, { log, isPublishing: false, printsMail: true });
+  const progress = createProgress(false);
+  progress.doing(`contacting ${id}`);
   try {
     const upstream = pharos.upstreams.find((one) => one.id === id);
     if (upstream === undefined) throw new TypeError(`${id} is not bound`);
     const seen = new Map<string, ProbedPages>();
-    const row = await probeUpstream(pharos, upstream, { onPages: (pages) => seen.set(id, pages) });
+    const row = await probeUpstream(pharos, upstream, {
+      onPages: (pages) => seen.set(id, pages),
+      onWait: upstreamProgress(progress, now).waiting,
+    });
     const { pages } = await pagesAsProbed(pharos, seen);
     const first = pages.find(({ definition }) => definition.access === 'public') ?? pages[0];
     return {
@@ -62,6 +69,7 @@ async function probe(config: Config, id: string): Promise<Probed> {
       home: row.isOk ? (first?.definition.slug ?? null) : null,
     };
   } finally {
+    progress.end();
     await pharos.close();
     rmSync(data, { recursive: true, force: true });
   }

@@ -1,32 +1,11 @@
-/** Completion scripts for shells, made from the commands themselves, so that they never lag behind. */
+/** Completion scripts for shells. */
 
-import { type Command, Help } from 'commander';
-import { COMPLETION_VALUES, type CompletionValues } from '../completion-values.ts';
+import type { Command } from 'commander';
+import type { CompletionValues } from '../completion-values.ts';
+import { type Entry, entriesOf, hasValues, type Named, type OptionEntry, type Taken } from './completion-entries.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
-
-/** One command as a shell needs it. */
-interface Entry {
-  /** `['keys', 'revoke']`; empty: the program itself. */
-  readonly path: readonly string[];
-  readonly commands: readonly Named[];
-  readonly options: readonly OptionEntry[];
-  /** What its first argument takes; null: nobody knows. */
-  readonly argument: CompletionValues | null;
-}
-
-interface Named {
-  readonly name: string;
-  readonly description: string;
-}
-
-interface OptionEntry {
-  readonly long: string;
-  readonly short: string | null;
-  readonly description: string;
-  readonly takes: 'nothing' | 'file' | 'text' | CompletionValues;
-}
 
 /** The script to source; it completes commands, options, and what an option or argument takes. */
 export function completionScript(program: Command, shell: Shell): string {
@@ -34,64 +13,23 @@ export function completionScript(program: Command, shell: Shell): string {
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](entries);
 }
 
-function entriesOf(command: Command, path: readonly string[]): readonly Entry[] {
-  const own: Entry = {
-    path,
-    commands: visible(command).map((child) => ({ name: child.name(), description: child.description() })),
-    options: [
-      ...command.options.map(
-        (option): OptionEntry => ({
-          long: option.long ?? '',
-          short: option.short ?? null,
-          description: option.description,
-          takes: takenBy(option.flags, option.long ?? '', path),
-        }),
-      ),
-      { long: '--help', short: '-h', description: 'display help', takes: 'nothing' },
-    ],
-    argument: argumentOf(command, path),
-  };
-  return [own, ...visible(command).flatMap((child) => entriesOf(child, [...path, child.name()]))];
+/** Words for a shell: the values, or what asks for them, given the line so far. */
+function wordsOf(values: CompletionValues, line: string): string {
+  return typeof values === 'string' ? `$(pharos complete ${values} -- ${line} 2>/dev/null)` : values.join(' ');
 }
 
-function visible(command: Command): Command[] {
-  return new Help().visibleCommands(command).filter((child) => command.commands.includes(child));
-}
-
-function takenBy(flags: string, long: string, path: readonly string[]): OptionEntry['takes'] {
-  if (!/[<[]/.test(flags)) return 'nothing';
-  if (/<(file|folder)>/.test(flags)) return 'file';
-  return COMPLETION_VALUES[`${path.join(' ')} ${long}`] ?? COMPLETION_VALUES[long] ?? 'text';
-}
-
-function argumentOf(command: Command, path: readonly string[]): CompletionValues | null {
-  const [first] = command.registeredArguments;
-  return first === undefined ? null : (COMPLETION_VALUES[`${path.join(' ')} <${first.name()}>`] ?? null);
-}
-
-/** Words for a shell: the values, or what asks for them. */
-function wordsOf(values: CompletionValues): string {
-  return typeof values === 'string' ? `$(pharos complete ${values} 2>/dev/null)` : values.join(' ');
-}
-
-/** For `case`: the option before the cursor, with the command it belongs to, and the words that it takes. */
-function valueCases(entries: readonly Entry[], use: (words: string) => string): string {
+/** For `case`: the option before the cursor, with the command it belongs to, and the values that it takes. */
+function valueCases(entries: readonly Entry[], use: (values: CompletionValues) => string): string {
   return entries
     .flatMap((entry) =>
-      entry.options
-        .filter(({ takes }) => typeof takes !== 'string' || isSource(takes))
-        .map(
-          (option) =>
-            `    ${flagsOf(option)
-              .map((flag) => `'${commandPath(entry)}:${flag}'`)
-              .join('|')}) ${use(wordsOf(option.takes as CompletionValues))}; return ;;`,
-        ),
+      entry.options.flatMap((option) => {
+        const { takes } = option;
+        if (!hasValues(takes)) return [];
+        const flags = flagsOf(option).map((flag) => `'${commandPath(entry)}:${flag}'`);
+        return [`    ${flags.join('|')}) ${use(takes)}; return ;;`];
+      }),
     )
     .join('\n');
-}
-
-function isSource(takes: string): boolean {
-  return takes !== 'nothing' && takes !== 'file' && takes !== 'text';
 }
 
 const commandPath = ({ path }: Entry): string => path.join(' ');
@@ -102,6 +40,9 @@ const flagsTaking = (entries: readonly Entry[], takes: 'file' | 'text'): string 
   return options.length === 0 ? "''" : [...new Set(options.flatMap(flagsOf))].join('|');
 };
 
+const BASH_LINE = '"${COMP_WORDS[@]}"';
+const ZSH_LINE = '"${words[@]}"';
+
 function bashScript(entries: readonly Entry[]): string {
   const steps = entries.flatMap((entry) =>
     entry.commands.map(
@@ -110,31 +51,39 @@ function bashScript(entries: readonly Entry[]): string {
   );
   const candidates = entries.map((entry) => {
     const words = [...entry.commands.map(({ name }) => name), ...entry.options.flatMap(flagsOf)];
-    const argument = entry.argument === null ? '' : ` words="$words ${wordsOf(entry.argument)}"`;
-    return `    '${commandPath(entry)}') words='${words.join(' ')}'${argument === '' ? '' : `;${argument}`} ;;`;
+    const { argument } = entry;
+    const more = hasValues(argument) ? `; words="$words ${wordsOf(argument, BASH_LINE)}"` : '';
+    const files = argument === 'file' ? '; _pharos_files "$current"' : '';
+    return `    '${commandPath(entry)}') words='${words.join(' ')}'${more}${files} ;;`;
   });
   return `# Completion of pharos for bash: source <(pharos completion bash)
+_pharos_files() {
+  compopt -o filenames 2>/dev/null
+  IFS=$'\\n' read -r -d '' -a COMPREPLY < <(compgen -f -- "$1"; printf '\\0')
+}
 _pharos() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" place='' words='' index
   COMPREPLY=()
+  # Bash splits --page=acme at the sign.
+  if [[ $current == '=' ]]; then current=''; elif [[ $before == '=' ]]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   for ((index = 1; index < COMP_CWORD; index++)); do
     case "$place:\${COMP_WORDS[index]}" in
 ${steps.join('\n')}
     esac
   done
   case "$place:$before" in
-${valueCases(entries, (words) => `COMPREPLY=($(compgen -W "${words}" -- "$current"))`)}
+${valueCases(entries, (values) => `COMPREPLY=($(compgen -W "${wordsOf(values, BASH_LINE)}" -- "$current"))`)}
   esac
   case "$before" in
-    ${flagsTaking(entries, 'file')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    ${flagsTaking(entries, 'file')}) _pharos_files "$current"; return ;;
     ${flagsTaking(entries, 'text')}) return ;;
   esac
   case "$place" in
 ${candidates.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY+=($(compgen -W "$words" -- "$current"))
 }
-complete -o filenames -F _pharos pharos
+complete -F _pharos pharos
 `;
 }
 
@@ -147,8 +96,10 @@ function zshScript(entries: readonly Entry[]): string {
   );
   const candidates = entries.map((entry) => {
     const options = entry.options.map(({ long, description }) => described({ name: long, description }));
-    const words = entry.argument === null ? [] : [wordsOf(entry.argument)];
-    return `    '${commandPath(entry)}') candidates=(${[...entry.commands.map(described), ...options, ...words].join(' ')}) ;;`;
+    const { argument } = entry;
+    const words = hasValues(argument) ? [wordsOf(argument, ZSH_LINE)] : [];
+    const files = argument === 'file' ? '; _files' : '';
+    return `    '${commandPath(entry)}') candidates=(${[...entry.commands.map(described), ...options, ...words].join(' ')})${files} ;;`;
   });
   return `#compdef pharos
 # Completion of pharos for zsh: source <(pharos completion zsh)
@@ -161,7 +112,7 @@ ${steps.join('\n')}
     esac
   done
   case "$place:\${words[CURRENT-1]}" in
-${valueCases(entries, (words) => `candidates=(${words}); _describe -t values value candidates`)}
+${valueCases(entries, (values) => `candidates=(${wordsOf(values, ZSH_LINE)}); _describe -t values value candidates`)}
   esac
   case "\${words[CURRENT-1]}" in
     ${flagsTaking(entries, 'file')}) _files; return ;;
@@ -178,7 +129,7 @@ compdef _pharos pharos
 
 function fishScript(entries: readonly Entry[]): string {
   const lines = entries.flatMap((entry) => {
-    const condition = fishCondition(entry);
+    const condition = fishCondition(entry, entries);
     const commands = entry.commands.map(
       ({ name, description }) => `complete -c pharos ${condition} -f -a ${name} -d '${escapedForFish(description)}'`,
     );
@@ -194,23 +145,31 @@ function fishScript(entries: readonly Entry[]): string {
               : `-x -a '${fishWords(takes)}'`;
       return `complete -c pharos ${condition} ${flags} ${value} -d '${escapedForFish(description)}'`;
     });
-    const argument =
-      entry.argument === null ? [] : [`complete -c pharos ${condition} -f -a '${fishWords(entry.argument)}'`];
-    return [...commands, ...options, ...argument];
+    return [...commands, ...options, ...fishArgument(entry.argument, condition)];
   });
   return `# Completion of pharos for fish: pharos completion fish | source\ncomplete -c pharos -f\n${lines.join('\n')}\n`;
 }
 
-function fishWords(values: CompletionValues): string {
-  return typeof values === 'string' ? `(pharos complete ${values} 2>/dev/null)` : values.join(' ');
+function fishArgument(argument: Taken, condition: string): string[] {
+  if (argument === 'file') return [`complete -c pharos ${condition} -F`];
+  return hasValues(argument) ? [`complete -c pharos ${condition} -f -a '${fishWords(argument)}'`] : [];
 }
 
-function fishCondition({ path, commands }: Entry): string {
-  if (path.length === 0) return '-n __fish_use_subcommand';
-  const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`);
-  const notDeeper =
-    commands.length === 0 ? [] : [`not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}`];
-  return `-n '${[...seen, ...notDeeper].join('; and ')}'`;
+function fishWords(values: CompletionValues): string {
+  return typeof values === 'string'
+    ? `(pharos complete ${values} -- (commandline -opc) 2>/dev/null)`
+    : values.join(' ');
+}
+
+/** Fish looks for words anywhere: `import` is meant by itself where `subscribers` does not come before it. */
+function fishCondition({ path, commands }: Entry, entries: readonly Entry[]): string {
+  const [first, ...rest] = path;
+  if (first === undefined) return '-n __fish_use_subcommand';
+  const parents = entries.filter((entry) => entry.path.length > 0 && entry.commands.some(({ name }) => name === first));
+  const excluded = [...parents.flatMap((entry) => entry.path), ...commands.map(({ name }) => name)];
+  const seen = [first, ...rest].map((word) => `__fish_seen_subcommand_from ${word}`);
+  const not = excluded.length === 0 ? [] : [`not __fish_seen_subcommand_from ${excluded.join(' ')}`];
+  return `-n '${[...seen, ...not].join('; and ')}'`;
 }
 
 function escaped(text: string): string {

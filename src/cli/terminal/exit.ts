@@ -14,14 +14,19 @@ export class UsageError extends Error {
   }
 }
 
-/** Whoever reads our output may stop reading (`pharos --help | head -1`): the rest is written to nobody, which is no error. */
+/**
+ * Whoever reads our output may stop reading (`pharos --help | head -1`): the rest is written to nobody, which is no error.
+ * Where it cannot be written for another reason, such as a full disk, the command has failed.
+ */
 export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr])
-    if (!stream.listeners('error').includes(throwUnlessClosed)) stream.on('error', throwUnlessClosed);
+    if (!stream.listeners('error').includes(endUnlessClosed)) stream.on('error', endUnlessClosed);
 }
 
-function throwUnlessClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+function endUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`Can’t write the output: ${messageOf(error)}.\n`);
+  process.exit(EXIT_FAILED);
 }
 
 /** Says what went wrong on standard error and returns the exit status that goes with it. */

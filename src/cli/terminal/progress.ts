@@ -3,11 +3,13 @@
  * By hand: ora brings eight packages for a turning sign.
  */
 
-import { stripVTControlCharacters } from 'node:util';
+import { plain } from './paint.ts';
+import { columnsOf } from './size.ts';
+import { cut } from './table.ts';
 
 export interface Progress {
-  /** Something goes on until the next call. */
-  readonly doing: (text: string) => void;
+  /** Something goes on until the next call; a function is asked anew as long as it does. */
+  readonly doing: (text: string | (() => string)) => void;
   /** Something is done: a line of its own where there is no terminal. */
   readonly did: (text: string) => void;
   /** Clears the line; to be called before the result is printed. */
@@ -24,33 +26,44 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const FRAME_MS = 120;
 const CLEAR_LINE = '\r\u001b[2K';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Makes it for standard error, so that standard output holds the result alone. */
-export function createProgress(isQuiet: boolean, stream: ProgressStream = process.stderr): Progress {
+export function createProgress(
+  isQuiet: boolean,
+  stream: ProgressStream = process.stderr,
+  environment: Environment = process.env,
+): Progress {
   if (isQuiet) return { doing: () => undefined, did: () => undefined, end: () => undefined };
-  if (stream.isTTY !== true) {
+  if (!canRedraw(stream, environment)) {
     return {
       doing: () => undefined,
-      did: (text) => void stream.write(`${stripVTControlCharacters(text)}\n`),
+      did: (text) => void stream.write(`${plain(text)}\n`),
       end: () => undefined,
     };
   }
-  return createLine(stream);
+  return createLine(stream, environment);
 }
 
-function createLine(stream: ProgressStream): Progress {
+/** Terminals that only append, and services that keep a log of what they were shown, get lines. */
+function canRedraw({ isTTY }: ProgressStream, { TERM, CI }: Environment): boolean {
+  return isTTY === true && TERM !== 'dumb' && (CI ?? '') === '';
+}
+
+function createLine(stream: ProgressStream, environment: Environment): Progress {
   let frame = 0;
-  let shown = '';
+  let shown: () => string = () => '';
   let timer: NodeJS.Timeout | null = null;
 
   function draw(): void {
     frame = (frame + 1) % FRAMES.length;
-    const line = `${FRAMES[frame]} ${shown}`;
-    stream.write(CLEAR_LINE + line.slice(0, Math.max(10, (stream.columns ?? 80) - 1)));
+    const columns = Math.max(10, (columnsOf(stream, environment) ?? 0) - 1);
+    // Escape sequences in a name of an upstream must not reach the terminal.
+    stream.write(CLEAR_LINE + cut(`${FRAMES[frame]} ${plain(shown())}`, columns));
   }
 
-  function show(text: string): void {
-    // Escape sequences in a name of an upstream must not reach the terminal.
-    shown = stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
+  function show(text: string | (() => string)): void {
+    shown = typeof text === 'string' ? () => text : text;
     draw();
     timer ??= setInterval(draw, FRAME_MS).unref();
   }

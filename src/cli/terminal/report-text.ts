@@ -2,12 +2,13 @@
 
 import type { RunProgress } from '../../app/compose.ts';
 import type { RunReport } from '../../app/run/engine.ts';
-import { counted, pageName } from '../../app/run/outcome.ts';
+import { pageName } from '../../app/run/outcome.ts';
 import type { PublishReport } from '../../publish/publish-report.ts';
+import { counted } from '../../schema/counted.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
 import { paint, plain } from './paint.ts';
 import type { Progress } from './progress.ts';
-import { table } from './table.ts';
+import { paragraph, table } from './table.ts';
 
 /** What one run did: a table of upstreams, a table of pages that changed, and what needs a look. */
 export function runText(report: RunReport): string {
@@ -28,7 +29,7 @@ function upstreamTable(upstreams: readonly UpstreamReport[]): string {
     outcomeWords(item),
   ]);
   const problems = upstreams.flatMap((item) =>
-    item.problems.map((problem) => plain(`  ${item.upstreamId} ${problem.place}: ${problem.message}`)),
+    item.problems.map(({ place, message }) => paragraph(plain(`  ${item.upstreamId} ${place}: ${message}`), '    ')),
   );
   return [table(['upstream', 'result', 'monitors', 'requests', 'time', ''], rows), ...problems].join('\n');
 }
@@ -36,15 +37,39 @@ function upstreamTable(upstreams: readonly UpstreamReport[]): string {
 /** Tells a terminal how a run goes on. */
 export function runProgress(progress: Progress, now: () => number): RunProgress {
   return {
-    asking: (answered, total) => progress.doing(`${answered} of ${total} upstreams answered`),
+    ...upstreamProgress(progress, now),
     answered: (report) => progress.did(upstreamLine(report)),
-    waiting: (upstreamId, until) => progress.did(waitingText(upstreamId, until - now())),
     publishing: (published, total) => progress.doing(`published ${published} of ${counted(total, 'pages')}`),
   };
 }
 
+/** Tells it how many upstreams have answered, or in other `words` what is done, and which of them wait for their quota. */
+export function upstreamProgress(
+  progress: Progress,
+  now: () => number,
+  words = (answered: number, total: number): string => `${answered} of ${counted(total, 'upstreams')} answered`,
+): Pick<RunProgress, 'asking' | 'waiting'> {
+  const waits = new Map<string, number>();
+  let counts = '';
+  const line = (): string => {
+    const waiting = [...waits].filter(([, until]) => until > now());
+    return [counts, ...waiting.map(([id, until]) => waitingText(id, until - now()))].join('; ');
+  };
+  return {
+    asking: (answered, total) => {
+      counts = words(answered, total);
+      progress.doing(line);
+    },
+    waiting: (upstreamId, until) => {
+      waits.set(upstreamId, until);
+      progress.did(waitingText(upstreamId, until - now()));
+      progress.doing(line);
+    },
+  };
+}
+
 /** What is told of a question that may not leave yet. */
-export function waitingText(upstreamId: string, ms: number): string {
+function waitingText(upstreamId: string, ms: number): string {
   return `${upstreamId}: waiting ${Math.max(1, Math.ceil(ms / 1_000))} s for its rate limit`;
 }
 
@@ -84,6 +109,6 @@ function pageTable({ pages, problems }: PublishReport): string {
   ]);
   return [
     table(['page', 'result', 'release', 'files drawn', 'time', ''], rows),
-    ...problems.map((problem) => plain(`  ${problem.slug}: ${problem.message}`)),
+    ...problems.map(({ slug, message }) => paragraph(plain(`  ${slug}: ${message}`), '    ')),
   ].join('\n');
 }

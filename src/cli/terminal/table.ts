@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { columnsOf } from './size.ts';
 
 /** Less room than this for the last column, and it goes below its row instead. */
 const LAST_COLUMN_MIN = 24;
@@ -6,21 +7,23 @@ const INDENT = '    ';
 
 /**
  * Columns of text; colours take no room. On a terminal what does not fit in the last column goes on below it, and where
- * there is no room for that, the last column is a line of its own below its row. By hand: packages for tables draw boxes,
- * and what reads our output splits it at spaces.
+ * there is no room for that, the last column is a line of its own below its row. Where the other columns do not fit either,
+ * each row is a list. By hand: packages for tables draw boxes, and what reads our output splits it at spaces.
  *
  * @param columns  width of the terminal; undefined: there is none, and lines are as long as they are
  */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  columns: number | undefined = process.stdout.isTTY ? process.stdout.columns : undefined,
+  columns: number | undefined = columnsOf(),
 ): string {
   const last = head.length - 1;
   const widths = head.map((title, column) =>
     Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),
   );
   const start = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
+  if (columns !== undefined && start - GAP.length > columns)
+    return rows.map((row) => listed(head, row, columns)).join('\n');
   const room = columns === undefined ? Number.POSITIVE_INFINITY : columns - start;
   const isBelow = room < Math.min(LAST_COLUMN_MIN, widths[last] ?? 0);
   const line = (cells: readonly string[]): string => {
@@ -31,27 +34,65 @@ export function table(
     return before.join(GAP).trimEnd() + below.join('');
   };
   const rule = widths.map((width, column) => '─'.repeat(column === last ? Math.min(width, Math.max(0, room)) : width));
-  return [line(head), isBelow ? rule.slice(0, last).join(GAP) : rule.join(GAP), ...rows.map(line)].join('\n');
+  return [line(head), isBelow ? rule.slice(0, last).join(GAP) : rule.join(GAP).trimEnd(), ...rows.map(line)].join('\n');
 }
 
 const GAP = '  ';
 
-/** Lines of at most `width` columns, broken between words; a word that is longer stays whole, to be copied. */
+/** One row: the cells that name it on a line, the others below with their titles. */
+function listed(head: readonly string[], row: readonly string[], columns: number): string {
+  const named = head.findIndex((title) => title !== '') + 1;
+  const name = row.slice(0, named).join(' ').trim();
+  const others = head.flatMap((title, column) => {
+    const cell = row[column] ?? '';
+    if (column < named || cell === '') return [];
+    return wrapped(title === '' ? cell : `${title}: ${cell}`, columns - INDENT.length);
+  });
+  return [name, ...others.map((text) => INDENT + text)].join('\n');
+}
+
+/** A text within the width of the terminal: what does not fit goes on below, indented. */
+export function paragraph(text: string, indent: string, columns: number | undefined = columnsOf()): string {
+  if (columns === undefined) return text;
+  const [first = '', ...rest] = wrapped(text, columns - indent.length);
+  return [first, ...rest.map((line) => indent + line)].join('\n');
+}
+
+/** Lines of at most `width` columns, broken between words; what is longer or short and in quotes stays whole, to be copied. */
 function wrapped(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
+  const whole = text
+    .replace(SHORT_QUOTE, (quote) => quote.replaceAll(' ', NO_BREAK))
+    .replace(/^ +/, (indent) => NO_BREAK.repeat(indent.length));
+  for (const word of whole.split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
-  return lines;
+  return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
 }
+
+const SHORT_QUOTE = /(["`])[^"`]{1,40}\1/g;
+const NO_BREAK = '\u00a0';
 
 const segments = new Intl.Segmenter();
 /** Two columns wide in terminals: scripts of East Asia, and signs that are drawn as pictures. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|^\p{Emoji_Presentation}/u;
+
+/** As much of a text without colours as fits. */
+export function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let width = 0;
+  let shown = '';
+  for (const { segment } of segments.segment(text)) {
+    width += widthOf(segment);
+    if (width > columns - 1) break;
+    shown += segment;
+  }
+  return `${shown}…`;
+}
 
 /** Columns that a text takes on a terminal. */
 export function widthOf(text: string): number {

@@ -171,7 +171,7 @@ function postOf(event: Event, context: EventContext, notes: ImportNote[]): Impor
   if (isMaintenance) {
     const window = windowOf(event);
     if (window !== null) return [{ ...shared, post: { type: 'maintenance', ...about, ...window }, updates }];
-    notes.push(dropped(place, 'a maintenance without a window, or one that ends before it begins'));
+    notes.push(dropped(place, 'maintenance without a window, or with one that ends before it starts'));
     return [];
   }
   const startedAt = event.started_at ?? updates[0]?.at ?? event.created_at;

@@ -156,7 +156,7 @@ function postOf(issue: Issue, context: PostContext, notes: ImportNote[]): Import
       notes.push(
         dropped(
           place,
-          'a maintenance without start and end in a comment <!-- start: … end: … -->, or one that ends before it begins',
+          'maintenance without start and end in a comment <!-- start: … end: … -->, or with an end before its start',
         ),
       );
       return [];

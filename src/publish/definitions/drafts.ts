@@ -105,7 +105,7 @@ function missingBase(
     return `Waiting for ${upstream} to list its pages. Until then, this page is withheld.`;
   const others = pages.filter((page) => upstreamOfPage(page) === upstream).map((page) => page.slug);
   const known = others.length === 0 ? 'It has none.' : `It has ${others.toSorted().join(', ')}.`;
-  return `${upstream} has no page "${slug}" (from: ${config.from}). Nobody sees this page until it does. ${known}`;
+  return `${upstream} has no page "${slug}" (from: ${config.from}). This page is withheld until it does. ${known}`;
 }
 
 function conflictText(slug: string, claim: PageDefinition): string {

@@ -81,7 +81,7 @@ function filesBehind(modules: ReadonlyMap<string, Module>, start: string): reado
     seen.add(path);
     const module = modules.get(path);
     if (module === undefined) throw new TypeError(`${path} is not among the modules that were read`);
-    if (module.hasUnknown) throw new TypeError(`What ${path} imports cannot be known before it runs`);
+    if (module.hasUnknown) throw new TypeError(`The imports of ${path} can’t be determined without running it`);
     files.add(path);
     for (const file of module.packageFiles) files.add(file);
     waiting.push(...module.imports);

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { StatusError } from '../../errors.ts';
+import { didYouMean } from '../../schema/nearest.ts';
 
 /** The parts that may be replaced, by what the operator's file is called, and the template of ours that each stands for. */
 export const PARTS = {
@@ -45,7 +46,7 @@ export function ownParts(folder: string): readonly Part[] {
   const strange = names.find((name) => !known.includes(name));
   if (strange !== undefined)
     throw refuse(
-      `${join(folder, `${strange}.astro`)} replaces no part. Parts are ${known.join(', ')}; put files that they import into a subfolder.`,
+      `${join(folder, `${strange}.astro`)} doesn’t replace any part.${didYouMean(strange, known)} Parts are ${known.join(', ')}. Put files that they import into a subfolder.`,
     );
   return names as Part[];
 }

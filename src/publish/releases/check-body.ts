@@ -20,13 +20,13 @@ export function faultOfBody(contentType: string, body: Uint8Array): string | nul
   const type = contentType.split(';', 1)[0]?.trim() ?? '';
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (type === 'image/png')
-    return bytes.subarray(0, 8).equals(PNG_BEGIN) && bytes.subarray(-8).equals(PNG_END) ? null : 'is not a whole PNG';
+    return bytes.subarray(0, 8).equals(PNG_BEGIN) && bytes.subarray(-8).equals(PNG_END) ? null : 'is an incomplete PNG';
   if (type.endsWith('json')) return isJson(bytes) ? null : 'is not JSON';
   const frame = FRAMES[type];
   if (frame === undefined) return null;
   const [begin, end] = frame;
-  if (!begin.test(bytes.subarray(0, END_BYTES).toString('utf8'))) return `does not begin as ${type} does`;
-  if (!end.test(bytes.subarray(-END_BYTES).toString('utf8'))) return `does not end as ${type} does`;
+  if (!begin.test(bytes.subarray(0, END_BYTES).toString('utf8'))) return `does not start like ${type}`;
+  if (!end.test(bytes.subarray(-END_BYTES).toString('utf8'))) return `does not end like ${type}`;
   return null;
 }
 

@@ -94,8 +94,7 @@ export function readData(folders: ReleaseFolders, slug: string, number: number):
 /** The same, and throws if it doesn't match the manifest. */
 export function readNamedData(folders: ReleaseFolders, { slug, number, dataSha256 }: Manifest): unknown {
   const bytes = readFileSync(dataFile(folders, slug, number));
-  if (hash('sha256', bytes, 'hex') !== dataSha256)
-    throw new Error(`data.json of ${slug} is not what its release names`);
+  if (hash('sha256', bytes, 'hex') !== dataSha256) throw new Error(`data.json of ${slug} does not match its release`);
   return JSON.parse(bytes.toString('utf8'));
 }
 

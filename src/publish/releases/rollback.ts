@@ -35,7 +35,7 @@ export async function rollbackTo(
   const { folders, disk = DISK } = deps;
   return withPublishLease(deps, async (fence) => {
     const served = servedRelease(folders, slug);
-    if (served === null) throw notFound(slug, 'nothing of it is published');
+    if (served === null) throw notFound(slug, 'it has not been published');
     const numbers = releaseNumbers(folders, slug);
     // A release without its figures and images has the same news, so it isn't an earlier state.
     const completed = readManifest(folders, slug, served.number)?.completes ?? null;
@@ -51,7 +51,7 @@ export async function rollbackTo(
         slug,
         release === null
           ? 'no earlier release can be served'
-          : `release ${release} is gone, damaged, or was made for different access rules`,
+          : `release ${release} was deleted, is damaged, or was made for different access rules`,
       );
     // If the page became private or public in between, shared files may have the modes of the other side.
     setModes({ disk, folders }, manifest);

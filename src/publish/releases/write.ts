@@ -270,7 +270,7 @@ function linkFile({ disk, previous, lastPlaceOf }: Writing, file: KeptFile, targ
 
 function keptRecord(previous: Manifest | null, { path, key }: KeptFile): FileRecord {
   const record = previous?.files[path];
-  if (record === undefined) throw new Error(`${path} was to be kept, but the last release has no such file`);
+  if (record === undefined) throw new Error(`${path} is missing in the last release`);
   return key === undefined || key === record.key ? record : { ...record, key };
 }
 

@@ -29,7 +29,7 @@ export function createDatabaseStore(database: Database): ReleaseStore {
   let isClosed = false;
   const run: Run = (task) =>
     limit(() => {
-      if (isClosed) throw new Error(`${PLACE} is not asked any more`);
+      if (isClosed) throw new Error(`${PLACE} is closed`);
       return task();
     });
   // No other transaction depends on these rows, so passes and this one don't wait for each other.
@@ -75,7 +75,7 @@ export function createDatabaseStore(database: Database): ReleaseStore {
         ),
       );
       if (count > 0) return next;
-      const message = `${PLACE}: another node has written ${key} meanwhile. It is read again.`;
+      const message = `${PLACE}: another node has changed ${key} in the meantime. Pharos reads it again.`;
       throw new StatusError({ code: 'TARGET_BUSY', message });
     },
     remove: (key) => remove([key]),

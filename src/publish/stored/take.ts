@@ -85,8 +85,9 @@ export function createTaker(deps: TakeDeps): Taker {
 
   async function object(digest: string): Promise<Buffer> {
     const bytes = await store.get(objectKey(digest));
-    if (bytes === null) throw new Error(`${store.place} lacks the object ${digest}`);
-    if (digestOf(bytes) !== digest) throw new Error(`the object ${digest} in ${store.place} is not what it is called`);
+    if (bytes === null) throw new Error(`${store.place} is missing the object ${digest}`);
+    if (digestOf(bytes) !== digest)
+      throw new Error(`the object ${digest} in ${store.place} is damaged: it does not match its name`);
     return bytes;
   }
 
@@ -112,7 +113,7 @@ export function createTaker(deps: TakeDeps): Taker {
     const manifest = parseManifest(await object(pointer.manifest));
     const isNamed = manifest?.slug === slug && manifest.number === pointer.number && manifest.access === pointer.access;
     if (!isNamed || !hasOwnPlaces(manifest))
-      throw new Error(`the release ${pointer.number} of ${slug} is not what the index names`);
+      throw new Error(`release ${pointer.number} of ${slug} does not match the index`);
     const data = await object(manifest.dataSha256);
     const modes = modesOf(manifest.access === 'public');
     makePageFolders(place, slug, modes);
@@ -187,10 +188,10 @@ export function createTaker(deps: TakeDeps): Taker {
       return;
     const isCompressed = isStoredCompressed(record);
     const stored = await store.get(fileKey(record));
-    if (stored === null) throw new Error(`${store.place} lacks ${path} of ${manifest.slug}`);
+    if (stored === null) throw new Error(`${store.place} is missing ${path} of ${manifest.slug}`);
     const body = isCompressed ? await unpack(stored, { maxOutputLength: Math.max(1, record.bytes) }) : stored;
     if (digestOf(body) !== record.sha256)
-      throw new Error(`${path} of ${manifest.slug} in ${store.place} is not what its release names`);
+      throw new Error(`${path} of ${manifest.slug} in ${store.place} does not match its release`);
     if (isCompressed) writeWhole(`${target}.br`, stored, modes.file);
     writeWhole(target, body, modes.file);
   }
@@ -216,7 +217,8 @@ export function createTaker(deps: TakeDeps): Taker {
     const found = await store.getIfOther(INDEX_KEY, version);
     if (found !== null) {
       const next = found.bytes === null ? null : parseIndex(found.bytes);
-      if (next === null) throw new Error(`${store.place} holds no releases yet, or those of another version of Pharos`);
+      if (next === null)
+        throw new Error(`${store.place} has no releases yet, or only those of another version of Pharos`);
       const isNewSite = next.site !== null && next.site !== site;
       await deps.onIndex?.(next, isNewSite && next.site !== null ? await object(next.site) : null);
       [index, version, site] = [next, found.version, next.site];

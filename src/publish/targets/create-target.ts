@@ -164,7 +164,7 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
   const isChanged = new Set(changed.map(({ slug }) => slug));
   for (const { slug } of site.pages) if (!isChanged.has(slug)) tally.filesKept += memory.pages.get(slug)?.files ?? 0;
   for (const slug of site.unreadable)
-    tally.warnings.push(`${slug} is unreadable on this machine; its files on the target stay.`);
+    tally.warnings.push(`${slug} is unreadable on this machine; its files on the target stay as they are.`);
   if (leaving.length === 0 && changed.length === 0) return;
   const known = new Set([...memory.pages].filter(([, { isWhole }]) => isWhole).map(([slug]) => slug));
   const emptied: string[] = [];

@@ -48,7 +48,7 @@ export function createFolderStore(folder: string): TargetStore {
     has: (path) => existsSync(inFolder(path)),
     probe: async () => {
       await failing(async () => {
-        await writeWhole(inFolder(PROBE), Buffer.from('Pharos was here.\n'));
+        await writeWhole(inFolder(PROBE), Buffer.from('Written by Pharos to check that it can write here.\n'));
         await remove(PROBE);
       });
     },

@@ -95,7 +95,7 @@ export function createS3Store(options: S3StoreOptions, deps: S3Deps): TargetStor
           method: 'PUT',
           key: `${prefix}${PROBE}`,
           headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
-          body: Buffer.from('Pharos was here.\n'),
+          body: Buffer.from('Written by Pharos to check that it can write here.\n'),
         });
         await remove(PROBE);
       } catch (error) {

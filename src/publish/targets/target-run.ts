@@ -41,7 +41,7 @@ export interface TargetRun {
 /** Thrown to restart the update. */
 export class InterruptedError extends Error {
   constructor() {
-    super('a page is to be taken out first');
+    super('a page must be removed first');
     this.name = 'InterruptedError';
   }
 }
@@ -49,7 +49,7 @@ export class InterruptedError extends Error {
 /** Thrown when the update was restarted too often, so that the rest is left to the next one. */
 export class RestlessError extends Error {
   constructor(times: number) {
-    super(`Stopped part-way: it began anew ${times} times because pages closed. The next run continues.`);
+    super(`Stopped part-way after starting over ${times} times, because pages became private. The next run continues.`);
     this.name = 'RestlessError';
   }
 }

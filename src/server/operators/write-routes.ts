@@ -62,7 +62,7 @@ const DONE: Readonly<Record<string, string>> = {
   removed: 'Deleted.',
 };
 const TOLD =
-  'Feeds, calendars, JSON and badges change at once. Subscribers and notification channels are notified if the page has any.';
+  'Feeds, calendars, JSON and badges change immediately. Subscribers and notification channels, if the page has any, are notified.';
 
 /** What a form is about. */
 interface Subject {

@@ -115,7 +115,7 @@ export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS):
 export function superseded({ name }: Lease): StatusError {
   return new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `Another process has taken over ${name} meanwhile. Nothing of this one was kept.`,
+    message: `Another process has taken over ${name}. The changes of this one were discarded.`,
     context: { superseded: true },
   });
 }

@@ -112,8 +112,7 @@ function open(file: string, files: Files): Opened {
   const connection = new DatabaseSync(place, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
     const version = versionOf(connection);
-    if (migrationsAfter(version).length > 0)
-      throw version === 0 ? new Error('there is nothing in it yet') : outdated(version);
+    if (migrationsAfter(version).length > 0) throw version === 0 ? new Error('it is empty') : outdated(version);
     return { connection, statements: new Map(), files };
   } catch (error) {
     connection.close();
@@ -128,7 +127,7 @@ function statementOf({ connection, statements }: Opened, sql: string): Statement
 function unreadable(file: string, cause: unknown): StatusError {
   return new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `${file} cannot be read, and its folder cannot be written: ${messageOf(cause)}.`,
+    message: `Can’t read ${file} while its folder is read-only: ${messageOf(cause)}.`,
     cause,
   });
 }
@@ -136,6 +135,6 @@ function unreadable(file: string, cause: unknown): StatusError {
 function unwritable(file: string): StatusError {
   return new StatusError({
     code: 'STORE_UNAVAILABLE',
-    message: `The folder of ${file} cannot be written, so nothing can be stored from here.`,
+    message: `The folder of ${file} is read-only, so nothing can be stored from here.`,
   });
 }

@@ -81,9 +81,14 @@ export function makeSqlite(file: string, version: number): Database {
 /**
  * Copies a database file of any version consistently, even while others write. Only the owner can read the copy.
  *
+ * @param onProgress called with pages of the database: how many are copied, and how many there are
  * @throws STORE_UNAVAILABLE, STORE_CORRUPT with no file left behind
  */
-export async function copySqlite(file: string, target: string): Promise<void> {
+export async function copySqlite(
+  file: string,
+  target: string,
+  onProgress?: (done: number, total: number) => void,
+): Promise<void> {
   try {
     closeSync(openSync(target, 'wx', OWN_MODE));
   } catch (error) {
@@ -95,7 +100,9 @@ export async function copySqlite(file: string, target: string): Promise<void> {
   }
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
-    await backup(connection, target);
+    await backup(connection, target, {
+      progress: ({ totalPages, remainingPages }) => onProgress?.(totalPages - remainingPages, totalPages),
+    });
   } catch (error) {
     rmSync(target, { force: true });
     throw unreadable(file, error);
@@ -108,7 +115,7 @@ export async function copySqlite(file: string, target: string): Promise<void> {
 export function openSqliteReader(file: string): Database {
   const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   const { all, lists, time, listen, close } = createDatabase(reading, reading);
-  const refuse = () => Promise.reject(new Error('this connection only reads'));
+  const refuse = () => Promise.reject(new Error('this connection is read-only'));
   return { all, lists, time, listen, transaction: refuse, backup: refuse, truncateLog: refuse, close };
 }
 

@@ -56,7 +56,7 @@ function readText(bytes: Buffer, isEndKnown: boolean, place: string): string {
 
 function readJson(bytes: Buffer, isEndKnown: boolean, place: string): unknown {
   const parsed = parseJson(bytes);
-  if (!parsed.isValid) throw shapeError(place, `the answer ${parsed.reason}`);
+  if (!parsed.isValid) throw shapeError(place, `the response ${parsed.reason}`);
   // A number that was cut off is still a number; a list or an object is not.
   const closesItself = typeof parsed.value === 'object' && parsed.value !== null;
   if (!closesItself && !isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');

@@ -21,7 +21,7 @@ export function redirectTarget(
   const target = typeof location === 'string' ? URL.parse(location, url) : null;
   const fault =
     question.method !== 'GET'
-      ? `a ${question.method} is not sent on`
+      ? `a ${question.method} request is not redirected`
       : target === null
         ? 'without a target address'
         : target.origin !== url.origin || target.username !== ''

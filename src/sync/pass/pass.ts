@@ -52,7 +52,7 @@ const OPEN_REASONS: Readonly<Record<'failing' | 'refused' | 'waiting', string>> 
 };
 
 const OVERLAP: Outcome = { kind: 'skipped', cause: 'overlap', reason: 'another pass is already running' };
-const ELSEWHERE: Outcome = { kind: 'skipped', cause: 'elsewhere', reason: 'another node asks it' };
+const ELSEWHERE: Outcome = { kind: 'skipped', cause: 'elsewhere', reason: 'another node queries it' };
 
 const TOO_SOON_REASON =
   'its schedule runs more often than its rate limit allows. Set a longer schedule, or higher limits if the upstream has them';

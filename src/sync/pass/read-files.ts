@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { fileReason, isStatusError, StatusError } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { HTTP_LIMITS, type HttpAnswer } from '../http/http.ts';
 import type { HttpQuestion } from '../http/http-question.ts';
@@ -27,17 +27,18 @@ export function isFileQuestion(question: HttpQuestion): boolean {
  * @throws UPSTREAM_REFUSED when it is not there or may not be read, UPSTREAM_SHAPE when it is too large or unreadable
  */
 export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Promise<HttpAnswer> {
+  let path = question.url;
   try {
-    const path = fileURLToPath(question.url);
+    path = fileURLToPath(question.url);
     const payload = question.reads === 'folder' ? await readFolder(path) : await readOne(path, question.reads);
     return { status: 200, payload, at: now, clockSkewMs: null, remaining: null };
   } catch (error) {
     if (isStatusError(error)) throw error;
     const words =
-      (error as { code?: unknown }).code === 'ENOTDIR' ? 'expected a folder, found a file' : messageOf(error);
+      (error as { code?: unknown }).code === 'ENOTDIR' ? 'expected a folder, found a file' : fileReason(error);
     throw new StatusError({
       code: 'UPSTREAM_REFUSED',
-      message: `Can’t read ${question.url}: ${words}. Check that it exists and that Pharos has access.`,
+      message: `Can’t read ${path}: ${words}. Check that it exists and that Pharos has access.`,
       cause: error,
     });
   }

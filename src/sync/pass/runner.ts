@@ -158,7 +158,7 @@ async function validate(question: Question<unknown>, answer: HttpAnswer): Promis
     // Some schemas load their parser first (HCL).
     result = await question.schema.safeParseAsync(answer.payload, { error: issueWords() });
   } catch (error) {
-    throw shapeError(place, `the answer could not be checked (${messageOf(error).slice(0, 200)})`);
+    throw shapeError(place, `the response could not be checked (${messageOf(error).slice(0, 200)})`);
   }
   if (result.success) return result.data;
   const [{ path, message }] = faultsOf(result.error);

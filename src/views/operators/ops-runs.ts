@@ -62,7 +62,7 @@ function runRow(
           ? lengthWords(endedAt - startedAt, format)
           : `${format.duration(Math.max(0, now - startedAt))} so far`,
     state: isOver ? (hasFailed ? 'degraded' : 'operational') : 'maintenance',
-    outcome: startedAt === null ? 'queued' : isOver ? outcome : 'under way',
+    outcome: startedAt === null ? 'queued' : isOver ? outcome : 'in progress',
     times: group.length === 1 || firstAt === null ? null : `${group.length} times since ${moment(firstAt).text}`,
   };
 }

@@ -113,7 +113,7 @@ export function opsView(
     })),
     notices: facts.notices.map(({ channel, queued, sent, rejected, parked, lastError }) => ({
       id: channel,
-      counts: `${format.number(queued)} waiting, ${format.number(sent)} sent, ${format.number(rejected)} rejected, ${format.number(parked)} given up`,
+      counts: `${format.number(queued)} waiting, ${format.number(sent)} sent, ${format.number(rejected)} rejected, ${format.number(parked)} undeliverable`,
       error: lastError,
     })),
     subscribers: facts.subscribers.map(({ page, active, paused, pending }) => ({
@@ -126,7 +126,7 @@ export function opsView(
       who: actor,
       what: subject === null ? action : `${action} ${subject}`,
       from: client ?? 'this machine',
-      outcome: outcome ?? 'under way',
+      outcome: outcome ?? 'in progress',
     })),
     signIns: facts.signIns.map(({ page, signedIn, refused, limited }) => ({
       page: page === '' ? 'no such page' : page,
@@ -146,7 +146,7 @@ function attentionOf(facts: OpsFacts): string[] {
   const stale = facts.upstreams.filter((upstream) => upstream.isStale);
   const unpublished = facts.pages.filter((page) => page.release === null);
   return [
-    ...facts.problems.map(({ slug, message }) => `Page ${slug}: ${message}.`),
+    ...facts.problems.map(({ slug, message }) => `Page ${slug}: ${message.replace(/\.$/, '')}.`),
     ...(facts.unpublishedTotal > NAMED_MAX
       ? [`${facts.unpublishedTotal} pages are not published yet.`]
       : unpublished.map(({ slug }) => `Page ${slug} is not published yet.`)),
@@ -164,13 +164,16 @@ function attentionOf(facts: OpsFacts): string[] {
       .map(({ id }) => `Upstream ${id} is in back-off (circuit open).`),
     ...facts.exports
       .filter(({ rejected, parked, lastError }) => rejected > 0 || parked > 0 || lastError !== null)
-      .map(({ id }) => `Export ${id} has rejected events.`),
+      .map(
+        ({ id, rejected, parked, lastError }) =>
+          `Export ${id}: ${rejected} rejected, ${parked} parked.${lastError === null ? '' : ` Last error: ${lastError}`}`,
+      ),
     ...facts.notices
       .filter(({ parked }) => parked > 0)
-      .map(({ channel }) => `Messages by ${channel} could not be delivered for five days and were given up.`),
+      .map(({ channel }) => `Messages via ${channel} could not be delivered for five days and will not be sent.`),
     ...facts.notices
       .filter(({ queued, lastError }) => queued > 0 && lastError !== null)
-      .map(({ channel, lastError }) => `Messages by ${channel} are waiting: ${lastError}`),
+      .map(({ channel, lastError }) => `Messages via ${channel} are waiting: ${lastError}`),
     ...facts.targets.map(({ place, message }) => `Output ${place} is not up to date: ${message}`),
     ...(facts.mail.isNeeded && !facts.mail.isConfigured
       ? ['A page uses email sign-in, but access.smtp and access.from are not configured.']

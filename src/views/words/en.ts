@@ -236,14 +236,14 @@ export const en = {
   loginRefused: 'This request came from another site. Try again here.',
   loginUnavailable: 'Sign-in is temporarily unavailable. Try again in a few minutes.',
   logout: 'Sign out',
-  logoutBody: 'You will be signed out of every private page on this site in this browser.',
+  logoutBody: 'You’ll be signed out of every private page on this site in this browser.',
   mailSubject: 'Sign in to {title}',
   mailAsked: 'Someone asked to sign in to the {title} status page with this address.',
   mailLink: 'To sign in, open this link in the browser you requested it from:',
   mailCode: 'Or enter this code there: {code}',
   mailOnce:
     'The link and the code work once and expire after {minutes} minutes. If this wasn’t you, you can ignore this email.',
-  sealWorking: 'Decrypting …',
+  sealWorking: 'Decrypting…',
   sealNoScript: 'This page is encrypted. Turn on JavaScript to decrypt it with the password.',
   sealNoCrypto: 'This browser can’t decrypt the page here. Open it over HTTPS, or as a local file.',
 

@@ -52,7 +52,7 @@ export async function startNode(name: string, config: Config, isPublishing: bool
   let updates = 0;
   const log = {
     info: (_facts: unknown, message?: string) => {
-      if (message === 'closed' && config.output.folder !== undefined) updatesDue = updates + 1;
+      if (message === 'pages made private or removed' && config.output.folder !== undefined) updatesDue = updates + 1;
     },
     warn: () => undefined,
     error: (...told: unknown[]) => void errors.push(told.map(String).join(' ')),

@@ -31,7 +31,7 @@ describe('whether a node can serve visitors', () => {
     expect(unreadiness({ ...facts, state: null })).toEqual(['the database has not been read yet']);
     const monthOld = { ...facts, state: stateAt(past(-30 * 24 * 60 * MINUTE_MS)) };
     expect(unreadiness(monthOld)).toEqual([]);
-    expect(unreadiness({ ...facts, isStopping: true })).toEqual(['it is stopping']);
+    expect(unreadiness({ ...facts, isStopping: true })).toEqual(['the server is stopping']);
   });
 });
 

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { COMPLETION_VALUES } from '../../../src/cli/completion-values.ts';
 import { GROUPS, programOf } from '../../../src/cli/main.ts';
 import { completionScript, SHELLS } from '../../../src/cli/terminal/completion.ts';
+import { temporaryFolder } from '../../helpers/pharos.ts';
 
 const program = programOf(() => undefined);
 
@@ -35,7 +38,21 @@ describe('completion', () => {
     expect(offered(['pharos', 'incident', 'new', '--body', ''])).toEqual([]);
   });
 
+  it('offers files where an argument is one, also with spaces, and leaves the names of commands alone', () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder.path, 'two words.csv'), '');
+    mkdirSync(join(folder.path, 'posts'));
+    const before = `cd '${folder.path}';`;
+    expect(offered(['pharos', 'subscribers', 'import', 'two'], before)).toEqual(['two words.csv']);
+    expect(offered(['pharos', 'import', 'cstate', 'po'], before)).toEqual(['posts']);
+    expect(offered(['pharos', 'pos'], before)).toEqual(['posts']);
+    folder.remove();
+  });
+
   it('offers the values that an option or an argument takes', () => {
+    expect(offered(['pharos', 'start', '--role', ''])).toEqual(['all', 'sync', 'web']);
+    expect(offered(['pharos', 'start', '--role', '=', 's'])).toEqual(['sync']);
+    expect(offered(['pharos', 'start', '--role', '='])).toEqual(['all', 'sync', 'web']);
     expect(offered(['pharos', 'incident', 'new', '--impact', 'm'])).toEqual(['minor', 'major']);
     expect(offered(['pharos', 'incident', 'new', '--status', 'res'])).toEqual([]);
     expect(offered(['pharos', 'incident', 'update', '--status', 'res'])).toEqual(['resolved']);
@@ -49,6 +66,20 @@ describe('completion', () => {
     expect(offered(['pharos', 'rollback', 'pa'], names)).toEqual(['pages-1']);
     expect(offered(['pharos', 'badges', 'token', 'pa'], names)).toEqual(['pages-1']);
     expect(offered(['pharos', 'init', '--kind', 'ki'], names)).toEqual(['kinds-1']);
+    expect(offered(['pharos', 'notify', 'test', 'ch'], names)).toEqual(['channels-1']);
+  });
+
+  it('asks for names with the line so far, which may name a configuration', () => {
+    const line = 'pharos() { printf "%s_" "$@"; };';
+    expect(offered(['pharos', 'sync', '-c', 'a.yaml', '-u', ''], line)).toEqual([
+      'complete_upstreams_--_pharos_sync_-c_a.yaml_-u__',
+    ]);
+  });
+
+  it('does not take a command of the same name below another for this one, in fish', () => {
+    const lines = completionScript(program, 'fish').split('\n');
+    const cstate = lines.find((text) => text.includes('-a cstate '));
+    expect(cstate).toContain('not __fish_seen_subcommand_from subscribers ');
   });
 
   it('has values only for what there is, and knows the value of every option that names one', () => {

@@ -16,7 +16,7 @@ describe('what the doctor says of security.txt', () => {
   it('is whether it is still believed', () => {
     const until = (expires: string) =>
       securityFinding(`, security: { contact: ["mailto:security@example.com"], expires: ${expires} }`);
-    expect(until('2027-06-30')).toMatchObject({ result: 'ok', message: 'good until 2027-06-30' });
+    expect(until('2027-06-30')).toMatchObject({ result: 'ok', message: 'valid until 2027-06-30' });
     expect(until('2026-11-22')).toMatchObject({ result: 'warning', message: 'expired on 2026-11-22' });
     expect(until('"2026-11-22T00:00:01+00:00"')).toMatchObject({ result: 'ok' });
     expect(securityFinding('')).toBeUndefined();

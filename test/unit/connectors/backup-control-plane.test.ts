@@ -261,7 +261,7 @@ describe('connection tests', () => {
     [{ ok: true }, 'operational', []],
     [{ ok: false }, 'major_outage', []],
     [new Reply(422, { message: 'no' }), 'operational', ['it is not of type cpanel or has no credentials stored']],
-    [{ ok: 'perhaps' }, 'operational', ['unreadable answer']],
+    [{ ok: 'perhaps' }, 'operational', ['unreadable response']],
     [failure('UPSTREAM_FAILED', 'status 500'), 'operational', ['status 500']],
     ['skipped', 'operational', []],
   ])('%j makes the source %s', async (answer, state, messages) => {
@@ -282,7 +282,7 @@ describe('the probe', () => {
     const respond = service({ sources: { acme: [source('1'), source('2')] }, targets: [{ id: 't' }] });
     const { result, questions } = await drive(backupControlPlane.probe(options, contextOf()), respond);
     expect(result).toEqual({
-      summary: 'acme (viewer): 2 sources, 1 storage targets',
+      summary: 'acme (viewer): 2 sources, 1 storage target',
       warnings: ['tenants.x: not ACTIVE, or this user does not belong to it'],
       monitorsTotal: 2,
     });

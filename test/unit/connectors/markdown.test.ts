@@ -62,7 +62,10 @@ describe('what is wrong with a post is told with its file and field', () => {
     [post(`${WINDOW}\nrepeat: FREQ=SECONDLY`), [badRepeat('FREQ=SECONDLY')]],
     [post(`${WINDOW}\nrepeat: FREQ=WEEKLY;INTERVAL=0`), [badRepeat('FREQ=WEEKLY;INTERVAL=0')]],
     [post(`${WINDOW}\nrepeat: FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30`), [badRepeat('FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30')]],
-    [post(`${WINDOW}\nrepeat: FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30`), ['a.md: repeat: is a rule without any window']],
+    [
+      post(`${WINDOW}\nrepeat: FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30`),
+      ['a.md: repeat: never occurs after starts; check the rule'],
+    ],
     [
       post(`${WINDOW}\ntimezone: Mars/Olympus`),
       ['a.md: timezone: expected an IANA time zone such as Europe/Berlin; got "Mars/Olympus"'],

@@ -163,7 +163,7 @@ describe('a graph of modules', () => {
       'a.ts': "import './b.ts';",
       'b.ts': 'export const load = (name: string) => import(name);',
     });
-    expect(() => versionOf(root)).toThrow('b.ts imports cannot be known before it runs');
+    expect(() => versionOf(root)).toThrow('b.ts can’t be determined without running it');
     expect(() => readModules(root).versionOf(import.meta.url)).toThrow('is not among the modules that were read');
   });
 });

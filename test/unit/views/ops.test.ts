@@ -34,7 +34,7 @@ describe('the operators’ page in words', () => {
     });
     expect(runs.map(({ id, outcome, times, state }) => [id, outcome, times, state])).toEqual([
       ['run-0', 'queued', null, 'maintenance'],
-      ['run-1', 'under way', null, 'maintenance'],
+      ['run-1', 'in progress', null, 'maintenance'],
       ['run-2', 'no change', '3 times since 09:26:00', 'operational'],
       ['run-5', 'svc failed (UPSTREAM_FAILED)', '2 times since 09:24:00', 'degraded'],
       ['run-7', 'no change', null, 'operational'],

@@ -21,7 +21,7 @@ export async function importStatuspage(places: readonly string[], options: Impor
   const read = await Promise.all(
     places.map(async (place) =>
       isAddress(place)
-        ? askingAt(place, readStatuspage)
+        ? askingAt(place, options, readStatuspage)
         : { documents: [{ name: nameOf(place), value: jsonOf(place) }], notes: [] },
     ),
   );
@@ -62,7 +62,7 @@ export async function importUpptime(folder: string, options: ImportOptions): Pro
     );
   const issues =
     options.issues === undefined
-      ? await askingAt(config?.['status-website']?.apiBaseUrl ?? GITHUB_API, (ask) =>
+      ? await askingAt(config?.['status-website']?.apiBaseUrl ?? GITHUB_API, options, (ask) =>
           readIssues(ask, { owner: owner ?? '', repo: repo ?? '' }),
         )
       : issuesFromFile(jsonOf(options.issues));
@@ -81,15 +81,15 @@ export async function importUptimeKuma(place: string, options: ImportOptions): P
   }
 }
 
-function kumaAt(place: string, { statusPage }: ImportOptions): ReturnType<typeof kumaFromApi> {
+function kumaAt(place: string, options: ImportOptions): ReturnType<typeof kumaFromApi> {
   const [, base = place, inPath] = /^(.*?)\/status\/([^/?#]+)\/?$/.exec(place) ?? [];
-  const slug = statusPage ?? inPath;
+  const slug = options.statusPage ?? inPath;
   if (slug === undefined)
     throw new UsageError(
       `${place} is not the address of a status page. Pass one such as ${base.replace(/\/$/, '')}/status/default.`,
     );
   const url = base.replace(/\/+$/, '');
-  return askingAt(url, (ask) => kumaFromApi(ask, { url, slug }));
+  return askingAt(url, options, (ask) => kumaFromApi(ask, { url, slug }));
 }
 
 function kumaIn(place: string, { statusPage }: ImportOptions): ReturnType<typeof kumaFromDatabase> {
@@ -104,12 +104,12 @@ function kumaIn(place: string, { statusPage }: ImportOptions): ReturnType<typeof
 export async function importGatus(places: readonly string[], options: ImportOptions): Promise<number> {
   const context = contextOf(options);
   const parts: GatusPart[] = [];
-  for (const place of places) parts.push(await gatusPart(place));
+  for (const place of places) parts.push(await gatusPart(place, options));
   return writeImport(gatusSite(parts, context), context, options);
 }
 
-async function gatusPart(place: string): Promise<GatusPart> {
-  if (isAddress(place)) return askingAt(place, (ask) => gatusFromApi(ask, place.replace(/\/+$/, '')));
+async function gatusPart(place: string, options: ImportOptions): Promise<GatusPart> {
+  if (isAddress(place)) return askingAt(place, options, (ask) => gatusFromApi(ask, place.replace(/\/+$/, '')));
   if (isDatabase(place)) return databaseAt(place, 'Gatus', (select) => gatusFromDatabase(select, nameOf(place)));
   return gatusConfig(nameOf(place), yamlOf(place));
 }

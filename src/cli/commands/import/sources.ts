@@ -5,7 +5,7 @@ import { basename, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { now } from '../../../app/compose.ts';
-import { isStatusError, messageOf } from '../../../errors.ts';
+import { fileReason, isStatusError, messageOf } from '../../../errors.ts';
 import type { Ask, Select, SourceFile } from '../../../imports/source.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time.ts';
 import { proxySettings } from '../../../network/proxy.ts';
@@ -13,6 +13,7 @@ import { openSqliteReader } from '../../../store/sqlite/sqlite.ts';
 import { createHttp } from '../../../sync/http/http.ts';
 import { parseJson } from '../../../sync/http/json.ts';
 import { UsageError } from '../../terminal/exit.ts';
+import { createProgress } from '../../terminal/progress.ts';
 
 /** Importing is in no hurry, and whoever is asked has others to serve. */
 const PAUSE_MS = 100;
@@ -25,24 +26,31 @@ export function isAddress(place: string): boolean {
   return /^https?:\/\//i.test(place);
 }
 
-/** What may be asked below an address; `with` closes the connections afterwards. */
-export async function askingAt<T>(place: string, use: (ask: Ask) => Promise<T>): Promise<T> {
+/** What may be asked below an address: tells a terminal of each request, and closes the connections afterwards. */
+export async function askingAt<T>(
+  place: string,
+  { json }: { readonly json?: boolean },
+  use: (ask: Ask) => Promise<T>,
+): Promise<T> {
   const url = URL.parse(place);
   if (url === null || url.username !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError(`${place} is not a valid address. Pass it without user name, query or fragment.`);
   const base = url.href.replace(/\/+$/, '');
   const http = createHttp({ proxy: proxySettings(process.env) });
-  let isFirst = true;
+  const progress = createProgress(json ?? false);
+  let requests = 0;
   const ask: Ask = async (path) => {
     for (let tries = 1; ; tries += 1) {
-      if (!isFirst) await wait(PAUSE_MS);
-      isFirst = false;
+      if (requests > 0) await wait(PAUSE_MS);
+      requests += 1;
+      progress.doing(`request ${requests} to ${url.host}`);
       try {
         const { payload } = await http.request({ method: 'GET', url: base + path, headers: {} }, { now });
         return payload;
       } catch (error) {
         const delay = delayAfter(error, tries);
         if (delay === null) throw error;
+        progress.did(`${messageOf(error)} Trying again in ${Math.ceil(delay / SECOND_MS)} s.`);
         await wait(delay);
       }
     }
@@ -50,6 +58,7 @@ export async function askingAt<T>(place: string, use: (ask: Ask) => Promise<T>):
   try {
     return await use(ask);
   } finally {
+    progress.end();
     await http.close();
   }
 }
@@ -70,7 +79,7 @@ function bytesOf(place: string): Buffer {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
-      `Can’t read ${place}: ${messageOf(error)}. Pass an existing file, or an address that starts with https://.`,
+      `Can’t read ${place}: ${fileReason(error)}. Pass an existing file, or an address that starts with https://.`,
     );
   }
 }
@@ -94,7 +103,7 @@ export function filesIn(folder: string, isWanted: (path: string) => boolean): So
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
-      `Can’t read ${folder}: ${messageOf(error)}. Pass the folder of the repository, as \`git clone\` made it.`,
+      `Can’t read ${folder}: ${fileReason(error)}. Pass the folder of the repository, as \`git clone\` made it.`,
     );
   }
 }
@@ -128,7 +137,7 @@ export function isDatabase(place: string): boolean {
     }
   } catch (error) {
     throw new UsageError(
-      `Can’t read ${place}: ${messageOf(error)}. Pass an existing file, or an address that starts with https://.`,
+      `Can’t read ${place}: ${fileReason(error)}. Pass an existing file, or an address that starts with https://.`,
     );
   }
 }

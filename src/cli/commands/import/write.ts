@@ -7,9 +7,11 @@ import { now } from '../../../app/compose.ts';
 import { importFiles } from '../../../imports/files.ts';
 import { quoted, slugOf } from '../../../imports/names.ts';
 import type { ImportContext, ImportedSite, ImportNote } from '../../../imports/site.ts';
+import { counted } from '../../../schema/counted.ts';
 import { check } from '../../../schema/issue-words.ts';
 import { IdSchema, SlugSchema, TimezoneSchema } from '../../../schema/scalars.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
+import { paragraph } from '../../terminal/table.ts';
 import { print } from '../common.ts';
 
 export interface ImportOptions {
@@ -63,7 +65,12 @@ export function writeImport(site: ImportedSite, context: ImportContext, options:
   print(
     options.json === true,
     { ok: true, posts, page, notes: files.notes },
-    [...told([...posts, page]), ...files.notes.map(noteLine), '', ...summary(posts, page)].join('\n'),
+    [
+      ...told([...posts, page]),
+      ...files.notes.map((note) => paragraph(noteLine(note), '  ')),
+      '',
+      ...summary(posts, page),
+    ].join('\n'),
   );
   return isWhole || posts.length > 0 ? EXIT_DONE : EXIT_FAILED;
 }
@@ -108,7 +115,7 @@ function summary(posts: readonly Written[], page: Written): string[] {
     ...(count('kept') === 0 ? [] : [`${count('kept')} left unchanged`]),
   ];
   return [
-    `${posts.length} posts: ${counts.join(', ')}.`,
+    `${counted(posts.length, 'posts')}: ${counts.join(', ')}.`,
     `Next: copy the contents of ${basename(page.file)} into pharos.yaml, then run \`pharos check\`.`,
   ];
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { systemRandom } from '../../../access/digest.ts';
 import { now, type Pharos } from '../../../app/compose.ts';
-import { messageOf } from '../../../errors.ts';
+import { fileReason } from '../../../errors.ts';
 import { parseEmailAddress } from '../../../mail/email-address.ts';
 import { toIso } from '../../../model/time.ts';
 import { createAddressSeal } from '../../../notify/address-seal.ts';
@@ -18,10 +18,10 @@ import {
   subscriberCsv,
 } from '../../../notify/subscriber-list.ts';
 import type { ResolvedPage } from '../../../publish/definitions/definitions.ts';
-import { didYouMean } from '../../../schema/nearest.ts';
+import { counted } from '../../../schema/counted.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
-import { openQuietly, openToRead, print, requireConfig } from '../common.ts';
+import { openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
 
 export interface SubscriberOptions {
   readonly config?: string;
@@ -76,9 +76,7 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
   const { ids, unknown } = componentIds(page, options.component ?? []);
   if (unknown.length > 0) {
     const known = page.definition.components.map(({ id }) => id);
-    throw new UsageError(
-      `The page ${options.page} has no component ${unknown.join(', ')}.${didYouMean(unknown[0] ?? '', known)} Use one of: ${known.join(', ')}.`,
-    );
+    throw unknownName(`component of ${options.page}`, unknown[0] ?? '', known);
   }
   const isConfirmed = options.confirmed === true;
   const one = { slug: options.page, email, components: ids, gate: gateOf(pharos, options.page), isConfirmed };
@@ -91,7 +89,7 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
       ? 'This address is already subscribed, or has been sent a confirmation link.'
       : isConfirmed
         ? 'Subscribed.'
-        : 'Added. The server sends a confirmation link; nothing else is sent until it is used.',
+        : 'Added. The server sends a confirmation link, and nothing else until it is used.',
   );
   return EXIT_DONE;
 }
@@ -104,7 +102,7 @@ export async function subscribersRemove(typed: string, options: SubscriberOption
   print(
     options.json === true,
     { removed },
-    removed === 0 ? 'This address is not subscribed.' : `Deleted (${removed === 1 ? 'one page' : `${removed} pages`}).`,
+    removed === 0 ? 'This address is not subscribed.' : `Unsubscribed from ${counted(removed, 'pages')} and deleted.`,
   );
   return removed === 0 ? EXIT_FAILED : EXIT_DONE;
 }
@@ -128,7 +126,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   noteChange(pharos, 'subscriber-import', options.page, added);
   const known = brought.length - added;
   const text = [
-    `${added} added${isConfirmed ? '' : ', each of which gets a confirmation link by email'}; ${known} already existed.`,
+    `${added} added${isConfirmed ? '' : ' and sent a confirmation link'}; ${known} already existed.`,
     ...told.map((problem) => `skipped or changed: ${problem}`),
   ].join('\n');
   print(options.json === true, { page: options.page, added, known, confirmed: isConfirmed, problems: told }, text);
@@ -141,12 +139,9 @@ function depsOf(pharos: Pharos): ListDeps {
 }
 
 async function pageOf(pharos: Pharos, slug: string): Promise<ResolvedPage> {
-  const { resolved } = await pharos.refreshPages(now());
-  const page = resolved.pages.find(({ definition }) => definition.slug === slug);
-  if (page === undefined)
-    throw new UsageError(
-      `There is no page ${slug}. The pages are: ${resolved.pages.map(({ definition }) => definition.slug).join(', ')}.`,
-    );
+  const state = await pharos.refreshPages(now());
+  const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
+  if (page === undefined) throw unknownName('page', slug, slugsOf(state));
   if (!page.settings.subscriptions)
     throw new UsageError(`Subscriptions are off for the page ${slug}. Set subscriptions: true in the configuration.`);
   return page;
@@ -176,7 +171,7 @@ function readList(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`);
+    throw new UsageError(`Can’t read ${file}: ${fileReason(error)}.`);
   }
 }
 

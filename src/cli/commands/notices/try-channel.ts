@@ -6,10 +6,10 @@ import { proxySettings } from '../../../network/proxy.ts';
 import type { Delivery } from '../../../notify/channels/channel.ts';
 import { createDeliverer } from '../../../notify/deliver.ts';
 import type { Notice, NoticeEvent } from '../../../notify/notice.ts';
-import { didYouMean } from '../../../schema/nearest.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { paint, plain } from '../../terminal/paint.ts';
-import { openQuietly, print, requireConfig } from '../common.ts';
+import { createProgress } from '../../terminal/progress.ts';
+import { openQuietly, print, requireConfig, unknownName } from '../common.ts';
 
 export interface NotifyTestOptions {
   readonly config?: string;
@@ -27,7 +27,9 @@ export async function notifyTest(id: string, options: NotifyTestOptions): Promis
   const channel = channels.find((candidate) => candidate.id === id);
   if (channel === undefined) return refuse(id, channels, { off, isJson: options.json === true });
   const deliverer = createDeliverer({ sendMail: pharos.sendMail, now, proxy: proxySettings(process.env) });
+  const progress = createProgress(options.json ?? false);
   try {
+    progress.doing(`sending a test message to ${id}`);
     const events: readonly NoticeEvent[] = ON_CALL.has(channel.kind)
       ? ['incident_opened', 'incident_resolved']
       : ['incident_opened'];
@@ -37,6 +39,7 @@ export async function notifyTest(id: string, options: NotifyTestOptions): Promis
       delivery = await deliverer.deliver(channel, testNotice(event, { channel, url: config.site.url, at }));
       if (delivery.outcome !== 'delivered') break;
     }
+    progress.end();
     const isDone = delivery.outcome === 'delivered';
     const text = isDone
       ? `${paint('good', '✓')} ${id}: the ${channel.kind} channel accepted a test message.`
@@ -44,6 +47,7 @@ export async function notifyTest(id: string, options: NotifyTestOptions): Promis
     print(options.json === true, { ok: isDone, channel: id, kind: channel.kind, ...delivery }, text);
     return isDone ? EXIT_DONE : EXIT_FAILED;
   } finally {
+    progress.end();
     await deliverer.close();
   }
 }
@@ -60,9 +64,8 @@ function refuse(
   const known = off.find((candidate) => candidate.id === id);
   if (known === undefined) {
     const ids = [...channels, ...off].map((channel) => channel.id);
-    const list =
-      ids.length === 0 ? 'No channel is configured: see docs/notifications.md.' : `Channels: ${ids.join(', ')}.`;
-    throw new UsageError(`There is no channel ${id}.${didYouMean(id, ids)} ${list}`);
+    if (ids.length > 0) throw unknownName('channel', id, ids);
+    throw new UsageError(`There is no channel "${id}", because none is configured. See docs/notifications.md.`);
   }
   print(
     isJson,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { copySqlite } from '../../../store/sqlite/sqlite.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
+import { createProgress } from '../../terminal/progress.ts';
 import { requireConfig } from '../common.ts';
 
 export interface BackupOptions {
@@ -18,10 +19,20 @@ export async function backup(file: string, options: BackupOptions): Promise<numb
   }
   const target = resolve(file);
   if (existsSync(target))
-    throw new UsageError(`${target} already exists. Choose another file; backups never overwrite.`);
+    throw new UsageError(`${target} already exists. Choose another file; backups never overwrite one.`);
   const source = join(config.data, 'pharos.db');
-  if (!existsSync(source)) throw new UsageError(`No database at ${source} yet.`);
-  await copySqlite(source, target);
+  if (!existsSync(source))
+    throw new UsageError(
+      `There is no database at ${source} yet. It is created by the first \`pharos start\`, sync or build.`,
+    );
+  const progress = createProgress(false);
+  try {
+    await copySqlite(source, target, (done, total) =>
+      progress.doing(`copied ${Math.floor((100 * done) / Math.max(1, total))}%`),
+    );
+  } finally {
+    progress.end();
+  }
   process.stdout.write(`${target}\n`);
   return EXIT_DONE;
 }

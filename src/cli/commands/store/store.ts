@@ -7,6 +7,7 @@ import { isStatusError } from '../../../errors.ts';
 import { copyTables } from '../../../store/copy.ts';
 import { latestVersion, outdated } from '../../../store/migrations.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
+import { createProgress } from '../../terminal/progress.ts';
 import { table } from '../../terminal/table.ts';
 import { loadConfig, print, requireConfig } from '../common.ts';
 
@@ -21,17 +22,23 @@ export async function storeMigrate(options: StoreOptions): Promise<number> {
   const place = storePlace(config);
   const before = await versionBefore(place);
   let copy: string | null = null;
-  const database = await openStore(place, {
-    log: createLog({ isQuiet: true, secrets: config.secrets }),
-    now: now(),
-    isLasting: false,
-    onOlder: 'migrate',
-    folder: config.data,
-    onCopy: (path) => {
-      copy = path;
-    },
-  });
-  await database.close();
+  const progress = createProgress(options.json ?? false);
+  progress.doing('upgrading the database');
+  try {
+    const database = await openStore(place, {
+      log: createLog({ isQuiet: true, secrets: config.secrets }),
+      now: now(),
+      isLasting: false,
+      onOlder: 'migrate',
+      folder: config.data,
+      onCopy: (path) => {
+        copy = path;
+      },
+    });
+    await database.close();
+  } finally {
+    progress.end();
+  }
   const after = latestVersion();
   const text =
     before === after
@@ -78,8 +85,12 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
     onOlder: 'refuse',
     folder: to.data,
   });
+  const progress = createProgress(options.json ?? false);
   try {
-    const copied = await readStore(source, (tables, version) => copyTables(tables, database, version));
+    const copied = await readStore(source, (tables, version) =>
+      copyTables(tables, database, version, (done, count) => progress.doing(`copied ${done} of ${count} tables`)),
+    );
+    progress.end();
     const total = copied.reduce((sum, { rows }) => sum + rows, 0);
     const lines = table(
       ['table', 'rows'],
@@ -89,6 +100,7 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
     print(options.json === true, { rows: total, tables: copied }, `${lines}\n\n${sentence}`);
     return EXIT_DONE;
   } finally {
+    progress.end();
     await database.close();
   }
 }

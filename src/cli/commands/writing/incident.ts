@@ -13,7 +13,7 @@ import { OPERATIONS } from '../../../incidents/operations.ts';
 import { Refusal } from '../../../incidents/refusal.ts';
 import { toIso } from '../../../model/time.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
-import { openQuietly, print } from '../common.ts';
+import { openQuietly, print, slugsOf, unknownName } from '../common.ts';
 import { askServer, serverBase } from '../server-client.ts';
 
 export interface ApiOptions {
@@ -149,7 +149,7 @@ async function writeLocally(
       newSuffix,
       load: async () => {
         const writing = await writingPage(pharos, page);
-        if (writing === null) throw new UsageError(`There is no page ${page}.`);
+        if (writing === null) throw unknownName('page', page, slugsOf(await pharos.siteState(now())));
         return writing;
       },
       publish: async () => undefined,

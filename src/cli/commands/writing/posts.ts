@@ -17,6 +17,7 @@ import {
   newIncidentFile,
   newMaintenanceFile,
 } from '../../../sync/connectors/markdown/write.ts';
+import { oneOf } from '../../command-options.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { loadConfig } from '../common.ts';
 import { appendUpdate, declareIncident, incidentUpdate, placeOf, type UpdateOptions } from './incident.ts';
@@ -150,25 +151,20 @@ function folderOf({ folder, config }: PostOptions): string {
   return resolve(path);
 }
 
-function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
-  const found = words.find((word) => word === value);
-  if (found === undefined) throw new UsageError(`${option} takes ${words.join(', ')}; got "${value}".`);
-  return found;
-}
-
 function instant(option: string, text: string): EpochMs {
   try {
     return toEpochMs(Temporal.Instant.from(text).epochMilliseconds);
   } catch {
     throw new UsageError(
-      `${option} expects a time with a UTC offset, such as 2026-11-21T22:00:00Z or 2026-11-21T23:00:00+01:00; got ${text}.`,
+      `${option} expects a time with a UTC offset, such as 2026-11-21T22:00:00Z or 2026-11-21T23:00:00+01:00; got "${text}".`,
     );
   }
 }
 
 function duration(option: string, text: string | undefined): number {
-  const match = /^(\d{1,4})(m|h)$/.exec(text ?? '');
-  if (match === null)
+  if (text === undefined)
     throw new UsageError(`Set an end: --ends with a time, or ${option} with a duration such as 90m or 2h.`);
+  const match = /^(\d{1,4})(m|h)$/.exec(text);
+  if (match === null) throw new UsageError(`${option} expects a duration such as 90m or 2h; got "${text}".`);
   return Number(match[1]) * (match[2] === 'm' ? MINUTE_MS : HOUR_MS);
 }

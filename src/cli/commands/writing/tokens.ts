@@ -6,11 +6,12 @@ import { now } from '../../../app/compose.ts';
 import type { AuditTrail } from '../../../app/operators/audit-trail.ts';
 import { newSuffix } from '../../../app/operators/writing.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../model/time.ts';
+import { didYouMean } from '../../../schema/nearest.ts';
 import { TOKEN_PREFIX, tokenHash } from '../../../server/operators/api-access.ts';
 import { API_SCOPES, type ApiToken, createApiTokens } from '../../../store/written/tokens.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
-import { openQuietly, openToRead, print, requireConfig } from '../common.ts';
+import { openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
 
 export interface TokenOptions {
   readonly config?: string;
@@ -28,19 +29,19 @@ export interface TokenCreateOptions extends TokenOptions {
 export async function tokensCreate(options: TokenCreateOptions): Promise<number> {
   const scopes = API_SCOPES.filter((scope) => options.scope.includes(scope));
   const unknown = options.scope.find((scope) => !API_SCOPES.some((known) => known === scope));
-  if (unknown !== undefined) throw new UsageError(`--scope expects one of ${API_SCOPES.join(', ')}; got "${unknown}".`);
+  if (unknown !== undefined)
+    throw new UsageError(
+      `--scope expects one of ${API_SCOPES.join(', ')}; got "${unknown}".${didYouMean(unknown, API_SCOPES)}`,
+    );
   const config = requireConfig(options.config);
   if (config.operators.token === undefined)
     throw new UsageError(
-      'The configuration has no operators.token, so the server does not accept API requests. Set it first.',
+      'operators.token is not set, so the server does not accept API requests. Set it in the configuration first.',
     );
   await using pharos = await openQuietly(config);
   const at = now();
-  const { resolved } = await pharos.siteState(at);
-  if (!resolved.pages.some(({ definition }) => definition.slug === options.page))
-    throw new UsageError(
-      `There is no page ${options.page}. The pages are: ${resolved.pages.map(({ definition }) => definition.slug).join(', ')}.`,
-    );
+  const slugs = slugsOf(await pharos.siteState(at));
+  if (!slugs.includes(options.page)) throw unknownName('page', options.page, slugs);
   const token = `${TOKEN_PREFIX}${newToken(systemRandom)}`;
   const made: ApiToken = {
     id: newSuffix() + newSuffix(),
@@ -53,11 +54,11 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
   };
   await createApiTokens(pharos.store.database).create(made, tokenHash(token));
   noteToken(pharos.audit, 'token-create', made);
-  const until = made.expiresAt === null ? 'It does not expire' : `It expires ${toIso(made.expiresAt)}`;
+  const until = made.expiresAt === null ? 'It does not expire' : `It expires at ${toIso(made.expiresAt)}`;
   print(
     options.json === true,
     { ...shown(made), token },
-    `${token}\n\nThis is the only time it is shown. ${until}; \`pharos tokens revoke ${made.id}\` revokes it.`,
+    `${token}\n\nThis is the only time it is shown. ${until}. To revoke it, run \`pharos tokens revoke ${made.id}\`.`,
   );
   return EXIT_DONE;
 }
@@ -80,7 +81,9 @@ export async function tokensRevoke(id: string, options: TokenOptions): Promise<n
   const token = (await tokens.list()).find((known) => known.id === id);
   const isRevoked = token !== undefined && (await tokens.revoke(id, now()));
   if (isRevoked) noteToken(pharos.audit, 'token-revoke', token);
-  const text = isRevoked ? `Token ${id} revoked.` : `No active token ${id}. List them with pharos tokens list.`;
+  const text = isRevoked
+    ? `Token ${id} revoked.`
+    : `There is no active token ${id}. To list tokens, run \`pharos tokens list\`.`;
   print(options.json === true, { id, revoked: isRevoked }, text);
   return isRevoked ? EXIT_DONE : EXIT_FAILED;
 }
@@ -93,7 +96,7 @@ function shown(token: ApiToken) {
 
 function stateOf({ expiresAt, revokedAt }: ApiToken, at: EpochMs): string {
   if (revokedAt !== null) return 'revoked';
-  if (expiresAt === null) return 'in force';
+  if (expiresAt === null) return 'active';
   return expiresAt <= at ? 'expired' : `until ${toIso(expiresAt)}`;
 }
 

@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { isStatusError, StatusError } from '../../../errors.ts';
 import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
   ask,
   attempt,
@@ -226,7 +227,7 @@ function* testConnections(
       return [];
     }
     const message =
-      answer.status === 422 ? 'it is not of type cpanel or has no credentials stored' : 'unreadable answer';
+      answer.status === 422 ? 'it is not of type cpanel or has no credentials stored' : 'unreadable response';
     return [{ kind: 'note', place, message }];
   });
 }
@@ -246,7 +247,7 @@ function* probe(options: Options): Pull<Probe> {
       })).length;
     }
     return {
-      summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${sources} sources, ${targets} storage targets`,
+      summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${counted(sources, 'sources')}, ${counted(targets, 'storage targets')}`,
       warnings: toWarnings(problems),
       monitorsTotal: sources,
     };

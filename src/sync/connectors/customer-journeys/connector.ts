@@ -8,6 +8,7 @@
 
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
   ask,
   type Connector,
@@ -74,7 +75,11 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
 
 function* probe(options: Options): Pull<Probe> {
   const { payload } = yield* ask(pageQuestion(options, 1));
-  return { summary: `${payload.data.length} journeys on the first page`, warnings: [], monitorsTotal: null };
+  return {
+    summary: `${counted(payload.data.length, 'journeys')} on the first page`,
+    warnings: [],
+    monitorsTotal: null,
+  };
 }
 
 export const customerJourneys: Connector<Options> = {

@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
   ask,
   type Connector,
@@ -56,7 +57,11 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
 function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
   const { payload } = yield* ask(statusesQuestion(options, RESULTS_USUAL));
   const { monitors, problems } = projectStatuses(payload, { upstreamId, now });
-  return { summary: `${monitors.length} endpoints`, warnings: toWarnings(problems), monitorsTotal: monitors.length };
+  return {
+    summary: counted(monitors.length, 'endpoints'),
+    warnings: toWarnings(problems),
+    monitorsTotal: monitors.length,
+  };
 }
 
 export const gatus: Connector<Options> = {

@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import { type Learned, type MonitorDetail, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { DAY_MS, SECOND_MS } from '../../../model/time.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
   ask,
   attempt,
@@ -85,7 +86,11 @@ function* readPasts(options: Options, due: Learned['monitors'], { now }: PullCon
 function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
   const { payload } = yield* ask(checksQuestion(options));
   const { monitors, problems } = projectChecks(payload.checks, upstreamId);
-  return { summary: `${monitors.length} checks`, warnings: toWarnings(problems), monitorsTotal: monitors.length };
+  return {
+    summary: counted(monitors.length, 'checks'),
+    warnings: toWarnings(problems),
+    monitorsTotal: monitors.length,
+  };
 }
 
 export const healthchecks: Connector<Options> = {

@@ -1,7 +1,7 @@
 import type { Introduction } from '../../connector.ts';
 
 export const INTRODUCTION: Introduction = {
-  title: 'checks of Healthchecks: cron jobs and other jobs that report in',
+  title: 'checks of Healthchecks: cron jobs and other jobs that send pings',
   example: {
     id: 'jobs',
     kind: 'healthchecks',

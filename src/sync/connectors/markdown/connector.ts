@@ -8,6 +8,7 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { counted } from '../../../schema/counted.ts';
 import { TimezoneSchema } from '../../../schema/scalars.ts';
 import {
   ask,
@@ -51,9 +52,9 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
   const { payload } = yield* ask(folderQuestion(options));
   const posts = projectPosts(payload, { upstreamId, zone: options.timezone, now });
   const counts = [
-    `${posts.incidents.length} incidents`,
-    `${posts.maintenances.length} maintenance windows`,
-    `${posts.announcements.length} announcements`,
+    counted(posts.incidents.length, 'incidents'),
+    counted(posts.maintenances.length, 'maintenance windows'),
+    counted(posts.announcements.length, 'announcements'),
   ];
   return {
     summary: counts.join(', '),

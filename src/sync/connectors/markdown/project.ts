@@ -135,7 +135,7 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
     if (to <= from) return [{ field: 'ends', message: 'must be after starts', type }];
   }
   if (post.type === 'maintenance' && post.repeat !== undefined && !hasAnyWindow(post, zone))
-    return [{ field: 'repeat', message: 'is a rule without any window', type }];
+    return [{ field: 'repeat', message: 'never occurs after starts; check the rule', type }];
   if (post.type === 'announcement' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
     return [{ field: 'to', message: 'must be after from', type }];
   if (post.type === 'override' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))

@@ -7,6 +7,7 @@
  */
 
 import { type Incident, type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
   type Answer,
   ask,
@@ -97,12 +98,12 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
   let alerts = '';
   if (options.alertmanager !== undefined) {
     const { payload } = yield* ask(alertsQuestion(options, options.alertmanager));
-    alerts = `, ${payload.length} alerts`;
+    alerts = `, ${counted(payload.length, 'alerts')}`;
     if (options.monitors.every((monitor) => monitor.alerts.length === 0))
       found.push(note('alertmanager', 'no monitor lists alerts, so none are shown'));
   }
   return {
-    summary: `${monitors.length} queries${alerts}`,
+    summary: `${counted(monitors.length, 'queries')}${alerts}`,
     warnings: toWarnings(found),
     monitorsTotal: monitors.length,
   };

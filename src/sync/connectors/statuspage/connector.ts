@@ -17,6 +17,7 @@ import {
   type Problem,
 } from '../../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
   type Answer,
   ask,
@@ -202,7 +203,7 @@ function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
     incidents: payload.incidents,
   });
   return {
-    summary: `${payload.page.name}: ${monitors.length} components, ${payload.incidents.length} open incidents`,
+    summary: `${payload.page.name}: ${counted(monitors.length, 'components')}, ${counted(payload.incidents.length, 'open incidents')}`,
     warnings: toWarnings(problems),
     monitorsTotal: monitors.length,
     listCalls: 1,

@@ -11,6 +11,7 @@ import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
   ask,
   type ChannelResource,
@@ -96,7 +97,7 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
   const document = yield* readDocument(options);
   const { monitors, pages, channels, problems } = projectDocument(document, originOf(options, context));
   return {
-    summary: `${pages.length} pages, ${monitors.length} monitors, ${channels.length} channels in ${document.resources.length} resources`,
+    summary: `${counted(pages.length, 'pages')}, ${counted(monitors.length, 'monitors')}, ${counted(channels.length, 'channels')} in ${counted(document.resources.length, 'resources')}`,
     warnings: toWarnings(problems),
     monitorsTotal: monitors.length,
     learned: { monitors, pages },

@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
+import { counted } from '../../../schema/counted.ts';
 import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { externalIdOf, newDetails, toWarnings, uniqueMonitors } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
@@ -96,7 +97,7 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
   const { monitors, problems } = projectPage(page.publicGroupList, heartbeats, { upstreamId, now });
   const key = options.apiKey === undefined ? '' : `, ${metrics.length} in all`;
   return {
-    summary: `page "${page.config.title}": ${monitors.length} monitors${key}`,
+    summary: `page "${page.config.title}": ${counted(monitors.length, 'monitors')}${key}`,
     warnings: toWarnings(problems),
     monitorsTotal: monitors.length,
   };

@@ -12,6 +12,10 @@ export const INTRODUCTION: Introduction = {
   questions: [
     { key: 'url', words: 'Address of Uptime Kuma' },
     { key: 'page', words: 'Slug of its status page', suggestion: 'default' },
-    { key: 'apiKey', words: 'Environment variable with an API key, for monitors that are on no page', suggestion: '' },
+    {
+      key: 'apiKey',
+      words: 'Environment variable with an API key, for monitors that are on no page (empty: none)',
+      suggestion: '',
+    },
   ],
 };

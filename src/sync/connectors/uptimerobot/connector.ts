@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import { StatusError } from '../../../errors.ts';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { counted } from '../../../schema/counted.ts';
 import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { idIn, note, toWarnings } from '../items.ts';
 import { type ListPageFacts, readStablePages, whyPartial } from '../paging.ts';
@@ -90,7 +91,7 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
   const { problems } = projectMonitors(monitorsIn(payload, options), { upstreamId, now });
   const total = payload.stat === 'ok' ? (payload.pagination?.total ?? payload.monitors.length) : 0;
   return {
-    summary: `${total} monitors`,
+    summary: counted(total, 'monitors'),
     warnings: toWarnings(problems),
     monitorsTotal: total,
     listCalls: total <= PER_PAGE ? 1 : Math.ceil(total / PER_PAGE) + 1,
