@@ -19,6 +19,8 @@ interface Now {
 
 /** When the upstreams were heard from last, as far as we were told. */
 let checkedAt: number | null = null;
+/** Somebody was asked that. */
+let isAsked = false;
 
 /** @param ms  before (negative) or after the present */
 function ago(ms: number): string {
@@ -37,6 +39,7 @@ function times(): void {
 function tick(): void {
   const now = Date.now();
   for (const checked of all<HTMLElement>('[data-checked]')) {
+    checked.classList.toggle('alone', isAsked && checkedAt === null);
     if (checkedAt === null) continue;
     // A clock that is behind ours makes it no later than now.
     const said = ago(Math.min(0, checkedAt - now));
@@ -63,16 +66,20 @@ function age(): void {
 async function askNow(): Promise<Now | null> {
   const [place] = all<HTMLElement>('[data-now]');
   if (!place?.dataset['now']) return null;
-  const answer = await fetch(place.dataset['now'], { cache: 'no-cache' });
-  if (!answer.ok) {
-    // A body that nobody reads keeps its connection.
-    await answer.body?.cancel();
-    return null;
+  try {
+    const answer = await fetch(place.dataset['now'], { cache: 'no-cache' });
+    if (!answer.ok) {
+      // A body that nobody reads keeps its connection.
+      await answer.body?.cancel();
+      return null;
+    }
+    const now: Now = await answer.json();
+    if (now.checkedAt !== null) checkedAt = Date.parse(now.checkedAt);
+    return now;
+  } finally {
+    isAsked = true;
+    tick();
   }
-  const now: Now = await answer.json();
-  if (now.checkedAt !== null) checkedAt = Date.parse(now.checkedAt);
-  tick();
-  return now;
 }
 
 function ready(): void {
