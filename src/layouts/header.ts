@@ -23,7 +23,7 @@ const kept = {
 };
 
 if (themes) {
-  // What was chosen before is in place since the head was read (`CHOSEN_THEME_SCRIPT`).
+  // What was chosen before is in place since the head was read (`HEAD_SCRIPT`).
   themes.value = root.dataset['theme'] ?? themes.value;
   themes.onchange = () => {
     kept.set('theme', themes.value);
