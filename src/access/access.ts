@@ -98,6 +98,8 @@ export interface Access {
   readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
   /** The gate of a page as last set; null: unknown, unpublished or closed. */
   readonly pageOf: (slug: string) => GatedPage | null;
+  /** Whether there is any page, as before the first of them is known. */
+  readonly knowsPages: () => boolean;
   /** Whether a token opens the badges of a gated page, and of that page only. */
   readonly allowsBadge: (slug: string, token: string) => Promise<boolean>;
   /** Tries queued mails again and forgets what has expired; its own timer calls it every few seconds. */

@@ -131,6 +131,7 @@ export function createAccess(options: AccessOptions): Access {
     showPublic: gates.showPublic,
     setPages: gates.setPages,
     pageOf: (slug) => gates.find(slug)?.gated ?? null,
+    knowsPages: () => !gates.isEmpty(),
     // The token is looked up either way, so that the time it takes tells nothing.
     allowsBadge: async (slug, token) => (await badgeTokens.allows(slug, token)) && gates.find(slug) !== null,
     tend,

@@ -1,13 +1,10 @@
 /**
  * Progressive enhancement for those who have script: their own time, when the page was checked, how long things have lasted, a
- * warning on an old copy, the new state without loading anew, and copying. The page says everything without it. Kept below 2 kB.
+ * warning on an old copy, the new state without loading anew, and copying. The page says everything without it.
  */
 
 import { durationParts } from '../views/text/duration.ts';
-
-const root = document.documentElement;
-const all = <E extends Element>(selector: string, within: ParentNode = document) =>
-  within.querySelectorAll<E>(selector);
+import { all, refresh, renew, root } from './refresh.ts';
 
 const local = new Intl.DateTimeFormat(root.lang, { dateStyle: 'full', timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(root.lang, { numeric: 'auto' });
@@ -20,11 +17,10 @@ interface Now {
   readonly release: number;
 }
 
-/** Of what is shown, as the server sent it. */
-let version = versionOf(document);
-
 /** When the upstreams were heard from last, as far as we were told. */
 let checkedAt: number | null = null;
+/** Somebody was asked that. */
+let isAsked = false;
 
 /** @param ms  before (negative) or after the present */
 function ago(ms: number): string {
@@ -43,6 +39,7 @@ function times(): void {
 function tick(): void {
   const now = Date.now();
   for (const checked of all<HTMLElement>('[data-checked]')) {
+    checked.classList.toggle('alone', isAsked && checkedAt === null);
     if (checkedAt === null) continue;
     // A clock that is behind ours makes it no later than now.
     const said = ago(Math.min(0, checkedAt - now));
@@ -69,98 +66,20 @@ function age(): void {
 async function askNow(): Promise<Now | null> {
   const [place] = all<HTMLElement>('[data-now]');
   if (!place?.dataset['now']) return null;
-  const answer = await fetch(place.dataset['now'], { cache: 'no-cache' });
-  if (!answer.ok) {
-    // A body that nobody reads keeps its connection.
-    await answer.body?.cancel();
-    return null;
+  try {
+    const answer = await fetch(place.dataset['now'], { cache: 'no-cache' });
+    if (!answer.ok) {
+      // A body that nobody reads keeps its connection.
+      await answer.body?.cancel();
+      return null;
+    }
+    const now: Now = await answer.json();
+    if (now.checkedAt !== null) checkedAt = Date.parse(now.checkedAt);
+    return now;
+  } finally {
+    isAsked = true;
+    tick();
   }
-  const now: Now = await answer.json();
-  if (now.checkedAt !== null) checkedAt = Date.parse(now.checkedAt);
-  tick();
-  return now;
-}
-
-const FOCUSABLE = 'a,input,select,summary,button,.cells';
-/** What stays what it is from one version to the next, of which there is always some in sight. */
-const READ = '#body :is(h2,h3,h4,[id])';
-
-/** By what an element is known again in another version of the page. */
-function nameOf(element: HTMLElement): string {
-  if (element.id) return element.id;
-  const { localName, ariaLabel, textContent, dataset, firstElementChild } = element;
-  // A button that has copied says so.
-  if (localName !== 'details') return localName + (ariaLabel ?? dataset['link'] ?? dataset['copy'] ?? textContent);
-  // What is folded by its heading, whatever its state; else by that above it and its own text, whatever it counts.
-  const own = element.querySelector('h3');
-  if (own) return own.textContent;
-  const above = element.closest('article,section')?.querySelector('h2,h3')?.textContent ?? '';
-  return above + firstElementChild?.textContent?.replace(/\p{N}+/gu, '');
-}
-
-/** Remembers an element among those of a kind; its counterpart is looked for in what is shown by then. */
-function counterpart<E extends HTMLElement>(selector: string, element: E): () => E | undefined {
-  const name = nameOf(element);
-  const same = () => [...all<E>(selector)].filter((one) => nameOf(one) === name);
-  const at = same().indexOf(element);
-  return () => same()[at];
-}
-
-/** A list of pages is as old as the oldest of them, so its text counts too. */
-function versionOf(from: Document): string {
-  return from.documentElement.dataset['staleAfter'] + (all('#body', from)[0]?.textContent ?? '');
-}
-
-function canonicalOf(within: ParentNode = document): string | undefined {
-  return all<HTMLLinkElement>('link[rel=canonical]', within)[0]?.href;
-}
-
-/** What the server has by now takes the place of what is shown, if it is another version. */
-async function refresh(): Promise<void> {
-  const answer = await fetch(location.href, { cache: 'no-cache' });
-  if (!answer.ok) return;
-  // Its styles are not applied, and a policy would complain of those that are not this page's.
-  const text = (await answer.text()).replace(/<(style)[\s\S]*?<\/\1>/g, '');
-  const fresh = new DOMParser().parseFromString(text, 'text/html');
-  const next = fresh.documentElement;
-  // Another page at this address, as before a gate, is none of ours.
-  if (versionOf(fresh) === version || canonicalOf(fresh) !== canonicalOf()) return;
-  version = versionOf(fresh);
-  const folded = [...all<HTMLDetailsElement>('details')].map((one) => ({ find: counterpart('details', one), one }));
-  const chosen = [...all('input:checked')].map(({ id }) => id);
-  const active = document.activeElement as HTMLElement | null;
-  const focused = active?.matches(FOCUSABLE) ? counterpart(FOCUSABLE, active) : undefined;
-  // What is read stays where it is, whatever comes above: what has the focus, or else the first that is in sight. At the top
-  // what is new is to be seen.
-  const isInSight = (one: Element, { top } = one.getBoundingClientRect()) => top >= 0 && top < innerHeight;
-  const isRead = active && focused && isInSight(active);
-  const read = isRead ? active : [...all<HTMLElement>(READ)].find((one) => isInSight(one));
-  const place = read?.getBoundingClientRect().top ?? 0;
-  const reading = scrollY > 0 ? (isRead ? focused : read && counterpart(READ, read)) : undefined;
-  root.className = next.className;
-  // What is over does not go stale any more.
-  const { staleAfter } = next.dataset;
-  if (staleAfter) root.dataset['staleAfter'] = staleAfter;
-  else delete root.dataset['staleAfter'];
-  document.title = fresh.title;
-  for (const part of ['link[rel=icon]', '#state', '#title', '#stale', '#body', 'footer']) {
-    const [from] = all(part, fresh);
-    const [to] = all(part);
-    if (!to) continue;
-    // The region stays the same element, so that what is new in it is read out.
-    if (from && part === '#state') to.replaceChildren(...from.childNodes);
-    else if (from) to.replaceWith(from);
-    else if (part === '#stale') to.remove();
-  }
-  for (const { find, one } of folded) {
-    const found = find();
-    if (found) found.open = one.open;
-  }
-  for (const input of all<HTMLInputElement>('input')) input.checked ||= chosen.includes(input.id);
-  const there = reading?.();
-  if (there) scrollBy({ top: there.getBoundingClientRect().top - place, behavior: 'instant' });
-  focused?.()?.focus({ preventScroll: true });
-  ready();
 }
 
 function ready(): void {
@@ -181,7 +100,7 @@ let shown: number | undefined;
 
 /** Asks what is new, and for the page itself only where its release is another one. */
 async function turn(): Promise<void> {
-  if (document.hidden || !root.dataset['staleAfter']) return;
+  if (renew() || document.hidden || !root.dataset['staleAfter']) return;
   const release = (await askNow().catch(() => null))?.release;
   if (release === undefined || release !== shown) {
     await refresh();
@@ -192,6 +111,7 @@ async function turn(): Promise<void> {
 }
 
 ready();
+document.addEventListener('pharos:refresh', ready);
 // Whatever the network does: a copy that nobody renews has to say so.
 setInterval(() => {
   tick();

@@ -23,7 +23,7 @@ const kept = {
 };
 
 if (themes) {
-  // What was chosen before is in place since the head was read (`CHOSEN_THEME_SCRIPT`).
+  // What was chosen before is in place since the head was read (`HEAD_SCRIPT`).
   themes.value = root.dataset['theme'] ?? themes.value;
   themes.onchange = () => {
     kept.set('theme', themes.value);
@@ -50,20 +50,14 @@ function writeTimes(select: HTMLSelectElement): void {
   const timeZone = select.value || undefined;
   const page = select.options[0]?.value;
   for (const time of document.querySelectorAll('time')) {
-    const at = new Date(time.dateTime);
-    const shown = time.dataset['text'] ?? time.textContent;
-    const isWrittenBy = (way: Intl.DateTimeFormatOptions) =>
-      new Intl.DateTimeFormat(locale, { ...way, timeZone: page }).format(at) === shown;
-    const way = ways.get(time) ?? WAYS.find(isWrittenBy);
+    const written = (way: Intl.DateTimeFormatOptions, zone?: string) =>
+      new Intl.DateTimeFormat(locale, { ...way, timeZone: zone }).format(new Date(time.dateTime));
+    const way = ways.get(time) ?? WAYS.find((one) => written(one, page) === time.textContent);
     if (!way) continue;
     ways.set(time, way);
-    const before = time.dataset['written'] ?? shown;
-    const now = new Intl.DateTimeFormat(locale, { ...way, timeZone }).format(at);
-    if (before === now) continue;
-    // How long ago it was may stand behind it.
-    if (time.dataset['text'] !== undefined) time.dataset['text'] = now;
-    time.dataset['written'] = now;
-    time.textContent = time.textContent.replace(before, now);
+    const text = written(way, timeZone);
+    // What is written again is read out again.
+    if (time.textContent !== text) time.textContent = text;
   }
   const zone = timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const note = document.getElementById('times-in');
@@ -102,7 +96,7 @@ document.addEventListener('keydown', ({ key }) => {
   }
 });
 
-// A refresh puts other times in place of these.
-new MutationObserver(() => {
+// It puts other times in place of these.
+document.addEventListener('pharos:refresh', () => {
   if (zones?.value === '') writeTimes(zones);
-}).observe(document.getElementById('main') ?? root, { childList: true });
+});

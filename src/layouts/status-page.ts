@@ -73,11 +73,9 @@ document.addEventListener('input', ({ target }) => {
 });
 
 openRemembered();
-const main = document.getElementById('main');
-if (main)
-  new MutationObserver(() => {
-    const [box] = all<HTMLInputElement>('#filter');
-    if (!box || box.value || !wanted) return;
-    box.value = wanted;
-    filter();
-  }).observe(main, { childList: true });
+document.addEventListener('pharos:refresh', () => {
+  const [box] = all<HTMLInputElement>('#filter');
+  if (!box || !wanted) return;
+  box.value = wanted;
+  filter();
+});

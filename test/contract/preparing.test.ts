@@ -84,6 +84,27 @@ describe('a page that was never published', () => {
     expect(new Set(texts).size).toBe(1);
   });
 
+  it('is every page for as long as none is known, which tells nothing of any', async () => {
+    await site.access.setPages([]);
+    const texts = await Promise.all(
+      ['/', '/open/', '/vault/', '/nobody/'].map(async (path) => {
+        const answer = await fetch(url + path);
+        return `${answer.status} ${answer.headers.get('retry-after')} ${await answer.text()}`;
+      }),
+    );
+    expect(texts[0]).toMatch(/^503 2 .*Diese Seite wird vorbereitet/s);
+    expect(new Set(texts).size).toBe(1);
+    // A site that was published and has no pages any more is not about to have some.
+    const folders = releaseFolders(data);
+    const { number } = await writeRelease(
+      { disk: DISK, folders, nextNumber: releaseNumbersFrom() },
+      inputOf(wholeFiles('site'), { slug: '_site', access: 'public' }),
+      null,
+    );
+    await switchTo({ disk: DISK, folders }, { slug: '_site', number, isPublic: true });
+    expect((await fetch(`${url}/open/`)).status).toBe(404);
+  });
+
   it('is shown as soon as it is there, and what it lacks is missing and not being prepared', async () => {
     const folders = releaseFolders(data);
     const input = inputOf(wholeFiles('one'), { slug: 'open', access: 'public' });

@@ -190,7 +190,7 @@ describe('questions', () => {
     input.write('compose\nsystemd\n');
     const file = join(folder.path, 'pharos.yaml');
     expect(await chooseDeployment(undefined, { file, asker })).toBe('systemd');
-    expect(said).toContain('compose.yaml exists already');
+    expect(said).toContain('compose.yaml already exists');
     asker.close();
   });
 

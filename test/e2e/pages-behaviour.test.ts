@@ -4,6 +4,7 @@ import { toEpochMs, toIso } from '../../src/model/index.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { galleryOf } from '../helpers/every-page.ts';
+import { layoutShiftsOf } from '../helpers/page-examination.ts';
 import { AS_OF, ago } from '../helpers/page-model.ts';
 import { calm, manyComponents, outage, rightToLeft } from '../helpers/page-scenes.ts';
 import { pagesInBrowser, statusPageAt } from '../helpers/pages-in-browser.ts';
@@ -175,6 +176,23 @@ describe('with script', () => {
     await page.clock.runFor(20 * 60_000);
     expect(await page.locator('#stale').innerText()).toContain('This page is out of date.');
     expect(await colour()).not.toBe(before);
+  });
+
+  it('a copy that is too old when it is opened never looked otherwise, and nothing moves for its warning', async () => {
+    putNow({});
+    const page = await openEmpty();
+    await page.clock.setFixedTime(AS_OF + 24 * 60 * 60_000);
+    await page.addInitScript(() =>
+      new MutationObserver((_, observer) => {
+        if (!document.body) return;
+        observer.disconnect();
+        Object.assign(globalThis, { classAtFirst: document.documentElement.className });
+      }).observe(document, { childList: true, subtree: true }),
+    );
+    await page.goto(site.url);
+    expect(await page.evaluate(() => (globalThis as { classAtFirst?: string }).classAtFirst)).toContain('is-stale');
+    expect(await page.locator('#stale').innerText()).toContain('This page is out of date.');
+    expect(await layoutShiftsOf(page)).toEqual([]);
   });
 
   it('snippets are copied by a button, which says so', async () => {

@@ -8,8 +8,8 @@ const site = pagesInBrowser({
   pages: () => [
     ...pagesOf(outage()),
     ...pagesOf(rightToLeft())
-      .slice(0, 1)
-      .map((page) => ({ ...page, path: 'rtl/' })),
+      .filter(({ kind }) => kind === 'status-page' || kind === 'uptime-calendar')
+      .map((page) => ({ ...page, path: `rtl${page.path === '' ? '' : '-'}${page.path || '/'}` })),
   ],
   clock: 'still',
 });
@@ -126,6 +126,30 @@ describe('a day by finger', () => {
     expect(last).toBe('1272px');
   });
 });
+
+it.each(['ltr', 'rtl'])(
+  'the table of months opens on the newest, beside names that stay, without script: %s',
+  async (dir) => {
+    for (const width of [320, 390, 1_280]) {
+      const path = dir === 'rtl' ? 'rtl-uptime/' : 'uptime/';
+      const page = await open(path, { viewport: { width, height: 844 }, javaScriptEnabled: false });
+      const table = page.locator('table.wide');
+      const newest = await table.locator('thead th').last().boundingBox();
+      const name = await table.locator('tbody th').last().boundingBox();
+      const [box, inner] = [await page.locator('.newest-last').boundingBox(), await table.boundingBox()];
+      if (!newest || !name || !box || !inner) throw new Error('There is no table');
+      const [left, right] = [box.x, box.x + box.width];
+      expect(newest.x, `${width}`).toBeGreaterThanOrEqual(left - 1);
+      expect(newest.x + newest.width).toBeLessThanOrEqual(right + 1);
+      expect(dir === 'rtl' ? right - name.x - name.width : name.x - left, 'where lines begin').toBeCloseTo(0, 0);
+      const isCovered = newest.x < name.x + name.width && name.x < newest.x + newest.width;
+      expect(isCovered).toBe(false);
+      // Where there is room for all months it stands where everything stands.
+      if (dir === 'ltr' && width === 1_280) expect(inner.x - left).toBeCloseTo(0, 0);
+      await page.context().close();
+    }
+  },
+);
 
 describe('a day by key', () => {
   it('begins at today; arrows, Home and End go on, in one stop of the tab key', async () => {

@@ -8,6 +8,7 @@ import { launchBrowser } from '../helpers/browser.ts';
 import { type PageServer, servePages } from '../helpers/every-page.ts';
 import {
   axeFaultsOf,
+  brokenWordsOf,
   contrast,
   hiddenTipsOf,
   layoutShiftsOf,
@@ -102,6 +103,8 @@ async function faultsOf(tab: Page, cell: Cell): Promise<string[]> {
   await show(tab, cell);
   if (hasScript) faults.push(...(await layoutShiftsOf(tab)));
   faults.push(...(await overflowOf(tab)));
+  // Letters twice as large find no room on a phone.
+  if (mode !== 'zoom' && mode !== 'print') faults.push(...(await brokenWordsOf(tab)));
   if (PICTURES !== undefined)
     await tab.screenshot({ path: join(PICTURES, `${nameOf(cell).replaceAll(', ', '-')}.png`), fullPage: true });
   await unfold(tab);

@@ -81,6 +81,33 @@ export function overflowOf(page: Page): Promise<string[]> {
   );
 }
 
+/** Words of up to fourteen letters that are broken in the middle, though any place of a page has room for them. */
+export function brokenWordsOf(page: Page): Promise<string[]> {
+  return onPage(
+    page,
+    (root) => {
+      const faults = new Set<string>();
+      const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+      const range = document.createRange();
+      while (texts.nextNode()) {
+        const { currentNode: text } = texts;
+        const parent = text.parentElement;
+        if (!parent?.checkVisibility() || parent.closest('code, pre, script, style, .vh')) continue;
+        for (const { 0: word, index } of (text.textContent ?? '').matchAll(/(?<!\S)[\p{L}\p{M}]{2,14}(?!\S)/gu)) {
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+          // Every sign of these is a place to break at.
+          if (new Set(tops).size > 1 && !/[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]/u.test(word))
+            faults.add(`${word} is broken in ${parent.localName} “${(text.textContent ?? '').trim().slice(0, 40)}”`);
+        }
+      }
+      return [...faults].slice(0, 5);
+    },
+    null,
+  );
+}
+
 /** What has moved since the page was opened, of a page that nobody has touched: there may be nothing. */
 export function layoutShiftsOf(page: Page): Promise<string[]> {
   return onPage(

@@ -53,6 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'once',
     'looks',
     'views',
+    'layouts/head-script',
     'badges',
     'errors',
     'network',

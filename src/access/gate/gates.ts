@@ -24,6 +24,7 @@ export interface Gates {
   /** @see Access.setPages */
   readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
   readonly find: (slug: string) => KnownPage | null;
+  readonly isEmpty: () => boolean;
   /**
    * The page as `find` gives it, after asking the store for its gate. Another node whose configuration was older, or a
    * backup that was put back, may have forgotten the gate or given it another version; where the store has the same
@@ -162,6 +163,7 @@ export function createGates(
       }
     },
     find: (slug) => pages.get(slug) ?? null,
+    isEmpty: () => pages.size === 0,
     current: async (slug) => {
       const stored = await agree(slug);
       const known = pages.get(slug);

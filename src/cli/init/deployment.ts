@@ -58,7 +58,7 @@ export function faultOfTaken(files: readonly { readonly path: string }[]): strin
   const taken = files.map(({ path }) => path).filter((path) => existsSync(path));
   if (taken.length === 0) return null;
   const [verb, object] = taken.length === 1 ? ['exists', 'it'] : ['exist', 'them'];
-  return `${taken.join(', ')} ${verb} already; init never overwrites a file. Move ${object} away, or choose another path with --out.`;
+  return `${taken.join(', ')} already ${verb}; init never overwrites a file. Move ${object} away, or choose another path with --out.`;
 }
 
 /** @throws UsageError before anything is written when one of them is there already */

@@ -251,9 +251,22 @@ function upgrade(): void {
   }
 }
 
+/** The day that is shown is shown again, with what is said of it by now, at the bar that took the place of its own. */
+function takeUp(): void {
+  upgrade();
+  const [before, day, pin] = [bar, at, isPinned];
+  if (!before || before.isConnected) return;
+  hide();
+  const like = (within: ParentNode) =>
+    [...within.querySelectorAll<HTMLElement>(BARS)].filter((one) => one.ariaLabel === before.ariaLabel);
+  const after = like(document)[like(before.getRootNode() as Element).indexOf(before)];
+  if (!after) return;
+  show(after, day, pin);
+  // What is read is yet to be put back where it was.
+  queueMicrotask(() => bar && show(bar, at));
+}
+
 if ('popover' in HTMLElement.prototype) {
   upgrade();
-  const main = document.getElementById('main');
-  // A refresh puts other bars in place of these.
-  if (main) new MutationObserver(upgrade).observe(main, { childList: true, subtree: true });
+  document.addEventListener('pharos:refresh', takeUp);
 }

@@ -1,7 +1,7 @@
 /** What `astro build` makes of the pages: one function that draws a view. Loaded by renderer.ts only, from the built folder. */
 
 import { createApp } from 'astro/app/entrypoint';
-import { CHOSEN_THEME_SCRIPT } from '../../views/frame/theme.ts';
+import { HEAD_SCRIPT } from '../../layouts/head-script.ts';
 import type { Handed } from '../../views/html.ts';
 
 const app = createApp({ streaming: false });
@@ -15,7 +15,7 @@ export const stylesByKind: ReadonlyMap<string, readonly string[]> = new Map(
 );
 
 /** Contents of the scripts that stand in pages; which page has which is seen when it is drawn. */
-export const scripts: readonly string[] = [CHOSEN_THEME_SCRIPT, ...app.manifest.inlinedScripts.values()];
+export const scripts: readonly string[] = [HEAD_SCRIPT, ...app.manifest.inlinedScripts.values()];
 
 // Astro would hash the styles of a page each time that it is drawn, to write a header that says what this list says.
 app.manifest.shouldInjectCspMetaTags = false;

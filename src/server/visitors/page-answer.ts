@@ -91,6 +91,9 @@ async function answerOnce(deps: PageDeps, request: IncomingMessage, { address, q
   // One that was never published is no secret for whoever may see it.
   if (release === null && isSeen && deps.reader.open(address.slug) === null)
     return preparing(address.path, deps.locale());
+  // Before anything is known each may be one that is coming. All of them are told so, which tells nothing of any.
+  if (release === null && !deps.access.knowsPages() && deps.reader.open(SITE_SLUG) === null)
+    return preparing(address.path, deps.locale());
   if (release === null) return denied(deps, request, { address, query });
   if (address.path === NOW_JSON_PATH)
     return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, request);

@@ -1,6 +1,6 @@
 /** One component on its own page: ninety days, figures, response times, what happened to it, and how to follow it. */
 
-import { type ComponentModel, isWorse, type PageModel, type State } from '../../model/index.ts';
+import type { ComponentModel, PageModel, State } from '../../model/index.ts';
 import type { NamedChoice } from '../badges/badge-gallery.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
@@ -10,7 +10,6 @@ import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/s
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
-import type { TimeView } from '../text/format.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type PeriodRowView, periodRowsOf } from './periods.ts';
@@ -28,7 +27,6 @@ export interface ComponentView {
   readonly target: string | null;
   readonly state: State;
   readonly stateWord: string;
-  readonly since: TimeView | null;
   readonly days: readonly string[];
   readonly bar: DayBarView;
   readonly dayRows: readonly DayRowView[];
@@ -63,13 +61,12 @@ export function componentView(
   { badges, ...options }: ComponentInit,
 ): ComponentView {
   const context = contextOf(model, { base: '../../', ...options });
-  const { words, format } = context;
+  const { words } = context;
   const { definition, state, name } = component;
   const path = componentPath(definition.id);
   const days = barDays(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
   const bar = dayBarOf(context, barCells(component, days.days, model), incidents);
-  const since = isWorse(state, 'operational') ? component.since : null;
   const responseChart = responseChartOf(context, component);
   return {
     shell: shellOf(context, {
@@ -85,7 +82,6 @@ export function componentView(
     target: component.target === null ? null : fill(words.target, { target: component.target }),
     state,
     stateWord: stateWord(state, words),
-    since: since === null ? null : format.time(since),
     days: days.texts,
     bar,
     dayRows: dayRowsOf(context, days.texts, bar.runs),

@@ -87,10 +87,3 @@ const ACCENT_RULES =
 /** The header is dark in the dark theme and, whatever the theme, on a page in a major outage; in print it is white. */
 const LOGO_RULES =
   '.top .logo{border-radius:0;max-width:100%;height:auto;display:block}.logo.dark{display:none}@media screen{html:is([data-theme=dark],.s-major_outage:not(.is-stale)) .logo{&:not(:only-child){display:none}&.dark{display:block}}}@media screen and (prefers-color-scheme:dark){html[data-theme=system] .logo{&:not(:only-child){display:none}&.dark{display:block}}}';
-
-/**
- * Puts the theme that a visitor chose in place before anything is painted, so that the other one never flashes. It stands in
- * the head as a script of its own, since those of the build run after the document; `layouts/header.ts` writes what it reads.
- */
-export const CHOSEN_THEME_SCRIPT =
-  'try{let t=localStorage["pharos:theme"];/^(system|light|dark)$/.test(t)&&(document.documentElement.dataset.theme=t)}catch{}';
