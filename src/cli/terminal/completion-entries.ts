@@ -1,6 +1,6 @@
 /** The commands as shells complete them, made from the commands themselves, so that scripts never lag behind. */
 
-import { type Command, Help, type Option } from 'commander';
+import type { Command, Option } from 'commander';
 import { COMPLETION_VALUES, type CompletionValues } from '../completion-values.ts';
 
 /** One command as a shell needs it. */
@@ -48,8 +48,9 @@ export function entriesOf(command: Command, path: readonly string[]): readonly E
   return [own, ...visible(command).flatMap((child) => entriesOf(child, [...path, child.name()]))];
 }
 
+/** Those that its help lists. */
 function visible(command: Command): Command[] {
-  return new Help().visibleCommands(command).filter((child) => command.commands.includes(child));
+  return command.createHelp().visibleCommands(command);
 }
 
 function takenBy({ flags, long, argChoices }: Option, path: readonly string[]): Taken {

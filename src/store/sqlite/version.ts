@@ -12,14 +12,18 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** What is wrong with a database file, in words; null when nothing is. It is only read. */
 export function faultOfSqlite(file: string): string | null {
   try {
-    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
-    try {
-      return damageOf(connection);
-    } finally {
-      connection.close();
-    }
+    return reading(file, damageOf);
   } catch (error) {
     return messageOf(error);
+  }
+}
+
+function reading<T>(file: string, use: (connection: DatabaseSync) => T): T {
+  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+  try {
+    return use(connection);
+  } finally {
+    connection.close();
   }
 }
 
@@ -33,12 +37,7 @@ export function damageOf(connection: DatabaseSync): string | null {
 export function schemaOfSqlite(file: string): number {
   if (!existsSync(file)) return 0;
   try {
-    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
-    try {
-      return versionOf(connection);
-    } finally {
-      connection.close();
-    }
+    return reading(file, versionOf);
   } catch (error) {
     throw unreadable(file, error);
   }
