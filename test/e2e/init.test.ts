@@ -77,15 +77,20 @@ async function onTerminal(answers: readonly string[]): Promise<{ said: string; s
   return { said: stripVTControlCharacters(said), status };
 }
 
+/** Asks on streams, and keeps what it says. */
+function listening() {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  let said = '';
+  output.on('data', (chunk: Buffer) => {
+    said += chunk.toString('utf8');
+  });
+  return { input, asker: createTerminalAsker(input, output), said: () => said };
+}
+
 describe('questions', () => {
   it('are asked again with what is wrong, and no other answer is asked for twice', async () => {
-    const input = new PassThrough();
-    const output = new PassThrough();
-    let said = '';
-    output.on('data', (chunk: Buffer) => {
-      said += chunk.toString('utf8');
-    });
-    const asker = createTerminalAsker(input, output);
+    const { input, asker, said } = listening();
     const lines = [
       'Example',
       'status.example.com',
@@ -112,12 +117,12 @@ describe('questions', () => {
       ['baseUrl', 'https://monitor.example.com/api'],
       ['apiKey', 'EDGE_KEY'],
     ]);
-    expect(said).toContain('Did you mean server-monitor?');
-    expect(said).toContain('The id written is reserved');
-    expect(said).toContain('not the secret itself');
-    expect(said).toContain('notes.txt is a file');
-    expect(said.split('Public address').length - 1).toBe(2);
-    expect(said.split('Name of the site').length - 1).toBe(1);
+    expect(said()).toContain('Did you mean server-monitor?');
+    expect(said()).toContain('The id written is reserved');
+    expect(said()).toContain('not the secret itself');
+    expect(said()).toContain('notes.txt is a file');
+    expect(said().split('Public address').length - 1).toBe(2);
+    expect(said().split('Name of the site').length - 1).toBe(1);
   });
 
   it('suggest what was answered before when the upstream did not answer', async () => {
@@ -180,17 +185,11 @@ describe('questions', () => {
 
   it('about files are answered before all others, so that none is answered for nothing', async () => {
     writeFileSync(join(folder.path, 'compose.yaml'), 'mine');
-    const input = new PassThrough();
-    const output = new PassThrough();
-    let said = '';
-    output.on('data', (chunk: Buffer) => {
-      said += chunk.toString('utf8');
-    });
-    const asker = createTerminalAsker(input, output);
+    const { input, asker, said } = listening();
     input.write('compose\nsystemd\n');
     const file = join(folder.path, 'pharos.yaml');
     expect(await chooseDeployment(undefined, { file, asker })).toBe('systemd');
-    expect(said).toContain('compose.yaml already exists');
+    expect(said()).toContain('compose.yaml already exists');
     asker.close();
   });
 
