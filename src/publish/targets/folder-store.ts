@@ -4,9 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { messageOf, StatusError } from '../../errors.ts';
-import type { TargetStore } from './target.ts';
-
-const PROBE = '.pharos-probe';
+import { PROBE, type TargetStore } from './target.ts';
 
 /**
  * A folder as a target. Other files in it are left alone. All operations are asynchronous, because this thread also serves
@@ -48,8 +46,8 @@ export function createFolderStore(folder: string): TargetStore {
     has: (path) => existsSync(inFolder(path)),
     probe: async () => {
       await failing(async () => {
-        await writeWhole(inFolder(PROBE), Buffer.from('Written by Pharos to check that it can write here.\n'));
-        await remove(PROBE);
+        await writeWhole(inFolder(PROBE.path), PROBE.bytes);
+        await remove(PROBE.path);
       });
     },
     close: async () => undefined,

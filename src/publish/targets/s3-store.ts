@@ -7,7 +7,7 @@ import { isWorthCompressing } from '../releases/compressions.ts';
 import { createS3Client, type S3Deps, type S3Options } from './s3-client.ts';
 import { busyError } from './s3-faults.ts';
 import type { StaticFile } from './static-file.ts';
-import type { TargetStore } from './target.ts';
+import { PROBE, type TargetStore } from './target.ts';
 
 export interface S3StoreOptions extends S3Options {
   /** Empty, or ending with a slash. */
@@ -22,7 +22,6 @@ const CONCURRENCY = 8;
 /** Writing the ledger costs a request, like a file, so it is written after this many files. */
 const CHECKPOINT_FILES = 50;
 const LEDGER_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
-const PROBE = '.pharos-probe';
 
 const ENCODERS: Readonly<Record<ContentEncoding, (body: Uint8Array) => Promise<Uint8Array>>> = {
   identity: async (body) => body,
@@ -93,11 +92,11 @@ export function createS3Store(options: S3StoreOptions, deps: S3Deps): TargetStor
         await readLedger('.pharos.json');
         await client.request({
           method: 'PUT',
-          key: `${prefix}${PROBE}`,
+          key: `${prefix}${PROBE.path}`,
           headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
-          body: Buffer.from('Written by Pharos to check that it can write here.\n'),
+          body: PROBE.bytes,
         });
-        await remove(PROBE);
+        await remove(PROBE.path);
       } catch (error) {
         throw isStatusError(error) ? error : new StatusError({ code: 'TARGET_REFUSED', message: messageOf(error) });
       }

@@ -2,6 +2,12 @@
 
 import type { StaticFile } from './static-file.ts';
 
+/** The file that a target is tried with. */
+export const PROBE = {
+  path: '.pharos-probe',
+  bytes: Buffer.from('Written by Pharos to check that it can write here.\n'),
+} as const;
+
 /** Operations of one kind of target. What is written, and in which order, is the same for all kinds. */
 export interface TargetStore {
   readonly kind: 'folder' | 's3';
