@@ -42,7 +42,7 @@ const FACTS: Readonly<Record<ErrorCode, ErrorFacts>> = {
   NOT_FOUND: { retryable: false, publicMessage: 'unknown' },
 };
 
-export interface StatusErrorInit {
+interface StatusErrorInit {
   readonly code: ErrorCode;
   /** What happened, why, what to do. Safe to log: no secret, no query string, no body. */
   readonly message: string;

@@ -3,7 +3,7 @@
 import type { EpochMs } from '../model/time.ts';
 
 /** What stands before a page, as published. Unpublished and closed pages have none: they do not exist. */
-export type Gate =
+type Gate =
   | { readonly kind: 'public' }
   | {
       readonly kind: 'password' | 'email-domain';
@@ -65,7 +65,7 @@ export interface GateResponse {
 }
 
 /** An address that is not there, or not for whoever asks. */
-export interface DeniedRequest {
+interface DeniedRequest {
   readonly base: string;
   /** As asked for below `base`, so that the visitor gets there after signing in. */
   readonly path: string;

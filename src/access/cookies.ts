@@ -5,7 +5,7 @@
 
 import { parseCookie, stringifySetCookie } from 'cookie';
 
-export type CookieRole = 'session' | 'asking' | 'operator';
+type CookieRole = 'session' | 'asking' | 'operator';
 
 const NAMES: Readonly<Record<CookieRole, string>> = {
   session: 'pharos',
@@ -23,7 +23,7 @@ function cookieName(role: CookieRole, isSecure: boolean): string {
   return isSecure ? `__Host-${NAMES[role]}` : NAMES[role];
 }
 
-export interface CookieInit {
+interface CookieInit {
   readonly role: CookieRole;
   readonly isSecure: boolean;
   /** Empty: the browser forgets the cookie. */

@@ -28,7 +28,7 @@ export const HASHES_WAITING_MAX = 64;
 /** What is counted; each kind has its own counters. */
 export type AttemptKind = 'password' | 'mail' | 'code' | 'operator' | 'subscribe';
 
-export interface AttemptLimits {
+interface AttemptLimits {
   /** One client at one page. */
   readonly client: number;
   /** One client at all pages, whether they exist or not. */

@@ -45,7 +45,7 @@ export function visitOf(request: GateRequest, parts: GateParts): Visit {
   };
 }
 
-export type LoginAnswer = LoginShape & {
+type LoginAnswer = LoginShape & {
   readonly status: number;
   readonly token?: string;
   readonly retryAfterSeconds?: number;

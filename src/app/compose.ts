@@ -133,7 +133,7 @@ export interface RunProgress {
   readonly publishing: (published: number, total: number) => void;
 }
 
-export interface ComposeOptions {
+interface ComposeOptions {
   readonly log: Log;
   /** False: don't publish (`pharos sync`, `pharos check`, `pharos serve`). */
   readonly isPublishing: boolean;

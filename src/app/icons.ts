@@ -12,7 +12,7 @@ import { createHttp, type HttpLimits } from '../sync/http/http.ts';
 /** A page does not wait long for its icon. */
 const LIMITS: Partial<HttpLimits> = { bytesMax: ICON_BYTES_MAX, totalMs: 8 * SECOND_MS, connectionsMax: 2 };
 
-export interface Icons extends Pick<IconKeeper, 'known'> {
+interface Icons extends Pick<IconKeeper, 'known'> {
   /** Asks for those that pages want and that are due; whether there were any. Never throws. */
   readonly refresh: (pages: readonly ResolvedPage[], at: Parameters<IconKeeper['refresh']>[1]) => Promise<boolean>;
   readonly close: () => Promise<void>;

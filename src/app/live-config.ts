@@ -10,7 +10,7 @@ import { intervalMsOf } from '../sync/schedule/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
 import { schedulesOf } from './schedules.ts';
 
-export interface LiveConfig {
+interface LiveConfig {
   readonly config: () => Config;
   readonly upstreams: () => readonly Upstream[];
   readonly siteUrl: () => string;
@@ -27,7 +27,7 @@ export interface LiveConfig {
   readonly replace: (next: Config) => readonly string[];
 }
 
-export interface LiveConfigOptions {
+interface LiveConfigOptions {
   /** What sends mails under a configuration. */
   readonly mailerOf: (config: Config) => SendMail;
   /** True: a preview, which shows what operators wrote with its drafts. */

@@ -25,7 +25,7 @@ export function storePlace({ store, data }: Pick<Config, 'store' | 'data'>): Sto
   return store === undefined ? { file: join(data, 'pharos.db') } : { url: store.url.reveal() };
 }
 
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   readonly log: Log;
   readonly now: EpochMs;
   /** A server that cannot be reached is waited for: the published pages are served meanwhile. */

@@ -27,7 +27,7 @@ export interface PagePlan {
   readonly removed: readonly string[];
 }
 
-export interface PlanDeps extends Pick<PageReleaseDeps, 'renderer' | 'filesOf'> {
+interface PlanDeps extends Pick<PageReleaseDeps, 'renderer' | 'filesOf'> {
   readonly pharos: Pick<Pharos, 'store' | 'folders'>;
   /** Told how many pages it has looked at. */
   readonly onPage?: (done: number, total: number) => void;

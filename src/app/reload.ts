@@ -17,7 +17,7 @@ export interface ReloadOptions {
   readonly onReloaded: () => void | Promise<void>;
 }
 
-export interface Reload {
+interface Reload {
   /**
    * Reads the configuration again. Faults are logged, each with its path, and change nothing. Does not wait for a reload
    * that is under way, which may wait for a run: this one may close a page.

@@ -17,7 +17,7 @@ import { type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
 import { type LastPublished, lastPublicPages } from '../publish/releases/last-published.ts';
 import type { SiteAddresses } from '../server/address.ts';
 
-export interface SiteKeeperDeps {
+interface SiteKeeperDeps {
   readonly folders: ReleaseFolders;
   readonly access: Pick<Access, 'setPages' | 'showPublic'>;
   /** The current configuration. */
@@ -31,7 +31,7 @@ export interface SiteKeeperDeps {
   readonly onClosed: (slugs: readonly string[], state: SiteState) => void;
 }
 
-export interface SiteKeeper {
+interface SiteKeeper {
   /** Reads the state of the site from the store. When this resolves, changed access rules are in force. */
   readonly refresh: (at: EpochMs) => Promise<SiteState>;
   /** Serves the public pages on disk until the store can be read. */

@@ -15,7 +15,7 @@ import { createStaticListing } from '../publish/targets/static-listing.ts';
 import type { Target, TargetReport, TargetStore } from '../publish/targets/target.ts';
 import { moduleVersion } from './workers/drawing.ts';
 
-export interface TargetDeps {
+interface TargetDeps {
   readonly folders: ReleaseFolders;
   /** Key for parts of the ledger that only Pharos may read. */
   readonly key: Secret;
@@ -108,7 +108,7 @@ export interface TargetKeeper {
   readonly close: () => Promise<void>;
 }
 
-export interface TargetKeeperOptions {
+interface TargetKeeperOptions {
   /** The one in force. */
   readonly config: () => Config;
   readonly make: (config: Config) => readonly Target[];

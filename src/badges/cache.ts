@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 
-export interface BadgeCache<T> {
+interface BadgeCache<T> {
   /**
    * The result for `key`, drawn at most once while it is kept. The key names everything the result depends on, the
    * release included. A promise is kept as it is, so that two who ask at once wait for one drawing; when it fails it

@@ -17,7 +17,7 @@ export interface BadgeContent {
   readonly series?: readonly (number | null)[];
 }
 
-export interface BadgeContext extends BadgeLanguage {
+interface BadgeContext extends BadgeLanguage {
   readonly options: BadgeOptions;
   readonly locale: string;
   readonly timezone: string;

@@ -13,7 +13,7 @@ export interface Logo {
   readonly size: number;
 }
 
-export interface BarsPlace {
+interface BarsPlace {
   readonly x: number;
   /** The line that every bar is centred on. */
   readonly middle: number;

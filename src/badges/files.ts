@@ -7,13 +7,13 @@ import type { BadgeOptions } from './options.ts';
 import { renderBadge } from './render.ts';
 import { shieldsEndpoint } from './shields.ts';
 
-export interface BadgeFile {
+interface BadgeFile {
   readonly body: string | Uint8Array;
   readonly contentType: string;
 }
 
 /** Which badge of a subject, and as what. */
-export interface BadgeFileRequest {
+interface BadgeFileRequest {
   readonly kind: BadgeKind;
   readonly format: BadgeFormat;
 }

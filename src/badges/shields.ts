@@ -9,7 +9,7 @@ import { FALLBACK_COLOUR, LABEL_COLOUR } from './palette.ts';
 import type { BadgeFields } from './render.ts';
 
 /** Every key the endpoint knows and we use; it refuses unknown ones. */
-export interface ShieldsEndpoint {
+interface ShieldsEndpoint {
   readonly schemaVersion: 1;
   readonly label: string;
   readonly message: string;

@@ -5,7 +5,7 @@ import { EXIT_DONE } from './terminal/exit.ts';
 import { untilStopped } from './terminal/signals.ts';
 import { drain } from './terminal/stopping.ts';
 
-export interface ServingOptions extends DoorOptions, Pick<ReloadOptions, 'load' | 'secrets'> {}
+interface ServingOptions extends DoorOptions, Pick<ReloadOptions, 'load' | 'secrets'> {}
 
 /** Serves what is published, and reads the configuration again at SIGHUP, until a signal ends it; then everything is closed. */
 export async function serveUntilStopped(pharos: Pharos, options: ServingOptions): Promise<number> {

@@ -4,7 +4,7 @@
 const WIDTH_MAX = 100;
 const BEFORE_FAULT = 60;
 
-export interface Place {
+interface Place {
   /** From 1. */
   readonly line: number;
   /** From 1, in characters. */

@@ -10,7 +10,7 @@ import { unknownAlias, yamlPlace, yamlWords } from './yaml-words.ts';
 export const EMPTY = 'the file is empty. Start with `pharos init`, or copy pharos.example.yaml';
 
 /** A file that is YAML. */
-export interface ParsedFile {
+interface ParsedFile {
   readonly text: string;
   readonly tree: Document.Parsed;
   readonly lines: LineCounter;

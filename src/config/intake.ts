@@ -55,7 +55,7 @@ const PROMETHEUS: Preset = {
   },
 };
 
-export const INTAKE_PRESETS = {
+const INTAKE_PRESETS = {
   alertmanager: PROMETHEUS,
   grafana: PROMETHEUS,
   pagerduty: {

@@ -13,7 +13,7 @@ const SECRET_KEY =
 /** Addresses that carry a password. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['store.url']);
 
-export interface Interpolated {
+interface Interpolated {
   readonly value: unknown;
   readonly issues: readonly ConfigIssue[];
   /** Every value that came from a reference under a secret key, so that logs can be searched for them. */

@@ -20,7 +20,7 @@ export interface Config extends ConfigFile {
   readonly publicFiles: readonly PublicFile[];
 }
 
-export interface ConfigSource {
+interface ConfigSource {
   readonly text: string;
   /** For messages and for paths relative to it. */
   readonly file: string | null;

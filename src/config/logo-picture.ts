@@ -1,6 +1,6 @@
 /** What kind of picture a logo is, and how its sides relate. It is the operator's own file, so it is served as it is. */
 
-export interface LogoPicture {
+interface LogoPicture {
   readonly type: 'svg' | 'png';
   readonly width: number;
   readonly height: number;

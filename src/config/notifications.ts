@@ -146,7 +146,7 @@ export type Channel = {
   readonly [K in ChannelKindName]: ChannelTies & { readonly kind: K; readonly settings: ChannelSettings<K> };
 }[ChannelKindName];
 
-export type NotificationEntry = Channel | ChannelSource;
+type NotificationEntry = Channel | ChannelSource;
 
 export function isChannel(entry: NotificationEntry): entry is Channel {
   return 'kind' in entry;

@@ -9,7 +9,7 @@ import type { PayrollOptions } from './options.ts';
 import { type TimeEvent, timeEventsOf } from './time-events.ts';
 
 /** One POST: the address, headers and JSON body; resolves with status and parsed body, throws a StatusError. */
-export type Post = (request: {
+type Post = (request: {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;

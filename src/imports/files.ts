@@ -9,7 +9,7 @@ import { type FragmentOptions, fragmentOf } from './fragment.ts';
 import { slugOf } from './names.ts';
 import { changed, dropped, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
 
-export interface ImportFiles {
+interface ImportFiles {
   readonly posts: readonly { readonly name: string; readonly text: string }[];
   /** YAML with `upstreams` and `pages`. */
   readonly fragment: string;

@@ -71,7 +71,7 @@ export const IncidentAnswerSchema = z.object({
     ),
 });
 export type IncidentAnswer = z.output<typeof IncidentAnswerSchema>;
-export type ComponentAnswer = z.output<typeof ComponentAnswerSchema>;
+type ComponentAnswer = z.output<typeof ComponentAnswerSchema>;
 
 /** A story of the page. */
 export function incidentAnswer(
@@ -109,7 +109,7 @@ function plainComponent({ components, ...rest }: V2Component): Omit<ComponentAns
 }
 
 /** Which incidents a list is of. */
-export const LISTS = {
+const LISTS = {
   all: () => true,
   unresolved: (story: PageIncident | PageMaintenance) => (isPlan(story) ? story.status !== 'completed' : isOpen(story)),
   scheduled: (story: PageIncident | PageMaintenance) => isPlan(story) && story.status !== 'completed',

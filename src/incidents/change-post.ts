@@ -10,7 +10,7 @@ import { declaredState, type IncidentRequest, instantIn, isSet, type NewIncident
 import { componentRef, type WritingPage } from './writing-page.ts';
 
 /** What a change is seen from. */
-export interface ChangeContext {
+interface ChangeContext {
   readonly writing: WritingPage;
   readonly now: EpochMs;
 }

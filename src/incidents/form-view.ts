@@ -33,7 +33,7 @@ const optionsOf = (words: Readonly<Record<string, string>>) =>
   Object.entries(words).map(([value, text]) => ({ value, text }));
 const words = (list: readonly string[]) => list.map((value) => ({ value, text: capital(value.replaceAll('_', ' ')) }));
 
-export interface FormInit {
+interface FormInit {
   readonly kind: FormKind;
   readonly writing: WritingPage;
   /** The post that is changed; null: a new one. */

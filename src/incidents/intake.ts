@@ -13,7 +13,7 @@ import { instantIn } from './requests.ts';
 import { type Author, changePost, createPost } from './writer.ts';
 import { findComponent, type WritingPage } from './writing-page.ts';
 
-export interface IntakeContext {
+interface IntakeContext {
   readonly intake: IntakeConfig;
   readonly writing: WritingPage;
   readonly author: Author;

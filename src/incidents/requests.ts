@@ -25,7 +25,7 @@ const COMPONENT_STATUSES = {
   under_maintenance: 'maintenance',
 } as const satisfies Record<string, State>;
 type ComponentStatus = keyof typeof COMPONENT_STATUSES;
-export type DeclaredState = (typeof COMPONENT_STATUSES)[ComponentStatus];
+type DeclaredState = (typeof COMPONENT_STATUSES)[ComponentStatus];
 
 /** Our word for a component's status in theirs. */
 export function declaredState(status: ComponentStatus): DeclaredState {

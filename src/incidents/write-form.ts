@@ -21,7 +21,7 @@ import { componentRef, type WritingPage, type WrittenStory } from './writing-pag
 export const FORM_KINDS = ['incident', 'maintenance', 'announcement', 'override'] as const;
 export type FormKind = (typeof FORM_KINDS)[number];
 
-export interface FormContext {
+interface FormContext {
   readonly writing: WritingPage;
   readonly now: EpochMs;
   /** The post that is changed; null: a new one. */

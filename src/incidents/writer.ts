@@ -67,7 +67,7 @@ export async function createPost(
   await note(tx, author, { action, id });
 }
 
-export interface Change {
+interface Change {
   readonly id: string;
   readonly action: string;
   /** Of the post as the author saw it; null: they do not say. */

@@ -8,7 +8,7 @@ import { LOOKS, type StateShape } from './states.ts';
 export const SHAPE_SIZE = 20;
 
 /** Attributes with a space before each, so that a badge can add a class for dark grounds. */
-export interface ShapePaint {
+interface ShapePaint {
   /** `fill` of the shape. */
   readonly fill: string;
   /** `stroke` in the same colour. */

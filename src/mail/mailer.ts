@@ -4,7 +4,7 @@ import type { Transporter } from 'nodemailer';
 import { SECOND_MS } from '../model/time.ts';
 import type { Mail, SendMail } from './mail.ts';
 
-export interface SmtpOptions {
+interface SmtpOptions {
   /** smtp:// or smtps://, with user and password. */
   readonly url: string;
   /** Address of the sender. */

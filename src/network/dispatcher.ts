@@ -9,7 +9,7 @@ import { NO_PROXY, type ProxySettings } from './proxy.ts';
 
 export type { Dispatcher } from 'undici';
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly connectMs: number;
   /** From the request sent to the last header. */
   readonly headersMs: number;

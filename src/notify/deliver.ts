@@ -17,7 +17,7 @@ import { mailsOf, type SendChannelMail } from './channels/email.ts';
 import { HTTP_KINDS } from './channels/index.ts';
 import type { Notice } from './notice.ts';
 
-export interface DeliverLimits {
+interface DeliverLimits {
   readonly connectMs: number;
   /** One request from its first byte to the last of the answer. */
   readonly totalMs: number;
@@ -37,7 +37,7 @@ export interface DeliverDeps {
   readonly proxy?: ProxySettings;
 }
 
-export interface Deliverer {
+interface Deliverer {
   /** Never throws for the other side's sake. Reasons name neither addresses nor secrets. */
   readonly deliver: (channel: Channel, notice: Notice) => Promise<Delivery>;
   /** Ends connections; what is under way fails. */

@@ -13,7 +13,7 @@ const PLACES = { base: '/place-of-base/', token: 'place-of-token' } as const;
 /** Forms of different pages, and choices on pages to manage them. */
 const KEPT_MAX = 200;
 
-export interface SubscribeAnswer extends SubscribeInit {
+interface SubscribeAnswer extends SubscribeInit {
   readonly status: number;
   readonly retryAfterSeconds?: number;
 }

@@ -11,7 +11,7 @@ import { type Job, noticesOf } from './outbox.ts';
 import type { Handover } from './sender.ts';
 import { mayReceive, type SubscribablePage, type Subscriber, subscriberById } from './subscribers.ts';
 
-export interface EmailDeps {
+interface EmailDeps {
   readonly reader: Reader;
   readonly key: Revealing;
   readonly seal: AddressSeal;

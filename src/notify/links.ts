@@ -7,7 +7,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { keyedDigest, type RandomBytes, type Revealing } from '../access/digest.ts';
 
 /** `confirm`: the first mail. `manage`: every other, to choose, pause and leave. */
-export type LinkPurpose = 'confirm' | 'manage';
+type LinkPurpose = 'confirm' | 'manage';
 
 const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 

@@ -9,7 +9,7 @@ import { impactWord, statusWord } from '../views/words/state-words.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
 
 /** Of the page that a mail is about. */
-export interface MailPage {
+interface MailPage {
   readonly title: string;
   readonly locale: string;
   readonly timezone: string;
@@ -34,7 +34,7 @@ const EVENT_WORDS = {
   maintenance_completed: 'noticeCompleted',
 } as const satisfies Record<NoticeEvent, keyof Words>;
 
-export interface NoticeMailInit {
+interface NoticeMailInit {
   /** The same for the same notices however often they are sent. */
   readonly batch: string;
   /** At least one, in their order. */
@@ -75,7 +75,7 @@ export function noticeMail({ batch, notices, page, recipient }: NoticeMailInit):
   };
 }
 
-export interface LinkMailInit {
+interface LinkMailInit {
   readonly kind: 'confirm' | 'known';
   /** Of the request. */
   readonly id: string;

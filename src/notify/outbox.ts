@@ -15,7 +15,7 @@ export const EMAIL = 'email';
 /** What could not be handed over for so long is given up. */
 export const PARKED_AFTER_MS = 5 * DAY_MS;
 
-export type DeliveryKind = 'notice' | 'confirm' | 'known';
+type DeliveryKind = 'notice' | 'confirm' | 'known';
 
 /** What goes to one recipient as one message. */
 export interface Job {
@@ -114,7 +114,7 @@ export async function oweLink(
   );
 }
 
-export interface ClaimInit {
+interface ClaimInit {
   readonly channel: string;
   readonly now: EpochMs;
   /** Nobody else sends it before. */
@@ -298,7 +298,7 @@ export async function forgetOld(tx: Writer, until: EpochMs): Promise<void> {
   );
 }
 
-export interface ChannelCounts {
+interface ChannelCounts {
   readonly channel: string;
   readonly queued: number;
   readonly sent: number;

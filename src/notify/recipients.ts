@@ -5,7 +5,7 @@ import type { PageNotice } from './news.ts';
 import type { Notice } from './notice.ts';
 
 /** What a channel is told of. */
-export interface ChannelScope {
+interface ChannelScope {
   /** As configured; it names the channel in the outbox, in metrics and on the operators' page. */
   readonly id: string;
   /** Slugs; absent: all pages. */

@@ -14,7 +14,7 @@ const CONFIRMATIONS_MAX = 3;
 /** Whoever is subscribed is told so this often. */
 const REMINDED_AFTER_MS = 24 * HOUR_MS;
 
-export interface SubscribeRequest {
+interface SubscribeRequest {
   /** What the address is sealed with. */
   readonly id: string;
   readonly slug: string;
@@ -41,7 +41,7 @@ export async function recordRequest(
   ]);
 }
 
-export interface DecideDeps {
+interface DecideDeps {
   readonly database: Database;
   readonly seal: AddressSeal;
   readonly newId: () => string;

@@ -12,7 +12,7 @@ import { newSubscriberId } from './links.ts';
 import { oweLink } from './outbox.ts';
 import { addSubscriber, eraseSubscriber, type Subscriber, subscribersOf } from './subscribers.ts';
 
-export interface ListedSubscriber extends Omit<Subscriber, 'address'> {
+interface ListedSubscriber extends Omit<Subscriber, 'address'> {
   /** Null: it was encrypted with another key. */
   readonly address: string | null;
 }
@@ -84,13 +84,13 @@ export async function removeAddress(
 }
 
 /** One line of a list that is brought. */
-export interface ReadRow {
+interface ReadRow {
   readonly email: EmailAddress;
   /** Names or ids as they stand there. */
   readonly components: readonly string[];
 }
 
-export interface ReadList {
+interface ReadList {
   readonly rows: readonly ReadRow[];
   /** What is left out, with its line. */
   readonly problems: readonly string[];

@@ -5,8 +5,8 @@ import { domainsOf } from '../access/gate/stored-gate.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 
-export const SUBSCRIBER_STATES = ['pending', 'active', 'paused'] as const;
-export type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
+const SUBSCRIBER_STATES = ['pending', 'active', 'paused'] as const;
+type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
 
 export interface Subscriber {
   readonly id: string;
@@ -46,7 +46,7 @@ function toSubscriber(row: Row): Subscriber {
   };
 }
 
-export interface NewSubscriber extends Omit<Subscriber, 'createdAt'> {
+interface NewSubscriber extends Omit<Subscriber, 'createdAt'> {
   readonly addressHash: string;
   readonly now: EpochMs;
 }
@@ -108,7 +108,7 @@ export async function erasePending(tx: Writer, until: EpochMs): Promise<number> 
   return rows.length;
 }
 
-export interface SubscriberCount {
+interface SubscriberCount {
   readonly slug: string;
   readonly state: SubscriberState;
   readonly count: number;

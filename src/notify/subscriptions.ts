@@ -28,7 +28,7 @@ import {
   subscriberById,
 } from './subscribers.ts';
 
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   readonly database: Database;
   readonly key: Revealing;
   readonly seal: AddressSeal;

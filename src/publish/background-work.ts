@@ -23,7 +23,7 @@ import { filePlaces, type Manifest } from './releases/manifest.ts';
 import type { Fence } from './releases/publish-lease.ts';
 import { withoutVariants, writeVariants } from './releases/variants.ts';
 
-export interface BackgroundDeps {
+interface BackgroundDeps {
   readonly disk: Disk;
   readonly folders: ReleaseFolders;
   readonly pages: PagePublisher;

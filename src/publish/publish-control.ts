@@ -30,7 +30,7 @@ export interface PublishControl {
 /** The part that threads need to prepare a page. */
 export type PrepareControl = Pick<PublishControl, 'nextNumber' | 'rememberFirsts'>;
 
-export interface PublishControlDeps extends PublishLeaseDeps {
+interface PublishControlDeps extends PublishLeaseDeps {
   readonly mayServe: PublishControl['mayServe'];
   /** Default: no notices. */
   readonly tell?: PublishControl['tell'];

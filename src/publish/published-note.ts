@@ -36,8 +36,8 @@ const NoteSchema = z.object({
     }),
   ),
 });
-export type PublishedNote = z.output<typeof NoteSchema>;
-export type NotedPage = PublishedNote['pages'][string];
+type PublishedNote = z.output<typeof NoteSchema>;
+type NotedPage = PublishedNote['pages'][string];
 
 /** Reads the record of the last process; null: there is none that can be read. */
 function readPublishedNote({ published }: ReleaseFolders): PublishedNote | null {

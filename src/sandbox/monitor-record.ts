@@ -2,7 +2,7 @@
 
 import type { ServiceState, ServiceStatus } from './world/world.ts';
 
-export interface UptimeMonitor {
+interface UptimeMonitor {
   readonly id: string;
   readonly name: string;
   readonly description: string;

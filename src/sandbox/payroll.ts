@@ -25,12 +25,12 @@ import {
   text,
 } from './validation.ts';
 
-export interface PayrollOptions {
+interface PayrollOptions {
   readonly token: string;
 }
 
 /** The upstream, and what it has taken. */
-export interface Payroll {
+interface Payroll {
   readonly upstream: Upstream;
   /** Queued events in the order they came, as they were sent. */
   events(): readonly Readonly<Record<string, unknown>>[];

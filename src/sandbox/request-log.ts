@@ -2,7 +2,7 @@
 
 import type { EpochMs } from '../model/time.ts';
 
-export interface RequestRecord {
+interface RequestRecord {
   readonly at: EpochMs;
   readonly method: string;
   /** Below the upstream's prefix, with its query. */

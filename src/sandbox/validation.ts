@@ -3,10 +3,10 @@
 import { json, type Reply } from './exchange.ts';
 
 /** Null: nothing is wrong with the value. Undefined is what an absent field has. */
-export type Rule = (value: unknown) => string | null;
+type Rule = (value: unknown) => string | null;
 
 /** Field to its faults; empty when there are none. */
-export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** Applies each rule to the field of its name; other fields are not looked at. */
 export function check(body: Readonly<Record<string, unknown>>, rules: Readonly<Record<string, Rule>>): FieldErrors {

@@ -10,7 +10,7 @@ export interface Fault {
 }
 
 /** A checked value, or at least one fault. */
-export type Checked<T> =
+type Checked<T> =
   | { readonly success: true; readonly data: T }
   | { readonly success: false; readonly faults: readonly [Fault, ...Fault[]] };
 
@@ -97,7 +97,7 @@ export function expected(what: string): z.core.$ZodErrorMap {
 }
 
 /** Zod asks it for the message of an issue; undefined: zod's own. */
-export type IssueWords = (issue: z.core.$ZodRawIssue) => string | undefined;
+type IssueWords = (issue: z.core.$ZodRawIssue) => string | undefined;
 
 const RECEIVED_LENGTH_MAX = 60;
 

@@ -7,7 +7,7 @@ import { type Answer, json, type OwnRequest } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
 import { bearerFrom, type OperatorGuard, type TokenVerdict } from './operators/ops-guard.ts';
 
-export interface OwnRoutesOptions {
+interface OwnRoutesOptions {
   readonly guard: OperatorGuard;
   /** False: this process only serves; it neither syncs nor publishes. */
   readonly canRun: boolean;

@@ -21,7 +21,7 @@ export interface AuditEntry {
 }
 
 /** How a try to get into a page ended. `limited`: too many tries. */
-export const SIGN_IN_RESULTS = ['signed_in', 'refused', 'limited'] as const;
+const SIGN_IN_RESULTS = ['signed_in', 'refused', 'limited'] as const;
 export type SignInResult = (typeof SIGN_IN_RESULTS)[number];
 
 export interface SignInCount {

@@ -10,7 +10,7 @@ const NOT_COPIED: ReadonlySet<string> = new Set(['release_object']);
 const ROWS_AT_ONCE = 5_000;
 
 /** How many rows of a table were copied. */
-export interface CopiedTable {
+interface CopiedTable {
   readonly table: string;
   readonly rows: number;
 }

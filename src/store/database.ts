@@ -25,7 +25,7 @@ export interface Writer extends Reader {
   readonly announce: () => Promise<void>;
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   /**
    * False: survives a crash of the process, but the last moments may be lost in a power failure. Ten times as fast; for changes
    * that can safely happen twice. Default: durable.

@@ -6,7 +6,7 @@ import { StatusError } from '../errors.ts';
 
 const FOLDER = join(import.meta.dirname, 'migrations');
 
-export interface Migration {
+interface Migration {
   readonly version: number;
   /** Read when it is applied. */
   readonly sql: () => string;

@@ -3,7 +3,7 @@
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
 
-export interface OperatorSession {
+interface OperatorSession {
   readonly idHash: string;
   /** Made under a `__Host-` cookie, and found under no other. */
   readonly isSecure: boolean;

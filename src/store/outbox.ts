@@ -5,9 +5,9 @@ import type { EpochMs } from '../model/time.ts';
 import type { Database, Row } from './database.ts';
 
 export const OUTBOX_STATES = ['queued', 'sent', 'rejected', 'parked'] as const;
-export type OutboxState = (typeof OUTBOX_STATES)[number];
+type OutboxState = (typeof OUTBOX_STATES)[number];
 
-export interface OutboxEvent {
+interface OutboxEvent {
   readonly exportId: string;
   readonly id: string;
   readonly incident: string;
@@ -30,7 +30,7 @@ export interface OutboxBatch {
   readonly events: readonly OutboxEvent[];
 }
 
-export interface Rejection {
+interface Rejection {
   readonly index: number;
   readonly reason: string;
 }

@@ -12,7 +12,7 @@ import { insertAudit } from './audit.ts';
 import { type Row, readIn, type Writer } from './database.ts';
 import { parseInstant } from './rows.ts';
 
-export type StoryTable = 'incident' | 'maintenance';
+type StoryTable = 'incident' | 'maintenance';
 
 /** The instant by which lists cover a stretch of time. */
 const PLACE: Readonly<Record<StoryTable, string>> = { incident: 'started_at', maintenance: 'ends_at' };
@@ -82,7 +82,7 @@ function toStory(row: Row): StoredStory {
 }
 
 /** What a pass says of stories that it does not tell. */
-export interface Absences {
+interface Absences {
   readonly upstreamId: string;
   readonly observedAt: EpochMs;
   /** Where the row of an id was given to another story. */

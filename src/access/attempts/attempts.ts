@@ -36,7 +36,7 @@ interface Bucket {
 }
 
 /** What is counted, where, and under which names. */
-export interface AttemptsOptions {
+interface AttemptsOptions {
   readonly database: Database;
   readonly random: RandomBytes;
   /** Processes that share their counts share this. */

@@ -6,7 +6,7 @@ import type { Reader, Row, Writer } from '../../store/database.ts';
 import { digest, newToken, type RandomBytes } from '../digest.ts';
 import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from '../limits.ts';
 
-export interface ChallengeInit {
+interface ChallengeInit {
   readonly slug: string;
   /** Of the gate; empty where there is none. */
   readonly version: string;
@@ -38,7 +38,7 @@ export async function recordChallenge(tx: Writer, init: ChallengeInit, random: R
   );
 }
 
-export interface Redemption {
+interface Redemption {
   readonly slug: string;
   /** Of the gate as it is: a request from before a change of the domains is void. */
   readonly version: string;

@@ -23,7 +23,7 @@ const BATCH_SIZE = 8;
 /** Longer than an answer takes to leave. */
 const DELIVER_DELAY_MS = 100;
 
-export interface MailQueueOptions {
+interface MailQueueOptions {
   readonly database: Database;
   readonly gates: Gates;
   readonly random: RandomBytes;

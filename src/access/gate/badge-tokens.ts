@@ -4,14 +4,14 @@ import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database } from '../../store/database.ts';
 import { digest, isToken, newToken, type RandomBytes, systemRandom } from '../digest.ts';
 
-export interface BadgeToken {
+interface BadgeToken {
   /** Names it in lists and to revoke it; opens nothing. */
   readonly id: string;
   readonly slug: string;
   readonly createdAt: EpochMs;
 }
 
-export interface BadgeTokens {
+interface BadgeTokens {
   /** Makes a token of 256 bits; `token` is shown this once and stored as a hash only. */
   readonly create: (slug: string, now: EpochMs) => Promise<BadgeToken & { readonly token: string }>;
   /** Oldest first; of one page, or of all. */

@@ -8,13 +8,13 @@ import { newToken, type RandomBytes } from '../digest.ts';
 import { HASHES_AT_ONCE } from '../limits.ts';
 import { forgetOtherGates, isUnchanged, readGate, recordGate, type StoredGate } from './stored-gate.ts';
 
-export interface KnownPage {
+interface KnownPage {
   readonly page: AccessPage;
   readonly gated: GatedPage;
 }
 
 /** A page as it is known here, and its gate as the store has it; null: the store has none. */
-export interface CurrentPage extends KnownPage {
+interface CurrentPage extends KnownPage {
   readonly stored: StoredGate | null;
 }
 

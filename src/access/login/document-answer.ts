@@ -10,7 +10,7 @@ export const GATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   vary: 'Cookie',
 });
 
-export interface DocumentAnswer {
+interface DocumentAnswer {
   readonly status: number;
   /** What stands in for what differs between requests, and what it is this time, as it came. */
   readonly values: Readonly<Record<string, string>>;

@@ -15,10 +15,10 @@ const PLACES = {
   token: 'place-of-token',
 } as const;
 
-export type LoginPlaces = Pick<LoginPrompt, 'base' | 'to'> & Partial<Pick<LoginPrompt, 'token'>>;
+type LoginPlaces = Pick<LoginPrompt, 'base' | 'to'> & Partial<Pick<LoginPrompt, 'token'>>;
 export type LoginShape = Pick<LoginPrompt, 'step'> & Partial<Pick<LoginPrompt, 'fault' | 'minutes'>>;
 
-export interface LoginAnswerInit extends LoginShape, LoginPlaces {
+interface LoginAnswerInit extends LoginShape, LoginPlaces {
   readonly status: number;
   readonly kinds: GateKinds;
   readonly cookies?: readonly string[];

@@ -20,7 +20,7 @@ const PADDING_BYTES = 8_192;
 const INLINE = /<(style|script)\b([^>]*)>([\s\S]*?)<\/\1>/g;
 const POLICY = /<meta\s+http-equiv="?Content-Security-Policy"?\s+content="([^"]*)"\s*\/?>/i;
 
-export interface SealOptions {
+interface SealOptions {
   readonly words: SealWords;
   readonly random?: RandomBytes;
 }

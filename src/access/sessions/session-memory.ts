@@ -8,7 +8,7 @@ import type { Principal } from '../access.ts';
 const BELIEVED_MS_MAX = 15 * 60_000;
 const SESSIONS_MAX = 10_000;
 
-export interface SessionMemory {
+interface SessionMemory {
   readonly note: (id: string, principal: Principal, now: EpochMs) => void;
   /** What was last known of a session; null when that is too long ago. */
   readonly recall: (id: string, now: EpochMs) => Principal | null;

@@ -11,7 +11,7 @@ export interface PresentedSession {
   readonly isSecure: boolean;
 }
 
-export interface SessionGrant {
+interface SessionGrant {
   readonly slug: string;
   readonly version: string;
 }
@@ -29,7 +29,7 @@ export interface Sessions {
   readonly forgetExpired: (tx: Writer, now: EpochMs) => Promise<void>;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly database: Database;
   readonly random: RandomBytes;
   /** A session that is not used for so long ends. */

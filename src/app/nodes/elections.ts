@@ -19,7 +19,7 @@ export interface Elections {
   readonly close: () => Promise<void>;
 }
 
-export interface ElectionsDeps {
+interface ElectionsDeps {
   readonly leases: Leases;
   /** All tasks of the current configuration, by name. */
   readonly names: () => readonly string[];

@@ -10,7 +10,7 @@ import type { Database } from '../../store/database.ts';
 import { parseSiteCopy, writeSiteCopy, writeTimes } from '../../store/nodes/site-copy.ts';
 import type { Log } from '../log.ts';
 
-export interface TakingDeps {
+interface TakingDeps {
   readonly store: ReleaseStore;
   readonly folders: ReleaseFolders;
   readonly database: Database;

@@ -19,7 +19,7 @@ export interface ReleaseUploads {
   readonly close: () => Promise<void>;
 }
 
-export interface ReleaseUploadsDeps {
+interface ReleaseUploadsDeps {
   readonly store: ReleaseStore;
   readonly folders: ReleaseFolders;
   readonly database: Database;

@@ -25,7 +25,7 @@ export interface ChannelOff {
   readonly reason: string;
 }
 
-export interface KnownChannels {
+interface KnownChannels {
   readonly channels: readonly Channel[];
   readonly off: readonly ChannelOff[];
 }
@@ -43,7 +43,7 @@ export interface Channels {
   readonly latest: () => readonly Channel[];
 }
 
-export interface ChannelsDeps extends SingleRunnerDeps {
+interface ChannelsDeps extends SingleRunnerDeps {
   /** The current configuration. */
   readonly config: () => Config;
   readonly upstreams: () => readonly Upstream[];

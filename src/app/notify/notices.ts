@@ -30,7 +30,7 @@ import type { Log } from '../log.ts';
 /** Longer than a healthy upstream takes to answer. */
 const CHANNELS_WAIT_MS = 10 * SECOND_MS;
 
-export interface NoticesDeps {
+interface NoticesDeps {
   readonly database: Database;
   readonly key: Secret;
   readonly now: () => EpochMs;

@@ -22,7 +22,7 @@ export interface AuditTrail {
   readonly close: () => Promise<void>;
 }
 
-export interface AuditTrailOptions {
+interface AuditTrailOptions {
   readonly audit: Audit;
   readonly now: () => EpochMs;
   /** The key is the operator token, which isn't in the store, so nobody with only the store can test addresses. */

@@ -8,7 +8,7 @@ import type { BadgeData } from '../../publish/files/badge-data.ts';
 import { type ReleaseFolders, servedRelease } from '../../publish/releases/folders.ts';
 import { readData } from '../../publish/releases/manifest.ts';
 
-export interface ComponentState {
+interface ComponentState {
   /** Slug of its page. */
   readonly page: string;
   /** Its id in addresses. */

@@ -12,7 +12,7 @@ import { redact } from '../log.ts';
 import { createOpsFacts } from './ops-facts.ts';
 import { createForms } from './writing.ts';
 
-export interface Operators {
+interface Operators {
   readonly guard: OperatorGuard;
   readonly routes: ReturnType<typeof createOpsRoutes>;
 }

@@ -43,7 +43,7 @@ type ReleaseSummary = Pick<NonNullable<OpsPageFacts['release']>, 'number' | 'asO
   readonly completes: number | null;
 };
 
-export interface OpsFactsSource {
+interface OpsFactsSource {
   readonly facts: (now: EpochMs) => Promise<OpsFacts>;
 }
 

@@ -7,13 +7,13 @@ import { type Circuit, circuitOf } from '../../sync/pass/circuit-breaker.ts';
 import { windowsOf } from '../../sync/quota/windows.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 
-export interface QuotaLeft {
+interface QuotaLeft {
   readonly lengthMs: number;
   readonly max: number;
   readonly left: number;
 }
 
-export interface UpstreamHealth {
+interface UpstreamHealth {
   readonly circuit: Circuit;
   /** One for each window that limits it. */
   readonly quota: readonly QuotaLeft[];

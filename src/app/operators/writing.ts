@@ -60,7 +60,7 @@ export function createForms(pharos: Pharos): WriteForms {
   });
 }
 
-export interface WritingRoutes {
+interface WritingRoutes {
   readonly api: ReturnType<typeof createApiRoutes>;
   readonly intake: ReturnType<typeof createIntakeRoute>;
 }

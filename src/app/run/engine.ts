@@ -22,7 +22,7 @@ export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'is
 }
 
 /** A run that was asked for: its id is known at once, its report later. */
-export interface QueuedRun {
+interface QueuedRun {
   readonly id: string;
   readonly report: Promise<RunReport>;
 }
@@ -38,7 +38,7 @@ export interface RunReport extends RunOutcome {
   readonly hasFailed: boolean;
 }
 
-export interface EngineDeps extends RunDeps {
+interface EngineDeps extends RunDeps {
   readonly store: Store;
   readonly retentionDays: () => number;
   readonly onReport: (report: RunReport) => void;
@@ -75,7 +75,7 @@ export interface Engine {
   readonly idle: () => Promise<void>;
 }
 
-export interface RunUnderWay {
+interface RunUnderWay {
   readonly id: string;
   readonly trigger: string;
   /** Null: still waiting. */

@@ -18,7 +18,7 @@ export interface RunDeps {
   readonly beforePublish: (now: EpochMs) => Promise<SiteState>;
 }
 
-export interface RunPassOptions extends Omit<PassOptions, 'turnOf'> {
+interface RunPassOptions extends Omit<PassOptions, 'turnOf'> {
   /** The schedule asks, so only the upstreams whose lease this node holds are queried. */
   readonly isScheduled: boolean;
 }

@@ -12,7 +12,7 @@ const URGENT_MS_MAX = 5 * MINUTE_MS;
 /** Who asks. */
 type Asker = Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'>;
 
-export interface Questions {
+interface Questions {
   readonly askAll: (asker: Asker, isTelling: boolean) => Promise<PassReport>;
   readonly askMore: (more: MoreAsking) => boolean;
 }

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import type { Config } from '../../config/load.ts';
 import type { AnsweredRequest } from '../../server/send.ts';
 
-export type AccessLogFormat = Config['server']['accessLog'];
+type AccessLogFormat = Config['server']['accessLog'];
 
 /** Gives what writes requests down in a format, in the order in which they were answered; `write` takes whole lines. */
 export function createAccessLog(

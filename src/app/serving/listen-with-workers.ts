@@ -9,7 +9,7 @@ import { type Door, listen } from './listen.ts';
 import { originOf, type Place } from './listening.ts';
 import { startWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
-export interface WithWorkersOptions extends Pick<WorkersOptions, 'entry' | 'count' | 'configFile' | 'isQuiet'> {
+interface WithWorkersOptions extends Pick<WorkersOptions, 'entry' | 'count' | 'configFile' | 'isQuiet'> {
   readonly log: Log;
   readonly place: Place;
 }

@@ -31,7 +31,7 @@ export interface Door {
 
 const CLOSE_PATIENCE_MS = 5_000;
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly log: Log;
   /** An address for visitors, or the path of a socket for other processes of this node. */
   readonly place: Place | string;

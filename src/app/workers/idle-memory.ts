@@ -10,7 +10,7 @@ const IDLE_MS = 5_000;
 /** Free memory between used blocks grows while there is work: by a third over a thousand pages. */
 const TRIM_EVERY_MS = 2_000;
 
-export interface IdleMemory {
+interface IdleMemory {
   /** Work starts. No garbage is collected until it ends. */
   readonly begin: () => void;
   readonly end: () => void;

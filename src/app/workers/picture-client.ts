@@ -22,7 +22,7 @@ export interface Pictures {
   readonly close: () => Promise<void>;
 }
 
-export interface PicturesOptions {
+interface PicturesOptions {
   /** The thread starts. */
   readonly onBegin: () => void;
   /** The thread has ended and its memory is free. */

@@ -54,7 +54,7 @@ export function createRemoteControl({ call }: RpcPeer<ControlHandlers>): Publish
   };
 }
 
-export interface ControlHost {
+interface ControlHost {
   readonly handlers: ControlHandlers;
   /** The other thread has ended: releases everything that it held. */
   readonly end: () => void;

@@ -6,13 +6,13 @@
 import { messageOf } from '../../errors.ts';
 
 /** The common part of `Worker` and `MessagePort`. */
-export interface RpcPort {
+interface RpcPort {
   readonly postMessage: (message: unknown) => void;
   readonly on: (event: 'message', listener: (message: RpcMessage) => void) => unknown;
 }
 
 /** Plain data in, plain data out. */
-export type RpcHandlers = Readonly<Record<string, (...args: never[]) => unknown>>;
+type RpcHandlers = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 interface RpcCall {
   readonly call: number;

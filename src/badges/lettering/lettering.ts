@@ -35,7 +35,7 @@ function toCapitals(text: string): string {
   return parts.map((part, index) => (index % 2 === 1 ? part : part.toUpperCase())).join('');
 }
 
-export interface PlacedLettering {
+interface PlacedLettering {
   readonly lettering: Lettering;
   readonly x: number;
   readonly paint: Paint;

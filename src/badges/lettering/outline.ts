@@ -29,7 +29,7 @@ interface Setting {
   readonly fours: Memo<string, number>;
 }
 
-export type Weight = 'regular' | 'bold';
+type Weight = 'regular' | 'bold';
 
 const faces: { regular: Face | null; bold: Face | null } = { regular: null, bold: null };
 

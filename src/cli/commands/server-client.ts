@@ -5,7 +5,7 @@ import { originOf } from '../../app/serving/listening.ts';
 import type { Config } from '../../config/load.ts';
 import { messageOf, StatusError } from '../../errors.ts';
 
-export interface ServerRequest {
+interface ServerRequest {
   readonly method: 'POST' | 'PATCH';
   /** Below `/-/`. */
   readonly path: string;

@@ -8,7 +8,7 @@ import { type Finding, fault, ok, warning } from './finding.ts';
 /** Leases of nodes are told apart by their clocks, which should differ by far less than a lease lasts. */
 const SKEW_WARN_MS = 5_000;
 
-export interface ServerFindings {
+interface ServerFindings {
   readonly findings: readonly Finding[];
   /** Whether it may be opened: looking brings no table to another version. */
   readonly isCurrent: boolean;

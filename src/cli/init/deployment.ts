@@ -27,7 +27,7 @@ export interface DeploymentOptions {
 }
 
 /** A file to write. */
-export interface PlannedFile {
+interface PlannedFile {
   readonly path: string;
   readonly text: string;
 }

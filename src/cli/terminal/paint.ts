@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 
 /** How something went. */
-export type Tone = 'good' | 'middling' | 'bad' | 'faint';
+type Tone = 'good' | 'middling' | 'bad' | 'faint';
 
 const STYLES = { good: 'green', middling: 'yellow', bad: 'red', faint: 'dim' } as const;
 

@@ -16,7 +16,7 @@ export interface Progress {
   readonly end: () => void;
 }
 
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly write: (text: string) => unknown;

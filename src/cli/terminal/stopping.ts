@@ -8,7 +8,7 @@ import { EXIT_FAILED } from './exit.ts';
 /** Half a minute is what supervisors give a process; killed at any point, nothing is lost. */
 const STOP_MAX_MS = 25_000;
 
-export interface Stopping {
+interface Stopping {
   readonly signal: NodeJS.Signals;
   readonly door: Door;
   readonly log: Log;

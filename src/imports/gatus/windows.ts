@@ -25,7 +25,7 @@ const WindowSchema = z.object({
 
 const UNITS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS };
 
-export interface RepeatedWindow {
+interface RepeatedWindow {
   readonly starts: string;
   readonly ends: string;
   readonly repeat: string;

@@ -23,7 +23,7 @@ const HistorySchema = z.object({
   months: z.array(z.object({ incidents: z.array(z.object({ code: z.string().regex(/^[\w-]{1,100}$/) })).nullish() })),
 });
 
-export interface ReadPage {
+interface ReadPage {
   readonly documents: readonly NamedDocument[];
   readonly notes: readonly ImportNote[];
 }

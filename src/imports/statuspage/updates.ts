@@ -20,7 +20,7 @@ const STATES: Readonly<Record<string, Declared>> = {
   under_maintenance: 'maintenance',
 };
 
-export interface UpdatesContext {
+interface UpdatesContext {
   /** Slug of the page. */
   readonly page: string;
   /** Ours by theirs. */

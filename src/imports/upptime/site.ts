@@ -32,7 +32,7 @@ const ConfigSchema = z.object({
     .nullish()
     .catch(null),
 });
-export type UpptimeConfig = z.output<typeof ConfigSchema>;
+type UpptimeConfig = z.output<typeof ConfigSchema>;
 
 const SummarySchema = z.array(
   z.object({

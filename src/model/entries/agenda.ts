@@ -2,7 +2,7 @@
 
 import type { EpochMs } from '../time.ts';
 
-export interface Happening {
+interface Happening {
   /** The instant first; then what decides which of several comes first there. */
   readonly when: readonly [at: EpochMs, ...ties: number[]];
   readonly happen: () => void;

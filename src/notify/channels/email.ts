@@ -7,7 +7,7 @@ import { messageOf, plainTextOf } from './message.ts';
 import { shorten } from './shorten.ts';
 
 /** One mail to one address. */
-export interface ChannelMail {
+interface ChannelMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;

@@ -7,7 +7,7 @@ import { fill, wordsOf } from '../../views/words/index.ts';
 import { impactWord, statusWord } from '../../views/words/state-words.ts';
 import type { Notice } from '../notice.ts';
 
-export interface Message {
+interface Message {
   /** `Investigating: Errors at the API` */
   readonly headline: string;
   /** What the update says; empty: nothing. */

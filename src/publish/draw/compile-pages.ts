@@ -34,7 +34,7 @@ const OLD_BUILDS_MAX = 3;
 const OUTPUT_LENGTH_MAX = 4_000;
 
 /** A build of the pages. */
-export interface CompiledPages {
+interface CompiledPages {
   /** Path of the built entry. */
   readonly entry: string;
   /** Version of one Astro page: a hash of what it was made from. */

@@ -15,7 +15,7 @@ export interface DrawOptions {
   readonly priorities: readonly Priority[];
 }
 
-export interface DrawnFiles {
+interface DrawnFiles {
   readonly files: readonly ReleaseFile[];
   /** Number of files with different bytes. */
   readonly filesDrawn: number;

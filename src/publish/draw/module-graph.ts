@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ImportType, initSync, parse } from 'es-module-lexer';
 import { packageFiles } from './package-files.ts';
 
-export interface ModuleGraph {
+interface ModuleGraph {
   /**
    * Returns the version of a module, a hash that is the same wherever the program is installed.
    *

@@ -6,7 +6,7 @@ import { StatusError } from '../../errors.ts';
 import { didYouMean } from '../../schema/nearest.ts';
 
 /** The parts that may be replaced, by what the operator's file is called, and the template of ours that each stands for. */
-export const PARTS = {
+const PARTS = {
   Banner: 'components/state/Banner.astro',
   ComponentRow: 'components/rows/ComponentRow.astro',
   Footer: 'layouts/Footer.astro',
@@ -14,7 +14,7 @@ export const PARTS = {
   Header: 'layouts/Header.astro',
   IncidentCard: 'components/events/EventCard.astro',
 } as const;
-export type Part = keyof typeof PARTS;
+type Part = keyof typeof PARTS;
 
 /** Where they are, and where what is built with them is kept. */
 export interface OwnComponents {

@@ -11,7 +11,7 @@ export interface Policy {
 }
 
 /** Contents of the inlined styles and scripts that the build made for one kind of page. */
-export interface BuiltContents {
+interface BuiltContents {
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
 }

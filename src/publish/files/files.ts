@@ -12,7 +12,7 @@ import { machineFiles } from './machine-files.ts';
 import { pageFacts } from './page-facts.ts';
 import { redirectFiles } from './redirect-files.ts';
 
-export interface FilesOptions {
+interface FilesOptions {
   /** Write badges as files, for targets with no server that draws them on demand. */
   readonly badges: boolean;
   /** How badges are drawn; default: as they come, with none of the operator's own. */

@@ -3,7 +3,7 @@
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { REDIRECT } from './kinds/redirect.ts';
 
-export interface RedirectContext {
+interface RedirectContext {
   /** With a slash at its end. */
   readonly pageUrl: string;
   /** Everything else that the page has. */

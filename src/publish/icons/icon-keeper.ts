@@ -21,7 +21,7 @@ const PARALLEL_MAX = 4;
 /** No fetch is started later than this in one run; the next run continues. */
 const RUN_MS_MAX = 8 * SECOND_MS;
 
-export type Icons = ReadonlyMap<string, IconPicture>;
+type Icons = ReadonlyMap<string, IconPicture>;
 
 /** An icon that a page wants. */
 export interface WantedIcon {
@@ -40,7 +40,7 @@ export interface IconKeeper {
   readonly refresh: (wanted: readonly WantedIcon[], at: EpochMs) => Promise<boolean>;
 }
 
-export interface IconKeeperDeps {
+interface IconKeeperDeps {
   readonly database: Database;
   /** The bytes at an address. @throws a StatusError */
   readonly fetchBytes: (icon: WantedIcon) => Promise<Uint8Array>;

@@ -23,7 +23,7 @@ const SVG_ELEMENTS: ReadonlySet<string> = new Set([
   ...['lineargradient', 'radialgradient', 'stop'],
 ]);
 
-export type DecodedIcon =
+type DecodedIcon =
   | { readonly kind: 'picture'; readonly png: Uint8Array }
   | { readonly kind: 'refused'; readonly reason: string };
 

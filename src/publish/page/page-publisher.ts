@@ -29,7 +29,7 @@ export interface WorkerPool {
 /** A task without the previous release, which is looked up when the task runs. */
 export type PlannedTask = Omit<PageTask, 'previous'>;
 
-export interface PublishedPage extends PreparedPage {
+interface PublishedPage extends PreparedPage {
   readonly slug: string;
   /** The release that was served before; null: there was none that can be read. */
   readonly previous: Manifest | null;
@@ -58,7 +58,7 @@ export interface PagePublisher {
 }
 
 /** What a release is based on. */
-export interface Onto {
+interface Onto {
   /** The release that was served when it was rendered. */
   readonly number: number | null;
   /** Other pages that its files mention; default: none. */

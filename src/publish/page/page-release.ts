@@ -166,7 +166,7 @@ function releaseAccess({ definition: { slug, access } }: ResolvedPage): ReleaseA
   throw new StatusError({ code: 'PUBLISH_FAILED', message: `${slug} is closed and is never published` });
 }
 
-export interface EntriesInput extends Omit<ReleaseInput, 'files' | 'data'> {
+interface EntriesInput extends Omit<ReleaseInput, 'files' | 'data'> {
   readonly entries: readonly FileEntry[];
   readonly data: () => string;
 }

@@ -12,7 +12,7 @@ import { setModes } from './modes.ts';
 import { type PublishLeaseDeps, withPublishLease } from './publish-lease.ts';
 import { switchTo } from './switch.ts';
 
-export interface Rollback {
+interface Rollback {
   readonly slug: string;
   /** Number of the release to serve; null: the newest suitable one before the served release. */
   readonly release: number | null;

@@ -7,7 +7,7 @@ import { filesFolder, type ReleaseFolders } from './folders.ts';
 import { modesOf } from './modes.ts';
 
 /** What a link should point to. */
-export interface Switch {
+interface Switch {
   readonly slug: string;
   readonly number: number;
   readonly isPublic: boolean;

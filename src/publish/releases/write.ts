@@ -51,7 +51,7 @@ export class DamagedReleaseError extends Error {
 }
 
 /** Where a release is written, and where its number comes from. */
-export interface ReleasePlace {
+interface ReleasePlace {
   readonly disk: Disk;
   readonly folders: ReleaseFolders;
   /** A number above `above` that nobody else gets, on whatever node. */

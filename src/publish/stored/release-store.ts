@@ -31,7 +31,7 @@ export interface ReleaseStore {
   readonly close: () => Promise<void>;
 }
 
-export interface VersionedBytes {
+interface VersionedBytes {
   /** Null: there is no such object. */
   readonly bytes: Buffer | null;
   readonly version: string | null;

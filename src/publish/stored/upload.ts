@@ -41,14 +41,14 @@ export interface UploadDeps {
   readonly times: () => Promise<ReleaseIndex['times']>;
 }
 
-export interface UploadReport {
+interface UploadReport {
   readonly releases: number;
   readonly objects: number;
   readonly bytes: number;
   readonly isIndexWritten: boolean;
 }
 
-export interface Uploader {
+interface Uploader {
   /**
    * Uploads changes, one call at a time. With `withTimes`, writes when upstreams last answered even if nothing else changed.
    *

@@ -22,7 +22,7 @@ const PageEntrySchema = z.object({
   /** Number of its newest release that was ever written. No other release may get this number. */
   number: z.int().nonnegative().default(0),
 });
-export type PageEntry = z.output<typeof PageEntrySchema>;
+type PageEntry = z.output<typeof PageEntrySchema>;
 
 const PageEntriesSchema = z.record(
   z.string().refine((slug) => slug === '_site' || slug === '_home' || SLUG.test(slug)),
@@ -48,7 +48,7 @@ export function pageLedgerPath(slug: string): string {
   return `.pharos/${slug}.json`;
 }
 
-export interface SiteLedger {
+interface SiteLedger {
   readonly settings: string;
   readonly pages: PageEntries;
   /** False: the list of sealed pages was encrypted with another key and can't be read. */

@@ -39,7 +39,7 @@ export interface S3Deps {
   readonly proxy?: ProxySettings;
 }
 
-export interface S3Limits {
+interface S3Limits {
   readonly connectMs: number;
   /** Time limit for one request, including its response. */
   readonly totalMs: number;
@@ -66,7 +66,7 @@ const S3_LIMITS: S3Limits = Object.freeze({
 /** Size limit for an error in XML. */
 const ERROR_BYTES_MAX = 64 * 1024;
 
-export interface S3Request {
+interface S3Request {
   readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly key: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -75,13 +75,13 @@ export interface S3Request {
   readonly accept?: readonly number[];
 }
 
-export interface S3Answer {
+interface S3Answer {
   readonly status: number;
   readonly etag: string;
   readonly body: Buffer;
 }
 
-export interface S3Client {
+interface S3Client {
   /** `s3://bucket`, for messages. */
   readonly place: string;
   /** @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY (412, 409) */

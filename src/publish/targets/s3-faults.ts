@@ -43,7 +43,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 /** Codes that are about one object; the others of the bucket are well. */
 const OF_FILE: ReadonlySet<string> = new Set(['EntityTooLarge', 'KeyTooLongError', 'InvalidObjectState', 'BadDigest']);
 
-export interface Refusal {
+interface Refusal {
   readonly place: string;
   readonly method: string;
   readonly status: number;

@@ -16,7 +16,7 @@ export interface S3StoreOptions extends S3Options {
   readonly contentEncoding: ContentEncoding;
 }
 
-export type ContentEncoding = 'identity' | 'gzip' | 'br';
+type ContentEncoding = 'identity' | 'gzip' | 'br';
 
 const CONCURRENCY = 8;
 /** Writing the ledger costs a request, like a file, so it is written after this many files. */

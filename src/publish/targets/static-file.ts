@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 
 /** Order of writing: link targets come before the files that link to them. */
 export const STAGES = ['data', 'html', 'index'] as const;
-export type Stage = (typeof STAGES)[number];
+type Stage = (typeof STAGES)[number];
 
 export interface StaticFile {
   /** Path below the root of the site, as in URLs. */

@@ -16,7 +16,7 @@ export interface WorldPage {
   readonly components: readonly WorldComponent[];
 }
 
-export interface WorldComponent {
+interface WorldComponent {
   /** Unique over all pages. */
   readonly id: number;
   /** Null: a static component. */

@@ -78,7 +78,7 @@ const OPEN_PLAN: Plan = {
   title: 'Search is slow',
 };
 
-export interface PastOptions {
+interface PastOptions {
   readonly seed: number;
   readonly startedAt: EpochMs;
   readonly services: readonly Service[];

@@ -11,8 +11,8 @@ export interface WorldMaintenance {
   readonly to: EpochMs;
 }
 
-export const REPORT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
-export type ReportStatus = (typeof REPORT_STATUSES)[number];
+const REPORT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
+type ReportStatus = (typeof REPORT_STATUSES)[number];
 
 /** What people wrote about one disturbance. */
 export interface WorldReport {

@@ -48,7 +48,7 @@ export interface WorldIncident {
   readonly description: string | null;
 }
 
-export interface WorldState {
+interface WorldState {
   readonly now: EpochMs;
   /** By id. */
   readonly services: readonly ServiceState[];

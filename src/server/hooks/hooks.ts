@@ -8,12 +8,12 @@ import { LRUCache } from 'lru-cache';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { OwnRequest } from '../answer.ts';
 
-export interface Hook {
+interface Hook {
   readonly header: string;
   readonly secrets: readonly { readonly reveal: () => string }[];
 }
 
-export interface HookHandlerOptions {
+interface HookHandlerOptions {
   /** The hook of an upstream; null: it has none, or there is no such upstream. */
   readonly hookOf: (upstreamId: string) => Hook | null;
   /** Queries the upstream and publishes, before waiting runs. Returns the id of the run. */

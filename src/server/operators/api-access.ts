@@ -17,7 +17,7 @@ export type ApiVerdict =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 /** `elsewhere`: a token of another page, answered like a page that doesn't exist. */
-export type Permission = 'granted' | 'elsewhere' | 'scope';
+type Permission = 'granted' | 'elsewhere' | 'scope';
 
 export interface ApiAccess {
   readonly check: (

@@ -10,7 +10,7 @@ import { type Answer, json, type OwnRequest } from '../answer.ts';
 import { type ApiRoutesOptions, refused } from './api-routes.ts';
 import { isSame } from './ops-guard.ts';
 
-export interface IntakeRoutesOptions
+interface IntakeRoutesOptions
   extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'canRun' | 'now' | 'clientOf' | 'load' | 'publish'> {
   /** Null: there is none of this id. */
   readonly intakeOf: (id: string) => IntakeConfig | null;

@@ -20,7 +20,7 @@ export interface OperatorGuard {
   readonly check: (given: string, client: { readonly address: string; readonly now: EpochMs }) => Promise<TokenVerdict>;
 }
 
-export interface OperatorGuardOptions {
+interface OperatorGuardOptions {
   /** Null: none is configured, so every attempt is wrong. */
   readonly token: () => Revealing | null;
   readonly attempts: Pick<Attempts, 'admit' | 'forgive'>;

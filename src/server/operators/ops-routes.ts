@@ -16,7 +16,7 @@ import type { OperatorGuard } from './ops-guard.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
 import type { WriteForms } from './write-routes.ts';
 
-export interface OpsRoutesOptions {
+interface OpsRoutesOptions {
   /** Whether there is an operator token: without one there is no such page. */
   readonly hasToken: () => boolean;
   readonly guard: OperatorGuard;

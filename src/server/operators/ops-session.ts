@@ -34,7 +34,7 @@ export interface OperatorSessionService {
   readonly end: (presented: PresentedCookie) => Promise<string>;
 }
 
-export interface OperatorSessionOptions {
+interface OperatorSessionOptions {
   readonly sessions: OperatorSessions;
   readonly token: () => Revealing | null;
   readonly random: RandomBytes;

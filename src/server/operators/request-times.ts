@@ -11,7 +11,7 @@ const CLASSES_MAX = 10;
 /** Of each class: how many took at most as long as each bucket, then all of them. */
 const WIDTH = BUCKETS_S.length + 1;
 
-export interface RequestTimes {
+interface RequestTimes {
   readonly count: (status: number, seconds: number) => void;
   /** For a registry; it has what a registry asks for, and nothing else of a metric. */
   readonly metric: Metric;

@@ -14,7 +14,7 @@ import type { Database } from '../../store/database.ts';
 import { type OpsWriteView, opsWriteView } from '../../views/operators/ops-write.ts';
 import { type StatusPageView, statusPageView } from '../../views/page/status-page.ts';
 
-export interface WriteFormsOptions {
+interface WriteFormsOptions {
   readonly database: Database;
   readonly random: RandomBytes;
   readonly newSuffix: () => string;
@@ -30,7 +30,7 @@ export interface WriteFormsOptions {
   readonly publish: () => Promise<void>;
 }
 
-export type FormResult =
+type FormResult =
   | { readonly kind: 'page'; readonly status: number; readonly view: OpsWriteView }
   | { readonly kind: 'done'; readonly location: string };
 

@@ -36,14 +36,14 @@ const MISSING_HEADERS = small(NOT_FOUND_BADGE_HEADERS);
 const DRAWN_MAX = 4_096;
 const ADDRESS = /^(?:(components|groups)\/([A-Za-z0-9_-]{1,128})\/)?badges\/([a-z0-9-]{1,80}\.(?:svg|json|png))$/;
 
-export interface BadgeAddress {
+interface BadgeAddress {
   readonly scope: 'page' | 'components' | 'groups';
   /** Of the component or group; null for the page. */
   readonly id: string | null;
   readonly fileName: string;
 }
 
-export interface BadgeRequest {
+interface BadgeRequest {
   readonly address: BadgeAddress;
   readonly query: URLSearchParams;
   readonly now: EpochMs;

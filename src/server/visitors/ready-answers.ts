@@ -11,7 +11,7 @@ import type { SiteAddresses } from '../address.ts';
 import type { PageAnswer, PageDeps } from './page-answer.ts';
 
 /** All of a request that decides what everybody is answered. */
-export interface PlainRequest {
+interface PlainRequest {
   /** As it stands in the first line. */
   readonly target: string;
   readonly host: string;
@@ -19,21 +19,21 @@ export interface PlainRequest {
   readonly ifNoneMatch: string | undefined;
 }
 
-export interface ReadyAnswer {
+interface ReadyAnswer {
   readonly status: number;
   /** Names and values in turns. */
   readonly lines: string[];
   readonly body: Uint8Array | null;
 }
 
-export interface ReadyAnswers {
+interface ReadyAnswers {
   /** Null: it has to be worked out. */
   readonly find: (request: PlainRequest) => ReadyAnswer | null;
   /** Keeps an answer that says what it follows from; any other is left alone. */
   readonly keep: (request: PlainRequest, answer: PageAnswer, lines: string[]) => void;
 }
 
-export interface ReadyDeps extends Pick<PageDeps, 'access' | 'reader' | 'now'> {
+interface ReadyDeps extends Pick<PageDeps, 'access' | 'reader' | 'now'> {
   readonly addresses: () => SiteAddresses;
   readonly isHttpsSite: boolean;
 }

@@ -16,7 +16,7 @@ export interface Lease {
   readonly fence: number;
 }
 
-export interface LeaseRequest {
+interface LeaseRequest {
   readonly name: string;
   readonly holder: string;
   /** Duration, unless it is renewed. */

@@ -12,10 +12,10 @@ const SiteCopySchema = z.object({
   upstreams: z.array(z.object({ id: z.string(), definitions: z.string(), announcements: z.string() })),
   monitors: z.array(z.tuple([z.string(), z.string(), z.boolean().nullable(), z.string()])),
 });
-export type SiteCopy = z.output<typeof SiteCopySchema>;
+type SiteCopy = z.output<typeof SiteCopySchema>;
 
 /** When each part of an upstream was last read: monitors, incidents, pages. */
-export type CopiedTimes = Record<string, [number | null, number | null, number | null]>;
+type CopiedTimes = Record<string, [number | null, number | null, number | null]>;
 
 export async function readSiteCopy(reader: Reader): Promise<SiteCopy> {
   const upstreams = await reader.all('SELECT id, definitions, announcements FROM upstream ORDER BY id');

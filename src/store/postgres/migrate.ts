@@ -11,7 +11,7 @@ const POSTGRES_VERSION_MIN = 13;
 /** An index over years of history takes its time. */
 const STATEMENT_MAX_MS = 600_000;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Statement that starts a transaction in which no other node writes. */
   readonly begin: string;
   readonly onOlder: OnOlder;

@@ -32,7 +32,7 @@ const BEGIN_BESIDE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '5s'`;
 const BEGIN = `${BEGIN_BESIDE}; SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Connections that are open at most. Default: 5. */
   readonly poolSize?: number;
   /** Default: `migrate`. */

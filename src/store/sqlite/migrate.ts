@@ -9,7 +9,7 @@ import { versionOf } from './version.ts';
 const VERSION_OF_ERASURE = 10;
 const OWN_MODE = 0o600;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Path of the database. */
   readonly file: string;
   /** Epoch ms, for the name of the copy where the shorter one is taken. */

@@ -55,7 +55,7 @@ export async function deleteWritten(tx: Writer, id: string, at: EpochMs, actor: 
 }
 
 /** A request that carried a key of its own. */
-export interface KnownRequest {
+interface KnownRequest {
   readonly actor: string;
   readonly key: string;
   /** Of all that was asked for. */

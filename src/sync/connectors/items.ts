@@ -69,7 +69,7 @@ export function unknownMonitor(upstreamId: string, externalId: string, kind: str
 }
 
 /** One list of monitors as it came. */
-export interface MonitorList<T> {
+interface MonitorList<T> {
   readonly place: string;
   readonly items: readonly unknown[];
   readonly schema: z.ZodType<T>;

@@ -30,7 +30,7 @@ const UNPACK: Readonly<Record<string, Unpack>> = {
 /** What we can unpack, for `Accept-Encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, br, zstd, deflate';
 
-export interface BodyBounds {
+interface BodyBounds {
   /** The `Content-Encoding` header; at most one packing is undone. */
   readonly encoding: string | undefined;
   /** Bound of the bytes on the wire, and of the unpacked ones. */

@@ -4,7 +4,7 @@ import { type ErrorCode, isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 
 /** Why no answer came. `tls` is not tried again in the same pass: a certificate does not heal in seconds. */
-export type Fault = 'name' | 'connect' | 'tls' | 'timeout' | 'reset' | 'truncated' | 'stopped' | 'address';
+type Fault = 'name' | 'connect' | 'tls' | 'timeout' | 'reset' | 'truncated' | 'stopped' | 'address';
 
 interface FaultFacts {
   readonly fault: Fault;

@@ -10,7 +10,7 @@ const VALUES_MAX = 1_000_000;
 const STRING_CHARS_MAX = 65_536;
 
 /** A value, or why there is none, in words that go behind "it" in a log line and quote nothing. */
-export type ParsedJson =
+type ParsedJson =
   | { readonly isValid: true; readonly value: unknown }
   | { readonly isValid: false; readonly reason: string };
 

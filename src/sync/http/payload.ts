@@ -6,12 +6,12 @@ import { shapeError } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
 import { parseJson, plainText } from './json.ts';
 
-export interface WireAnswer {
+interface WireAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
 }
 
-export interface PayloadRules extends Pick<HttpQuestion, 'reads' | 'allowEmpty' | 'acceptAnyType'> {
+interface PayloadRules extends Pick<HttpQuestion, 'reads' | 'allowEmpty' | 'acceptAnyType'> {
   /** What was asked, for messages. */
   readonly place: string;
   readonly bytesMax: number;

@@ -18,7 +18,7 @@ export interface LastKnown {
   readonly heldHash: string | null;
 }
 
-export type CheckVerdict =
+type CheckVerdict =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'held'; readonly hash: string; readonly reason: string };

@@ -36,7 +36,7 @@ export function afterSuccess(control: UpstreamControl, listCalls: number): Upstr
   return { ...CONTROL_AT_FIRST, holdUntil: control.holdUntil, limitedCount: control.limitedCount, listCalls };
 }
 
-export interface Failure {
+interface Failure {
   readonly error: StatusError;
   /** Requests that failed in a row at the end of the pass. */
   readonly failures: number;

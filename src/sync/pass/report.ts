@@ -35,7 +35,7 @@ export type UpstreamReport =
  * failures. `refused`: it rejected our key. `waiting`: it told us to wait. `held`: more than half of it disappeared, which is
  * accepted once seen twice.
  */
-export type SkipCause = 'overlap' | 'elsewhere' | 'failing' | 'refused' | 'waiting' | 'held';
+type SkipCause = 'overlap' | 'elsewhere' | 'failing' | 'refused' | 'waiting' | 'held';
 
 /** Ids of items that the pass changed. */
 export interface Changed {
@@ -47,7 +47,7 @@ export interface Changed {
   readonly announcements: readonly string[];
 }
 
-export interface UpstreamReportBase {
+interface UpstreamReportBase {
   readonly upstreamId: string;
   /** Requests sent, including retries and redirects. */
   readonly requestsUsed: number;
@@ -83,7 +83,7 @@ export type Outcome =
   | { readonly kind: 'skipped'; readonly cause: SkipCause; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: StatusError; readonly learned: Learned | null };
 
-export interface ReportFacts {
+interface ReportFacts {
   readonly upstreamId: string;
   readonly durationMs: number;
   readonly tally: Tally;

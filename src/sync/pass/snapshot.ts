@@ -13,7 +13,7 @@ import { checkLearned, type LastKnown } from './check.ts';
 import type { Changed, Outcome } from './report.ts';
 import { type Runner, unforeseen } from './runner.ts';
 
-export interface SnapshotTask {
+interface SnapshotTask {
   readonly upstream: Upstream;
   readonly runner: Runner;
   readonly store: Store;

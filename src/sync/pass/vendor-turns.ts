@@ -11,7 +11,7 @@ const GAP_MAX_MS = SECOND_MS;
 /** The part of the interval over which they are spread, so that one run is over well before the next. */
 const SPREAD_RATIO = 0.5;
 
-export interface VendorTurns {
+interface VendorTurns {
   /** Runs the task at once for our own systems, and in turn for a vendor's page. */
   readonly inTurn: <T>(upstream: Upstream, task: () => Promise<T>) => Promise<T>;
 }

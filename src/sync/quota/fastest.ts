@@ -17,7 +17,7 @@ export interface PassSize {
   readonly monitorsTotal: number;
 }
 
-export interface Schedule {
+interface Schedule {
   readonly intervalMs: number;
   /** Cron, five fields or six with seconds. */
   readonly cron: string;

@@ -9,7 +9,7 @@ import { type RequestLedger, readControl, withLedger } from '../../store/upstrea
 import { RETRY_AFTER_MAX_MS } from '../http/retry-after.ts';
 import { ARRIVAL_MS, earliest, type Window } from './windows.ts';
 
-export type Reservation =
+type Reservation =
   | { readonly granted: true }
   /** No request may be sent before this time; after it, ask again. */
   | { readonly granted: false; readonly notBefore: EpochMs };

@@ -69,7 +69,7 @@ export function intervalMinMs(limits: Limits, listCalls: number): number {
 }
 
 /** When the `n`th newest request left; null: there are fewer. */
-export type NthNewest = (n: number, isLowPriorityOnly: boolean) => EpochMs | null | Promise<EpochMs | null>;
+type NthNewest = (n: number, isLowPriorityOnly: boolean) => EpochMs | null | Promise<EpochMs | null>;
 
 /** The first instant at which one more request may leave; `now` or earlier: at once. */
 export async function earliest(windows: readonly Window[], now: EpochMs, nthNewest: NthNewest): Promise<EpochMs> {

@@ -62,7 +62,7 @@ export function nextRunAfter(expression: string, at: EpochMs): EpochMs {
   return nextOf(readExpression(expression), expression, at);
 }
 
-export interface ScheduleClock {
+interface ScheduleClock {
   readonly now: () => EpochMs;
   /** 0 to 1, 1 excluded. */
   readonly random: () => number;

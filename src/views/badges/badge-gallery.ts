@@ -33,24 +33,24 @@ export interface NamedChoice {
   readonly text: string;
 }
 
-export interface BadgeSubjectChoice {
+interface BadgeSubjectChoice {
   /** Below the page: empty, or ending in a slash. */
   readonly path: string;
   readonly name: string;
 }
 
-export interface BadgeKindChoice extends NamedChoice {
+interface BadgeKindChoice extends NamedChoice {
   /** Whether groups and components have it as a file too. */
   readonly isForParts: boolean;
 }
 
-export interface GalleryBadgeView extends BadgeSnippets {
+interface GalleryBadgeView extends BadgeSnippets {
   /** Page-relative address of the picture. */
   readonly src: string;
   readonly name: string;
 }
 
-export interface GalleryInit extends ViewOptions {
+interface GalleryInit extends ViewOptions {
   /** The page's badges. */
   readonly kinds: readonly NamedChoice[];
   /** Those that groups and components have as files. */

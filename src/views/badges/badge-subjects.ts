@@ -34,7 +34,7 @@ const RESPONSE_POINTS = 48;
 const RECENT_MS = 30 * DAY_MS;
 
 /** One group's or component's subject, by its id in addresses. */
-export interface NamedBadgeSubject {
+interface NamedBadgeSubject {
   readonly id: string;
   readonly subject: BadgeSubject;
 }

@@ -9,7 +9,7 @@ export interface BadgeSnippets {
   readonly snippets: readonly { readonly language: string; readonly text: string }[];
 }
 
-export interface SnippetInit {
+interface SnippetInit {
   readonly alt: string;
   /** Absolute, without the ending: `https://status.example.com/acme/badges/status`. */
   readonly address: string;

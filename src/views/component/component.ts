@@ -48,9 +48,9 @@ export interface ComponentView {
 }
 
 /** A page as far as one component of it is concerned; of events, at least those that are about the component. */
-export type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'maintenances'>;
+type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'maintenances'>;
 
-export interface ComponentInit extends ViewOptions {
+interface ComponentInit extends ViewOptions {
   /** The badges that components have. */
   readonly badges: readonly NamedChoice[];
 }

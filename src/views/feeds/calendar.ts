@@ -18,7 +18,7 @@ export interface CalendarView {
   readonly events: readonly CalendarEventView[];
 }
 
-export interface CalendarEventView {
+interface CalendarEventView {
   /** The same for ever, and in every calendar that has the event. */
   readonly uid: string;
   /** Grows with every revision. */

@@ -19,7 +19,7 @@ export interface Story {
   readonly updates: readonly PageUpdate<string>[];
 }
 
-export interface FeedStories {
+interface FeedStories {
   readonly ofPage: readonly Story[];
   readonly ofComponent: (id: string) => readonly Story[];
 }

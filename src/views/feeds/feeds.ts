@@ -62,7 +62,7 @@ export interface FeedItemView {
   readonly updates: readonly FeedUpdateView[];
 }
 
-export interface FeedUpdateView {
+interface FeedUpdateView {
   readonly at: string;
   readonly atText: string;
   readonly statusText: string;
@@ -98,7 +98,7 @@ interface FeedComponent {
 }
 
 /** An incident or a maintenance, and the names of the components it is about. */
-export interface FeedStory extends Story {
+interface FeedStory extends Story {
   readonly components: readonly string[];
 }
 

@@ -6,7 +6,7 @@
 /** It is part of every page, and a page is read in the worst hour. */
 export const STYLESHEET_BYTES_MAX = 16_384;
 
-export interface StylesheetFault {
+interface StylesheetFault {
   /** From 1. */
   readonly line: number;
   readonly message: string;

@@ -19,12 +19,12 @@ export interface PageFrame extends Pick<PageModel, 'settings' | 'groups'> {
 }
 
 /** Who it is, how it looks and whether everybody may see it; not what is on it. */
-export type FrameDefinition = Pick<
+type FrameDefinition = Pick<
   PageDefinition,
   'id' | 'title' | 'homepageUrl' | 'contactUrl' | 'icon' | 'access' | 'theme'
 >;
 
-export interface FrameComponent extends Pick<ComponentModel, 'name'> {
+interface FrameComponent extends Pick<ComponentModel, 'name'> {
   readonly definition: Pick<ComponentDefinition, 'id' | 'groupId'>;
 }
 

@@ -24,7 +24,7 @@ export interface ViewOptions {
   readonly base?: string;
 }
 
-export type Section = 'status' | 'history' | 'uptime' | 'reports' | 'badges' | null;
+type Section = 'status' | 'history' | 'uptime' | 'reports' | 'badges' | null;
 
 export interface ShellView {
   /** Tag of the catalogue that the page's own words come from. */
@@ -65,11 +65,11 @@ export interface ShellView {
   readonly clock: ClockView | null;
 }
 
-export interface LogoView extends Omit<OwnPicture, 'path'> {
+interface LogoView extends Omit<OwnPicture, 'path'> {
   readonly src: string;
 }
 
-export interface ClockView {
+interface ClockView {
   /** IANA zone. */
   readonly zone: string;
   readonly locale: string;
@@ -111,7 +111,7 @@ export function contextOf<Page extends PageFrame>(model: Page, { base = '' }: Vi
   return { model, words: wordsOf(locale), format: formatIn(locale, timezone), locale, base };
 }
 
-export interface ShellInit {
+interface ShellInit {
   /** Before the page's title; null on the home page. */
   readonly title: string | null;
   readonly description: string;
@@ -123,7 +123,7 @@ export interface ShellInit {
 }
 
 /** What it is about, as it is now. */
-export interface Present extends PageAge {
+interface Present extends PageAge {
   readonly state: State;
   /** When it came into that state; null: nothing was known before, or it is about several. */
   readonly since: EpochMs | null;
@@ -188,7 +188,7 @@ function checkedEveryText({ words, format }: Pick<ViewContext, 'words' | 'format
   return fill(words.checkedEvery, { interval: format.duration(intervalMs) });
 }
 
-export interface PlainShellInit {
+interface PlainShellInit {
   readonly locale: string;
   /** Of the document. */
   readonly title: string;

@@ -38,13 +38,13 @@ export interface HistoryView {
   readonly months: readonly MonthLinkView[];
 }
 
-export interface HistoryDayView {
+interface HistoryDayView {
   readonly id: string;
   readonly day: string;
   readonly events: readonly HistoryEventView[];
 }
 
-export interface HistoryEventView extends EventView {
+interface HistoryEventView extends EventView {
   readonly isMaintenance: boolean;
   /** Of the components it is about, as segments of their addresses. */
   readonly about: readonly string[];
@@ -56,7 +56,7 @@ export interface HistoryFilterView {
   readonly impacts: readonly { readonly value: IncidentImpact; readonly text: string }[];
 }
 
-export interface MonthLinkView extends LinkView {
+interface MonthLinkView extends LinkView {
   readonly incidentCount: number;
   readonly isCurrent: boolean;
 }

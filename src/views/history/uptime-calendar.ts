@@ -61,7 +61,7 @@ export interface CalendarGridView {
   readonly monthLabels: readonly { readonly column: number; readonly text: string }[];
 }
 
-export interface MonthRowView {
+interface MonthRowView {
   readonly component: LinkView;
   readonly state: State;
   /** One for each month; a dash where nothing was observed. */
@@ -69,7 +69,7 @@ export interface MonthRowView {
 }
 
 /** A page as far as its calendar is concerned. */
-export interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'since'> {
+interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'since'> {
   readonly components: readonly (MeasuredComponent & Pick<ComponentModel, 'state'>)[];
   readonly incidents: readonly IncidentHead[];
 }

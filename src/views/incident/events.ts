@@ -53,7 +53,7 @@ export interface EventView {
   readonly allText: string;
 }
 
-export interface EventOptions {
+interface EventOptions {
   /** Of the newest; the event's own page has all. */
   readonly updatesMax?: number;
   /** The year does not stand beside it: on the event's own page. */

@@ -28,7 +28,7 @@ export interface IncidentView {
   readonly historyHref: string;
 }
 
-export interface AffectedView extends LinkView {
+interface AffectedView extends LinkView {
   /** Now, or of an incident that is over the worst while it lasted. */
   readonly state: State;
   readonly stateWord: string;

@@ -2,7 +2,7 @@
 
 import { FORMULA_VERSION, type PageModel, toIso } from '../../model/index.ts';
 
-export interface BuildDocument {
+interface BuildDocument {
   readonly versions: { readonly pharos: string; readonly uptime_formula: number };
   /** The instant that the release is true for, and until when a copy may be believed. */
   readonly as_of: string;

@@ -11,7 +11,7 @@ export interface NowFacts {
   readonly upstreams: readonly string[];
 }
 
-export interface NowDocument {
+interface NowDocument {
   /** The last good answer of the upstream that was heard from least recently; null: one of them never answered, or there are none. */
   readonly checkedAt: string | null;
   /** A page read after this instant is no longer kept up to date. */

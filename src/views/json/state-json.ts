@@ -36,7 +36,7 @@ export interface StateDocument {
   readonly maintenances: readonly StateEvent[];
 }
 
-export interface StateComponent extends ComponentHead {
+interface StateComponent extends ComponentHead {
   readonly state: State;
   readonly since: string | null;
   /** The state in the language of the page. */
@@ -44,7 +44,7 @@ export interface StateComponent extends ComponentHead {
   readonly stale: boolean;
 }
 
-export interface StateEvent extends EventHead {
+interface StateEvent extends EventHead {
   readonly started_at: string;
   /** Null: nobody knows yet. */
   readonly ends_at: string | null;

@@ -66,7 +66,7 @@ export interface UptimeDocument {
   readonly components: readonly UptimeComponent[];
 }
 
-export interface UptimeSource {
+interface UptimeSource {
   readonly id: string;
   /** When it last answered; null: never. */
   readonly monitors_at: string | null;
@@ -76,7 +76,7 @@ export interface UptimeSource {
   readonly incidents_stale: boolean;
 }
 
-export interface UptimeComponent extends ComponentHead {
+interface UptimeComponent extends ComponentHead {
   readonly state: State;
   readonly stale: boolean;
   /** Which of `sources` it comes from; null: a component with no monitor. */
@@ -92,7 +92,7 @@ export interface UptimeComponent extends ComponentHead {
 }
 
 /** Each list has one entry for each day of the document. */
-export interface UptimeDays {
+interface UptimeDays {
   /** The state that colours the day. */
   readonly state: readonly State[];
   /** Seconds in each state; together they are `day_seconds`. */
@@ -104,7 +104,7 @@ export interface UptimeDays {
   readonly provenance: readonly (readonly Provenance[])[];
 }
 
-export type UptimePeriodFigures = Readonly<Record<UptimePeriod, UptimeFigures>>;
+type UptimePeriodFigures = Readonly<Record<UptimePeriod, UptimeFigures>>;
 
 export interface UptimeFigures {
   /** Null: no time counts, or the page shows no uptime. */

@@ -30,7 +30,7 @@ import {
 } from '../../model/index.ts';
 
 /** What the lines of a page's components are laid from. */
-export interface LineInputs {
+interface LineInputs {
   /** Of the page's definition. */
   readonly pageId: string;
   readonly settings: PageSettings;

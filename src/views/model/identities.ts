@@ -19,7 +19,7 @@ export interface Identity {
   readonly aliases: readonly string[];
 }
 
-export interface Identities {
+interface Identities {
   readonly ofIncident: (incident: SeenIncident) => Identity;
   /** By the place of the entry among all. */
   readonly ofEntry: (index: number) => Identity;

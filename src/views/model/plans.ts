@@ -28,7 +28,7 @@ export interface SeenMaintenance extends Maintenance {
 }
 
 /** What maintenances are looked at by. */
-export interface PlanInputs {
+interface PlanInputs {
   /** Its components in the order of the page. */
   readonly definition: PageDefinition;
   readonly locale: string;

@@ -9,7 +9,7 @@ import type {
 } from '../../model/index.ts';
 
 /** A group with its components, or neighbours that are in none. */
-export interface Section {
+interface Section {
   /** Null: no group. */
   readonly group: GroupDefinition | null;
   readonly members: readonly ComponentModel[];

@@ -27,7 +27,7 @@ import { count, fill, wordsOf } from '../words/index.ts';
 import { type Identity, identitiesOf, type KnownEntry } from './identities.ts';
 import { componentIdsOf, type SeenIncident } from './known-incidents.ts';
 
-export interface StoryInputs {
+interface StoryInputs {
   readonly definition: PageDefinition;
   readonly locale: string;
   readonly timezone: string;
@@ -40,7 +40,7 @@ export interface StoryInputs {
   readonly asOf: EpochMs;
 }
 
-export interface Stories {
+interface Stories {
   /** Newest start first. */
   readonly incidents: readonly PageIncident[];
   readonly newEntries: readonly NewEntry[];

@@ -93,7 +93,7 @@ export interface ExportFacts {
   readonly lastError: string | null;
 }
 
-export interface TargetFacts {
+interface TargetFacts {
   /** A path, or the address of a bucket. */
   readonly place: string;
   /** Why not, with what helps. */
@@ -110,14 +110,14 @@ export interface MailFacts {
 }
 
 /** How many there are; never who. */
-export interface SubscriberFacts {
+interface SubscriberFacts {
   readonly page: string;
   readonly active: number;
   readonly paused: number;
   readonly pending: number;
 }
 
-export interface NoticeFacts {
+interface NoticeFacts {
   readonly channel: string;
   readonly queued: number;
   readonly sent: number;
@@ -126,7 +126,7 @@ export interface NoticeFacts {
   readonly lastError: string | null;
 }
 
-export interface AuditFacts {
+interface AuditFacts {
   readonly at: EpochMs;
   readonly actor: string;
   readonly action: string;
@@ -135,7 +135,7 @@ export interface AuditFacts {
   readonly outcome: string | null;
 }
 
-export interface SignInFacts {
+interface SignInFacts {
   readonly page: string;
   readonly signedIn: number;
   readonly refused: number;

@@ -14,7 +14,7 @@ export interface OpsSignInView {
   readonly action: string;
 }
 
-export interface OpsSignInInit {
+interface OpsSignInInit {
   readonly fault: OpsSignInFault | null;
   /** Of the wait. */
   readonly minutes?: number;

@@ -35,7 +35,7 @@ export interface OpsView {
   readonly signIns: readonly { readonly page: string; readonly counts: string }[];
 }
 
-export interface UpstreamRow {
+interface UpstreamRow {
   readonly id: string;
   readonly kind: string;
   readonly state: State;
@@ -48,7 +48,7 @@ export interface UpstreamRow {
   readonly notes: { readonly title: string; readonly items: readonly string[] } | null;
 }
 
-export interface PageRow {
+interface PageRow {
   readonly slug: string;
   readonly title: string;
   readonly href: string;
@@ -60,7 +60,7 @@ export interface PageRow {
   readonly others: readonly { readonly number: number; readonly text: string }[];
 }
 
-export interface AuditRow {
+interface AuditRow {
   readonly at: TimeView;
   readonly who: string;
   readonly what: string;

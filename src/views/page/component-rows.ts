@@ -36,7 +36,7 @@ export interface SectionView {
   readonly components: readonly ComponentRowView[];
 }
 
-export interface GroupView {
+interface GroupView {
   readonly id: string;
   readonly name: string;
   readonly state: State;
@@ -59,7 +59,7 @@ export interface LongListView {
 }
 
 /** A sentence in pieces. */
-export type VendorView = readonly (string | LinkView | TimeView)[];
+type VendorView = readonly (string | LinkView | TimeView)[];
 
 export interface ComponentRowView {
   /** To link to; null where nothing does. */

@@ -29,7 +29,7 @@ export function notFoundView(model: PageFrame, options: ViewOptions = {}): NotFo
   };
 }
 
-export interface SiteInit {
+interface SiteInit {
   readonly locale: string;
   readonly siteTitle: string | null;
   /** Absolute address of the site with a slash at the end, or `''`. */

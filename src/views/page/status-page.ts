@@ -64,7 +64,7 @@ export interface LegendView {
   readonly word: string;
 }
 
-export interface PastView {
+interface PastView {
   /** Newest first. */
   readonly incidents: readonly EventView[];
   readonly emptyText: string;

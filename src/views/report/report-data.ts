@@ -47,12 +47,12 @@ export interface ReportDocument {
   readonly maintenances: readonly ReportEvent[];
 }
 
-export interface ReportComponent extends ComponentHead {
+interface ReportComponent extends ComponentHead {
   readonly uptime: UptimeFigures;
   readonly incident_count: number;
 }
 
-export interface ReportEvent extends EventHead {
+interface ReportEvent extends EventHead {
   readonly impact: string | null;
   readonly started_at: string;
   /** Null: not over. */
@@ -135,7 +135,7 @@ function maintenanceEvent(
   };
 }
 
-export type Row = readonly (string | number | null)[];
+type Row = readonly (string | number | null)[];
 
 /** The report's components as rows, names of columns first; ratios as in the document, times in seconds. */
 export function reportRows({ month, components, uptime, page }: ReportDocument): Row[] {

@@ -34,7 +34,7 @@ export interface ReportView {
   readonly reportsHref: string;
 }
 
-export interface ReportRowView {
+interface ReportRowView {
   /** Null: all components together. */
   readonly component: LinkView | null;
   readonly cells: readonly string[];

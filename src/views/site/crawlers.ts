@@ -58,7 +58,7 @@ export interface LlmsView {
   readonly sections: readonly { readonly heading: string; readonly links: readonly LlmsLink[] }[];
 }
 
-export interface LlmsLink {
+interface LlmsLink {
   readonly text: string;
   readonly url: string;
   readonly note: string;

@@ -14,7 +14,7 @@ export interface IndexOfPagesView {
   readonly pages: readonly ListedPageView[];
 }
 
-export interface ListedPageView {
+interface ListedPageView {
   readonly href: string;
   readonly title: string;
   readonly description: string | null;
@@ -23,7 +23,7 @@ export interface ListedPageView {
   readonly since: TimeView | null;
 }
 
-export interface IndexInit {
+interface IndexInit {
   readonly locale: string;
   readonly timezone: string;
   readonly siteTitle: string;

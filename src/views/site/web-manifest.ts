@@ -5,7 +5,7 @@ import { contextOf, ownPictureFrom } from '../frame/shell.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { localeDirection } from '../words/index.ts';
 
-export interface WebManifest {
+interface WebManifest {
   readonly name: string;
   readonly lang: string;
   readonly dir: 'ltr' | 'rtl';

@@ -7,8 +7,8 @@ import { fill, type Words, wordsOf } from '../words/index.ts';
  * `ask`: the form. `sent`: the same answer to any address. `confirm` and `leave`: a mailed link was opened, and a button
  * does what it is for. `manage`: what a subscription is, with all that can be changed.
  */
-export type SubscribeStep = 'ask' | 'sent' | 'confirm' | 'confirmed' | 'manage' | 'leave' | 'left' | 'expired';
-export type SubscribeFault = 'limited' | 'invalid' | 'refused';
+type SubscribeStep = 'ask' | 'sent' | 'confirm' | 'confirmed' | 'manage' | 'leave' | 'left' | 'expired';
+type SubscribeFault = 'limited' | 'invalid' | 'refused';
 
 export interface SubscribeInit {
   readonly step: SubscribeStep;
@@ -27,7 +27,7 @@ export interface SubscribeInit {
   readonly isSaved: boolean;
 }
 
-export interface SubscribeComponent {
+interface SubscribeComponent {
   readonly id: string;
   readonly name: string;
   readonly isChosen: boolean;

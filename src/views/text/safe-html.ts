@@ -69,7 +69,7 @@ function transformsWith(pictureOf: PictureOf): sanitize.IOptions['transformTags'
 }
 
 /** The address to draw a picture from, from where the page is; null: it is not on the page's own address. */
-export type PictureOf = (address: string) => string | null;
+type PictureOf = (address: string) => string | null;
 
 const NO_PICTURES: PictureOf = () => null;
 

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const SHORT_ID_LENGTH = 12;
 
-export type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source' | 'history';
+type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source' | 'history';
 
 /** Every file of a page names the same few things, release after release. */
 const shortIds = new LRUCache<string, string>({ max: 4_096, memoMethod: shortIdOf });

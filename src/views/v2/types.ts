@@ -7,9 +7,9 @@ export type V2ComponentStatus =
   | 'major_outage'
   | 'under_maintenance';
 export type V2Indicator = 'none' | 'minor' | 'major' | 'critical' | 'maintenance';
-export type V2IncidentStatus = 'investigating' | 'identified' | 'monitoring' | 'resolved' | 'postmortem';
-export type V2MaintenanceStatus = 'scheduled' | 'in_progress' | 'verifying' | 'completed';
-export type V2Impact = 'none' | 'minor' | 'major' | 'critical' | 'maintenance';
+type V2IncidentStatus = 'investigating' | 'identified' | 'monitoring' | 'resolved' | 'postmortem';
+type V2MaintenanceStatus = 'scheduled' | 'in_progress' | 'verifying' | 'completed';
+type V2Impact = 'none' | 'minor' | 'major' | 'critical' | 'maintenance';
 
 export interface V2Page {
   readonly id: string;

@@ -16,7 +16,7 @@ import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { openQuietly, print, slugsOf, unknownName } from '../common.ts';
 import { askServer, serverBase } from '../server-client.ts';
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly config?: string;
   readonly folder?: string;
   readonly page?: readonly string[];
@@ -41,9 +41,7 @@ export interface UpdateOptions extends ApiOptions {
 }
 
 /** Where an incident goes: to the API of one page, or into a folder of posts. */
-export type Place =
-  | { readonly kind: 'api'; readonly config: Config; readonly page: string }
-  | { readonly kind: 'folder' };
+type Place = { readonly kind: 'api'; readonly config: Config; readonly page: string } | { readonly kind: 'folder' };
 
 /** The API where there is an operator token and one page is named, unless a folder or a monitor is. */
 export function placeOf({ folder, page = [], monitor }: ApiOptions, config: Config | null): Place {

@@ -3,7 +3,7 @@ import { badgeGalleryView } from '../../../views/badges/badge-gallery.ts';
 import type { PageFrame } from '../../../views/frame/page-frame.ts';
 import { htmlKind } from '../file-kind.ts';
 
-export interface GalleryInputs {
+interface GalleryInputs {
   readonly frame: PageFrame;
   /** Names of the page's badges, as in their addresses. */
   readonly badgeNames: readonly string[];

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { PUBLIC_TYPES } from '../../../model/slugs.ts';
 import { type FileKind, fileKind } from '../file-kind.ts';
 
-export interface LogoInputs {
+interface LogoInputs {
   readonly base64: string;
 }
 
@@ -16,7 +16,7 @@ export const LOGOS: Readonly<Record<string, FileKind<LogoInputs>>> = {
 };
 
 /** What a file of `public/` was when the configuration was read. */
-export interface PublicInputs {
+interface PublicInputs {
   readonly file: string;
   readonly sha256: string;
 }

@@ -8,7 +8,7 @@ import { ID_FIELD, type Source, SourceSchema, StorageTargetSchema } from './sche
 export const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused', error: 'major_outage' };
 
 /** Outcomes of connection tests by source id; false: the stored credentials did not answer. */
-export type Outcomes = ReadonlyMap<string, boolean>;
+type Outcomes = ReadonlyMap<string, boolean>;
 
 /** Sources of all tenants as monitors, sorted by id. Never throws. */
 export function projectSources(

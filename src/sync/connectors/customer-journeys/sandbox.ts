@@ -8,7 +8,7 @@ import { noise, noiseBetween } from '../../../sandbox/world/noise.ts';
 import type { World } from '../../../sandbox/world/world.ts';
 import { customerJourneys } from './connector.ts';
 
-export interface JourneysSettings {
+interface JourneysSettings {
   readonly count: number;
   readonly pageSize: number;
   /** What a page behind the last one holds: nothing, or the last one again. */

@@ -21,7 +21,7 @@ import { type PostFault, type PostUpdate, type ReadPost, readPost } from './read
 import type { AnnouncementPost, IncidentPost, MaintenancePost, OverridePost, PostFile } from './schema.ts';
 import { firstWindow, hasAnyWindow, instantOf, recurrenceOf } from './windows.ts';
 
-export interface Origin {
+interface Origin {
   readonly upstreamId: string;
   /** Zone of times without an offset. */
   readonly zone: string;
@@ -65,7 +65,7 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
 }
 
 /** One post under the name that faults of it are told with, or what is wrong with it. */
-export interface NamedPost {
+interface NamedPost {
   readonly name: string;
   readonly read: ReadPost | readonly PostFault[];
 }

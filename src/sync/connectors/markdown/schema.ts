@@ -54,7 +54,7 @@ const ImpactSchema = z.strictObject({
   components: z.record(componentField, z.enum(DECLARED_STATES)).describe('State of each component from then on.'),
 });
 
-export const IncidentPostSchema = z
+const IncidentPostSchema = z
   .strictObject({
     type: z.literal('incident'),
     title: titleField,
@@ -114,7 +114,7 @@ export const REPEAT_RULE = new RegExp(
   ].join('|')})$`,
 );
 
-export const MaintenancePostSchema = z
+const MaintenancePostSchema = z
   .strictObject({
     type: z.literal('maintenance'),
     title: titleField,
@@ -133,7 +133,7 @@ export const MaintenancePostSchema = z
   .refine(hasSubject, SUBJECT_MISSING);
 export type MaintenancePost = z.output<typeof MaintenancePostSchema>;
 
-export const AnnouncementPostSchema = z.strictObject({
+const AnnouncementPostSchema = z.strictObject({
   type: z.literal('announcement'),
   title: titleField,
   draft: draftField,
@@ -144,7 +144,7 @@ export const AnnouncementPostSchema = z.strictObject({
 });
 export type AnnouncementPost = z.output<typeof AnnouncementPostSchema>;
 
-export const OverridePostSchema = z.strictObject({
+const OverridePostSchema = z.strictObject({
   type: z.literal('override'),
   title: titleField.describe('One line for operators; visitors only see the state.'),
   draft: draftField,

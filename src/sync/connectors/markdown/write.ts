@@ -22,7 +22,7 @@ interface Subject {
   readonly body?: string;
 }
 
-export interface NewIncident extends Subject {
+interface NewIncident extends Subject {
   readonly startedAt: EpochMs;
   /** Of an incident that begins; one that is over needs its end too. */
   readonly status?: Exclude<IncidentStatus, 'resolved' | 'postmortem'>;
@@ -30,7 +30,7 @@ export interface NewIncident extends Subject {
   readonly state?: (typeof AFFECTED_STATES)[number];
 }
 
-export interface NewMaintenance extends Subject {
+interface NewMaintenance extends Subject {
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
   /** Rule of RFC 5545, such as `FREQ=WEEKLY;BYDAY=SU`. */
@@ -38,7 +38,7 @@ export interface NewMaintenance extends Subject {
   readonly timezone?: string;
 }
 
-export interface NewAnnouncement {
+interface NewAnnouncement {
   readonly title: string;
   readonly from: EpochMs;
   readonly to?: EpochMs;

@@ -79,7 +79,7 @@ function jsonOf(text: string): unknown {
 
 const StoredSchema = z.array(z.object({ id: z.string(), document: z.string() }));
 /** A row of the store. */
-export type StoredPost = z.output<typeof StoredSchema>[number];
+type StoredPost = z.output<typeof StoredSchema>[number];
 
 interface WrittenOptions {
   /** Whether drafts are told too, as in a preview. */

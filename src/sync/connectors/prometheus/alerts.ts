@@ -28,12 +28,12 @@ const IMPACTS: Readonly<Record<string, IncidentImpact>> = {
 };
 
 /** Which alerts are about a monitor: labels that they must have. */
-export interface AlertRule {
+interface AlertRule {
   readonly id: string;
   readonly selectors: readonly Readonly<Record<string, string>>[];
 }
 
-export interface AlertsOptions {
+interface AlertsOptions {
   readonly upstreamId: string;
   readonly rules: readonly AlertRule[];
   readonly now: EpochMs;

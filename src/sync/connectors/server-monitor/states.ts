@@ -17,7 +17,7 @@ const WORDS = ['up', 'down', 'pending', 'paused'] as const;
 type Word = (typeof WORDS)[number];
 type Counts = Readonly<Record<Word, number>>;
 
-export interface ReadStates {
+interface ReadStates {
   readonly status: StatusAnswer;
   readonly items: readonly unknown[];
   readonly problems: readonly Problem[];

@@ -30,7 +30,7 @@ const IMPACTS: Readonly<Record<string, IncidentImpact>> = {
 export const EVENT_STATUSES: readonly string[] = [...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES];
 export const IMPACT_WORDS: readonly string[] = Object.keys(IMPACTS);
 
-export interface EventsOptions {
+interface EventsOptions {
   readonly upstreamId: string;
   /** The monitors that are taken from this page. */
   readonly monitors: ReadonlySet<MonitorId>;

@@ -19,7 +19,7 @@ export const STATE_WORDS: StateWords = {
 const CALM_IMPACTS: ReadonlySet<unknown> = new Set(['none', 'minor', 'major', 'maintenance']);
 const OVER: ReadonlySet<unknown> = new Set(['resolved', 'postmortem']);
 
-export interface ComponentsOptions {
+interface ComponentsOptions {
   readonly upstreamId: string;
   /** Names (alone, or `Group - Name`) or ids; undefined: all. */
   readonly wanted: readonly string[] | undefined;

@@ -20,7 +20,7 @@ import { textOf } from './identity.ts';
 import { projectPages } from './project-pages.ts';
 import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
 
-export interface Projected {
+interface Projected {
   readonly monitors: readonly MonitorObservation[];
   readonly pages: readonly PageDefinition[];
   readonly channels: readonly NotificationChannel[];

@@ -61,7 +61,7 @@ interface Scope {
 /** References that lead to references; more is a circle. */
 const STEPS_MAX = 50;
 
-export interface References {
+interface References {
   /** Which resources an attribute of one refers to; empty: none that can be told. */
   readonly of: (resource: Resource, attribute: string) => readonly Resource[];
   /** False: the configuration leaves the attribute out, so that the provider fills in its own. */

@@ -16,7 +16,7 @@ export const IMPACTS: Readonly<Record<string, IncidentImpact>> = {
   danger: 'major',
 };
 
-export interface PostsOptions {
+interface PostsOptions {
   readonly upstreamId: string;
   /** All monitors of the page. */
   readonly monitors: readonly MonitorId[];

@@ -44,7 +44,7 @@ function pulseOf(list: unknown, place: string, now: EpochMs): Pulse {
   return { state, beats, problems: [...problems, ...words], itemsTotal: items.length };
 }
 
-export interface Projected {
+interface Projected {
   readonly monitors: readonly MonitorObservation[];
   /** Of each monitor: response times, and the states of its beats. */
   readonly details: readonly MonitorDetail[];

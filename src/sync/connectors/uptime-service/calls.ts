@@ -39,7 +39,7 @@ export const LIMIT = 100;
 /** 10,000 monitors, pages or reports; beyond that the total is a mistake. */
 export const PAGES_MAX = 100;
 
-export type Service = 'Monitor' | 'StatusPage' | 'StatusReport' | 'Notification';
+type Service = 'Monitor' | 'StatusPage' | 'StatusReport' | 'Notification';
 
 function operationPath(options: Options, service: Service, operation: string): string {
   if (operation === 'ListMonitors' && options.listMonitorsPath !== undefined) return options.listMonitorsPath;

@@ -27,7 +27,7 @@ const READ_AGAIN_PER_PASS = 5;
 /** … none more often than this. */
 const READ_AGAIN_AGE_MIN_MS = HOUR_MS;
 
-export interface ReadReports {
+interface ReadReports {
   readonly items: readonly ReportItem[];
   /** Null: the list could not be read as a whole. */
   readonly complete: CompleteList | null;

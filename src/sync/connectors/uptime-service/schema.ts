@@ -85,7 +85,7 @@ export const PageSummarySchema = z.object({ id: IdSchema });
 
 const LinkSchema = z.unknown().optional().transform(toLink);
 
-export const PageSchema = z
+const PageSchema = z
   .object({
     id: IdSchema,
     slug: z.string(),

@@ -15,7 +15,7 @@ import type { World } from '../../../../sandbox/world/world.ts';
 import { type BackupCredentials, createWorkspaces, type Workspace } from './records.ts';
 import { answerSources, answerStorageTargets, METHOD_NOT_ALLOWED, NOT_FOUND } from './resources.ts';
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly world: World;
   readonly credentials: BackupCredentials;
 }

@@ -61,7 +61,7 @@ const TARGET_CREATE = {
 };
 const TARGET_UPDATE = { provider: optional(oneOf(...PROVIDERS)) };
 
-export interface ResourceContext {
+interface ResourceContext {
   readonly world: World;
   readonly workspace: Workspace;
 }

@@ -19,7 +19,7 @@ export function limitsFor(monitorsTotal: number): RequestLimits {
   return monitorsTotal >= LARGE_FROM ? LARGE_LIMITS : DOCUMENTED_LIMITS;
 }
 
-export type LimitVerdict =
+type LimitVerdict =
   | { readonly kind: 'allowed'; readonly remaining: number }
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 

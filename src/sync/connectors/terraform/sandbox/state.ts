@@ -5,7 +5,7 @@ import { noiseHex, noiseUuid } from '../../../../sandbox/world/noise.ts';
 import type { World } from '../../../../sandbox/world/world.ts';
 import { type Resource, terraformResources } from './resources.ts';
 
-export interface TerraformOptions {
+interface TerraformOptions {
   readonly world: World;
   readonly token: string;
 }

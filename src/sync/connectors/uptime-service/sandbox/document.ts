@@ -25,7 +25,7 @@ const MUTATIONS = new Set(
   ),
 );
 
-export interface UptimeOptions {
+interface UptimeOptions {
   readonly world: World;
   readonly keys: KeyRing;
 }

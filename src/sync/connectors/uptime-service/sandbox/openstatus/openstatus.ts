@@ -11,7 +11,7 @@ import { readRest } from './rest.ts';
 const KEY_HEADER = 'x-openstatus-key';
 const HEALTH_CALL = 'openstatus.health.v1.HealthService/Check';
 
-export interface OpenstatusOptions {
+interface OpenstatusOptions {
   readonly world: World;
   readonly keys: KeyRing;
   readonly pagePassword: string;
