@@ -1,11 +1,59 @@
 /** Badges as files: every format, with the headers they are to be served with. */
 
+import { toHex } from '../looks/colour.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
+import { paintOf } from './canvas.ts';
 import { type BadgeKind, badgeFields, isCard, type KindFields } from './kinds.ts';
-import type { BadgeFormat, BadgeScheme } from './names.ts';
+import { cleanText } from './lettering/text.ts';
+import type { BadgeFormat, BadgeScheme, BadgeStyle } from './names.ts';
 import type { BadgeOptions } from './options.ts';
-import { renderBadge } from './render.ts';
-import { shieldsEndpoint } from './shields.ts';
+import { FALLBACK_COLOUR, LABEL_COLOUR } from './palette.ts';
+import { type BadgeFields, renderBadge } from './render.ts';
+
+/** The answer to shields.io's endpoint badge, for those who already show badges of that make. */
+
+/** Every key the endpoint knows and we use; it refuses unknown ones. */
+interface ShieldsEndpoint {
+  readonly schemaVersion: 1;
+  readonly label: string;
+  readonly message: string;
+  readonly color: string;
+  readonly labelColor: string;
+  readonly isError: boolean;
+  /** It takes less than five minutes for five minutes. */
+  readonly cacheSeconds: number;
+  readonly style?: string;
+  readonly logoSvg?: string;
+}
+
+const CACHE_SECONDS = 300;
+
+/** The styles that have a like there. */
+const STYLES: Readonly<Partial<Record<BadgeStyle, string>>> = {
+  flat: 'flat',
+  square: 'flat-square',
+  tall: 'for-the-badge',
+};
+
+/** @see https://shields.io/badges/endpoint-badge */
+function shieldsEndpoint(fields: KindFields): ShieldsEndpoint {
+  const style = STYLES[fields.style ?? 'flat'];
+  return {
+    schemaVersion: 1,
+    label: cleanText(fields.label),
+    message: cleanText(fields.message),
+    color: toHex(paintOf(fields.color, FALLBACK_COLOUR, 'light').colour.light),
+    labelColor: toHex(paintOf(fields.labelColor ?? 'label', LABEL_COLOUR, 'light').colour.light),
+    isError: fields.isUnknown,
+    cacheSeconds: CACHE_SECONDS,
+    ...(style === undefined ? {} : { style }),
+    ...(fields.logo === undefined ? {} : { logoSvg: logoSvg(fields.logo) }),
+  };
+}
+
+function logoSvg({ path, size }: NonNullable<BadgeFields['logo']>): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}"><path fill="#fff" d="${path}"/></svg>`;
+}
 
 interface BadgeFile {
   readonly body: string | Uint8Array;

@@ -1,20 +1,93 @@
 /** One component on its own page: ninety days, figures, response times, what happened to it, and how to follow it. */
 
-import type { ComponentModel, PageModel, State } from '../../model/index.ts';
+import {
+  type ComponentModel,
+  type PageModel,
+  type State,
+  UPTIME_PERIODS,
+  type Uptime,
+  type UptimePeriod,
+  uptimePeriods,
+} from '../../model/index.ts';
 import type { NamedChoice } from '../badges/badge-gallery.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
 import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
 import { type DayRowView, type DayTipView, dayRowsOf, dayTipOf } from '../days/day-notes.ts';
-import type { PageAge, PageFrame } from '../frame/page-frame.ts';
-import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import type { DatedPage, PageAge, PageFrame } from '../frame/page-frame.ts';
+import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
+import { upstreamRatio, upstreamResponseMs } from '../model/upstream-figures.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
-import { fill } from '../words/index.ts';
+import { fill, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
-import { type PeriodRowView, periodRowsOf } from './periods.ts';
 import { type ResponseChartView, responseChartOf } from './response-chart.ts';
-import { upstreamResponseText, upstreamUptimeText } from './upstream-texts.ts';
+
+/** Uptime over the usual windows, as a table. */
+
+interface PeriodRowView {
+  readonly period: string;
+  readonly uptime: string;
+  /** Share of the window that was observed. */
+  readonly observed: string;
+  /** Time down, by weight; a dash when nothing was. */
+  readonly down: string;
+}
+
+const PERIOD_KEYS = {
+  '24h': 'period24h',
+  '7d': 'period7d',
+  '30d': 'period30d',
+  '90d': 'period90d',
+  '365d': 'period365d',
+} as const satisfies Record<UptimePeriod, keyof Words>;
+
+function periodRowsOf(context: ViewContext<DatedPage>, component: ComponentModel): PeriodRowView[] {
+  const { model, words } = context;
+  const uptimes = uptimePeriods(component.timeline, model.asOf);
+  return (Object.keys(UPTIME_PERIODS) as UptimePeriod[]).map((period) => ({
+    period: words[PERIOD_KEYS[period]],
+    ...periodFigures(context, uptimes[period]),
+  }));
+}
+
+/** The figures of one uptime as they are written. */
+function periodFigures({ model, format }: ViewContext<PageFrame>, uptime: Uptime): Omit<PeriodRowView, 'period'> {
+  const { uptimeDecimals } = model.settings;
+  return {
+    uptime: format.percent(uptime.ratio, uptimeDecimals),
+    observed: format.percent(uptime.coverageRatio, 0),
+    down: uptime.downMs > 0 ? format.duration(uptime.downMs) : '–',
+  };
+}
+
+/** What an upstream counts itself of a component, in sentences. */
+
+/** Its uptime; null: it says nothing, or uptime is not shown. */
+function upstreamUptimeText(
+  { model, words, format }: ViewContext<PageFrame>,
+  component: ComponentModel,
+): string | null {
+  const ratio = upstreamRatio(component);
+  if (ratio === null || !model.settings.showUptime) return null;
+  return fill(words.upstreamSays, {
+    uptime: format.percent(ratio, model.settings.uptimeDecimals),
+    n: component.upstreamUptime?.periodDays ?? 0,
+  });
+}
+
+/** Its average response time; null: it says nothing, or there are samples. */
+function upstreamResponseText(
+  { model, words, format }: ViewContext<DatedPage>,
+  component: ComponentModel,
+): string | null {
+  const ms = upstreamResponseMs(component, model.asOf);
+  if (ms === null) return null;
+  return fill(words.upstreamResponse, {
+    time: fill(words.milliseconds, { n: format.number(Math.round(ms)) }),
+    n: component.upstreamUptime?.periodDays ?? 0,
+  });
+}
 
 /** The rest is in the history. */
 const INCIDENTS_MAX = 20;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compactPath } from '../../../src/badges/lettering/compact-path.ts';
+import { compactPath } from '../../../src/badges/lettering/card-text.ts';
 
 it('absolute path data becomes relative path data of ten times the size', () => {
   expect(compactPath('M1 2L3.1 2Q4 5 6 7C1 1 2 2 3 3ZM10 10L10 10L0 0Z')).toBe(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownPicture } from '../../../src/views/text/links.ts';
+import { ownPicture } from '../../../src/views/frame/shell.ts';
 
 const PAGE = 'https://status.acme.example/acme/';
 
