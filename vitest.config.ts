@@ -26,7 +26,6 @@ const LONG = [
   'test/e2e/command-line.test.ts',
   'test/e2e/pages-sources.test.ts',
   'test/contract/redraw.test.ts',
-  'test/e2e/workers.test.ts',
   'test/e2e/commands.test.ts',
   'test/e2e/nodes.test.ts',
   'test/e2e/postgres.test.ts',

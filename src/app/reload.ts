@@ -14,7 +14,7 @@ export interface ReloadOptions {
   /** Of the log: secrets of the next configuration are added before anything of it is used. */
   readonly secrets: Set<string>;
   /** Waited for: the reload is over when this is. */
-  readonly onReloaded: () => void | Promise<void>;
+  readonly onReloaded?: () => void | Promise<void>;
 }
 
 interface Reload {
@@ -43,7 +43,7 @@ export function createReload(options: ReloadOptions): Reload {
       }
       for (const secret of next.secrets) secrets.add(secret);
       const restartNeeded = await pharos.reconfigure(next);
-      if (!isStopped) await onReloaded();
+      if (!isStopped) await onReloaded?.();
       log.info({ config: next.file }, 'configuration reloaded');
       for (const name of restartNeeded) log.warn({ setting: name }, 'changed; takes effect after a restart');
       note(restartNeeded.length === 0 ? 'done' : `done; needs a restart: ${restartNeeded.join(', ')}`);

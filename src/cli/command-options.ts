@@ -1,6 +1,6 @@
 /** Options that commands share, and how what is typed becomes what they mean. */
 
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../schema/nearest.ts';
 import { UsageError } from './terminal/exit.ts';
 
@@ -9,7 +9,16 @@ export const JSON_FLAG = ['--json', 'print the result as one JSON object'] as co
 export const QUIET = ['-q, --quiet', 'only log warnings and errors'] as const;
 export const PORT = ['-p, --port <number>', 'port to listen on; 0 picks a free one'] as const;
 
-export const WORKERS = ['--workers <number>', 'serve visitors from this many separate processes'] as const;
+/** An option that no longer exists. */
+export const noWorkers = (): Option =>
+  new Option('--workers [number]')
+    .preset('')
+    .hideHelp()
+    .argParser(() => {
+      throw new UsageError(
+        '--workers no longer exists: one process serves visitors. To use more cores, let a web server serve the public pages (docs/operating.md), or run more nodes (docs/nodes.md).',
+      );
+    });
 
 /** How a command without arguments is called: its code is loaded then, so that `pharos badge` needs no database. */
 export function caller(done: (status: number) => void) {

@@ -2,7 +2,7 @@
 
 import { Command, CommanderError, Help, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { CONFIG, caller, JSON_FLAG, PORT, QUIET, toCount, toPort, WORKERS } from './command-options.ts';
+import { CONFIG, caller, JSON_FLAG, noWorkers, PORT, QUIET, toPort } from './command-options.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
@@ -79,11 +79,11 @@ export function programOf(done: (status: number) => void): Command {
         .choices(['all', 'sync', 'web'])
         .default('all'),
     )
-    .option(...WORKERS, toCount)
+    .addOption(noWorkers())
     .option(...QUIET)
     .addHelpText(
       'after',
-      '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080\n  pharos start --workers 4\n  pharos start --role web',
+      '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080\n  pharos start --role web',
     )
     .action(run(async () => (await import('./commands/start.ts')).start));
   program
@@ -113,7 +113,7 @@ export function programOf(done: (status: number) => void): Command {
     .option(...CONFIG)
     .option(...PORT, toPort)
     .option('--host <address>', 'address to listen on')
-    .option(...WORKERS, toCount)
+    .addOption(noWorkers())
     .option(...QUIET)
     .action(run(async () => (await import('./commands/serve.ts')).serve));
   program

@@ -1,18 +1,18 @@
 import type { Pharos } from '../app/compose.ts';
 import { createReload, onHangUp, type ReloadOptions } from '../app/reload.ts';
-import { type DoorOptions, openDoor } from './open-door.ts';
+import { listen } from '../app/serving/listen.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 import { untilStopped } from './terminal/signals.ts';
 import { drain } from './terminal/stopping.ts';
 
-interface ServingOptions extends DoorOptions, Pick<ReloadOptions, 'load' | 'secrets'> {}
+type ServingOptions = Parameters<typeof listen>[1] & Pick<ReloadOptions, 'load' | 'secrets'>;
 
 /** Serves what is published, and reads the configuration again at SIGHUP, until a signal ends it; then everything is closed. */
 export async function serveUntilStopped(pharos: Pharos, options: ServingOptions): Promise<number> {
   const { log, load, secrets } = options;
-  const door = await openDoor(pharos, options);
+  const door = await listen(pharos, options);
   process.stdout.write(`Pharos serves ${door.url}/\n`);
-  const reloading = createReload({ pharos, load, log, secrets, onReloaded: door.reload });
+  const reloading = createReload({ pharos, load, log, secrets });
   const stopListening = onHangUp(reloading.reload);
   await pharos.taking?.open();
   const signal = await untilStopped();

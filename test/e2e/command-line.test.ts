@@ -61,6 +61,15 @@ describe('the command line', () => {
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });
 
+  it.each([[['start', '--workers', '4']], [['start', '--role', 'web', '--workers=2']], [['serve', '--workers']]])(
+    'says of %j what to use instead of workers',
+    async (args) => {
+      const result = await run(...args);
+      expect([result.status, result.stdout]).toEqual([2, '']);
+      expect(result.stderr).toMatch(/^--workers no longer exists: .*docs\/operating\.md.*docs\/nodes\.md.*\n$/);
+    },
+  );
+
   it('gives the same faults as JSON when asked', async () => {
     configure('site: {}\n');
     const result = await run('check', '--json');

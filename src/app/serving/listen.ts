@@ -1,11 +1,9 @@
 /** Opens the front door over a composed Pharos. */
 
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../../errors.ts';
 import { createFrontDoor } from '../../server/front-door.ts';
 import { createHookHandler } from '../../server/hooks/hooks.ts';
-import type { MetricFamily } from '../../server/operators/metric-sums.ts';
 import { createOwnRoutes } from '../../server/own-routes.ts';
 import { createBadgeService } from '../../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../server/visitors/release-reader.ts';
@@ -16,8 +14,7 @@ import { createOperators } from '../operators/operators.ts';
 import { createWritingRoutes } from '../operators/writing.ts';
 import { createAccessLog } from './access-log.ts';
 import { followStore } from './follow-store.ts';
-import type { createForwarding } from './forward.ts';
-import { cannotListen, originOf, type Place } from './listening.ts';
+import { cannotListen, originOf } from './listening.ts';
 import { type ReadinessFacts, staleness, unreadiness } from './readiness.ts';
 
 export interface Door {
@@ -33,24 +30,19 @@ const CLOSE_PATIENCE_MS = 5_000;
 
 interface ListenOptions {
   readonly log: Log;
-  /** An address for visitors, or the path of a socket for other processes of this node. */
-  readonly place: Place | string;
+  /** Default: `server.port` of the configuration. 0: any that is free. */
+  readonly port?: number | undefined;
+  /** Default: `server.host` of the configuration. */
+  readonly host?: string | undefined;
   /** False: it reports that it isn't ready, so that load balancers send no visitors. Default: true. */
   readonly takesVisitors?: boolean;
-  /** In a worker: forwards requests below `/-/`. The port is shared with other workers. */
-  readonly worker?: { readonly forward: ReturnType<typeof createForwarding> };
-  /** Metrics of workers. */
-  readonly others?: () => Promise<readonly (readonly MetricFamily[])[]>;
 }
 
 /** Starts listening and serves published pages. */
-export async function listen(
-  pharos: Pharos,
-  { log, place, takesVisitors = true, worker, others }: ListenOptions,
-): Promise<Door> {
+export async function listen(pharos: Pharos, { log, port, host, takesVisitors = true }: ListenOptions): Promise<Door> {
+  const place = { port: port ?? pharos.config.server.port, host: host ?? pharos.config.server.host };
   const stopLooking = await followStore(pharos, log);
   const reader = createReleaseReader(pharos.folders);
-  const isForVisitors = typeof place !== 'string';
   let isStopping = false;
   const readiness = (): ReadinessFacts => ({
     folders: pharos.folders,
@@ -66,8 +58,7 @@ export async function listen(
     reader,
     access: pharos.access,
     subscriptions: pharos.notices.subscriptions,
-    own: ownRoutesOf(pharos, { log, readiness, others: others ?? (async () => []) }),
-    ...(worker === undefined ? {} : { forward: worker.forward }),
+    own: ownRoutesOf(pharos, { log, readiness }),
     isStopping: () => isStopping,
     badges: createBadgeService(),
     ensure: pharos.taking?.ensure,
@@ -75,33 +66,27 @@ export async function listen(
     locale: () => pharos.config.site.locale,
     // A getter, because the configuration may change.
     get trustedProxyHops() {
-      // A forwarded request has passed one more hop: the worker.
-      return pharos.config.server.trustedProxyHops + (isForVisitors ? 0 : 1);
+      return pharos.config.server.trustedProxyHops;
     },
     get isHttpsSite() {
       return pharos.siteUrl().startsWith('https://');
     },
     now,
     onError: (error, where) => log.error({ where }, messageOf(error)),
-    // The worker counts and logs forwarded requests.
-    ...(isForVisitors
-      ? {
-          onAnswered: pharos.metrics.requestAnswered,
-          accessLog: () => accessLog(pharos.config.server.accessLog),
-        }
-      : {}),
+    onAnswered: pharos.metrics.requestAnswered,
+    accessLog: () => accessLog(pharos.config.server.accessLog),
     onSignIn: (slug, result) => {
       pharos.metrics.signInTried(result);
       pharos.audit.signIn(slug, result);
     },
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(isForVisitors ? cannotListen(error, place) : error));
-    server.listen(isForVisitors ? { ...place, reusePort: worker !== undefined } : { path: place }, resolve);
+    server.once('error', (error) => reject(cannotListen(error, place)));
+    server.listen(place, resolve);
   });
-  if (worker === undefined) pharos.notices.open();
+  pharos.notices.open();
   return {
-    url: urlOf(server, place),
+    url: originOf({ ...place, port: (server.address() as AddressInfo).port }),
     drain: () => {
       isStopping = true;
     },
@@ -117,18 +102,10 @@ export async function listen(
   };
 }
 
-/** Where a server listens, without a slash at the end. */
-function urlOf(server: Server, place: Place | string): string {
-  if (typeof place === 'string') return place;
-  const { port } = server.address() as AddressInfo;
-  return originOf({ ...place, port });
-}
-
-interface OwnRoutesDeps extends Required<Pick<ListenOptions, 'log' | 'others'>> {
-  readonly readiness: () => ReadinessFacts;
-}
-
-function ownRoutesOf(pharos: Pharos, { log, readiness, others }: OwnRoutesDeps): ReturnType<typeof createOwnRoutes> {
+function ownRoutesOf(
+  pharos: Pharos,
+  { log, readiness }: { readonly log: Log; readonly readiness: () => ReadinessFacts },
+): ReturnType<typeof createOwnRoutes> {
   const { engine, access, audit, metrics } = pharos;
   const { guard, routes } = createOperators(pharos);
   const gauges = createGaugeReader(pharos);
@@ -170,7 +147,7 @@ function ownRoutesOf(pharos: Pharos, { log, readiness, others }: OwnRoutesDeps):
     metrics: async () => {
       const facts = readiness();
       const node = { isReady: unreadiness(facts).length === 0, isFresh: staleness(facts, now()).length === 0 };
-      const text = await metrics.text({ ...(await gauges()), ...node }, await others());
+      const text = await metrics.text({ ...(await gauges()), ...node });
       return { text, contentType: metrics.contentType };
     },
     ops: routes,

@@ -28,7 +28,5 @@ export function cannotListen(error: NodeJS.ErrnoException, { port, host }: Place
 function messageOf({ code, message }: NodeJS.ErrnoException, { port, host }: Place): string {
   if (code === 'EADDRINUSE')
     return `Port ${port} on ${host} is already in use. Stop the other program, or choose another port with --port (0 picks a free one).`;
-  if (code === 'ENOTSUP')
-    return 'On this system, processes can’t share a port. Omit --workers, or run several `pharos serve` on different ports behind a proxy.';
   return `Cannot listen on ${host}:${port}: ${message}`;
 }

@@ -47,7 +47,7 @@ export async function preview(options: PreviewOptions): Promise<number> {
       onOlder: 'migrate',
       showsDrafts: true,
     });
-    const door = await listen(pharos, { log, place: { port: options.port ?? 0, host: '127.0.0.1' } });
+    const door = await listen(pharos, { log, port: options.port ?? 0, host: '127.0.0.1' });
     pharos.setSiteUrl(door.url);
     await pharos.engine.run(localRun(pharos));
     progress.end();

@@ -8,7 +8,6 @@ export interface ServeOptions {
   readonly port?: number;
   readonly host?: string;
   readonly quiet?: boolean;
-  readonly workers?: number;
 }
 
 /** Serves what is published and asks nobody, until stopped. */

@@ -6,6 +6,7 @@ import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { expressionsOf, missedUpstreams, releasesOf, upstreamsIn } from '../../app/nodes/turns.ts';
 import { createReload, onHangUp } from '../../app/reload.ts';
+import { listen } from '../../app/serving/listen.ts';
 import { uploadingOf } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
@@ -13,8 +14,7 @@ import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule/schedule.ts';
-import { openDoor } from '../open-door.ts';
-import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
 import { loadConfig } from './common.ts';
@@ -25,7 +25,6 @@ export interface StartOptions {
   readonly port?: number;
   readonly host?: string;
   readonly quiet?: boolean;
-  readonly workers?: number;
   /** `sync`: takes no visitors; `web`: only serves what other nodes drew. Default: `all`. */
   readonly role?: 'all' | 'sync' | 'web';
 }
@@ -35,8 +34,6 @@ export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
   if (options.role === 'web') return web(configured, options);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
-  if (options.workers !== undefined)
-    throw new UsageError('--workers needs a configuration: the sandbox is one process. Create one with `pharos init`.');
   // Loaded only now: a configured server needs none of it.
   const { LARGE_WORLD, startSandbox } = await import('../../app/sandbox.ts');
   const sandbox = await startSandbox({ port: 0, now, ...LARGE_WORLD });
@@ -69,7 +66,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     },
   });
   const delivery = createDelivery(pharos, log);
-  const door = await openDoor(pharos, { ...options, log, takesVisitors: options.role !== 'sync' });
+  const door = await listen(pharos, { ...options, log, takesVisitors: options.role !== 'sync' });
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
   if (options.sandbox !== null) pharos.setSiteUrl(door.url);
   process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
@@ -84,8 +81,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     load: () => (options.sandbox === null ? loadConfig(options.config) : null),
     log,
     secrets,
-    onReloaded: async () => {
-      await door.reload();
+    onReloaded: () => {
       schedules.stop();
       schedules = scheduleRuns(pharos);
       void pharos.elections.open().then(runAtOnce);

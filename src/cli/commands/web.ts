@@ -15,8 +15,6 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
     throw new UsageError(
       '--role web needs Postgres or a bucket to read releases from. Set releases.database or releases.s3 in pharos.yaml (docs/nodes.md).',
     );
-  if (options.workers !== undefined)
-    throw new UsageError('--workers can’t be combined with --role web; start another node instead.');
   const hasDatabase = config.store !== undefined;
   if (!hasDatabase && config.access.key === undefined)
     throw new UsageError(

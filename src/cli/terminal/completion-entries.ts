@@ -33,14 +33,16 @@ export function entriesOf(command: Command, path: readonly string[]): readonly E
     path,
     commands: visible(command).map((child) => ({ name: child.name(), description: child.description() })),
     options: [
-      ...command.options.map(
-        (option): OptionEntry => ({
-          long: option.long ?? '',
-          short: option.short ?? null,
-          description: option.description,
-          takes: takenBy(option, path),
-        }),
-      ),
+      ...command.options
+        .filter(({ hidden }) => !hidden)
+        .map(
+          (option): OptionEntry => ({
+            long: option.long ?? '',
+            short: option.short ?? null,
+            description: option.description,
+            takes: takenBy(option, path),
+          }),
+        ),
       { long: '--help', short: '-h', description: 'display help', takes: 'nothing' },
     ],
     argument: argumentOf(command, path),

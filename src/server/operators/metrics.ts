@@ -1,7 +1,6 @@
 /** Metrics for Prometheus. Names are stable and documented in docs/operating.md. */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { addedFamilies, type MetricFamily, textWith } from './metric-sums.ts';
 import { createRequestTimes } from './request-times.ts';
 
 export interface Metrics {
@@ -23,10 +22,8 @@ export interface Metrics {
     readonly filesWritten: number;
     readonly filesRemoved: number;
   }) => void;
-  /** Prometheus text, including metrics of other processes of this node. */
-  readonly text: (gauges: Gauges, others?: readonly (readonly MetricFamily[])[]) => Promise<string>;
-  /** For the main process of this node, which adds them to its own. */
-  readonly added: () => Promise<readonly MetricFamily[]>;
+  /** Prometheus text. */
+  readonly text: (gauges: Gauges) => Promise<string>;
   readonly contentType: string;
 }
 
@@ -162,11 +159,10 @@ export function createMetrics(version: string): Metrics {
       targetFiles.inc({ target, change: 'written' }, filesWritten);
       targetFiles.inc({ target, change: 'removed' }, filesRemoved);
     },
-    text: (gauges, others = []) => {
+    text: (gauges) => {
       setGauges(gauges);
-      return textWith(registry, others);
+      return registry.metrics();
     },
-    added: () => addedFamilies(registry),
     contentType: registry.contentType,
   };
 }
