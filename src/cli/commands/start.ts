@@ -136,7 +136,6 @@ function scheduleRuns({ config, engine }: Pharos): ReturnType<typeof startSchedu
     scheduledGroups(config),
     // Not waited for: what has answered is asked again on time, also while a run waits for something slower.
     (upstreams) => void engine.submit({ trigger: 'schedule', upstreams }),
-    { now, random: Math.random },
   );
 }
 

@@ -1,152 +1,156 @@
 /**
- * The schedule: cron in UTC. Only this module imports croner, which parses expressions and computes times. The timer is ours,
- * because the clock is an argument, and because nothing may run twice after a sleep or a clock change.
+ * The schedule: node-cron runs it, in UTC, without overlap and with a random delay. Only this module imports node-cron.
+ *
+ * Two things stay ours. node-cron computes runs only from the current time, so `nextRunAfter` walks the fields that it parsed.
+ * And its timers count real time: if the clock is set back by an hour, it waits an hour longer, and after a sleep it fires late.
+ * So the clock is compared with a steady one, and if they differ, tasks are started again and runs that were missed are made up.
  */
 
-import { Cron } from 'croner';
-import { messageOf, StatusError } from '../../errors.ts';
-import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import cron, { type ScheduledTask } from 'node-cron';
+import { StatusError } from '../../errors.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 
-/** Four years hold every month and a leap day; a longer gap belongs to no schedule. */
-const HORIZON_MS = 4 * 366 * DAY_MS;
+/** Four years have every month and a leap day; a longer gap belongs to no schedule. */
+const HORIZON_DAYS = 4 * 366;
 /** Where gaps are counted from; any day would do. */
 const SOME_DAY = Date.UTC(2024, 0, 1);
-/** A tick is delayed randomly, by up to this and a tenth of the interval, so that many nodes don't query at the same moment. */
+/** A run is delayed randomly, by up to this and a tenth of the interval, so that many nodes don't query at the same moment. */
 export const JITTER_MAX_MS = 5 * SECOND_MS;
-/** Timers count real time: a clock that is set, or a long sleep, is noticed within this. */
-const SLEEP_MAX_MS = MINUTE_MS;
+/** How often the clock is compared with the steady one, and the difference that is a step. */
+const COMPARE_EVERY_MS = 10 * SECOND_MS;
+const STEP_MS = 2 * SECOND_MS;
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
+
+/** The days that an expression runs on, and when on each of them. */
+interface Runs {
+  /** Milliseconds from midnight, sorted. */
+  readonly times: readonly number[];
+  readonly isOn: (midnight: number) => boolean;
+}
+
+const runsByExpression = new Map<string, Runs>();
+
+/** @throws CONFIG_INVALID when the expression doesn't have five or six fields, or can't be read */
+function runsOf(expression: string): Runs {
+  return runsByExpression.getOrInsertComputed(expression, readRuns);
+}
+
+function readRuns(expression: string): Runs {
+  const fieldsTotal = expression.trim().split(/\s+/).length;
+  // Names such as @daily have no fields to be seen.
+  if (fieldsTotal !== 5 && fieldsTotal !== 6)
+    throw invalid(expression, 'it must have five fields, or six with seconds');
+  const { valid, errors, fields } = cron.validateDetailed(expression);
+  if (!valid || fields === undefined)
+    throw invalid(expression, errors.map(({ message }) => message.replace(' a invalid ', ' an invalid ')).join(', '));
+  const times = fields.hour
+    .flatMap((hour) =>
+      fields.minute.flatMap((minute) => fields.second.map((second) => (hour * 60 + minute) * 60 + second)),
+    )
+    .map((seconds) => seconds * SECOND_MS)
+    .sort((a, b) => a - b);
+  const task = cron.createTask(expression, () => {}, { timezone: 'UTC' });
+  // It stays in node-cron's list of tasks otherwise; asking it whether a date matches works all the same.
+  void task.destroy();
+  return { times, isOn: (midnight) => task.match(new Date(midnight + (times[0] ?? 0))) };
+}
 
 /**
- * The longest time between two runs, ms.
+ * The longest time between two runs, ms. If both a day and a weekday are given, both must match.
  *
- * Day and weekday must both fit when both are given.
- *
- * @throws CONFIG_INVALID when the expression has not five or six fields, cannot be read, or never runs
+ * @throws CONFIG_INVALID when the expression can't be read, or runs less than twice in four years
  */
 export function intervalMsOf(expression: string): number {
-  const cron = readExpression(expression);
-  const first = runAfter(cron, SOME_DAY - 1) ?? SOME_DAY;
-  // All days that fit are alike, so are all hours of such a day, and so on down: one of each is enough to look into.
-  const longest = Math.max(
-    longestGap(cron, DAY_MS, { from: SOME_DAY, length: HORIZON_MS }),
-    longestGap(cron, HOUR_MS, { from: beginOf(first, DAY_MS), length: DAY_MS }),
-    longestGap(cron, MINUTE_MS, { from: beginOf(first, HOUR_MS), length: HOUR_MS }),
-    longestGap(cron, SECOND_MS, { from: beginOf(first, MINUTE_MS), length: MINUTE_MS }),
-  );
-  if (longest === 0) throw invalid(expression, 'it runs less than twice in four years');
-  return longest;
+  return intervals.getOrInsertComputed(expression, longestGap);
 }
 
-/** The longest gap between the last run of a day, hour … (`unitMs`) and the first of the next that has any; 0: there is none. */
-function longestGap(
-  cron: Cron,
-  unitMs: number,
-  { from, length }: { readonly from: number; readonly length: number },
-): number {
-  let longest = 0;
-  let last: number | null = null;
-  for (let run = runAfter(cron, from - 1); run !== null && run < from + length; run = runAfter(cron, last)) {
-    if (last !== null) longest = Math.max(longest, run - last);
-    const [lastOfUnit] = cron.previousRuns(1, new Date(beginOf(run, unitMs) + unitMs));
-    last = lastOfUnit?.getTime() ?? run;
+const intervals = new Map<string, number>();
+
+function longestGap(expression: string): number {
+  const { times, isOn } = runsOf(expression);
+  const [first = 0] = times;
+  const last = times.at(-1) ?? 0;
+  let longest = Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? 0)));
+  let before: number | null = null;
+  let runs = 0;
+  for (let day = 0; day < HORIZON_DAYS; day += 1) {
+    const midnight = SOME_DAY + day * DAY_MS;
+    if (!isOn(midnight)) continue;
+    if (before !== null) longest = Math.max(longest, midnight + first - (before + last));
+    before = midnight;
+    runs += times.length;
   }
+  if (runs < 2) throw invalid(expression, 'it runs less than twice in four years');
   return longest;
-}
-
-function beginOf(at: number, unitMs: number): number {
-  return Math.floor(at / unitMs) * unitMs;
 }
 
 /** The first run after `at`. @throws CONFIG_INVALID as `intervalMsOf` */
 export function nextRunAfter(expression: string, at: EpochMs): EpochMs {
-  return nextOf(readExpression(expression), expression, at);
+  const { times, isOn } = runsOf(expression);
+  const today = Math.floor(at / DAY_MS) * DAY_MS;
+  for (let day = 0; day < HORIZON_DAYS; day += 1) {
+    const midnight = today + day * DAY_MS;
+    const time = times.find((candidate) => midnight + candidate > at);
+    if (time !== undefined && isOn(midnight)) return toEpochMs(midnight + time);
+  }
+  throw invalid(expression, 'it never runs');
 }
 
-interface ScheduleClock {
-  readonly now: () => EpochMs;
-  /** 0 to 1, 1 excluded. */
-  readonly random: () => number;
+/** How much later than its expression says a run comes at most, ms. */
+export function jitterMsOf(expression: string): number {
+  return Math.min(JITTER_MAX_MS, intervalMsOf(expression) / 10);
 }
 
 /**
  * Calls `run` with the upstreams of a group whenever its expression matches, after a small random delay.
  *
- * A tick is skipped while the last call of its group is unfinished. After a sleep of the machine, one run starts at once, and
- * missed ones are not repeated. If the clock is set back, no tick runs twice. The caller handles errors of `run`; the schedule
- * continues.
+ * A run is skipped while the last one of its group is unfinished. After a sleep of the machine, one run starts at once, and
+ * missed ones are not repeated. The caller handles errors of `run`; the schedule continues.
  */
 export function startSchedules(
   groups: ReadonlyMap<string, readonly string[]>,
   run: (upstreamIds: readonly string[]) => unknown,
-  clock: ScheduleClock,
 ): { readonly stop: () => void } {
-  const stops = [...groups].map(([expression, upstreamIds]) =>
-    startOne(expression, async () => void (await run(upstreamIds)), clock),
+  const tasks = [...groups].map(([expression, upstreamIds]) =>
+    cron.schedule(expression, () => run(upstreamIds), {
+      timezone: 'UTC',
+      noOverlap: true,
+      maxRandomDelay: jitterMsOf(expression),
+      // A busy process runs late, but it runs.
+      missedExecutionTolerance: Number.POSITIVE_INFINITY,
+      suppressMissedWarning: true,
+      logger: SILENT,
+    }),
   );
+  let at = Date.now();
+  let steady = performance.now();
+  const timer = setInterval(() => {
+    const expected = at + (performance.now() - steady);
+    at = Date.now();
+    steady = performance.now();
+    if (Math.abs(at - expected) > STEP_MS) for (const task of tasks) startAgain(task, expected);
+  }, COMPARE_EVERY_MS);
+  timer.unref();
   return {
     stop: () => {
-      for (const stop of stops) stop();
+      clearInterval(timer);
+      for (const task of tasks) void task.destroy();
     },
   };
 }
 
-/** How much later than its expression says a tick comes at most, ms. */
-export function jitterMsOf(expression: string): number {
-  return Math.min(JITTER_MAX_MS, intervalMsOf(expression) / 10);
-}
-
-function startOne(expression: string, run: () => Promise<void>, { now, random }: ScheduleClock): () => void {
-  const cron = readExpression(expression);
-  const jitterMs = jitterMsOf(expression);
-  let isRunning = false;
-  let timer: NodeJS.Timeout;
-  const plan = (from: EpochMs): void => {
-    wait(toEpochMs(nextOf(cron, expression, from) + random() * jitterMs), from);
-  };
-  const wait = (dueAt: EpochMs, from: EpochMs): void => {
-    timer = setTimeout(() => wake(dueAt, from), Math.min(SLEEP_MAX_MS, Math.max(1, dueAt - from)));
-  };
-  const wake = (dueAt: EpochMs, from: EpochMs): void => {
-    const at = now();
-    const isSetBack = at < from;
-    if (at < dueAt && !isSetBack) {
-      wait(dueAt, at);
-      return;
-    }
-    // Set back, the next tick is nearer than it seemed, and it is not due yet.
-    if (!isSetBack && !isRunning) {
-      isRunning = true;
-      const done = (): void => {
-        isRunning = false;
-      };
-      run().then(done, done);
-    }
-    plan(at);
-  };
-  plan(now());
-  return () => clearTimeout(timer);
-}
-
-function nextOf(cron: Cron, expression: string, at: EpochMs): EpochMs {
-  const next = runAfter(cron, at);
-  if (next === null || next - at > HORIZON_MS) throw invalid(expression, 'it never runs');
-  return toEpochMs(next);
-}
-
-function runAfter(cron: Cron, at: number): number | null {
-  return cron.nextRun(new Date(at))?.getTime() ?? null;
-}
-
-function readExpression(expression: string): Cron {
-  const fieldsTotal = expression.trim().split(/\s+/).length;
-  // Names such as @daily have no fields to be seen.
-  if (fieldsTotal !== 5 && fieldsTotal !== 6)
-    throw invalid(expression, 'it must have five fields, or six with seconds');
-  try {
-    return new Cron(expression, { mode: '5-or-6-parts', utcOffset: 0, domAndDow: true });
-  } catch (error) {
-    throw invalid(expression, messageOf(error).replace(/^CronPattern: |\.$/g, ''));
-  }
+/**
+ * Starts a task again after a step of the clock, which would have shown `expected`. A run that was missed is made up, unless the
+ * next one comes soon anyway.
+ */
+function startAgain(task: ScheduledTask, expected: number): void {
+  void task.stop();
+  const now = toEpochMs(Date.now());
+  const since = toEpochMs(Math.max(expected - COMPARE_EVERY_MS, task.lastRun()?.date.getTime() ?? 0));
+  const isMissed = nextRunAfter(task.getPattern(), since) <= now;
+  if (isMissed && nextRunAfter(task.getPattern(), now) - now > MINUTE_MS) task.execute().catch(() => undefined);
+  void task.start();
 }
 
 function invalid(expression: string, reason: string): StatusError {

@@ -17,6 +17,10 @@ describe('the interval of a schedule', () => {
     ['5,4 * * * *', 59 * MINUTE_MS],
     ['0 */6 * * *', 6 * HOUR_MS],
     ['0 9-17 * * 1-5', 64 * HOUR_MS],
+    ['0 22-3 * * *', 19 * HOUR_MS],
+    ['0 0 * * Monday', 7 * DAY_MS],
+    ['0 0 * * 5#2', 35 * DAY_MS],
+    ['* * * * * *', SECOND_MS],
     ['0 0 L * *', 31 * DAY_MS],
     ['0 0 1 1 *', 366 * DAY_MS],
   ])('%s is its longest gap', (expression, expected) => {
@@ -31,8 +35,9 @@ describe('the interval of a schedule', () => {
     '2026-11-21T12:00:00Z',
     'x * * * *',
     '61 * * * *',
-    '* 22-3 * * *',
-    '* * * * Monday',
+    '* * * * x',
+    '*/0 * * * *',
+    '5- * * * *',
     '0 0 30 2 *',
     '0 0 29 2 *',
   ])('%s is a fault of the configuration', (expression) => {
@@ -138,11 +143,14 @@ describe('a running schedule', () => {
   });
   afterEach(() => {
     vi.useRealTimers();
+    vi.restoreAllMocks();
   });
 
   const now = () => toEpochMs(Date.now());
-  const start = (run: (ids: readonly string[]) => unknown, expression = '* * * * *', random = () => 0) =>
-    startSchedules(new Map([[expression, ['edge', 'svc']]]), run, { now, random });
+  const start = (run: (ids: readonly string[]) => unknown, expression = '* * * * *', random = () => 0) => {
+    vi.spyOn(Math, 'random').mockImplementation(random);
+    return startSchedules(new Map([[expression, ['edge', 'svc']]]), run);
+  };
 
   it('runs its upstreams once a minute, on the minute', async () => {
     const runs: string[] = [];
@@ -206,6 +214,32 @@ describe('a running schedule', () => {
     await vi.advanceTimersByTimeAsync(3 * MINUTE_MS);
     expect(runs).toBe(5);
     stop();
+  });
+
+  it('makes up one run when the machine slept over several of a rare schedule', async () => {
+    const runs: string[] = [];
+    const { stop } = start(() => runs.push(new Date(now()).toISOString()), '0 * * * *');
+    await vi.advanceTimersByTimeAsync(HOUR_MS + 30 * MINUTE_MS);
+    vi.setSystemTime(Date.now() + 3 * HOUR_MS);
+    await vi.advanceTimersByTimeAsync(HOUR_MS);
+    expect(runs).toEqual(['2026-11-21T13:00:00.000Z', '2026-11-21T16:30:10.000Z', '2026-11-21T17:00:00.000Z']);
+    stop();
+  });
+
+  it('ends its tasks, also those that wait for their delay', async () => {
+    let runs = 0;
+    const { stop } = start(
+      () => {
+        runs += 1;
+      },
+      '* * * * *',
+      () => 0.9,
+    );
+    await vi.advanceTimersByTimeAsync(MINUTE_MS + SECOND_MS);
+    stop();
+    await vi.advanceTimersByTimeAsync(5 * MINUTE_MS);
+    expect(runs).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   for (const jumpMs of [-DAY_MS, -HOUR_MS, -30 * SECOND_MS, 30 * SECOND_MS, HOUR_MS, DAY_MS]) {
