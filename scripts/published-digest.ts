@@ -8,9 +8,9 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { startSandbox } from '../src/app/sandbox.ts';
 import { main } from '../src/cli/main.ts';
 import { toEpochMs } from '../src/model/time.ts';
+import { startSandbox } from '../test/sandbox/sandbox.ts';
 
 const AT = toEpochMs(Date.parse('2026-11-21T09:13:00Z'));
 /** Made of the others, and compressed at levels that depend on how much there is to do. */

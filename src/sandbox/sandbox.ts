@@ -1,178 +1,200 @@
-/** Local upstreams over real HTTP on loopback: one server, each upstream below its own first path segment. */
+/**
+ * The sandbox of the first run: a server monitor over real HTTP on loopback, posts in a folder of its own, and the
+ * configuration that reads both.
+ */
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { EpochMs } from '../model/time.ts';
-import { type ConfigTextOptions, configTextOf } from './configuration.ts';
-import { control } from './control.ts';
-import { json, type Reply, type Request, type Upstream } from './exchange.ts';
-import { type AnswerFields, spoil } from './fault-bodies.ts';
-import { send } from './fault-wire.ts';
-import { createFaults, type Fault, type FaultBook, type Faults, noUpstream } from './faults.ts';
-import type { SandboxContext, SandboxKind } from './kind.ts';
-import { createPayroll } from './payroll.ts';
-import { createRequestLog, type RequestLog } from './request-log.ts';
-import { pagePasswordOf, secretsOf } from './secrets.ts';
-import { createWorld } from './world/world.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { type EpochMs, toIso } from '../model/time.ts';
+import { type WrittenFile, writtenFile } from '../sync/connectors/markdown/export.ts';
+import { createServerMonitor } from './server-monitor.ts';
+import { noiseHex } from './world/noise.ts';
+import { SERVICES_OF_ALL_PAGES } from './world/pages.ts';
+import { createWorld, type World, type WorldMaintenance, type WorldPage, type WorldReport } from './world/world.ts';
 
-export interface SandboxOptions {
-  /** 0: any free port. */
-  readonly port: number;
-  /** Default `127.0.0.1`. */
-  readonly host?: string;
-  readonly now: () => EpochMs;
-  /** Default 1. */
-  readonly seed?: number;
-  /** Default nine. */
-  readonly services?: number;
-  /** Outages of the past beside the scripted dozen. */
-  readonly extraOutages?: number;
-  /** True: nothing is open at the start and nothing happens by itself. */
-  readonly isCalm?: boolean;
-  /** One line per request, without its secrets. */
-  readonly log?: (line: string) => void;
-}
-
-export interface Sandbox extends SandboxContext {
-  readonly port: number;
+export interface Sandbox {
   /** `http://127.0.0.1:4444`, without a slash at the end. */
   readonly url: string;
-  /** Names of the upstreams there are. */
-  readonly upstreams: readonly string[];
-  readonly faults: Faults;
-  readonly requests: RequestLog;
-  /** Time events that the payroll upstream has queued, in the order they came. */
-  payrollEvents(): readonly Readonly<Record<string, unknown>>[];
-  /** The `pharos.yaml` to paste. */
-  configText(options?: ConfigTextOptions): string;
+  /** The `pharos.yaml` to paste. Secrets stand in it as `${NAME}` only. */
+  readonly configText: () => string;
   /** The variables that it takes its secrets from. */
-  environment(): Readonly<Record<string, string>>;
-  /** Ends every connection, answered or not. */
-  stop(): Promise<void>;
+  readonly environment: () => Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
 }
 
-const SEED_DEFAULT = 1;
-/** Takes what Pharos sends; no connector reads it. */
-const PAYROLL = 'payroll';
-/** Five hundred time events with payloads fit; a runaway client does not. */
-const BODY_BYTES_MAX = 4 * 1024 * 1024;
+const SEED = 1;
+/** With the page of forty components, of which about one in two failed once in ninety days. */
+const LARGE_WORLD = { services: SERVICES_OF_ALL_PAGES, extraOutages: 20 };
 
-/** Starts the upstreams of all kinds on one port; resolves once it listens. */
-export async function startUpstreams(options: SandboxOptions, kinds: readonly SandboxKind[]): Promise<Sandbox> {
-  const { now, log, host = '127.0.0.1', seed = SEED_DEFAULT } = options;
-  const world = createWorld({ ...options, seed, startedAt: now() });
-  const context: SandboxContext = { world, secret: secretsOf(seed), pagePassword: pagePasswordOf(seed) };
-  const payroll = createPayroll({ token: context.secret(PAYROLL) });
-  const running = new Map<string, Running>([
-    ...kinds.flatMap(({ connector, start }) =>
-      Object.entries(start(context)).map(([name, upstream]) => [name, { upstream, fields: connector }] as const),
-    ),
-    [PAYROLL, { upstream: payroll.upstream, fields: { idField: 'external_event_id', words: {} } }],
-  ]);
-  const names = [...running.keys()];
-  const faults = createFaults(names);
-  const requests = createRequestLog();
-  const server = createServer((incoming, response) => {
-    serve({ incoming, response, world, running, faults, requests, now, log }).catch((error: unknown) => {
-      log?.(`sandbox: ${error instanceof Error ? error.message : String(error)}`);
-      response.destroy();
-    });
+/** Starts the server on a port (0: any that is free) and writes the posts; resolves once it listens. */
+export async function startSandbox({
+  port,
+  now,
+  log,
+}: {
+  readonly port: number;
+  readonly now: () => EpochMs;
+  /** One line per request, without its secrets. */
+  readonly log?: (line: string) => void;
+}): Promise<Sandbox> {
+  const world = createWorld({ seed: SEED, startedAt: now(), ...LARGE_WORLD });
+  const { secret, pagePassword } = createSecrets(SEED);
+  const answer = createServerMonitor({ world, apiKey: secret('edge') });
+  const server = createServer(({ method = 'GET', url = '/', headers }: IncomingMessage, response: ServerResponse) => {
+    const { pathname: path, searchParams: query } = new URL(url, 'http://sandbox');
+    const { status, headers: sent, body } = answer({ method, path, query, headers, now: now() });
+    log?.(`${method} ${path} ${status}`);
+    response.writeHead(status, sent).end(body);
   });
-  await listening(server, options.port, host);
-  const { port } = server.address() as AddressInfo;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  await listen(server, port);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-sandbox-'));
+  for (const { name, text } of postFiles(world)) writeFileSync(join(folder, name), text);
   return {
-    ...context,
-    port,
     url,
-    upstreams: names,
-    faults,
-    requests,
-    payrollEvents: payroll.events,
-    configText: (choice = {}) => {
-      const unknown = choice.include?.find((name) => !running.has(name));
-      if (unknown !== undefined) throw noUpstream(unknown, names);
-      return configTextOf({ url, world, upstreams: kinds.flatMap(({ upstreams }) => upstreams) }, choice);
-    },
+    configText: () => configText(world, { url, folder }),
     environment: () => ({
-      ...Object.fromEntries(kinds.flatMap(({ variables }) => Object.entries(variables(context)))),
-      PAYROLL_TOKEN: context.secret(PAYROLL),
-      PARTNERS_PASSWORD: context.pagePassword,
-      PHAROS_TOKEN: context.secret('operator'),
+      EDGE_KEY: secret('edge'),
+      PARTNERS_PASSWORD: pagePassword,
+      PHAROS_TOKEN: secret('operator'),
     }),
     stop: () =>
       new Promise((resolve) => {
+        rmSync(folder, { recursive: true, force: true });
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
 
-function listening(server: Server, port: number, host: string): Promise<void> {
+function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, '127.0.0.1', () => {
       server.off('error', reject);
       resolve();
     });
   });
 }
 
-interface Running {
-  readonly upstream: Upstream;
-  readonly fields: AnswerFields;
+/** Every secret of a sandbox. They open nothing else, and are the same for the same seed. */
+export function createSecrets(seed: number): {
+  readonly secret: (name: string) => string;
+  /** Of the page `partners`; a person types it. */
+  readonly pagePassword: string;
+} {
+  return {
+    secret: (name) => `sandbox-${name}-${noiseHex(16, seed, 'secret', name)}`,
+    pagePassword: `partners-${noiseHex(6, seed, 'page password')}`,
+  };
 }
 
-interface Serving {
-  readonly incoming: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly world: SandboxContext['world'];
-  readonly running: ReadonlyMap<string, Running>;
-  readonly faults: FaultBook;
-  readonly requests: ReturnType<typeof createRequestLog>;
-  readonly now: () => EpochMs;
-  readonly log: ((line: string) => void) | undefined;
+export const SITE_ENTRY = {
+  url: 'http://127.0.0.1:4321',
+  name: 'Acme',
+  home: 'acme',
+  timezone: 'Europe/Berlin',
+  locale: 'en',
+};
+
+function configText(world: World, { url, folder }: { readonly url: string; readonly folder: string }): string {
+  return stringify(
+    {
+      site: SITE_ENTRY,
+      upstreams: [
+        {
+          id: 'edge',
+          kind: 'server-monitor',
+          baseUrl: url,
+          apiKey: '${EDGE_KEY}',
+          auth: 'x-api-key',
+          // The past of all services is read at once.
+          limits: { perMinute: 600, perHour: 20_000 },
+        },
+        { id: 'posts', kind: 'markdown', path: folder },
+      ],
+      pages: world.pages.map((page) => pageEntry(page, (serviceId) => `edge/${serviceId}`)),
+      operators: { token: '${PHAROS_TOKEN}' },
+    },
+    { lineWidth: 0 },
+  );
 }
 
-async function serve(serving: Serving): Promise<void> {
-  const { incoming, response, world, running, faults, requests, log } = serving;
-  const body = await readRequest(incoming);
-  if (body === null) return send(response, json(413, { error: 'Too large' }), null);
-  const at = serving.now();
-  const { pathname, searchParams: query, search } = new URL(incoming.url ?? '/', 'http://sandbox');
-  const { method = 'GET', headers } = incoming;
-  const [, name = ''] = pathname.split('/');
-  const request: Request = { method, path: pathname, query, headers, body, now: at, pagingShift: null };
-  if (name === '-') return send(response, control(request, world, faults), null);
-  const asked = running.get(name);
-  if (asked === undefined) return send(response, json(404, { error: 'Not found' }), null);
-  const path = pathname.slice(name.length + 1);
-  const { reply, fault } = answered({ ...request, path }, asked, faults.take(name, path));
-  const status = fault?.name === 'down' ? null : reply.status;
-  requests.add(name, { at, method, path: `${path}${search}`, host: headers.host ?? '', status });
-  log?.(`${method} ${pathname} ${status ?? 'reset'}`);
-  send(response, reply, fault);
+/** The entry of a page in `pages`; a component whose service no monitor shows is left out. */
+export function pageEntry(
+  page: WorldPage,
+  monitorOf: (serviceId: number) => string | null,
+): Readonly<Record<string, unknown>> {
+  const groupKeys = new Map(page.groups.map(({ id, name }) => [id, name.toLowerCase()]));
+  const components = page.components.flatMap(({ serviceId, name, description, groupId, order }) => {
+    const monitor = monitorOf(serviceId);
+    if (monitor === null) return [];
+    return {
+      type: 'monitor',
+      monitor,
+      name,
+      ...(description === null ? {} : { description }),
+      ...(groupId === null ? {} : { group_id: groupKeys.get(groupId) }),
+      order,
+    };
+  });
+  return {
+    slug: page.slug,
+    title: page.title,
+    ...(page.description === null ? {} : { description: page.description }),
+    access_type: page.accessType,
+    ...(page.accessType === 'password' ? { password: '${PARTNERS_PASSWORD}' } : {}),
+    ...(page.accessType === 'email-domain' ? { auth_email_domains: page.emailDomains } : {}),
+    ...(page.groups.length === 0
+      ? {}
+      : { groups: page.groups.map(({ id, name }) => ({ id: groupKeys.get(id), name })) }),
+    components,
+  };
 }
 
-function answered(
-  request: Request,
-  { upstream, fields }: Running,
-  taken: ReturnType<FaultBook['take']>,
-): { readonly reply: Reply; readonly fault: Fault | null } {
-  if (taken === null) return { reply: upstream(request), fault: null };
-  const { fault, step } = taken;
-  const pagingShift = fault.name === 'paging-shift' ? { direction: fault.direction ?? 'insert', step } : null;
-  return { reply: spoil(upstream({ ...request, pagingShift }), fault, fields), fault };
+const STATES = {
+  degraded_performance: { impact: 'minor', state: 'degraded' },
+  partial_outage: { impact: 'major', state: 'partial_outage' },
+  major_outage: { impact: 'critical', state: 'major_outage' },
+} as const;
+
+/** What people wrote in this world, as files. An update that is dated later appears when it is due. */
+function postFiles({ reports, maintenances }: World): ReturnType<typeof writtenFile>[] {
+  return [
+    ...reports.map((report) => writtenFile(`incident-${report.id}`, toIncident(report))),
+    ...maintenances.map((one) => writtenFile(`maintenance-${one.id}`, toMaintenance(one))),
+  ];
 }
 
-/** Null when it is larger than anything an upstream takes. */
-async function readRequest(incoming: IncomingMessage): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+function toIncident({ title, serviceIds, impact, updates }: WorldReport): WrittenFile {
+  const [first, ...later] = updates;
+  return {
+    post: {
+      type: 'incident',
+      title,
+      ...STATES[impact],
+      started: toIso(first.at),
+      monitors: serviceIds.map((id) => `edge/${id}`),
+    },
+    opening: first.message,
+    updates: later.map(({ at, status, message }) => ({ at, status, body: message })),
+  };
+}
+
+function toMaintenance({ title, message, serviceIds, from, to }: WorldMaintenance): WrittenFile {
+  return {
+    post: {
+      type: 'maintenance',
+      title,
+      starts: toIso(from),
+      ends: toIso(to),
+      monitors: serviceIds.map((id) => `edge/${id}`),
+    },
+    opening: message,
+    updates: [],
+  };
 }

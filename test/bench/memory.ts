@@ -5,11 +5,11 @@
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
 import { judge, number } from './budget.ts';
 
 const LIMIT_MB = 500;

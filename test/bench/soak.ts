@@ -8,13 +8,13 @@
 
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
 import type { ServiceStatus } from '../../src/sandbox/world/world.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { FAULT_NAMES } from '../sandbox/faults.ts';
+import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const MINUTES = Number(process.env['PHAROS_SOAK_MINUTES'] ?? 10);
 const SEED = Number(process.env['PHAROS_SOAK_SEED'] ?? 1);

@@ -2,11 +2,11 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
 import { judge, median, number } from './budget.ts';
 
 /** In the sandbox, and on a data folder that an earlier process left. */

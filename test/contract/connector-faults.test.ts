@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
-import type { FaultName } from '../../src/sandbox/faults.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { connectorOf } from '../../src/sync/connectors/index.ts';
-import { SANDBOXES } from '../../src/sync/connectors/sandboxes.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
+import type { FaultName } from '../sandbox/faults.ts';
+import { SANDBOXES } from '../sandbox/kinds/index.ts';
 
 /** Every upstream of the sandbox that a connector reads, by the name the sandbox has for it. */
 const NAMES = SANDBOXES.flatMap(({ upstreams }) => upstreams.map(({ name }) => name));

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { NO_LIMITS } from '../../src/sync/connector.ts';
 import { type AnyConnector, CONNECTORS } from '../../src/sync/connectors/index.ts';
-import { SANDBOXES } from '../../src/sync/connectors/sandboxes.ts';
 import { missingParts, partsWithoutKind } from '../helpers/connector-parts.ts';
 import { startTestSandbox } from '../helpers/sandbox.ts';
 import { toyConnector } from '../helpers/toy-upstream.ts';
+import { SANDBOXES } from '../sandbox/kinds/index.ts';
 
 const KINDS = CONNECTORS.map(({ kind }) => kind);
 
@@ -44,7 +44,7 @@ describe('the parts of a kind', () => {
         "src/sync/connectors/toy/init.ts: the example has no colour, of which a ques",
         "test/fixtures/upstream/toy has no ok-*.json: answers of the upstream, by wh",
         "docs/upstreams/toy.md is missing: describe a configuration, the options, th",
-        "src/sync/connectors/toy/sandbox.ts is missing, or its line in src/sync/conn",
+        "test/sandbox/kinds/toy.ts is missing, or its line in test/sandbox/kinds/ind",
       ]
     `);
     const unnamed = partsWithoutKind(KINDS).length;

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { type DeliveryDeps, deliver, pendingEvents } from '../../src/exports/deliver.ts';
 import { PayrollOptionsSchema } from '../../src/exports/options.ts';
 import { timeEventsOf } from '../../src/exports/time-events.ts';
@@ -13,6 +12,7 @@ import { createOutbox } from '../../src/store/outbox.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));
 

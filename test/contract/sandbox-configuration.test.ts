@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/load.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
-import { SANDBOXES } from '../../src/sync/connectors/sandboxes.ts';
 import { startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
+import { SANDBOXES } from '../sandbox/kinds/index.ts';
 
 let sandbox: TestSandbox;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FAULT_NAMES, type Fault, type FaultName } from '../../src/sandbox/faults.ts';
 import { type Asked, startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
+import { FAULT_NAMES, type Fault, type FaultName } from '../sandbox/faults.ts';
 
 let sandbox: TestSandbox;
 beforeEach(async () => {

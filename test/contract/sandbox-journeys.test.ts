@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/model/time.ts';
-import { customerJourneysSandbox } from '../../src/sync/connectors/customer-journeys/sandbox.ts';
 import { type Asked, startTestSandbox, type TestSandbox } from '../helpers/sandbox.ts';
+import { customerJourneysSandbox } from '../sandbox/kinds/customer-journeys.ts';
 
 interface Journey {
   readonly id: number;

@@ -229,15 +229,7 @@ describe('status pages', () => {
     const { json } = await call(`${PAGES}/GetStatusPageContent`, { id: '1' });
     const { groups, components } = json as Record<'groups' | 'components', Record<string, unknown>[]>;
     expect(groups?.map((group) => group['defaultOpen'])).toEqual([true, undefined]);
-    expect(components?.map((component) => component['groupOrder'])).toEqual([
-      undefined,
-      1,
-      2,
-      undefined,
-      1,
-      2,
-      undefined,
-    ]);
+    expect(components?.map((component) => component['groupOrder'])).toEqual([undefined, 1, 2, undefined, 1, 2]);
     expect(json).not.toHaveProperty('statusPage.authEmailDomains');
   });
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../src/app/sandbox.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
 import { callApi } from '../helpers/writing-site.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 type Story = {
   readonly id: string;

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type CommandResult, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 describe('pharos check', () => {
   let sandbox: Sandbox;

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { credentialsOf } from '../helpers/sandbox.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 describe('commands beside the main job', () => {
   const folder = temporaryFolder();

@@ -7,7 +7,6 @@ import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { referenceSections } from '../../scripts/config-reference.ts';
 import { references } from '../../scripts/reference.ts';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { programOf } from '../../src/cli/main.ts';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { parseConfig } from '../../src/config/load.ts';
@@ -32,6 +31,7 @@ import {
 import { runHere } from '../helpers/in-process.ts';
 import { type MailSink, startMailSink } from '../helpers/mail-sink.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const DOCUMENTS = documents();
 const BLOCKS = DOCUMENTS.flatMap(codeBlocks);

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 describe('every documented upstream at once', () => {
   const folder = temporaryFolder();

@@ -9,9 +9,9 @@ import { dirname, join, resolve } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { SMTPServer } from 'smtp-server';
 import { stringify } from 'yaml';
-import { startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
 
 /** Slugs of one length, so that answers about them can be compared byte for byte. */
 export const SLUG = {

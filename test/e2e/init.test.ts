@@ -8,7 +8,6 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { type Asker, createSilentAsker, createTerminalAsker } from '../../src/cli/init/asker.ts';
 import { chooseDeployment } from '../../src/cli/init/choose-deployment.ts';
 import { draftOf, variablesOf } from '../../src/cli/init/draft.ts';
@@ -22,6 +21,7 @@ import { ROOT } from '../helpers/documents.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { programPath, skippedWithout } from '../helpers/proxies.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 let sandbox: Sandbox;
 let env: Record<string, string>;

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../src/app/sandbox.ts';
 import { configOverPostgres, createNode, isReady, type Node } from '../helpers/nodes.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
 import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
 import { createVisitors, type Visitors } from '../helpers/visitors.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 const PROGRAMS = postgresPrograms();
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../src/app/sandbox.ts';
 import { configOverPostgres, createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
 import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
 import { createVisitors } from '../helpers/visitors.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 const PROGRAMS = postgresPrograms();
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { createTerminalAsker } from '../../src/cli/init/asker.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 interface Finding {
   readonly name: string;

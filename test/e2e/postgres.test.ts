@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Sandbox } from '../../src/app/sandbox.ts';
 import { configOverPostgres } from '../helpers/nodes.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 const folder = temporaryFolder();
 const nodes = new Map<string, RunningPharos>();

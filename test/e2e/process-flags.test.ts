@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
 
 /** A site that takes longer to build than memory is given back. */
 const PAGES = 15;

@@ -7,10 +7,10 @@ import type { Browser } from 'playwright-core';
 import { Statuspage } from 'statuspage.io';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { type Answer, type Ask, send } from './gates-site.ts';
 
 const SITE_HOST = 'status.acme.example';

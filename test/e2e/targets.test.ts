@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 interface Built {
   readonly out?: { readonly folder: string };

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 /** The issue asks for ten thousand in a second. */
 const STORM = Math.ceil(10_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));

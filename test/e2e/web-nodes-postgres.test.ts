@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type MailSink, type ReceivedMail, startMailSink } from '../helpers/mail-sink.ts';
 import { createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
 import { linkIn, pathOf, tokenOf } from '../helpers/subscribing-site.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const PROGRAMS = postgresPrograms();
 const KEY = 'a key of more than thirty-two characters';

@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/app/sandbox.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { eventually, runPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const KEY = 'a key of more than thirty-two characters';
 

@@ -8,7 +8,7 @@ import { draftOf, exampleOf, variableOf } from '../../src/cli/init/draft.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { messageOf } from '../../src/errors.ts';
 import type { AnyConnector } from '../../src/sync/connectors/index.ts';
-import { SANDBOXES } from '../../src/sync/connectors/sandboxes.ts';
+import { SANDBOXES } from '../sandbox/kinds/index.ts';
 import { codeBlocks, ROOT } from './documents.ts';
 import { loadCases, walk } from './upstream-cases.ts';
 
@@ -109,7 +109,7 @@ function missingInSandbox({ kind, fileOption }: AnyConnector): string[] {
   const isOnlyFiles = fileOption !== undefined && asked.every((key) => key === 'FILE');
   if (isOnlyFiles || SANDBOXES.some(({ connector }) => connector.kind === kind)) return [];
   return [
-    `${CONNECTORS_FOLDER}/${kind}/sandbox.ts is missing, or its line in ${CONNECTORS_FOLDER}/sandboxes.ts: a local upstream, for the tests of faults.`,
+    `test/sandbox/kinds/${kind}.ts is missing, or its line in test/sandbox/kinds/index.ts: a local upstream, for the tests of faults.`,
   ];
 }
 

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Sandbox } from '../../src/app/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RunningPharos, startPharos } from './pharos.ts';
 import { unlimitedConfig } from './sandbox.ts';

@@ -1,10 +1,10 @@
 /** A sandbox on a free port with a clock that the test moves, and a plain way to ask it. */
 
-import { type Sandbox, type StartOptions, startSandbox } from '../../src/app/sandbox.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
-import { backupCredentials } from '../../src/sync/connectors/backup-control-plane/sandbox.ts';
-import { serverMonitorKeys, serverMonitorSandbox } from '../../src/sync/connectors/server-monitor/sandbox.ts';
-import { uptimeKeys } from '../../src/sync/connectors/uptime-service/sandbox.ts';
+import { backupCredentials } from '../sandbox/kinds/backup-control-plane/sandbox.ts';
+import { serverMonitorKeys, serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
+import { uptimeKeys } from '../sandbox/kinds/uptime-service/sandbox.ts';
+import { type Sandbox, type StartOptions, startSandbox } from '../sandbox/sandbox.ts';
 
 /** Saturday morning in the middle of a minute. */
 const SANDBOX_START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13, 27));

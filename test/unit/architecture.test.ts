@@ -29,7 +29,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'exports/options',
   ],
   'sync/connectors': ['model', 'schema', 'errors', 'sync/connector'],
-  'the sandbox of connectors': ['model', 'sync/connectors', 'sandbox'],
   sync: ['model', 'schema', 'errors', 'network', 'store'],
   store: ['model', 'errors'],
   mail: ['model'],
@@ -88,7 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'incidents',
     'notify',
   ],
-  sandbox: ['model', 'errors'],
+  sandbox: ['model', 'sync/connectors/markdown'],
   app: ['*'],
   cli: ['*'],
   env: ['views', 'publish'],
@@ -146,11 +145,7 @@ function importsOf({ text }: Source): string[] {
   ].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
 }
 
-/** What a kind brings to the sandbox: beside its connector, which knows nothing of it. */
-const SANDBOX_OF_CONNECTORS = /^sync\/connectors\/(?:sandboxes\.ts|[^/]+\/sandbox(?:\.ts$|\/))/;
-
 function folderOf(path: string): string {
-  if (SANDBOX_OF_CONNECTORS.test(path)) return 'the sandbox of connectors';
   if (path.startsWith('sync/connectors/')) return 'sync/connectors';
   const [first = ''] = path.split('/');
   return first.replace(/\.(d\.)?ts$/, '');
@@ -246,8 +241,7 @@ describe('the structure of src', () => {
   });
 
   it('loads the sandbox only where it runs', () => {
-    const isSandbox = (path: string): boolean =>
-      ['sandbox', 'the sandbox of connectors'].includes(folderOf(path)) || path === 'app/sandbox.ts';
+    const isSandbox = (path: string): boolean => folderOf(path) === 'sandbox';
     const loaders = all
       .filter((source) => !isSandbox(source.path))
       .filter((source) => {

@@ -1,5 +1,5 @@
 import { now } from '../../app/compose.ts';
-import { startSandbox } from '../../app/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 

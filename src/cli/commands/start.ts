@@ -35,8 +35,8 @@ export async function start(options: StartOptions): Promise<number> {
   if (options.role === 'web') return web(configured, options);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
   // Loaded only now: a configured server needs none of it.
-  const { LARGE_WORLD, startSandbox } = await import('../../app/sandbox.ts');
-  const sandbox = await startSandbox({ port: 0, now, ...LARGE_WORLD });
+  const { startSandbox } = await import('../../sandbox/sandbox.ts');
+  const sandbox = await startSandbox({ port: 0, now });
   try {
     return await run(sandboxConfig(sandbox), { ...options, sandbox });
   } finally {

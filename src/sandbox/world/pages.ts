@@ -19,8 +19,7 @@ export interface WorldPage {
 interface WorldComponent {
   /** Unique over all pages. */
   readonly id: number;
-  /** Null: a static component. */
-  readonly serviceId: number | null;
+  readonly serviceId: number;
   readonly name: string;
   readonly description: string | null;
   readonly groupId: number | null;
@@ -31,7 +30,6 @@ interface WorldComponent {
 interface PagePlan extends Omit<WorldPage, 'groups' | 'components'> {
   readonly groups: readonly { readonly id: number; readonly name: string; readonly services: readonly number[] }[];
   readonly loose: readonly number[];
-  readonly hasSupportDesk: boolean;
 }
 
 /** The services of the large page, after those that have names: each product in each region. */
@@ -64,7 +62,6 @@ const PAGE_PLANS: readonly PagePlan[] = [
       { id: 2, name: 'Delivery', services: [6, 7, 8] },
     ],
     loose: [],
-    hasSupportDesk: true,
   },
   {
     id: 2,
@@ -75,18 +72,16 @@ const PAGE_PLANS: readonly PagePlan[] = [
     emailDomains: [],
     groups: [],
     loose: [2, 5],
-    hasSupportDesk: false,
   },
   {
     id: 3,
     slug: 'staff',
-    title: 'Acme inside',
+    title: 'Acme internal',
     description: null,
     accessType: 'email-domain',
     emailDomains: ['acme.example'],
     groups: [{ id: 3, name: 'Data', services: [4, 5] }],
     loose: [6, 9],
-    hasSupportDesk: false,
   },
   {
     id: 4,
@@ -101,7 +96,6 @@ const PAGE_PLANS: readonly PagePlan[] = [
       services: PRODUCTS.map((_, product) => FIRST_OF_CLOUD + region * PRODUCTS.length + product),
     })),
     loose: [],
-    hasSupportDesk: false,
   },
 ];
 
@@ -115,7 +109,7 @@ function nameOnPage({ id, name, description }: Service): Pick<WorldComponent, 'n
 export function createPages(services: readonly Service[]): readonly WorldPage[] {
   let componentId = 0;
   const plans = PAGE_PLANS.filter(({ slug }) => slug !== LARGE_PAGE || services.length >= FIRST_OF_CLOUD);
-  return plans.map(({ groups, loose, hasSupportDesk, ...page }) => {
+  return plans.map(({ groups, loose, ...page }) => {
     const placed = [
       ...groups.flatMap((group) => group.services.map((serviceId, index) => ({ serviceId, group: group.id, index }))),
       ...loose.map((serviceId) => ({ serviceId, group: null, index: 0 })),
@@ -128,12 +122,6 @@ export function createPages(services: readonly Service[]): readonly WorldPage[] 
       const order = components.length + 1;
       const named = nameOnPage(service);
       components.push({ id: componentId, serviceId, ...named, groupId: group, order, groupOrder: index });
-    }
-    if (hasSupportDesk) {
-      componentId += 1;
-      const order = components.length + 1;
-      const desk = { serviceId: null, name: 'Support desk', description: 'Weekdays from nine to five' };
-      components.push({ id: componentId, ...desk, groupId: null, order, groupOrder: 0 });
     }
     return { ...page, groups: groups.map(({ id, name }) => ({ id, name })), components };
   });

@@ -21,12 +21,14 @@ export interface WorldReport {
   readonly serviceIds: readonly number[];
   readonly impact: 'degraded_performance' | 'partial_outage' | 'major_outage';
   /** Oldest first; the last one says how it stands. */
-  readonly updates: readonly {
-    readonly id: number;
-    readonly status: ReportStatus;
-    readonly at: EpochMs;
-    readonly message: string;
-  }[];
+  readonly updates: readonly [WorldUpdate, ...WorldUpdate[]];
+}
+
+interface WorldUpdate {
+  readonly id: number;
+  readonly status: ReportStatus;
+  readonly at: EpochMs;
+  readonly message: string;
 }
 
 /** Maintenance windows: two past (the first overlaps an outage), one running unless calm, one ahead. By id. */
@@ -35,8 +37,8 @@ export function worldMaintenances(startedAt: EpochMs, isCalm: boolean): readonly
   const all: readonly WorldMaintenance[] = [
     {
       id: 1,
-      title: 'Upgrade of the message broker',
-      message: 'Orders wait and are delivered afterwards.',
+      title: 'Message broker upgrade',
+      message: 'Orders are queued and delivered afterwards.',
       serviceIds: [5],
       from: at(-33 * DAY_MS - 30 * MINUTE_MS),
       to: at(-33 * DAY_MS + 45 * MINUTE_MS),
@@ -51,7 +53,7 @@ export function worldMaintenances(startedAt: EpochMs, isCalm: boolean): readonly
     },
     {
       id: 3,
-      title: 'Moving the mail relay',
+      title: 'Mail relay migration',
       message: 'Receipts may arrive late.',
       serviceIds: [7],
       from: at(-20 * MINUTE_MS),
@@ -59,8 +61,8 @@ export function worldMaintenances(startedAt: EpochMs, isCalm: boolean): readonly
     },
     {
       id: 4,
-      title: 'Rotation of certificates',
-      message: 'A few seconds of interruption for each service.',
+      title: 'Certificate rotation',
+      message: 'Each service is interrupted for a few seconds.',
       serviceIds: [1, 2],
       from: at(DAY_MS),
       to: at(DAY_MS + 2 * HOUR_MS),
@@ -93,28 +95,28 @@ export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldRe
           at: at(long + 50 * MINUTE_MS),
           message:
             'The primary of the order database lost its disk, and **both replicas were behind**. We are restoring:\n\n' +
-            '1. the snapshot of midnight,\n2. the log of orders on top of it,\n3. orders that partners have queued.\n\nThis takes about five hours.',
+            '1. the midnight snapshot,\n2. the order log since then,\n3. orders queued by partners.\n\nThis takes about five hours.',
         },
         {
           id: 3,
           status: 'monitoring',
           at: at(long + 6 * HOUR_MS),
           message:
-            'The shop runs on a **restored** copy. Orders of the last hours may show twice for a while; nobody is charged twice.',
+            'The shop runs on a **restored** copy. Recent orders may appear twice for a while. Nobody is charged twice.',
         },
         {
           id: 4,
           status: 'resolved',
           at: at(long + 8 * HOUR_MS),
           message:
-            'All orders are in place.\n\n## What we change\n\n- Replicas that are more than a minute behind page somebody.\n' +
-            '- A restore is practised every month, with `pg_verifybackup` before it.\n\nThe whole story: [what happened](https://www.acme.example/blog/orders)',
+            'All orders are in place.\n\n## What we are changing\n\n- We are alerted when a replica is more than a minute behind.\n' +
+            '- We practise a restore every month, with `pg_verifybackup` before it.\n\nRead [the full post-mortem](https://www.acme.example/blog/orders)',
         },
       ],
     },
     {
       id: 2,
-      title: 'Search finds nothing',
+      title: 'Search returns no results',
       serviceIds: [6],
       impact: 'partial_outage',
       updates: [
@@ -122,14 +124,14 @@ export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldRe
           id: 5,
           status: 'investigating',
           at: at(search + 4 * MINUTE_MS),
-          message: 'Search answers, and finds nothing for most words. Browsing by category is not affected.',
+          message: 'Most searches return no results. Browsing by category is not affected.',
         },
         {
           id: 6,
           status: 'resolved',
           at: at(search + 36 * MINUTE_MS),
           message:
-            'The index is complete again. A deployment had begun to build it from an empty list; such a list is refused now.',
+            'Search works again. A deployment rebuilt the index from an empty product list. Deployments now stop if the list is empty.',
         },
       ],
     },
@@ -145,21 +147,21 @@ export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldRe
         id: 7,
         status: 'investigating',
         at: at(-35 * MINUTE_MS),
-        message: 'Searching takes up to **eight seconds**. Results are right, only late.',
+        message: 'Searches take up to **eight seconds**. Results are correct.',
       },
       {
         id: 8,
         status: 'identified',
         at: at(-10 * MINUTE_MS),
         message:
-          'One of six shards is being rebuilt after a failed disk, and the others carry its load. About half an hour to go.\n\n' +
-          'If you cannot wait: [browse by category](https://www.acme.example/categories).',
+          'One of six shards is being rebuilt after a disk failure, and the others carry its load. We expect this to take half an hour.\n\n' +
+          'In the meantime, you can [browse by category](https://www.acme.example/categories).',
       },
       {
         id: 9,
         status: 'resolved',
         at: at(26 * MINUTE_MS),
-        message: 'The shard is back, and searching is as quick as before.',
+        message: 'The shard is back, and searches are fast again.',
       },
     ],
   };
@@ -168,7 +170,8 @@ export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldRe
 
 /** Reports as they stood at an instant: without what was written later. */
 export function reportsUntil(reports: readonly WorldReport[], at: EpochMs): readonly WorldReport[] {
-  return reports
-    .map((report) => ({ ...report, updates: report.updates.filter((update) => update.at <= at) }))
-    .filter(({ updates }) => updates.length > 0);
+  return reports.flatMap((report) => {
+    const [first, ...later] = report.updates.filter((update) => update.at <= at);
+    return first === undefined ? [] : [{ ...report, updates: [first, ...later] as const }];
+  });
 }

@@ -1,17 +1,12 @@
-/** A small world that changes over time: a function of its seed and the instant, and of what a test forces upon it. */
+/** A small world that changes over time: a function of its seed and the instant. */
 
-import { StatusError } from '../../errors.ts';
 import { type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
-import { type Checks, countChecks } from './checks.ts';
-import { createForces, type Forces } from './forces.ts';
-import { createLive } from './live.ts';
+import { type Checks, countChecks, createLive, type Disturbance, pastDisturbances } from './course.ts';
 import { noise } from './noise.ts';
 import { createPages, type WorldPage } from './pages.ts';
-import { type Disturbance, pastDisturbances } from './past.ts';
 import { reportsOf, reportsUntil, type WorldMaintenance, type WorldReport, worldMaintenances } from './posts.ts';
 import { createServices, LIVELY_SERVICES, SERVICES_DEFAULT, type Service, type ServiceStatus } from './services.ts';
 
-export type { Checks } from './checks.ts';
 export type { WorldPage } from './pages.ts';
 export type { WorldMaintenance, WorldReport } from './posts.ts';
 export { SERVICE_STATUSES, type Service, type ServiceStatus } from './services.ts';
@@ -26,8 +21,8 @@ export interface WorldOptions {
   readonly extraOutages?: number;
   /** True: nothing is open at the start and nothing happens by itself afterwards. */
   readonly isCalm?: boolean;
-  /** When `force` acts. Default: always `startedAt`. */
-  readonly now?: () => EpochMs;
+  /** Changes what happens to a service, as tests do. Default: nothing. */
+  readonly adjust?: (service: Service, natural: readonly Disturbance[]) => readonly Disturbance[];
 }
 
 export interface ServiceState {
@@ -68,6 +63,8 @@ export interface World {
   readonly pages: readonly WorldPage[];
   /** By id; past, running and ahead. */
   readonly maintenances: readonly WorldMaintenance[];
+  /** By id, with the updates of the future. */
+  readonly reports: readonly WorldReport[];
   /** Everything at one instant; the same instant gives the same answer. */
   at(now: EpochMs): WorldState;
   /** One service at one instant. */
@@ -82,15 +79,6 @@ export interface World {
   responseTimeAt(service: Service, at: EpochMs): number | null;
   /** The mean of one check an hour in `[from, to)`; null when none got an answer. */
   responseTimeBetween(service: Service, from: EpochMs, to: EpochMs): number | null;
-  /** By its key (`api`), or by the number in a monitor's name (`edge/2`, `svc/2`). */
-  find(monitorKey: string): Service | undefined;
-  /**
-   * Puts a service into a status from now on, whatever was going on; `down` opens an incident and the next call
-   * closes it. Null gives the service back to its own course, well until its next mishap.
-   *
-   * @throws NOT_FOUND when there is no such service
-   */
-  force(monitorKey: string, status: ServiceStatus | null): void;
 }
 
 /** Services beyond the named ones for each extra outage of the past. */
@@ -101,12 +89,11 @@ const SEVERITY: Readonly<Record<ServiceStatus, number>> = { up: 0, degraded: 1, 
 
 /** Makes a world. Nothing runs in it: it is asked how it is at an instant. */
 export function createWorld(options: WorldOptions): World {
-  const { seed, startedAt, isCalm = false, now = () => startedAt } = options;
+  const { seed, startedAt, isCalm = false } = options;
   const services = createServices(seed, options.services ?? SERVICES_DEFAULT, startedAt);
   const maintenances = worldMaintenances(startedAt, isCalm);
   const reports = reportsOf(startedAt, isCalm);
-  const forces = createForces();
-  const disturbancesOf = createCourse(options, services, forces);
+  const disturbancesOf = createCourse(options, services);
   const serviceState = (service: Service, at: EpochMs): ServiceState =>
     stateFrom(service, disturbancesOf(service, at), at);
   const incidentsAt = (at: EpochMs, one?: Service): readonly WorldIncident[] =>
@@ -119,6 +106,7 @@ export function createWorld(options: WorldOptions): World {
     services,
     pages: createPages(services),
     maintenances,
+    reports,
     stateOf: serviceState,
     incidentsAt,
     reportsAt: (at) => reportsUntil(reports, at),
@@ -135,22 +123,13 @@ export function createWorld(options: WorldOptions): World {
       const disturbances = disturbancesOf(service, to);
       return mean(wholeHours(from, to).map((at) => responseTime(seed, stateFrom(service, disturbances, at), at)));
     },
-    find: (monitorKey) => findService(services, monitorKey),
-    force(monitorKey, status) {
-      const service = findService(services, monitorKey);
-      if (service === undefined) {
-        throw new StatusError({ code: 'NOT_FOUND', message: `There is no service "${monitorKey}" in this world.` });
-      }
-      forces.set(service, status, now());
-    },
   };
 }
 
-/** What happens to one service up to an instant: its past, its own course since, and what is forced; oldest first. */
+/** What happens to one service up to an instant: its past, its own course since, and what `adjust` makes of it; oldest first. */
 function createCourse(
-  { seed, startedAt, isCalm = false, extraOutages }: WorldOptions,
+  { seed, startedAt, isCalm = false, extraOutages, adjust = (_, natural) => natural }: WorldOptions,
   services: readonly Service[],
-  forces: Forces,
 ): (service: Service, at: EpochMs) => readonly Disturbance[] {
   const beyondNamed = Math.max(0, services.length - SERVICES_DEFAULT);
   const past = pastDisturbances({
@@ -164,8 +143,7 @@ function createCourse(
   const live = isCalm ? () => [] : createLive(seed, startedAt, services, past);
   return (service, at) => {
     const since = service.id <= LIVELY_SERVICES ? live(at).filter(({ serviceId }) => serviceId === service.id) : [];
-    return forces
-      .applyTo(service, [...(pastByService.get(service.id) ?? []), ...since])
+    return adjust(service, [...(pastByService.get(service.id) ?? []), ...since])
       .filter(({ from }) => from <= at)
       .sort((a, b) => a.from - b.from);
   };
@@ -206,9 +184,4 @@ function wholeHours(from: EpochMs, to: EpochMs): readonly EpochMs[] {
 function mean(measured: readonly (number | null)[]): number | null {
   const answered = measured.filter((one) => one !== null);
   return answered.length === 0 ? null : answered.reduce((sum, one) => sum + one, 0) / answered.length;
-}
-
-function findService(services: readonly Service[], monitorKey: string): Service | undefined {
-  const number = /^[^/]+\/(\d+)$/.exec(monitorKey)?.[1];
-  return number === undefined ? services.find(({ key }) => key === monitorKey) : services[Number(number) - 1];
 }

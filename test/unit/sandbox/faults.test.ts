@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { json } from '../../../src/sandbox/exchange.ts';
-import { spoil } from '../../../src/sandbox/fault-bodies.ts';
-import { createFaults, type FaultName, shifted } from '../../../src/sandbox/faults.ts';
+import { json } from '../../sandbox/exchange.ts';
+import { spoil } from '../../sandbox/fault-bodies.ts';
+import { createFaults, type FaultName, shifted } from '../../sandbox/faults.ts';
 
 const LIST = json(200, {
   items: [

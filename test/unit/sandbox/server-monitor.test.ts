@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { naiveTime, offsetTime } from '../../../src/sync/connectors/server-monitor/sandbox/naive-time.ts';
-import { createRequestLimiter } from '../../../src/sync/connectors/server-monitor/sandbox/request-limits.ts';
+import { naiveTime, offsetTime } from '../../../src/sandbox/server-monitor.ts';
+import { createRequestLimiter } from '../../sandbox/kinds/server-monitor.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 10, 21, 23, 30, 5, 678));
 

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
-import { countChecks } from '../../../src/sandbox/world/checks.ts';
-import type { Disturbance } from '../../../src/sandbox/world/past.ts';
-import { createWorld, type Service, type World, type WorldOptions } from '../../../src/sandbox/world/world.ts';
+import type { Disturbance } from '../../../src/sandbox/world/course.ts';
+import { countChecks } from '../../../src/sandbox/world/course.ts';
+import type { Service } from '../../../src/sandbox/world/world.ts';
+import { createTestWorld, type World } from '../../sandbox/world.ts';
 
 const START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13, 27));
 const later = (ms: number): EpochMs => toEpochMs(START + ms);
 
-function worldOf(options: Partial<WorldOptions> = {}): World {
-  return createWorld({ seed: 1, startedAt: START, ...options });
+function worldOf(options: Partial<Parameters<typeof createTestWorld>[0]> = {}): World {
+  return createTestWorld({ seed: 1, startedAt: START, ...options });
 }
 
 function serviceOf(world: World, key: string): Service {

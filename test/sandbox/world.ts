@@ -1,0 +1,50 @@
+/** The world of the sandbox, in which a test can put a service into a status. */
+
+import { StatusError } from '../../src/errors.ts';
+import type { EpochMs } from '../../src/model/time.ts';
+import {
+  createWorld,
+  type World as PlainWorld,
+  type Service,
+  type ServiceStatus,
+  type WorldOptions,
+} from '../../src/sandbox/world/world.ts';
+import { createForces } from './forces.ts';
+
+export interface World extends PlainWorld {
+  /** By its key (`api`), or by the number in a monitor's name (`edge/2`, `svc/2`). */
+  find(monitorKey: string): Service | undefined;
+  /**
+   * Puts a service into a status from now on, whatever was going on; `down` opens an incident and the next call
+   * closes it. Null gives the service back to its own course, well until its next mishap.
+   *
+   * @throws NOT_FOUND when there is no such service
+   */
+  force(monitorKey: string, status: ServiceStatus | null): void;
+}
+
+/** @param options `now` says when `force` acts; default: always `startedAt` */
+export function createTestWorld({
+  now,
+  ...options
+}: Omit<WorldOptions, 'adjust'> & { readonly now?: () => EpochMs }): World {
+  const forces = createForces();
+  const world = createWorld({ ...options, adjust: forces.applyTo });
+  const find = (monitorKey: string): Service | undefined => {
+    const number = /^[^/]+\/(\d+)$/.exec(monitorKey)?.[1];
+    return number === undefined
+      ? world.services.find(({ key }) => key === monitorKey)
+      : world.services[Number(number) - 1];
+  };
+  return {
+    ...world,
+    find,
+    force(monitorKey, status) {
+      const service = find(monitorKey);
+      if (service === undefined) {
+        throw new StatusError({ code: 'NOT_FOUND', message: `There is no service "${monitorKey}" in this world.` });
+      }
+      forces.set(service, status, now?.() ?? options.startedAt);
+    },
+  };
+}
