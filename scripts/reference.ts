@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { BADGE_KINDS, meaningOf } from '../src/badges/kinds.ts';
+import { BADGE_KINDS, kindMeaning } from '../src/badges/kinds.ts';
 import { configJsonSchema } from '../src/config/json-schema.ts';
 import { CONNECTORS } from '../src/sync/connectors/index.ts';
 import { configReference } from './config-reference.ts';
@@ -19,7 +19,7 @@ export function references(): Readonly<Record<string, string>> {
     'docs/badges.md': withTable(
       'docs/badges.md',
       ['kind', 'shows'],
-      BADGE_KINDS.map((kind) => [`\`${kind}\``, meaningOf(kind)]),
+      BADGE_KINDS.map((kind) => [`\`${kind}\``, kindMeaning(kind)]),
     ),
     'README.md': withTable(
       'README.md',

@@ -69,7 +69,7 @@ const paints: Readonly<Record<BadgeScheme, Memo<Paint>>> = {
 };
 
 /** The paint for a colour in the words of `parseColour`; of `fallback` when it is none. */
-export function paintOf(text: string, fallback: Colour, scheme: BadgeScheme): Paint {
+export function parsePaint(text: string, fallback: Colour, scheme: BadgeScheme): Paint {
   const known = paints[scheme].get(text);
   if (known) return known;
   const parsed = parseColour(text);

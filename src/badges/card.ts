@@ -4,7 +4,7 @@ import { type Colour, legibleOn } from '../looks/colour.ts';
 import { INK, PAPER, QUIET_INK } from '../looks/neutrals.ts';
 import { escapeMarkup } from '../model/markup.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { type Canvas, fill, paintOf, styleElement } from './canvas.ts';
+import { type Canvas, fill, parsePaint, styleElement } from './canvas.ts';
 import { drawBars, drawShape } from './drawings.ts';
 import { badgeFields, type KindFields } from './kinds.ts';
 import { type CardLine, drawLines } from './lettering/card-text.ts';
@@ -24,8 +24,8 @@ export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {})
   const said = cardContent(subject, options);
   const { status, uptime, history } = said;
   const canvas: Canvas = { scheme: options.scheme ?? 'auto', shape: SHAPES.flat, rules: '' };
-  const paint = paintOf(status.color, FALLBACK_COLOUR, canvas.scheme);
-  const text = await drawLines(linesOf(said, paint.colour), canvas, {
+  const paint = parsePaint(status.color, FALLBACK_COLOUR, canvas.scheme);
+  const text = await drawLines(listLines(said, paint.colour), canvas, {
     width: WIDTH,
     height: HEIGHT,
     locale: options.locale ?? 'en',
@@ -60,7 +60,7 @@ function cardContent(subject: BadgeSubject, options: BadgeOptions): CardContent 
 }
 
 /** What stands where, from top to bottom; a figure of a card that is grey is grey too. */
-function linesOf({ status, uptime, history, response }: CardContent, state: Colour): CardLine[] {
+function listLines({ status, uptime, history, response }: CardContent, state: Colour): CardLine[] {
   const left = { edge: 'left', x: MARGIN } as const;
   const right = { edge: 'right', x: WIDTH - MARGIN } as const;
   const beside = { ...left, x: 62, width: 220, weight: 600 } as const;

@@ -2,7 +2,7 @@
 
 import { toHex } from '../looks/colour.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { paintOf } from './canvas.ts';
+import { parsePaint } from './canvas.ts';
 import { type BadgeKind, badgeFields, isCard, type KindFields } from './kinds.ts';
 import { cleanText } from './lettering/text.ts';
 import type { BadgeFormat, BadgeScheme, BadgeStyle } from './names.ts';
@@ -42,8 +42,8 @@ function shieldsEndpoint(fields: KindFields): ShieldsEndpoint {
     schemaVersion: 1,
     label: cleanText(fields.label),
     message: cleanText(fields.message),
-    color: toHex(paintOf(fields.color, FALLBACK_COLOUR, 'light').colour.light),
-    labelColor: toHex(paintOf(fields.labelColor ?? 'label', LABEL_COLOUR, 'light').colour.light),
+    color: toHex(parsePaint(fields.color, FALLBACK_COLOUR, 'light').colour.light),
+    labelColor: toHex(parsePaint(fields.labelColor ?? 'label', LABEL_COLOUR, 'light').colour.light),
     isError: fields.isUnknown,
     cacheSeconds: CACHE_SECONDS,
     ...(style === undefined ? {} : { style }),

@@ -145,7 +145,7 @@ export type BadgeKind = keyof typeof KINDS;
 export const BADGE_KINDS = Object.keys(KINDS) as readonly BadgeKind[];
 
 /** Kinds that groups and components have as files. */
-export const PART_KINDS = BADGE_KINDS.filter((kind) => entryOf(kind).isForParts === true);
+export const PART_KINDS = BADGE_KINDS.filter((kind) => findKind(kind).isForParts === true);
 
 export function isBadgeKind(name: string): name is BadgeKind {
   return Object.hasOwn(KINDS, name);
@@ -153,12 +153,12 @@ export function isBadgeKind(name: string): name is BadgeKind {
 
 /** Whether a badge of this kind is drawn as a card. */
 export function isCard(kind: BadgeKind): boolean {
-  return entryOf(kind).isCard === true;
+  return findKind(kind).isCard === true;
 }
 
 /** What the guide says of a kind. */
-export function meaningOf(kind: BadgeKind): string {
-  return entryOf(kind).meaning;
+export function kindMeaning(kind: BadgeKind): string {
+  return findKind(kind).meaning;
 }
 
 /** What the gallery offers: badges by name in the words of a language, an operator's own by their names. */
@@ -167,7 +167,7 @@ export function galleryChoices(names: readonly string[], locale: string) {
   const { catalogue } = language;
   const styleText = (style: BadgeStyle) => catalogue[STYLE_KEYS[style]];
   const kindText = (kind: BadgeKind): string => {
-    const { label, style, isCard: isDrawnAsCard } = entryOf(kind);
+    const { label, style, isCard: isDrawnAsCard } = findKind(kind);
     const text = label === ofName ? catalogue.badgeStatus : label({ ...language, locale });
     const shape = isDrawnAsCard ? catalogue.badgeCard : style && styleText(style);
     return shape === undefined ? text : `${text} (${shape})`;
@@ -189,7 +189,7 @@ const STYLE_KEYS = {
   spark: 'badgeSpark',
 } as const satisfies Readonly<Record<BadgeStyle, string>>;
 
-function entryOf(kind: BadgeKind): KindEntry {
+function findKind(kind: BadgeKind): KindEntry {
   return KINDS[kind];
 }
 
@@ -197,12 +197,12 @@ function entryOf(kind: BadgeKind): KindEntry {
 export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: BadgeOptions = {}): KindFields {
   const { locale = 'en' } = options;
   const context = { ...badgeLanguage(options), options, locale, timezone: subject.timezone };
-  const { content, style } = entryOf(kind);
+  const { content, style } = findKind(kind);
   const said = content(subject, context);
   const { message, tone, ...drawn } = claimed(said, subject, context.words);
   const isGrey = tone === 'unknown';
   return {
-    label: (options.label ?? entryOf(kind).label(context)).replaceAll('{name}', () => subject.name),
+    label: (options.label ?? findKind(kind).label(context)).replaceAll('{name}', () => subject.name),
     message,
     color: isGrey ? 'unknown' : (options.colors?.[tone] ?? tone),
     labelColor: options.labelColor,

@@ -8,7 +8,7 @@
 import { PAPER } from '../looks/neutrals.ts';
 import { escapeMarkup } from '../model/markup.ts';
 import type { State } from '../model/state.ts';
-import { addRules, type Canvas, fill, type Paint, paintOf, styleElement } from './canvas.ts';
+import { addRules, type Canvas, fill, type Paint, parsePaint, styleElement } from './canvas.ts';
 import { drawBars, drawLogo, drawShape, drawSpark, type Logo } from './drawings.ts';
 import { estimatedWidth, outlinePath, outlineWidth, type Typography } from './lettering/outline.ts';
 import { cleanText, textDirection } from './lettering/text.ts';
@@ -122,13 +122,13 @@ export function renderBadge(fields: BadgeFields): string {
   const message = cleanText(String(fields.message ?? ''));
   const name = escapeMarkup(label === '' || message === '' ? label + message : `${label}: ${message}`);
   const scheme: BadgeScheme = fields.scheme === 'light' || fields.scheme === 'dark' ? fields.scheme : 'auto';
-  const colour = paintOf(fields.color, FALLBACK_COLOUR, scheme);
+  const colour = parsePaint(fields.color, FALLBACK_COLOUR, scheme);
   if (fields.style === 'dot') {
     const canvas: Canvas = { scheme, shape: SHAPES.flat, rules: '' };
     return wrap(drawDot(colour, fields.shape, canvas), { name, width: 200 }, canvas);
   }
   const canvas: Canvas = { scheme, shape: SHAPES[fields.style ?? 'flat'] ?? SHAPES.flat, rules: '' };
-  const labelColour = paintOf(fields.labelColor ?? 'label', LABEL_COLOUR, scheme);
+  const labelColour = parsePaint(fields.labelColor ?? 'label', LABEL_COLOUR, scheme);
   const { body, width } = drawPlates(fields, { label, message, colour, labelColour }, canvas);
   return wrap(body, { name, width }, canvas);
 }

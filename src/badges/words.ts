@@ -1,7 +1,7 @@
 /** What badges say unless an operator chose other words: the catalogue of their language. */
 
 import { STATES, type State } from '../model/state.ts';
-import { catalogueTag, count, fill, type Plural, type Words, wordsOf } from '../views/words/index.ts';
+import { catalogueTag, count, fill, findWords, type Plural, type Words } from '../views/words/index.ts';
 import { stateWord } from '../views/words/state-words.ts';
 import { formatCount, formatTenths } from './figures.ts';
 import type { BadgeOptions } from './options.ts';
@@ -32,7 +32,7 @@ const known = new Map<string, BadgeLanguage>();
 /** The language of a badge with these options. */
 export function badgeLanguage({ words: own, locale = 'en' }: BadgeOptions): BadgeLanguage {
   const tag = catalogueTag(locale);
-  const language = known.getOrInsertComputed(tag, languageOf);
+  const language = known.getOrInsertComputed(tag, findLanguage);
   if (own === undefined) return language;
   const { open, days, ...plain } = own;
   const changed = Object.entries({
@@ -43,8 +43,8 @@ export function badgeLanguage({ words: own, locale = 'en' }: BadgeOptions): Badg
   return { ...language, words: { ...language.words, ...Object.fromEntries(changed) } };
 }
 
-function languageOf(tag: string): BadgeLanguage {
-  const catalogue = wordsOf(tag);
+function findLanguage(tag: string): BadgeLanguage {
+  const catalogue = findWords(tag);
   // English ones are in small letters, as they stand behind a label.
   const wordFor = (state: State) =>
     tag === 'en' ? stateWord(state, catalogue).toLowerCase() : stateWord(state, catalogue);

@@ -5,8 +5,8 @@ import { isOverStatus } from '../model/observation.ts';
 import { isOwnPath, isPagePath } from '../model/slugs.ts';
 import { writtenFile } from '../sync/connectors/markdown/export.ts';
 import { projectPosts } from '../sync/connectors/markdown/project.ts';
-import { type FragmentOptions, fragmentOf } from './fragment.ts';
-import { slugOf } from './names.ts';
+import { buildFragment, type FragmentOptions } from './fragment.ts';
+import { toSlug } from './names.ts';
 import { changed, dropped, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
 
 interface ImportFiles {
@@ -37,7 +37,7 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
       notes.push(...problems.map(({ place, message }) => dropped(place, message)));
       return [];
     });
-  const redirects = redirectsOf(
+  const redirects = listRedirects(
     site,
     posts.map(({ post }) => post),
     { ...options, notes },
@@ -50,7 +50,7 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
         'still open at the source; import again with --update once it is over, or resolve it in the file',
       ),
     );
-  const fragment = fragmentOf({ ...site, posts: posts.map(({ post }) => post) }, redirects, options);
+  const fragment = buildFragment({ ...site, posts: posts.map(({ post }) => post) }, redirects, options);
   return {
     posts: posts.map(({ name, text }) => ({ name, text })),
     ...fragment,
@@ -60,7 +60,7 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
 
 /** An id of somebody else's as a name in a folder, which it must not lead out of. */
 function fileName(name: string): string {
-  return /^[a-z0-9][a-z0-9_-]{0,150}$/.test(name) ? name : `${slugOf(name)}-${hash('sha256', name, 'hex').slice(0, 8)}`;
+  return /^[a-z0-9][a-z0-9_-]{0,150}$/.test(name) ? name : `${toSlug(name)}-${hash('sha256', name, 'hex').slice(0, 8)}`;
 }
 
 /** What was told elsewhere is news to nobody here. */
@@ -72,13 +72,13 @@ function isOpen({ post, updates }: ImportedPost): boolean {
   return post.type === 'incident' && post.ended === undefined && !updates.some(({ status }) => isOverStatus(status));
 }
 
-function redirectsOf(
+function listRedirects(
   site: ImportedSite,
   posts: readonly ImportedPost[],
   { upstreamId, notes }: { readonly upstreamId: string; readonly notes: ImportNote[] },
 ): Record<string, string> {
   const ofPosts = posts.flatMap(({ name, post, addresses }) =>
-    addresses.map((address) => [address, addressOf(upstreamId, name, post.type)] as const),
+    addresses.map((address) => [address, postAddress(upstreamId, name, post.type)] as const),
   );
   const all = [...Object.entries(site.redirects), ...ofPosts];
   const isKept = ([from]: readonly [string, string]): boolean => isPagePath(from) && !isOwnPath(from);
@@ -91,7 +91,7 @@ function redirectsOf(
 }
 
 /** Where a page has a post: an id of an upstream as a part of an address (`createSlugger`). */
-function addressOf(upstreamId: string, name: string, type: string): string {
+function postAddress(upstreamId: string, name: string, type: string): string {
   const slug = `${upstreamId}/${name}`
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')

@@ -2,7 +2,7 @@
 
 import { stringify } from 'yaml';
 import { DAY_MS, type EpochMs } from '../model/time.ts';
-import { lineLength, lineOf } from './names.ts';
+import { lineLength, toLine } from './names.ts';
 import { changed, type ImportContext, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
 
 export interface FragmentOptions extends ImportContext {
@@ -25,7 +25,7 @@ const NAME_MAX = 256;
 const DESCRIPTION_MAX = 1_024;
 
 /** The part, with what of it is not as it was. */
-export function fragmentOf(
+export function buildFragment(
   { title, description, groups, components, upstream, posts: shown }: ImportedSite,
   redirects: Readonly<Record<string, string>>,
   { page, upstreamId, folder, now }: FragmentOptions,
@@ -33,7 +33,7 @@ export function fragmentOf(
   const notes: ImportNote[] = [];
   /** One line, as long as it may be; null: nothing is left. */
   const cut = (text: string | null, max: number, place: string): string | null => {
-    const line = lineOf(text ?? '', max);
+    const line = toLine(text ?? '', max);
     if (line !== null && line.length < lineLength(text ?? ''))
       notes.push(changed(place, `was cut to ${max} characters`));
     return line;
@@ -61,7 +61,7 @@ export function fragmentOf(
     })),
     ...(Object.keys(redirects).length === 0 ? {} : { redirects }),
   };
-  const retentionDays = retentionOf(shown, now);
+  const retentionDays = neededRetention(shown, now);
   const config = {
     ...(retentionDays === null ? {} : { retentionDays }),
     upstreams: [...(upstream === null ? [] : [upstream]), posts],
@@ -77,14 +77,14 @@ const RETENTION_DAYS = 400;
 const YEARS_AHEAD = 5;
 
 /** How much has to be kept for the oldest post to show; a whole number of years, so that it is the same tomorrow. Null: no more than usual. */
-function retentionOf(posts: readonly ImportedPost[], now: EpochMs): number | null {
-  const oldest = Math.min(...posts.flatMap(({ post }) => beginOf(post) ?? []));
+function neededRetention(posts: readonly ImportedPost[], now: EpochMs): number | null {
+  const oldest = Math.min(...posts.flatMap(({ post }) => postBegin(post) ?? []));
   const days = (now - oldest) / DAY_MS;
   if (!(days > RETENTION_DAYS / 2)) return null;
   return (Math.ceil(days / 366) + YEARS_AHEAD) * 366;
 }
 
-function beginOf(post: ImportedPost['post']): number | null {
+function postBegin(post: ImportedPost['post']): number | null {
   const text = post.type === 'incident' ? post.started : post.type === 'maintenance' ? post.starts : null;
   return text === null ? null : Date.parse(text);
 }

@@ -5,7 +5,7 @@ const ID_CHARS_MAX = 48;
 const TITLE_CHARS_MAX = 256;
 
 /** Small letters, digits and dashes; empty where a name has no letter or digit of these. */
-export function slugOf(name: string): string {
+export function toSlug(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
@@ -23,8 +23,8 @@ export function slugOf(name: string): string {
 export function createIds(kind: string): (name: string, key: string) => string {
   const taken = new Set<string>();
   return (name, key) => {
-    const plain = slugOf(name);
-    const tail = slugOf(key).slice(0, 12);
+    const plain = toSlug(name);
+    const tail = toSlug(key).slice(0, 12);
     const candidates = [plain, [plain === '' ? kind : plain, tail].filter(Boolean).join('-')];
     let id = candidates.find((one) => one !== '' && !taken.has(one));
     for (let number = 2; id === undefined; number += 1) {
@@ -37,12 +37,12 @@ export function createIds(kind: string): (name: string, key: string) => string {
 }
 
 /** A heading; null: nothing is left of it. */
-export function titleOf(text: string): string | null {
-  return lineOf(text, TITLE_CHARS_MAX);
+export function toTitle(text: string): string | null {
+  return toLine(text, TITLE_CHARS_MAX);
 }
 
 /** One line of text, no longer than it may be; null: nothing is left. */
-export function lineOf(text: string, max: number): string | null {
+export function toLine(text: string, max: number): string | null {
   const line = oneLine(text).slice(0, max).trim();
   return line === '' ? null : line;
 }

@@ -15,7 +15,7 @@ const WIDE = '#body :is(.year,pre,[tabindex])';
 const READ = '#body :is(h2,h3,h4,[id])';
 
 /** By what an element is known again in another version of the page. */
-function nameOf(element: HTMLElement): string {
+function elementName(element: HTMLElement): string {
   if (element.id) return element.id;
   const { localName, ariaLabel, textContent, dataset, firstElementChild } = element;
   // A button that has copied says so.
@@ -29,23 +29,23 @@ function nameOf(element: HTMLElement): string {
 
 /** Remembers an element among those of a kind; its counterpart is looked for in what is shown by then. */
 function counterpart<E extends HTMLElement>(selector: string, element: E): () => E | undefined {
-  const name = nameOf(element);
-  const same = () => [...all<E>(selector)].filter((one) => nameOf(one) === name);
+  const name = elementName(element);
+  const same = () => [...all<E>(selector)].filter((one) => elementName(one) === name);
   const at = same().indexOf(element);
   return () => same()[at];
 }
 
 /** A list of pages is as old as the oldest of them, so its text counts too. */
-function versionOf(from: Document): string {
+function readVersion(from: Document): string {
   return from.documentElement.dataset['staleAfter'] + (all('#body', from)[0]?.textContent ?? '');
 }
 
-function canonicalOf(within: ParentNode = document): string | undefined {
+function readCanonical(within: ParentNode = document): string | undefined {
   return all<HTMLLinkElement>('link[rel=canonical]', within)[0]?.href;
 }
 
 /** Of what the page may run and be styled with: an upgrade has another, and so has another look of the page. */
-function policyOf(from: Document): string | undefined {
+function readPolicy(from: Document): string | undefined {
   return all<HTMLMetaElement>('meta[http-equiv]', from)[0]?.content;
 }
 
@@ -60,7 +60,7 @@ export function renew(): boolean {
 }
 
 /** What the banner says of the state, and not of when it was checked, whatever the zone that its times are written in. */
-function stateOf(from: Document): string | null {
+function readState(from: Document): string | null {
   const state = all('#state', from)[0]?.cloneNode(true) as HTMLElement | undefined;
   if (!state) return null;
   state.querySelector('[data-checked]')?.remove();
@@ -69,14 +69,14 @@ function stateOf(from: Document): string | null {
 }
 
 /** What people wrote. */
-const proseOf = (from: Document) => [...all('#body .prose', from)].map((one) => one.textContent.trim());
+const readProse = (from: Document) => [...all('#body .prose', from)].map((one) => one.textContent.trim());
 
 /** What is to be read out stands here: the region has to be there before. */
 const news = Object.assign(document.createElement('p'), { className: 'vh', role: 'status' });
 if (root.dataset['staleAfter']) document.body.append(news);
 
 /** Of what is shown, as the server sent it. */
-let version = versionOf(document);
+let version = readVersion(document);
 
 /** What the server has by now takes the place of what is shown, if it is another version. */
 export async function refresh(): Promise<void> {
@@ -87,12 +87,12 @@ export async function refresh(): Promise<void> {
   const fresh = new DOMParser().parseFromString(text, 'text/html');
   const next = fresh.documentElement;
   // Another page at this address, as before a gate, is none of ours.
-  if (canonicalOf(fresh) !== canonicalOf()) return;
-  isOutgrown = policyOf(fresh) !== policyOf(document);
-  if (renew() || versionOf(fresh) === version) return;
-  version = versionOf(fresh);
-  const known = new Set(proseOf(document));
-  news.textContent = proseOf(fresh)
+  if (readCanonical(fresh) !== readCanonical()) return;
+  isOutgrown = readPolicy(fresh) !== readPolicy(document);
+  if (renew() || readVersion(fresh) === version) return;
+  version = readVersion(fresh);
+  const known = new Set(readProse(document));
+  news.textContent = readProse(fresh)
     .filter((one) => !known.has(one))
     .join(' ');
   const folded = [...all<HTMLDetailsElement>('details')].map((one) => ({ find: counterpart('details', one), one }));
@@ -116,7 +116,7 @@ export async function refresh(): Promise<void> {
   else delete root.dataset['staleAfter'];
   document.title = fresh.title;
   // The region stays the same element, so that what is new in it is read out, and nothing else.
-  const state = stateOf(fresh) === stateOf(document) ? '#state [data-checked]' : '#state';
+  const state = readState(fresh) === readState(document) ? '#state [data-checked]' : '#state';
   for (const part of ['link[rel=icon]', state, '#title', '#stale', '#body', 'footer']) {
     const [from] = all(part, fresh);
     const [to] = all(part);

@@ -16,7 +16,7 @@ if (banner)
 
 /** Which groups the visitor has opened or folded, by name. A browser that keeps nothing for us forgets it. */
 const key = `pharos:groups:${location.pathname}`;
-const nameOf = (group: Element) => group.querySelector('h3')?.textContent?.trim() ?? '';
+const groupName = (group: Element) => group.querySelector('h3')?.textContent?.trim() ?? '';
 
 function remembered(): Record<string, boolean> {
   try {
@@ -28,7 +28,7 @@ function remembered(): Record<string, boolean> {
 
 function openRemembered(): void {
   const open = remembered();
-  for (const group of all<HTMLDetailsElement>('.group')) group.open = open[nameOf(group)] ?? group.open;
+  for (const group of all<HTMLDetailsElement>('.group')) group.open = open[groupName(group)] ?? group.open;
 }
 
 document.addEventListener('click', ({ target }) => {
@@ -36,7 +36,7 @@ document.addEventListener('click', ({ target }) => {
   if (!group || wanted) return;
   try {
     // The group is toggled after its click.
-    localStorage.setItem(key, JSON.stringify({ ...remembered(), [nameOf(group)]: !group.open }));
+    localStorage.setItem(key, JSON.stringify({ ...remembered(), [groupName(group)]: !group.open }));
   } catch {}
 });
 
@@ -57,7 +57,7 @@ function filter(): void {
   }
   for (const group of all<HTMLDetailsElement>('.group')) {
     group.hidden = group.querySelector('.row:not([hidden])') === null;
-    group.open = wanted !== '' || (isOpen.get(nameOf(group)) ?? group.open);
+    group.open = wanted !== '' || (isOpen.get(groupName(group)) ?? group.open);
   }
   for (const failing of all<HTMLElement>('.failing')) failing.hidden = wanted !== '';
   for (const output of all<HTMLOutputElement>('.filter output'))
@@ -67,7 +67,7 @@ function filter(): void {
 document.addEventListener('input', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.id !== 'filter') return;
   // What is opened to show what was found is folded again afterwards.
-  if (!wanted) isOpen = new Map(all<HTMLDetailsElement>('.group').map((group) => [nameOf(group), group.open]));
+  if (!wanted) isOpen = new Map(all<HTMLDetailsElement>('.group').map((group) => [groupName(group), group.open]));
   wanted = target.value.trim().toLocaleLowerCase(root.lang);
   filter();
 });

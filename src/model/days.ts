@@ -6,7 +6,7 @@ import { PROVENANCES, type Provenance, type TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
 import { type Day, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_MS } from './time.ts';
 import { cutTimeline } from './timeline.ts';
-import { countedMsOf, type MsByState, msByStateOf } from './uptime.ts';
+import { type MsByState, sumByState, sumCounted } from './uptime.ts';
 
 /** A day is green or blue only if it is known to have been operational or in maintenance for this share of what elapsed. */
 export const MIN_GOOD_RATIO = 0.5;
@@ -63,7 +63,7 @@ export function dayCells(
   const known = made.get(timeline);
   const { byDays } = known !== undefined && isAlike(known.options, options) ? known : { byDays: new Map() };
   if (known?.byDays !== byDays) made.set(timeline, { options, byDays });
-  return byDays.getOrInsertComputed(days, () => cellsOf(timeline, days, options));
+  return byDays.getOrInsertComputed(days, () => listCells(timeline, days, options));
 }
 
 function isAlike(a: DayOptions, b: DayOptions): boolean {
@@ -81,7 +81,7 @@ const steadyDays = new LRUCache<string, SteadyDay>({ max: 4_096 });
 /** The same for lists of days, which all components of a page share. */
 const steadyLists = new WeakMap<readonly Day[], { readonly zone: string; readonly list: readonly SteadyDay[] }>();
 
-function steadyListOf(days: readonly Day[], zone: string): readonly SteadyDay[] {
+function listSteadyDays(days: readonly Day[], zone: string): readonly SteadyDay[] {
   const known = steadyLists.get(days);
   if (known?.zone === zone) return known.list;
   const list = days.map((day) => {
@@ -94,10 +94,10 @@ function steadyListOf(days: readonly Day[], zone: string): readonly SteadyDay[] 
   return list;
 }
 
-function cellsOf(timeline: readonly TimelineSpan[], days: readonly Day[], options: DayOptions): readonly DayCell[] {
+function listCells(timeline: readonly TimelineSpan[], days: readonly Day[], options: DayOptions): readonly DayCell[] {
   let span: TimelineSpan | undefined;
   let look = '';
-  const list = steadyListOf(days, options.zone);
+  const list = listSteadyDays(days, options.zone);
   return days.map((day, index) => {
     const { interval, cells } = list[index] as SteadyDay;
     if (interval.to > options.now) return dayCell(timeline, { day, interval }, options);
@@ -127,18 +127,18 @@ function dayCell(
   const elapsed = { from: interval.from, to: earlier(interval.to, now) };
   const elapsedMs = Math.max(0, elapsed.to - elapsed.from);
   const pieces = cutTimeline(timeline, elapsed);
-  const msByState = msByStateOf(pieces, elapsedMs);
+  const msByState = sumByState(pieces, elapsedMs);
   const state = stateOfDay(msByState, elapsedMs, blipFloorMs);
   return {
     day,
     interval,
     elapsedMs,
     msByState,
-    countedMsByState: countedMsOf(pieces, msByState),
+    countedMsByState: sumCounted(pieces, msByState),
     coverageRatio: elapsedMs > 0 ? (elapsedMs - msByState.unknown) / elapsedMs : 0,
     state,
     hadBlip: msByState.major_outage + msByState.partial_outage > 0 && !isOutage(state),
-    provenances: provenancesOf(pieces),
+    provenances: listProvenances(pieces),
   };
 }
 
@@ -150,7 +150,7 @@ function isOutage(state: State): boolean {
 const ONE_PROVENANCE = new Map(PROVENANCES.map((provenance) => [provenance, Object.freeze([provenance])]));
 const NO_PROVENANCE: readonly Provenance[] = Object.freeze([]);
 
-function provenancesOf(pieces: readonly TimelineSpan[]): readonly Provenance[] {
+function listProvenances(pieces: readonly TimelineSpan[]): readonly Provenance[] {
   const [first] = pieces;
   if (first === undefined) return NO_PROVENANCE;
   if (pieces.length === 1)

@@ -9,7 +9,7 @@ import { type EpochMs, type Interval, toEpochMs } from './time.ts';
  * Empty and backward spans vanish. Hands back the very list when there is nothing to do.
  */
 export function disjointSpans(spans: readonly Span[]): readonly Span[] {
-  return isDisjoint(spans) ? spans : worstOf(spans);
+  return isDisjoint(spans) ? spans : keepWorst(spans);
 }
 
 /** The union of intervals as spans in `state`, sorted and disjoint. */
@@ -46,7 +46,7 @@ interface Edge {
 }
 
 /** Walks the edges in order of time and keeps how many spans of each state are open. */
-function worstOf(spans: readonly Span[]): Span[] {
+function keepWorst(spans: readonly Span[]): Span[] {
   const edges: Edge[] = [];
   for (const { state, from, to } of spans)
     if (from < to) edges.push({ at: from, state, step: 1 }, { at: to, state, step: -1 });

@@ -14,7 +14,7 @@ export interface ResponseTimeFigures {
 export function responseTimeFigures(samples: readonly ResponseTime[], window: Interval): ResponseTimeFigures | null {
   const values: number[] = [];
   for (const { at, ms } of samples) if (at >= window.from && at < window.to) values.push(ms);
-  return responseTimeFiguresOf(values);
+  return measureResponseTimes(values);
 }
 
 /** One stretch of a chart. */
@@ -33,12 +33,12 @@ export function bucketed(samples: readonly ResponseTime[], window: Interval, cou
   return values.map((inside, index) => ({
     from: edge(index),
     to: edge(index + 1),
-    figures: responseTimeFiguresOf(inside),
+    figures: measureResponseTimes(inside),
   }));
 }
 
 /** Sorted first, which also makes the sum independent of the order; as numbers, since months of samples are many. */
-function responseTimeFiguresOf(values: readonly number[]): ResponseTimeFigures | null {
+function measureResponseTimes(values: readonly number[]): ResponseTimeFigures | null {
   const samplesTotal = values.length;
   if (samplesTotal === 0) return null;
   const sorted = Float64Array.from(values).sort();

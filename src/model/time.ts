@@ -54,7 +54,7 @@ export function startOfDay(day: Day, zone: string): EpochMs {
 
 /** The day `count` days after `day` (before it when negative). */
 export function addDays(day: Day, count: number): Day {
-  return dayOfLocalMs(localMsOf(day) + count * DAY_MS);
+  return dayOfLocalMs(toLocalMs(day) + count * DAY_MS);
 }
 
 /**
@@ -62,10 +62,10 @@ export function addDays(day: Day, count: number): Day {
  * zone skipped. The stretches of consecutive days touch.
  */
 export function intervalOfDay(day: Day, zone: string): Interval {
-  const { intervals } = zoneCacheOf(zone);
+  const { intervals } = zoneCache(zone);
   const known = intervals.get(day);
   if (known !== undefined) return known;
-  const interval = Object.freeze({ from: firstInstantOf(day, zone), to: firstInstantOf(addDays(day, 1), zone) });
+  const interval = Object.freeze({ from: dayStart(day, zone), to: dayStart(addDays(day, 1), zone) });
   intervals.set(day, interval);
   return interval;
 }
@@ -75,7 +75,7 @@ export function daysUntil(last: Day, count: number): readonly Day[] {
   const key = `${last} ${count}`;
   const known = dayLists.get(key);
   if (known !== undefined) return known;
-  const lastMs = localMsOf(last);
+  const lastMs = toLocalMs(last);
   const days = Object.freeze(
     Array.from({ length: count }, (_, index) => dayOfLocalMs(lastMs + (index - count + 1) * DAY_MS)),
   );
@@ -83,12 +83,12 @@ export function daysUntil(last: Day, count: number): readonly Day[] {
   return days;
 }
 
-function firstInstantOf(day: Day, zone: string): EpochMs {
+function dayStart(day: Day, zone: string): EpochMs {
   return toEpochMs(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds);
 }
 
 /** Midnight of a day as if it were in UTC. Throws a `RangeError` for what is no day, as Temporal does. */
-function localMsOf(day: Day): number {
+function toLocalMs(day: Day): number {
   const ms = Date.parse(day);
   return dayOfLocalMs(ms) === day ? ms : Temporal.PlainDate.from(day).toZonedDateTime('UTC').epochMilliseconds;
 }
@@ -126,7 +126,7 @@ interface ZoneCache {
 /** A site has one zone, or a few. */
 const zoneCaches = new LRUCache<string, ZoneCache>({ max: 64 });
 
-function zoneCacheOf(zone: string): ZoneCache {
+function zoneCache(zone: string): ZoneCache {
   const known = zoneCaches.get(zone);
   if (known !== undefined) return known;
   const created: ZoneCache = {
@@ -138,7 +138,7 @@ function zoneCacheOf(zone: string): ZoneCache {
 }
 
 function offsetAt(at: EpochMs, zone: string): number {
-  const { offsets } = zoneCacheOf(zone);
+  const { offsets } = zoneCache(zone);
   const index = offsets.findIndex(({ from, to }) => at >= from && at < to);
   const offset = offsets[index] ?? findOffset(at, zone);
   if (index !== 0) {

@@ -27,16 +27,16 @@ export function timelineOf(history: History, window: Interval): TimelineSpan[] {
   const isAllCounted = declared.every(({ isCounted }) => isCounted);
   const layers: Layers = {
     below: [
-      layerOf(disjointSpans(history.observed), 'observed', window.from),
-      layerOf(disjointSpans(history.reported), 'reported', window.from),
-      layerOf(disjointIntervals(watched, 'operational'), 'declared', window.from),
+      toLayer(disjointSpans(history.observed), 'observed', window.from),
+      toLayer(disjointSpans(history.reported), 'reported', window.from),
+      toLayer(disjointIntervals(watched, 'operational'), 'declared', window.from),
     ].filter(hasSpans),
-    outages: layerOf(disjointIntervals(history.outages, 'major_outage'), 'incident', window.from),
-    maintenances: layerOf(disjointIntervals(history.maintenances, 'maintenance'), 'maintenance', window.from),
-    declared: layerOf(disjointSpans(declared), 'declared', window.from),
+    outages: toLayer(disjointIntervals(history.outages, 'major_outage'), 'incident', window.from),
+    maintenances: toLayer(disjointIntervals(history.maintenances, 'maintenance'), 'maintenance', window.from),
+    declared: toLayer(disjointSpans(declared), 'declared', window.from),
     counted: isAllCounted
       ? null
-      : layerOf(disjointSpans(declared.filter(({ isCounted }) => isCounted)), 'declared', window.from),
+      : toLayer(disjointSpans(declared.filter(({ isCounted }) => isCounted)), 'declared', window.from),
   };
   const timeline: TimelineSpan[] = [];
   let from = window.from;
@@ -68,7 +68,7 @@ interface Layers {
   readonly counted: Layer | null;
 }
 
-function layerOf(spans: readonly Span[], provenance: Provenance, from: EpochMs): Layer {
+function toLayer(spans: readonly Span[], provenance: Provenance, from: EpochMs): Layer {
   return { spans, provenance, next: firstEndingAfter(spans, from) };
 }
 

@@ -46,12 +46,12 @@ export interface Uptime {
 export function uptimeOf(timeline: readonly TimelineSpan[], window: Interval): Uptime {
   const pieces = cutTimeline(timeline, window);
   const windowMs = Math.max(0, window.to - window.from);
-  const shown = msByStateOf(pieces, windowMs);
-  return uptimeOfMs(shown, countedMsOf(pieces, shown));
+  const shown = sumByState(pieces, windowMs);
+  return uptimeOfMs(shown, sumCounted(pieces, shown));
 }
 
 /** Milliseconds in each state of the pieces that a time line has in a window of some length; what they do not cover is `unknown`. */
-export function msByStateOf(pieces: readonly TimelineSpan[], windowMs: number): MsByState {
+export function sumByState(pieces: readonly TimelineSpan[], windowMs: number): MsByState {
   const ms = emptyMsByState();
   ms.unknown = windowMs;
   for (const { state, from, to } of pieces) {
@@ -62,7 +62,7 @@ export function msByStateOf(pieces: readonly TimelineSpan[], windowMs: number): 
 }
 
 /** The milliseconds that uptime counts, from those that show; the very same where they do not differ. */
-export function countedMsOf(pieces: readonly TimelineSpan[], shown: MsByState): MsByState {
+export function sumCounted(pieces: readonly TimelineSpan[], shown: MsByState): MsByState {
   let ms: Record<State, number> | null = null;
   for (const { state, counted, from, to } of pieces) {
     if (counted === undefined) continue;
@@ -146,13 +146,13 @@ const counted = new WeakMap<readonly TimelineSpan[], { readonly now: EpochMs; re
 export function uptimePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Periods {
   const known = counted.get(timeline);
   if (known?.now === now) return known.periods;
-  const periods = periodsOf(timeline, now);
+  const periods = measurePeriods(timeline, now);
   counted.set(timeline, { now, periods });
   return periods;
 }
 
 /** All of them in one walk from `now` backwards: each longer window goes on where the one before ended. */
-function periodsOf(timeline: readonly TimelineSpan[], now: EpochMs): Periods {
+function measurePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Periods {
   const shown = emptyMsByState();
   let counted: Record<State, number> | null = null;
   let coveredMs = 0;

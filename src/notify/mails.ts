@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type Mail, oneLine } from '../mail/mail.ts';
 import { escapeMarkup } from '../model/markup.ts';
 import { formatIn } from '../views/text/format.ts';
-import { count, fill, localeDirection, type Words, wordsOf } from '../views/words/index.ts';
+import { count, fill, findWords, localeDirection, type Words } from '../views/words/index.ts';
 import { impactWord, statusWord } from '../views/words/state-words.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
 
@@ -45,7 +45,7 @@ interface NoticeMailInit {
 
 /** One notice, or several as one digest. Mails about the same incident are one thread. */
 export function noticeMail({ batch, notices, page, recipient }: NoticeMailInit): Mail {
-  const words = wordsOf(page.locale);
+  const words = findWords(page.locale);
   const title = oneLine(page.title);
   const sections = notices.map((notice) => sectionOf(notice, page, words));
   const [first] = notices;
@@ -87,7 +87,7 @@ interface LinkMailInit {
 
 /** The link that begins a subscription, or that leads to the one there is. */
 export function linkMail({ kind, id, page, recipient, link }: LinkMailInit): Mail {
-  const words = wordsOf(page.locale);
+  const words = findWords(page.locale);
   const title = oneLine(page.title);
   const isNew = kind === 'confirm';
   const lead = { text: fill(isNew ? words.confirmAsked : words.knownBody, { title }), href: link };

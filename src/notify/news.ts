@@ -17,7 +17,7 @@ import {
 import { incidentPath, maintenancePath } from '../views/text/addresses.ts';
 import { textOfMarkdown } from '../views/text/markdown-text.ts';
 import { cleanLine } from '../views/text/plain-text.ts';
-import { shortId, uuidOf } from '../views/text/stable-id.ts';
+import { shortId, stableUuid } from '../views/text/stable-id.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
 
 /** What is older is told to nobody: nobody waits for it any more. */
@@ -145,7 +145,7 @@ function noticeOf(
   const named = components.filter((component) => story.componentIds.includes(component.definition.id));
   return {
     notice: {
-      id: uuidOf('update', definition.id, story.id, update.id),
+      id: stableUuid('update', definition.id, story.id, update.id),
       event,
       page: {
         slug: definition.slug,

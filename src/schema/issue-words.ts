@@ -109,8 +109,8 @@ export function issueWords(otherKeys: readonly string[] = []): IssueWords {
         return issue.input === undefined ? `missing; ${expectedType(issue)}` : expectedType(issue);
       case 'invalid_value':
         return issue.input === undefined
-          ? `missing; expected ${oneOf(issue.values)}`
-          : `expected ${oneOf(issue.values)}.${nearestOf(issue.input, issue.values)}`;
+          ? `missing; expected ${listValues(issue.values)}`
+          : `expected ${listValues(issue.values)}.${suggestNearest(issue.input, issue.values)}`;
       case 'unrecognized_keys':
         return issue.keys
           .map((key) => `unknown key ${printable(key)}.${didYouMean(key, [...keysOf(issue), ...otherKeys])}`)
@@ -129,8 +129,8 @@ export function issueWords(otherKeys: readonly string[] = []): IssueWords {
         if (discriminator === undefined || options === undefined) return undefined;
         const found = (input as Readonly<Record<string, unknown>> | null)?.[discriminator];
         return found === undefined
-          ? `missing; expected ${oneOf(options)}`
-          : `expected ${oneOf(options)}.${nearestOf(found, options)}`;
+          ? `missing; expected ${listValues(options)}`
+          : `expected ${listValues(options)}.${suggestNearest(found, options)}`;
       }
       case 'invalid_format':
         return `expected ${FORMATS[issue.format] ?? (issue.pattern === undefined ? `a valid ${issue.format}` : `text that matches ${issue.pattern}`)}`;
@@ -170,12 +170,12 @@ function expectedType({ expected }: { readonly expected: string }): string {
   return `expected ${TYPES[expected] ?? expected}`;
 }
 
-function oneOf(values: readonly unknown[]): string {
+function listValues(values: readonly unknown[]): string {
   return values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(', ')}`;
 }
 
 /** Only of a string: an object of an upstream may throw where it is turned into one. */
-function nearestOf(found: unknown, values: readonly unknown[]): string {
+function suggestNearest(found: unknown, values: readonly unknown[]): string {
   return typeof found === 'string' ? didYouMean(found, values.map(String)) : '';
 }
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { wordsOf } from '../../src/views/words/index.ts';
+import { findWords } from '../../src/views/words/index.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
@@ -63,7 +63,7 @@ describe('components of an operator’s own', () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     }
     await page.goto(`${pharos.url}/northwind/`);
-    expect(await page.getByRole('status').getByRole('heading').innerText()).toBe(wordsOf('en').bannerOperational);
+    expect(await page.getByRole('status').getByRole('heading').innerText()).toBe(findWords('en').bannerOperational);
     expect(faults).toEqual([]);
     await context.close();
   });

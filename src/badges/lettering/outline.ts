@@ -34,7 +34,7 @@ type Weight = 'regular' | 'bold';
 const faces: { regular: Face | null; bold: Face | null } = { regular: null, bold: null };
 
 /** Unpacked when first used: most badges need one of the two. */
-function faceOf(weight: Weight): Face {
+function loadFace(weight: Weight): Face {
   faces[weight] ??= unpack(weight === 'bold' ? bold : regular);
   return faces[weight];
 }
@@ -44,10 +44,10 @@ const settings: Readonly<Record<Weight, Setting[]>> = { regular: [], bold: [] };
 /** At about 300 bytes; more than the words of any site. */
 const FOURS_MAX = 2_048;
 
-function settingOf({ weight, tracking }: Typography): Setting {
+function typeset({ weight, tracking }: Typography): Setting {
   for (const known of settings[weight]) if (known.tracking === tracking) return known;
   const setting = {
-    face: faceOf(weight),
+    face: loadFace(weight),
     tracking,
     pairs: new Array(128 * 128),
     fours: createMemo<string, number>(FOURS_MAX),
@@ -84,7 +84,7 @@ export interface Typography {
 
 /** Width of the text; -1 when one of its letters is not covered. */
 export function outlineWidth(text: string, { weight, tracking }: Typography): number {
-  const { places, advances, kerning } = faceOf(weight);
+  const { places, advances, kerning } = loadFace(weight);
   let width = 0;
   let before = 128;
   for (let index = 0; index < text.length; index += 1) {
@@ -105,7 +105,7 @@ export function outlineWidth(text: string, { weight, tracking }: Typography): nu
  * nothing, and no number needs writing but where letters move closer.
  */
 export function outlinePath(text: string, typography: Typography): string {
-  const setting = settingOf(typography);
+  const setting = typeset(typography);
   const { face, tracking } = setting;
   const { places, glyphs } = face;
   const { length } = text;
@@ -114,7 +114,7 @@ export function outlinePath(text: string, typography: Typography): string {
   while (index < length) {
     const code = text.charCodeAt(index);
     if (index > 0) {
-      const move = tracking + kerningOf(face, text.charCodeAt(index - 1), code);
+      const move = tracking + kerningBetween(face, text.charCodeAt(index - 1), code);
       if (move !== 0) path += `m${move} 0`;
     }
     const next = index + 1 < length ? text.charCodeAt(index + 1) : 128;
@@ -141,7 +141,7 @@ function isDigit(code: number): boolean {
 }
 
 /** How much nearer two letters come. */
-function kerningOf({ kerning }: Face, left: number, right: number): number {
+function kerningBetween({ kerning }: Face, left: number, right: number): number {
   return left < 128 && right < 128 ? (kerning[left * 128 + right] ?? 0) : 0;
 }
 
@@ -174,7 +174,7 @@ function fourGlyphs(setting: Setting, first: number, second: number): string {
 }
 
 function moveBetween(face: Face, tracking: number, left: number, right: number): string {
-  const move = tracking + kerningOf(face, left, right);
+  const move = tracking + kerningBetween(face, left, right);
   return move === 0 ? '' : `m${move} 0`;
 }
 

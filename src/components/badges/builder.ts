@@ -6,7 +6,7 @@ const builder = document.getElementById('builder');
 const field = (name: string) => builder?.querySelector<HTMLSelectElement | HTMLInputElement>(`[name=${name}]`);
 const chosen = (name: string) => field(name)?.value.trim() ?? '';
 
-function textOf(name: string): string {
+function fieldText(name: string): string {
   const one = field(name);
   return one instanceof HTMLSelectElement ? (one.selectedOptions[0]?.text.trim() ?? '') : '';
 }
@@ -22,7 +22,7 @@ function draw(): void {
   const query = options.size > 0 ? `?${options}` : '';
   const url = builder.dataset['url'] ?? '';
   const { alt, svg, snippets } = badgeSnippets({
-    alt: `${textOf('subject')}: ${textOf('kind')}`,
+    alt: `${fieldText('subject')}: ${fieldText('kind')}`,
     address: `${url}${path}badges/${kind}`,
     href: path.startsWith('groups/') ? url : url + path,
     scheme: scheme === 'light' || scheme === 'dark' ? scheme : 'auto',

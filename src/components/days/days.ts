@@ -18,7 +18,7 @@ let isPinned = false;
 let leaving: ReturnType<typeof setTimeout> | undefined;
 
 /** A letter a day: packed, or read from the lines of the bar, whose class is the letter of their days. */
-function lettersOf(element: HTMLElement): string[] {
+function readLetters(element: HTMLElement): string[] {
   const packed = element.dataset['days'];
   if (packed !== undefined)
     return [...packed.replace(/(\D)(\d+)/g, (_, letter: string, count: string) => letter.repeat(Number(count)))];
@@ -32,7 +32,7 @@ function lettersOf(element: HTMLElement): string[] {
 const lines = (text: string | undefined) => (text ?? '').split('\n').map((line) => line.split('\t'));
 
 /** The line of the day `index`, by the days that it is about. */
-function noteOf(element: HTMLElement, index: number): string[] | undefined {
+function readNote(element: HTMLElement, index: number): string[] | undefined {
   return lines(element.dataset['notes']).find(([days = '']) => {
     const [from, to = from] = days.split('-');
     return days !== '' && Number(from) <= index && index <= Number(to);
@@ -45,26 +45,26 @@ interface Place {
 }
 
 /** The box of a day in the window. */
-function boxOf(element: HTMLElement, index: number): DOMRect {
+function dayBox(element: HTMLElement, index: number): DOMRect {
   const { left, top, width, height } = element.getBoundingClientRect();
   const first = element.dataset['row'];
   if (first === undefined) {
-    const step = width / lettersOf(element).length;
+    const step = width / readLetters(element).length;
     const from = root.dir === 'rtl' ? left + width - (index + 1) * step : left + index * step;
     return new DOMRect(from, top, step, height);
   }
   const cell = height / (ROWS + 1);
-  const { column, row } = placeOf(index + Number(first));
+  const { column, row } = dayPlace(index + Number(first));
   return new DOMRect(left + column * cell, top + (row + 1) * cell, cell, cell);
 }
 
-const placeOf = (index: number): Place => ({ column: Math.floor(index / ROWS), row: index % ROWS });
+const dayPlace = (index: number): Place => ({ column: Math.floor(index / ROWS), row: index % ROWS });
 
 /** The day at a point; by finger the nearest one within reach of which there is something to say. */
 function dayAt(element: HTMLElement, { clientX, clientY, pointerType }: PointerEvent): number {
-  const letters = lettersOf(element);
+  const letters = readLetters(element);
   const away = (index: number) => {
-    const box = boxOf(element, index);
+    const box = dayBox(element, index);
     const isCalendar = element.dataset['row'] !== undefined;
     return Math.hypot(
       Math.abs(clientX - box.x - box.width / 2),
@@ -77,7 +77,7 @@ function dayAt(element: HTMLElement, { clientX, clientY, pointerType }: PointerE
   const notable =
     pointerType === 'mouse'
       ? undefined
-      : days.find((day) => day.away <= REACH_PX && (day.letter !== 'o' || noteOf(element, day.index)));
+      : days.find((day) => day.away <= REACH_PX && (day.letter !== 'o' || readNote(element, day.index)));
   return (notable ?? nearest)?.index ?? 0;
 }
 
@@ -86,7 +86,7 @@ function show(element: HTMLElement, index: number, pin = isPinned): void {
   if (!tip?.showPopover) return;
   if (bar !== element) hide();
   clearTimeout(leaving);
-  const letters = lettersOf(element);
+  const letters = readLetters(element);
   bar = element;
   at = Math.max(0, Math.min(letters.length - 1, index));
   isPinned = pin;
@@ -97,16 +97,16 @@ function show(element: HTMLElement, index: number, pin = isPinned): void {
   const beside = element.closest('.year') ?? element;
   if (tip.previousElementSibling !== beside) beside.after(tip);
   tip.showPopover();
-  place(tip, boxOf(element, at));
+  place(tip, dayBox(element, at));
 }
 
 function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
   const [when, was, parts, list] = [...tip.children] as HTMLElement[];
   const [, state = 'unknown', word = ''] =
     lines(tip.dataset['words']).find(([one]) => one === letter.toLowerCase()) ?? [];
-  const [, text = '', slugs = ''] = noteOf(element, at) ?? [];
+  const [, text = '', slugs = ''] = readNote(element, at) ?? [];
   const last = Date.parse(tip.dataset['until'] ?? '');
-  const day = date.format(last - (lettersOf(element).length - 1 - at) * DAY_MS);
+  const day = date.format(last - (readLetters(element).length - 1 - at) * DAY_MS);
   const titles = new Map(lines(tip.dataset['incidents']).map(([slug = '', title = '']) => [slug, title]));
   if (!when || !was || !parts || !list) return;
   when.textContent = day;
@@ -135,7 +135,7 @@ function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
 }
 
 function mark(element: HTMLElement, count: number): void {
-  const { column, row } = placeOf(at + Number(element.dataset['row'] ?? 0));
+  const { column, row } = dayPlace(at + Number(element.dataset['row'] ?? 0));
   element.dataset['open'] = '';
   for (const [name, value] of Object.entries({ at, count, column, row }))
     element.style.setProperty(`--${name}`, String(value));
@@ -161,12 +161,12 @@ function hide(): void {
   if (tip?.matches(':popover-open')) tip.hidePopover();
 }
 
-const barOf = (target: EventTarget | null) => (target as Element | null)?.closest?.<HTMLElement>(BARS) ?? null;
+const findBar = (target: EventTarget | null) => (target as Element | null)?.closest?.<HTMLElement>(BARS) ?? null;
 const isTip = (target: EventTarget | null) => (target as Element | null)?.closest?.('#day') != null;
 
 document.addEventListener('pointermove', (event) => {
   if (event.pointerType === 'touch' || isPinned) return;
-  const over = barOf(event.target);
+  const over = findBar(event.target);
   if (over) show(over, dayAt(over, event));
   else if (isTip(event.target)) clearTimeout(leaving);
   else if (bar && bar !== document.activeElement) {
@@ -177,7 +177,7 @@ document.addEventListener('pointermove', (event) => {
 });
 
 document.addEventListener('click', (event) => {
-  const over = barOf(event.target);
+  const over = findBar(event.target);
   const step = (event.target as Element).closest?.<HTMLElement>('#day [data-step]')?.dataset['step'];
   if (over) show(over, event.detail === 0 ? at : dayAt(over, event as PointerEvent), true);
   else if (bar && step === '0') close();
@@ -193,16 +193,16 @@ function close(): void {
 }
 
 document.addEventListener('focusin', ({ target }) => {
-  const over = barOf(target);
-  if (over && over !== bar && over.matches(':focus-visible')) show(over, lettersOf(over).length - 1, false);
+  const over = findBar(target);
+  if (over && over !== bar && over.matches(':focus-visible')) show(over, readLetters(over).length - 1, false);
   else if (!over && !isTip(target) && bar) hide();
 });
 
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && bar) return close();
-  const over = barOf(event.target);
+  const over = findBar(event.target);
   if (!over || event.altKey || event.ctrlKey || event.metaKey) return;
-  const count = lettersOf(over).length;
+  const count = readLetters(over).length;
   const isCalendar = over.dataset['row'] !== undefined;
   const forward = root.dir === 'rtl' && !isCalendar ? -1 : 1;
   const steps: Record<string, number> = {
@@ -220,7 +220,7 @@ document.addEventListener('keydown', (event) => {
   if (step === undefined && !isEnter) return;
   event.preventDefault();
   show(over, (bar === over ? at : count - 1) + (step ?? 0), isPinned || isEnter);
-  const box = boxOf(over, at);
+  const box = dayBox(over, at);
   const scroller = over.parentElement;
   if (isCalendar && scroller) {
     const { left, right } = scroller.getBoundingClientRect();
@@ -235,7 +235,7 @@ addEventListener('resize', hide);
 /** With script a bar is a slider over its days and leads nowhere by itself. */
 function upgrade(): void {
   for (const element of document.querySelectorAll<HTMLElement>(':is(.days,.cells):not([role=slider])')) {
-    const count = String(lettersOf(element).length);
+    const count = String(readLetters(element).length);
     element.removeAttribute('href');
     element.tabIndex = 0;
     // Without script it is the box that is scrolled by key.

@@ -53,7 +53,7 @@ export function readBody(
       waiting.push(line);
       continue;
     }
-    const at = instantOf(time, zone);
+    const at = readInstant(time, zone);
     if (at === null) {
       tell(`a track has no valid time (${quoted(time)}); its text became part of the opening`);
       waiting.push(line.replace(track, time));
@@ -84,7 +84,7 @@ function inOrder(updates: readonly PostUpdate[]): PostUpdate[] {
 }
 
 /** As Hugo reads times: with an offset or in the zone of the site, also apart from the time and without its colon. */
-export function instantOf(value: unknown, zone: string): EpochMs | null {
+export function readInstant(value: unknown, zone: string): EpochMs | null {
   if (typeof value !== 'string') return null;
   const text = value.trim().replace(/\s+([+-]\d\d):?(\d\d)(?:\s+\w+)?$/, '$1:$2');
   return parseInstant(text, zone);

@@ -10,7 +10,7 @@ import { isTimezone } from '../../model/scalars.ts';
 import { type EpochMs, later, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
-import { createIds, quoted, titleOf } from '../names.ts';
+import { createIds, quoted, toTitle } from '../names.ts';
 import {
   changed,
   dropped,
@@ -22,7 +22,7 @@ import {
   type ImportNote,
 } from '../site.ts';
 import type { SourceFile } from '../source.ts';
-import { instantOf, readBody, statusIn } from './body.ts';
+import { readBody, readInstant, statusIn } from './body.ts';
 
 /** The configuration of a cState site. */
 
@@ -61,14 +61,14 @@ function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
     );
     return empty;
   }
-  const parsed = check(ConfigSchema, yamlOf(file.text));
+  const parsed = check(ConfigSchema, parseYaml(file.text));
   if (parsed.success) return parsed.data;
   notes.push(dropped(file.path, `${faultText(parsed.faults[0])}; only components named by issues are imported`));
   return empty;
 }
 
 /** YAML as data; null: it is none. */
-function yamlOf(text: string): unknown {
+function parseYaml(text: string): unknown {
   try {
     return parse(text);
   } catch {
@@ -114,8 +114,8 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
   const issues = files
     .filter(({ path }) => path.startsWith('content/') && /\.(?:md|markdown|html)$/.test(path))
     .flatMap((file) => readIssue(file, notes));
-  const page = layoutOf(config, issues, notes);
-  const posts = issues.flatMap((issue) => postOf(issue, { ...context, zone, ids: page.ids }, notes));
+  const page = buildLayout(config, issues, notes);
+  const posts = issues.flatMap((issue) => toPost(issue, { ...context, zone, ids: page.ids }, notes));
   notes.push(
     changed(
       'index.json, index.svg',
@@ -150,7 +150,7 @@ interface Layout {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-function layoutOf({ params }: Config, issues: readonly ReadIssue[], notes: ImportNote[]): Layout {
+function buildLayout({ params }: Config, issues: readonly ReadIssue[], notes: ImportNote[]): Layout {
   const groupId = createIds('group');
   const componentId = createIds('component');
   const categories = params?.categories ?? [];
@@ -200,7 +200,7 @@ function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[]
   const isPlaced = path.split('/').includes('issues');
   const plain = text.replace(/^\uFEFF/, '');
   const fence = FENCE.exec(plain);
-  const parsed = IssueSchema.safeParse(fence === null ? null : yamlOf(fence[1] ?? ''));
+  const parsed = IssueSchema.safeParse(fence === null ? null : parseYaml(fence[1] ?? ''));
   if (!parsed.success) {
     if (isPlaced) notes.push(dropped(path, 'its front matter is not YAML between two lines of ---'));
     return [];
@@ -216,16 +216,16 @@ interface PostContext extends ImportContext {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-function postOf({ path, issue, body }: ReadIssue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
-  const title = titleOf(typeof issue.title === 'object' ? '' : String(issue.title ?? ''));
-  const startedAt = instantOf(issue.date, context.zone);
+function toPost({ path, issue, body }: ReadIssue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
+  const title = toTitle(typeof issue.title === 'object' ? '' : String(issue.title ?? ''));
+  const startedAt = readInstant(issue.date, context.zone);
   if (title === null || startedAt === null) {
     notes.push(dropped(path, title === null ? 'it has no title' : `its date ${quoted(issue.date)} is invalid`));
     return [];
   }
   const { opening, updates } = readBody(body, context.zone, (message) => notes.push(changed(path, message)));
   const isOver = issue.resolved === true || issue.informational === true;
-  const endedAt = isOver ? endOf(issue, { path, startedAt, updates, zone: context.zone }, notes) : null;
+  const endedAt = isOver ? readEnd(issue, { path, startedAt, updates, zone: context.zone }, notes) : null;
   const components = (issue.affected ?? []).flatMap((name) => context.ids.get(name) ?? []);
   const known = Object.hasOwn(SEVERITIES, issue.severity ?? '')
     ? SEVERITIES[issue.severity as keyof typeof SEVERITIES]
@@ -244,7 +244,7 @@ function postOf({ path, issue, body }: ReadIssue, context: PostContext, notes: I
     pages: [context.page],
   };
   const isPostmortem = endedAt !== null && statusIn(opening) === 'postmortem';
-  const shared = { name: stemOf(path), opening: isPostmortem ? '' : opening, addresses: addressesOf(path, issue) };
+  const shared = { name: fileStem(path), opening: isPostmortem ? '' : opening, addresses: listAddresses(path, issue) };
   if (startedAt > context.now && endedAt !== null && issue.informational !== true) {
     const starts = { starts: toIso(startedAt), ends: toIso(later(startedAt, endedAt)) };
     const planned = updates.map((update) => ({ ...update, status: null }));
@@ -266,7 +266,7 @@ function postOf({ path, issue, body }: ReadIssue, context: PostContext, notes: I
   ];
 }
 
-function endOf(
+function readEnd(
   { informational, resolvedWhen }: Issue,
   {
     path,
@@ -283,7 +283,7 @@ function endOf(
 ): EpochMs {
   // It tells something and was never open.
   if (informational === true) return startedAt;
-  const said = instantOf(resolvedWhen, zone);
+  const said = readInstant(resolvedWhen, zone);
   const last = updates.map(({ at }) => at).reduce(later, startedAt);
   if (said === null) {
     const words = resolvedWhen == null ? 'has no resolvedWhen' : `has an invalid resolvedWhen, ${quoted(resolvedWhen)}`;
@@ -297,7 +297,7 @@ function endOf(
 }
 
 /** `content/issues/2024-api.md` is 2024-api, and so is `content/issues/2024-api/index.md`. */
-function stemOf(path: string): string {
+function fileStem(path: string): string {
   const parts = path.split('/');
   const last = parts.at(-1)?.replace(/\.\w+$/, '') ?? '';
   const below = parts.slice(parts.indexOf('issues') + 1, -1);
@@ -306,7 +306,7 @@ function stemOf(path: string): string {
 }
 
 /** Where Hugo has it unless its configuration says otherwise, and where its front matter says that it was. */
-function addressesOf(path: string, { url, slug, aliases }: Issue): string[] {
+function listAddresses(path: string, { url, slug, aliases }: Issue): string[] {
   const parts = path
     .replace(/^content\//, '')
     .replace(/(?:\/index)?\.\w+$/, '')

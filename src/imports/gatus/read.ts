@@ -32,7 +32,7 @@ export async function gatusFromApi(ask: Ask, url: string): Promise<GatusPart> {
     const path = `/api/v1/endpoints/${encodeURIComponent(key)}/statuses?page=1&pageSize=1`;
     const status = await askIfThere(ask, path, (error) => notes.push(dropped(`events of ${key}`, error.message)));
     const events = EventsSchema.safeParse(status).data?.events ?? [];
-    endpoints.push({ key, name, group: group ?? '', events: eventsOf(events) });
+    endpoints.push({ key, name, group: group ?? '', events: readEvents(events) });
   }
   const config = await askIfThere(ask, '/api/v1/config', (error) =>
     notes.push(dropped('announcements', error.message)),
@@ -58,7 +58,7 @@ export async function gatusFromDatabase(select: Select, name: string): Promise<G
       key: String(row['endpoint_key']),
       name: String(row['endpoint_name']),
       group: String(row['endpoint_group']),
-      events: eventsOf(
+      events: readEvents(
         (byEndpoint.get(row['endpoint_id']) ?? []).map((event) => ({
           type: String(event['event_type']),
           timestamp: String(event['event_timestamp']),
@@ -70,7 +70,7 @@ export async function gatusFromDatabase(select: Select, name: string): Promise<G
   };
 }
 
-function eventsOf(events: readonly { readonly type: string; readonly timestamp: string }[]): GatusEndpoint['events'] {
+function readEvents(events: readonly { readonly type: string; readonly timestamp: string }[]): GatusEndpoint['events'] {
   return events.flatMap(({ type, timestamp }) => {
     const at = goInstant(timestamp);
     return at === null ? [] : [{ type, at }];

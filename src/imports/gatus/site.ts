@@ -9,7 +9,7 @@ import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '.
 import { check, faultText } from '../../schema/issue-words.ts';
 import { TimezoneSchema } from '../../schema/scalars.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
-import { createIds, quoted, slugOf, titleOf } from '../names.ts';
+import { createIds, quoted, toSlug, toTitle } from '../names.ts';
 import {
   changed,
   dropped,
@@ -56,7 +56,7 @@ function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | string |
   if (!parsed.success) return faultText(parsed.faults[0]);
   const { start, duration, every } = parsed.data;
   const timezone = parsed.data.timezone ?? 'UTC';
-  const lasts = lengthOf(duration);
+  const lasts = parseLength(duration);
   if (lasts === null)
     return `duration: expected a duration such as 1h30m, got ${JSON.stringify(duration.slice(0, 40))}`;
   const year = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).year;
@@ -72,7 +72,7 @@ function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | string |
 }
 
 /** `1h30m` as Go reads it, in ms; null: it is none, or more than a day. */
-function lengthOf(text: string): number | null {
+function parseLength(text: string): number | null {
   if (!/^(?:\d{1,6}(?:\.\d{1,3})?[hms])+$/.test(text)) return null;
   const ms = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])/g)].reduce(
     (sum, [, amount, unit = '']) => sum + Number(amount) * (UNITS_MS[unit] ?? 0),
@@ -131,9 +131,9 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
   const posts = [
     ...parts
       .flatMap((part) => part.announcements)
-      .flatMap((item, index) => announcementOf(item, index, context, notes)),
-    ...parts.flatMap((part) => part.maintenance).flatMap((item) => maintenanceOf(item, placed, notes)),
-    ...endpoints.flatMap((endpoint) => outagesOf(endpoint, placed, notes)),
+      .flatMap((item, index) => toAnnouncement(item, index, context, notes)),
+    ...parts.flatMap((part) => part.maintenance).flatMap((item) => toMaintenance(item, placed, notes)),
+    ...endpoints.flatMap((endpoint) => listOutages(endpoint, placed, notes)),
   ];
   const url = parts.find((part) => part.url !== null)?.url ?? null;
   if (url === null) notes.push(changed('upstreams[0].url', 'the address of Gatus is unknown; enter it there'));
@@ -157,7 +157,7 @@ export function goInstant(text: string): EpochMs | null {
   return day === undefined ? null : parseInstant(`${day}T${time ?? '00:00:00'}${offset}:${minutes}`, null);
 }
 
-function announcementOf(item: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
+function toAnnouncement(item: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
   const parsed = AnnouncementSchema.safeParse(item);
   const at = parsed.success ? goInstant(parsed.data.timestamp) : null;
   if (!parsed.success || at === null) {
@@ -171,8 +171,8 @@ function announcementOf(item: unknown, index: number, { page }: ImportContext, n
       changed(`announcement of ${toIso(at)}`, `its type ${quoted(type ?? '')} is unknown; none is used instead`),
     );
   const { level, impact } = known ?? TYPES.none;
-  const title = titleOf(message.split('\n').find((line) => line.trim() !== '') ?? '') ?? 'Announcement';
-  const shared = { name: `gatus-${stampOf(at)}-${hash('sha256', message, 'hex').slice(0, 8)}`, addresses: [] };
+  const title = toTitle(message.split('\n').find((line) => line.trim() !== '') ?? '') ?? 'Announcement';
+  const shared = { name: `gatus-${fileStamp(at)}-${hash('sha256', message, 'hex').slice(0, 8)}`, addresses: [] };
   // One that is archived stands among what is over there.
   if (archived !== true)
     return [
@@ -193,7 +193,7 @@ function announcementOf(item: unknown, index: number, { page }: ImportContext, n
   ];
 }
 
-function stampOf(at: EpochMs): string {
+function fileStamp(at: EpochMs): string {
   return toIso(at).slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase();
 }
 
@@ -201,7 +201,7 @@ interface PlacedContext extends ImportContext {
   readonly idByKey: ReadonlyMap<string, string>;
 }
 
-function maintenanceOf(
+function toMaintenance(
   { key, value }: GatusPart['maintenance'][number],
   { page, now, idByKey }: PlacedContext,
   notes: ImportNote[],
@@ -219,8 +219,8 @@ function maintenanceOf(
     {
       name: [
         'gatus-maintenance',
-        ...(key === null ? [] : [slugOf(key)]),
-        slugOf(`${window.repeat} ${window.starts.slice(11, 16)}`),
+        ...(key === null ? [] : [toSlug(key)]),
+        toSlug(`${window.repeat} ${window.starts.slice(11, 16)}`),
       ].join('-'),
       post: {
         type: 'maintenance',
@@ -236,7 +236,7 @@ function maintenanceOf(
   ];
 }
 
-function outagesOf(
+function listOutages(
   { key, name, events }: GatusEndpoint,
   { page, idByKey }: PlacedContext,
   notes: ImportNote[],
@@ -247,10 +247,10 @@ function outagesOf(
     if (type === 'UNHEALTHY') downAt ??= at;
     if (type !== 'HEALTHY' || downAt === null) continue;
     posts.push({
-      name: `gatus-${slugOf(key)}-${stampOf(downAt)}`,
+      name: `gatus-${toSlug(key)}-${fileStamp(downAt)}`,
       post: {
         type: 'incident',
-        title: titleOf(`${name} was down`) ?? key,
+        title: toTitle(`${name} was down`) ?? key,
         impact: 'minor',
         state: 'major_outage',
         started: toIso(downAt),

@@ -9,7 +9,7 @@ import { MAINTENANCE_STATUSES } from '../../model/page.ts';
 import { later, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { IdSchema } from '../../sync/connectors/wire.ts';
-import { createIds, quoted, titleOf } from '../names.ts';
+import { createIds, quoted, toTitle } from '../names.ts';
 import {
   changed,
   dropped,
@@ -32,10 +32,10 @@ export interface NamedDocument {
 /** Everything that the documents have. Never throws. */
 export function statuspageSite(documents: readonly NamedDocument[], context: ImportContext): ImportedSite {
   const notes: ImportNote[] = [];
-  const lists = documents.flatMap((document) => listsOf(document, notes));
+  const lists = documents.flatMap((document) => readLists(document, notes));
   const page = lists.map((list) => list.page).find((one) => one != null);
   const components = uniqueComponents(lists.flatMap((list) => list.components));
-  const layout = layoutOf(components, notes);
+  const layout = buildLayout(components, notes);
   const events = new Map<string, Event>();
   for (const { place, item } of lists.flatMap((list) => list.events)) {
     const parsed = check(EventSchema, item);
@@ -47,7 +47,7 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
     const isRicher = (known?.incident_updates?.length ?? -1) < (parsed.data.incident_updates?.length ?? 0);
     if (isRicher) events.set(parsed.data.id, parsed.data);
   }
-  const posts = [...events.values()].flatMap((event) => postOf(event, { ...context, ids: layout.ids }, notes));
+  const posts = [...events.values()].flatMap((event) => toPost(event, { ...context, ids: layout.ids }, notes));
   return {
     title: page?.name ?? null,
     description: page?.page_description ?? null,
@@ -69,11 +69,11 @@ interface Lists {
   readonly events: readonly { readonly place: string; readonly item: unknown }[];
 }
 
-function listsOf({ name, value }: NamedDocument, notes: ImportNote[]): Lists[] {
+function readLists({ name, value }: NamedDocument, notes: ImportNote[]): Lists[] {
   // A list of incidents or components, or of pages of such lists.
   if (Array.isArray(value)) {
     const isNested = value.some((item) => Array.isArray(item) || isDocument(item));
-    if (isNested) return value.flatMap((item, index) => listsOf({ name: `${name}[${index}]`, value: item }, notes));
+    if (isNested) return value.flatMap((item, index) => readLists({ name: `${name}[${index}]`, value: item }, notes));
     const [components, events] = [value.filter(isComponent), value.filter((item) => !isComponent(item))];
     return [{ page: null, components, events: events.map((item) => ({ place: name, item })) }];
   }
@@ -118,7 +118,7 @@ interface Layout {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-function layoutOf(all: readonly Component[], notes: ImportNote[]): Layout {
+function buildLayout(all: readonly Component[], notes: ImportNote[]): Layout {
   const groupIds = createIds('group');
   const componentIds = createIds('component');
   const sorted = all.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
@@ -149,9 +149,9 @@ interface EventContext extends ImportContext {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-function postOf(event: Event, context: EventContext, notes: ImportNote[]): ImportedPost[] {
+function toPost(event: Event, context: EventContext, notes: ImportNote[]): ImportedPost[] {
   const place = `incident ${event.id}`;
-  const title = titleOf(event.name) ?? event.id;
+  const title = toTitle(event.name) ?? event.id;
   const isMaintenance = MAINTENANCE_STATUSES.some((word) => word === event.status) || event.scheduled_for != null;
   const { updates, impacts, codes } = readUpdates(event, isMaintenance ? MAINTENANCE_STATUSES : INCIDENT_STATUSES, {
     ...context,
@@ -169,7 +169,7 @@ function postOf(event: Event, context: EventContext, notes: ImportNote[]): Impor
   };
   const shared = { name: `statuspage-${event.id}`, opening: '', addresses: [`/incidents/${event.id}/`] };
   if (isMaintenance) {
-    const window = windowOf(event);
+    const window = eventWindow(event);
     if (window !== null) return [{ ...shared, post: { type: 'maintenance', ...about, ...window }, updates }];
     notes.push(dropped(place, 'maintenance without a window, or with one that ends before it starts'));
     return [];
@@ -202,7 +202,7 @@ function postOf(event: Event, context: EventContext, notes: ImportNote[]): Impor
   ];
 }
 
-function windowOf({ status, scheduled_for: from, scheduled_until: until, resolved_at: over }: Event): {
+function eventWindow({ status, scheduled_for: from, scheduled_until: until, resolved_at: over }: Event): {
   readonly starts: string;
   readonly ends: string;
 } | null {

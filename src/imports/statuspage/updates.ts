@@ -22,7 +22,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Text with a little HTML in it as Markdown, in which markup means nothing. */
-function markdownOf(text: string): string {
+function toMarkdown(text: string): string {
   if (!/<\/?[a-z]/i.test(text)) return text;
   return RULES.reduce((words, [pattern, to]) => words.replace(pattern, to), text)
     .replaceAll(/\n{3,}/g, '\n\n')
@@ -87,12 +87,12 @@ export function readUpdates(
       else if (id !== undefined) components[`${page}/${id}`] = state;
     }
     if (Object.keys(components).length > 0) states.push({ at, components });
-    return [{ at, status: known, body: markdownOf(body ?? '') }];
+    return [{ at, status: known, body: toMarkdown(body ?? '') }];
   });
   if (event.postmortem_body !== null && !updates.some((one) => one.status === 'postmortem')) {
     const at = event.postmortem_published_at ?? event.resolved_at;
     if (at == null) lose('its postmortem has no time');
-    else updates.push({ at, status: 'postmortem', body: markdownOf(event.postmortem_body) });
+    else updates.push({ at, status: 'postmortem', body: toMarkdown(event.postmortem_body) });
   }
   const byTime = Map.groupBy(states, ({ at }) => at);
   return {

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { type EpochMs, later, toIso } from '../../model/time.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
-import { createIds, quoted, slugOf, titleOf } from '../names.ts';
+import { createIds, quoted, toSlug, toTitle } from '../names.ts';
 import {
   changed,
   dropped,
@@ -62,11 +62,11 @@ export function upptimeSite(
   const notes: ImportNote[] = [...told];
   const config = upptimeConfig(files);
   const website = config?.['status-website'];
-  const sites = sitesOf(files, config, notes);
+  const sites = listSites(files, config, notes);
   const bySlug = new Map(sites.map((site) => [site.slug, site]));
   const posts = issues
     .toSorted((a, b) => a.number - b.number)
-    .flatMap((issue) => postOf(issue, { ...context, bySlug }, notes));
+    .flatMap((issue) => toPost(issue, { ...context, bySlug }, notes));
   const others = issues
     .filter((issue) => !isIncident(issue) && !isMaintenance(issue))
     .map(({ number }) => `#${number}`);
@@ -80,7 +80,7 @@ export function upptimeSite(
   tellFigures(files, notes);
   return {
     title: website?.name ?? null,
-    description: titleOf(website?.introMessage ?? ''),
+    description: toTitle(website?.introMessage ?? ''),
     groups: [],
     components: sites.map(({ component }) => component),
     upstream: null,
@@ -98,19 +98,19 @@ interface Site {
   readonly component: ImportedComponent;
 }
 
-function sitesOf(files: readonly SourceFile[], config: UpptimeConfig | null, notes: ImportNote[]): Site[] {
+function listSites(files: readonly SourceFile[], config: UpptimeConfig | null, notes: ImportNote[]): Site[] {
   if (config === null)
     notes.push(dropped('.upptimerc.yml', 'it is unreadable, so components come from history/summary.json'));
-  const summary = summaryOf(files);
+  const summary = readSummary(files);
   const names = config?.sites ?? summary.map(({ name, slug }) => ({ name, slug }));
   const ids = createIds('component');
   return names.map(({ name, slug: given }) => {
-    const slug = given ?? summary.find((one) => one.name === name)?.slug ?? slugOf(name);
+    const slug = given ?? summary.find((one) => one.name === name)?.slug ?? toSlug(name);
     return { slug, component: { id: ids(slug, name), name, description: null, groupId: null, monitor: null } };
   });
 }
 
-function summaryOf(files: readonly SourceFile[]): z.output<typeof SummarySchema> {
+function readSummary(files: readonly SourceFile[]): z.output<typeof SummarySchema> {
   const text = files.find(({ path }) => path === 'history/summary.json')?.text ?? '[]';
   try {
     return SummarySchema.safeParse(JSON.parse(text)).data ?? [];
@@ -120,7 +120,7 @@ function summaryOf(files: readonly SourceFile[]): z.output<typeof SummarySchema>
 }
 
 function tellFigures(files: readonly SourceFile[], notes: ImportNote[]): void {
-  const days = summaryOf(files).reduce(
+  const days = readSummary(files).reduce(
     (sum, { dailyMinutesDown }) => sum + Object.keys(dailyMinutesDown ?? {}).length,
     0,
   );
@@ -143,15 +143,15 @@ interface PostContext extends ImportContext {
   readonly bySlug: ReadonlyMap<string, Site>;
 }
 
-function postOf(issue: Issue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
+function toPost(issue: Issue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
   const place = `issue #${issue.number}`;
   const shared = {
     name: `upptime-${issue.number}`,
     addresses: [`/incident/${issue.number}/`],
   };
-  const title = titleOf(issue.title) ?? `#${issue.number}`;
+  const title = toTitle(issue.title) ?? `#${issue.number}`;
   if (isMaintenance(issue)) {
-    const plan = planOf(issue);
+    const plan = readPlan(issue);
     if (plan === null) {
       notes.push(
         dropped(
@@ -226,7 +226,7 @@ interface Plan {
 }
 
 /** What the comment in a maintenance says. */
-function planOf({ body }: Issue): Plan | null {
+function readPlan({ body }: Issue): Plan | null {
   const [, inside = ''] = PLAN.exec(body) ?? [];
   const fields = new Map(
     inside.split(/\r?\n/).flatMap((line) => {

@@ -56,7 +56,7 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     title: String(page['title']),
     description: typeof page['description'] === 'string' && page['description'] !== '' ? page['description'] : null,
     url: null,
-    groups: groupsOf(placed),
+    groups: readGroups(placed),
     incidents: incidents.map((row) => ({
       ...row,
       createdDate: row['created_date'],
@@ -77,7 +77,7 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
   };
 }
 
-function groupsOf(rows: readonly Row[]): KumaGroup[] {
+function readGroups(rows: readonly Row[]): KumaGroup[] {
   return [...Map.groupBy(rows, (row) => Number(row['group_id']))].map(([id, members]) => ({
     id: String(id),
     name: String(members[0]?.['group_name']),

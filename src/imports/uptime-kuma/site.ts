@@ -9,7 +9,7 @@ import { check, faultText } from '../../schema/issue-words.ts';
 import { IMPACTS } from '../../sync/connectors/uptime-kuma/posts.ts';
 import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
 import { FlagSchema, IdSchema, parseInstant } from '../../sync/connectors/wire.ts';
-import { quoted, slugOf, titleOf } from '../names.ts';
+import { quoted, toSlug, toTitle } from '../names.ts';
 import {
   changed,
   dropped,
@@ -18,7 +18,7 @@ import {
   type ImportedSite,
   type ImportNote,
 } from '../site.ts';
-import { MaintenanceSchema, windowsOf } from './windows.ts';
+import { listWindows, MaintenanceSchema } from './windows.ts';
 
 /** Id of the upstream that goes on watching what Uptime Kuma watches. */
 const UPSTREAM_ID = 'kuma';
@@ -66,8 +66,8 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
       else shown.set(id, { id, name, groupId });
   const placed = { ...context, shown: new Set(shown.keys()) };
   const posts = [
-    ...page.incidents.flatMap((row, index) => incidentOf(row, index, context, notes)),
-    ...page.maintenances.flatMap((row, index) => maintenanceOf(row, index, placed, notes)),
+    ...page.incidents.flatMap((row, index) => toIncident(row, index, context, notes)),
+    ...page.maintenances.flatMap((row, index) => toMaintenance(row, index, placed, notes)),
   ];
   notes.push(
     dropped(
@@ -78,12 +78,12 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   return {
     title: page.title,
     description: page.description,
-    groups: page.groups.map(({ id, name }) => ({ id: `group-${slugOf(id)}`, name })),
+    groups: page.groups.map(({ id, name }) => ({ id: `group-${toSlug(id)}`, name })),
     components: [...shown.values()].map(({ id, name, groupId }) => ({
       id: idOfMonitor(id),
       name,
       description: null,
-      groupId: `group-${slugOf(groupId)}`,
+      groupId: `group-${toSlug(groupId)}`,
       monitor: `${UPSTREAM_ID}/${id}`,
     })),
     upstream: {
@@ -104,7 +104,7 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   };
 }
 
-function incidentOf(row: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
+function toIncident(row: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
   const parsed = check(RowSchema, row);
   if (!parsed.success) {
     notes.push(dropped(`incident ${idOf(row, index)}`, faultText(parsed.faults[0])));
@@ -125,7 +125,7 @@ function incidentOf(row: unknown, index: number, { page }: ImportContext, notes:
       name: `kuma-incident-${id}`,
       post: {
         type: 'incident',
-        title: titleOf(title) ?? `#${id}`,
+        title: toTitle(title) ?? `#${id}`,
         impact: impact ?? 'minor',
         state: 'none',
         started: toIso(createdDate),
@@ -139,7 +139,7 @@ function incidentOf(row: unknown, index: number, { page }: ImportContext, notes:
   ];
 }
 
-function maintenanceOf(
+function toMaintenance(
   row: unknown,
   index: number,
   { page, zone, now, shown }: ImportContext & { readonly shown: ReadonlySet<string> },
@@ -157,7 +157,7 @@ function maintenanceOf(
     notes.push(dropped(place, 'it is switched off at the source'));
     return [];
   }
-  const windows = windowsOf(maintenance, { zone, now });
+  const windows = listWindows(maintenance, { zone, now });
   if (typeof windows === 'string') {
     notes.push(dropped(place, windows));
     return [];
@@ -167,7 +167,7 @@ function maintenanceOf(
   return [
     {
       name: `kuma-maintenance-${id}`,
-      post: { type: 'maintenance', title: titleOf(title) ?? `#${id}`, ...windows.post, components, pages: [page] },
+      post: { type: 'maintenance', title: toTitle(title) ?? `#${id}`, ...windows.post, components, pages: [page] },
       opening: description ?? '',
       updates: [],
       addresses: [],
@@ -181,5 +181,5 @@ function idOf(row: unknown, index: number): string {
 
 /** Numbers, unless somebody else answers. */
 function idOfMonitor(id: string): string {
-  return `monitor-${slugOf(id)}`;
+  return `monitor-${toSlug(id)}`;
 }

@@ -42,7 +42,7 @@ interface KumaWindows {
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
 /** The windows, or why there are none. */
-export function windowsOf(
+export function listWindows(
   maintenance: KumaMaintenance,
   { zone, now }: { readonly zone: string; readonly now: EpochMs },
 ): KumaWindows | string {
@@ -61,7 +61,7 @@ export function windowsOf(
   if (strategy === 'manual') return 'it was switched on by hand and has no start or end; schedule one in Pharos';
   if (strategy === 'cron')
     return 'it repeats by a cron expression; enter it as a rule with `pharos maintenance new --repeat`';
-  const rule = ruleOf(maintenance);
+  const rule = toRule(maintenance);
   if (rule === null) return `it repeats in an unsupported way: ${strategy}`;
   const first = firstDay(maintenance, { clock, from: from ?? now });
   if (first === null) return 'its times of day are unreadable';
@@ -77,7 +77,7 @@ export function windowsOf(
   };
 }
 
-function ruleOf({ strategy, intervalDay, weekdays, daysOfMonth }: KumaMaintenance): string | null {
+function toRule({ strategy, intervalDay, weekdays, daysOfMonth }: KumaMaintenance): string | null {
   if (strategy === 'recurring-interval') {
     const days = Math.max(1, Math.trunc(intervalDay ?? 1));
     return days === 1 ? 'FREQ=DAILY' : `FREQ=DAILY;INTERVAL=${days}`;
@@ -99,7 +99,7 @@ function firstDay(
   { startTime, endTime }: KumaMaintenance,
   { clock, from }: { readonly clock: string; readonly from: EpochMs },
 ): { readonly from: EpochMs; readonly to: EpochMs } | null {
-  const [begin, end] = [startTime, endTime].map(minutesOf);
+  const [begin, end] = [startTime, endTime].map(parseMinutes);
   if (begin == null || end == null) return null;
   const day = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(clock).toPlainDate();
   const time = Temporal.PlainTime.from({ hour: Math.trunc(begin / 60), minute: begin % 60 });
@@ -108,7 +108,7 @@ function firstDay(
   return { from: starts, to: toEpochMs(starts + (lasts > 0 ? lasts : lasts + DAY_MS)) };
 }
 
-function minutesOf(text: string | null | undefined): number | null {
+function parseMinutes(text: string | null | undefined): number | null {
   const [, hours, minutes] = /^(\d{1,2}):(\d\d)(?::\d\d(?:\.\d+)?)?$/.exec(text ?? '') ?? [];
   if (hours === undefined || minutes === undefined || Number(hours) > 23 || Number(minutes) > 59) return null;
   return Number(hours) * 60 + Number(minutes);

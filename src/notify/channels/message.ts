@@ -3,7 +3,7 @@
 import { LINK_LENGTH_MAX } from '../../model/scalars.ts';
 import { formatIn } from '../../views/text/format.ts';
 import { cleanLine, cleanText } from '../../views/text/plain-text.ts';
-import { fill, wordsOf } from '../../views/words/index.ts';
+import { fill, findWords } from '../../views/words/index.ts';
 import { impactWord, statusWord } from '../../views/words/state-words.ts';
 import type { Notice } from '../notice.ts';
 
@@ -32,7 +32,7 @@ const NAMES_MAX = 100;
 /** Every text in it is clean: no control characters, no lone surrogates. It is still hostile where a program reads markup. */
 export function messageOf(notice: Notice): Message {
   const { page, subject, components } = notice;
-  const words = wordsOf(page.language);
+  const words = findWords(page.language);
   const format = formatIn(page.language, 'UTC');
   const names = components.map(lineOf).filter((name) => name !== '');
   const shown = names.slice(0, NAMES_SHOWN_MAX);

@@ -14,8 +14,8 @@ import {
   type PageModel,
 } from '../../model/index.ts';
 import { once } from '../../once.ts';
-import { intervalOfMonth, monthOf, monthsOf } from '../../views/days/months.ts';
-import { ageOf, frameOf, type PageAge, type PageFrame, type Settled } from '../../views/frame/page-frame.ts';
+import { intervalOfMonth, listMonths, monthOf } from '../../views/days/months.ts';
+import { type PageAge, type PageFrame, type Settled, toAge, toFrame } from '../../views/frame/page-frame.ts';
 import { isOpen, settledAt, touches } from '../../views/incident/event-times.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
 import { type ReportDocument, reportDocument } from '../../views/report/report-data.ts';
@@ -47,15 +47,15 @@ export interface PageFacts {
 export function pageFacts(model: PageModel): PageFacts {
   const heartbeat = lastHeartbeat(model);
   const atHeartbeat = once(() => modelAt(model, heartbeat));
-  const frame = once(() => frameOf(model));
-  const age = once(() => ageOf(model));
-  const heartbeatAge = once(() => ageOf(atHeartbeat()));
-  const reportMonths = once(() => monthsOf(atHeartbeat()));
+  const frame = once(() => toFrame(model));
+  const age = once(() => toAge(model));
+  const heartbeatAge = once(() => toAge(atHeartbeat()));
+  const reportMonths = once(() => listMonths(atHeartbeat()));
   const reports = new Map<string, ReportDocument>();
   return {
     model,
     frame,
-    months: once(() => monthsOf(model)),
+    months: once(() => listMonths(model)),
     reportMonths,
     reportDocument: (month) => reports.getOrInsertComputed(month, () => reportDocument(atHeartbeat(), month)),
     incident: (incident) => ({
@@ -117,7 +117,7 @@ function componentFacts(
 }
 
 function historyFacts(model: PageModel, frame: () => PageFrame): Pick<PageFacts, 'history'> {
-  const months = once(() => monthsOf(model));
+  const months = once(() => listMonths(model));
   const monthIn = (at: EpochMs): string => monthOf(at, model.settings.timezone);
   const incidents = once(() => Map.groupBy(model.incidents, ({ startedAt }) => monthIn(startedAt)));
   const maintenances = once(() =>

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { escapeMarkup } from '../../model/markup.ts';
-import { localeDirection, wordsOf } from '../../views/words/index.ts';
+import { findWords, localeDirection } from '../../views/words/index.ts';
 import { type Answer, NEVER_CACHED, plain } from '../answer.ts';
 
 const RETRY_SECONDS = 2;
@@ -13,7 +13,7 @@ const CSP = `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base
 
 /** @param path below the page: only a document reloads itself */
 export function preparing(path: string, locale: string): Answer {
-  const words = wordsOf(locale);
+  const words = findWords(locale);
   const headers = { 'retry-after': String(RETRY_SECONDS) };
   if (!path.endsWith('.html')) return plain(503, 'This page is being prepared. Try again in two seconds.', headers);
   const [title, text] = [words.preparingTitle, words.preparingBody].map(escapeMarkup);

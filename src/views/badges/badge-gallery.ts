@@ -2,7 +2,7 @@
 
 import { escapeMarkup } from '../../model/markup.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import { contextOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, type ShellView, type ViewOptions } from '../frame/shell.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
 import { type BadgeSnippets, badgeSnippets } from './snippets.ts';
@@ -62,7 +62,7 @@ export function badgeGalleryView(
   model: PageFrame,
   { kinds, partKinds, styles, ...options }: GalleryInit,
 ): BadgeGalleryView {
-  const context = contextOf(model, { base: '../', ...options });
+  const context = createContext(model, { base: '../', ...options });
   const { words, base } = context;
   const { title } = model.definition;
   const badgeOf = (path: string, kind: string, name: string): GalleryBadgeView => ({
@@ -81,7 +81,7 @@ export function badgeGalleryView(
   ];
   const badges = kinds.map(({ name, text }) => badgeOf('', name, `${title}: ${text}`));
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: words.galleryTitle,
       description: words.galleryIntro,
       path: BADGES_PATH,

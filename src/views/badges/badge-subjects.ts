@@ -97,7 +97,7 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
     uptime: uptimeRatios(model, members),
     responseTime:
       figures === null ? upstreamAverage(model, members) : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
-    responseSeries: seriesOf(samples, lastDay),
+    responseSeries: drawSeries(samples, lastDay),
     days: combinedDays(members, BAR_DAYS),
     ...wantedEvents(model, ({ componentIds }) => componentIds.some((id) => ids.has(id))),
     timezone: model.settings.timezone,
@@ -107,7 +107,7 @@ function badgeSubject(model: PageModel, name: string, members: readonly Measured
 
 const NO_SERIES: BadgeSubject['responseSeries'] = Array.from({ length: RESPONSE_POINTS }, () => null);
 
-function seriesOf(samples: readonly ResponseTime[], window: Interval): BadgeSubject['responseSeries'] {
+function drawSeries(samples: readonly ResponseTime[], window: Interval): BadgeSubject['responseSeries'] {
   if (samples.length === 0) return NO_SERIES;
   return bucketed(samples, window, RESPONSE_POINTS).map(({ figures }) => figures?.averageMs ?? null);
 }

@@ -12,7 +12,7 @@ const HAN = /\p{Script=Han}/u;
 const HANGUL = /[\uac00-\ud7a3]/u;
 
 /** The characters of a standard. All are rows and cells of two bytes, which the platform decodes. */
-function charactersOf(encoding: string, script: RegExp): string[] {
+function listCharacters(encoding: string, script: RegExp): string[] {
   const decoder = new TextDecoder(encoding);
   const pairs = Array.from({ length: 72 * 94 }, (_, index) => [0xb0 + Math.floor(index / 94), 0xa1 + (index % 94)]);
   return pairs
@@ -26,7 +26,7 @@ let eastAsian: ReadonlySet<string> | null = null;
 
 function isEastAsianDrawn(character: string): boolean {
   eastAsian ??= new Set(
-    [...charactersOf('euc-jp', HAN), ...charactersOf('gbk', HAN), ...charactersOf('euc-kr', HANGUL)].filter(
+    [...listCharacters('euc-jp', HAN), ...listCharacters('gbk', HAN), ...listCharacters('euc-kr', HANGUL)].filter(
       (one) => !MISSING.has(one),
     ),
   );

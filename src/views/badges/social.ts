@@ -6,7 +6,7 @@ import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
-import { catalogueTag, count, fill, wordsOf } from '../words/index.ts';
+import { catalogueTag, count, fill, findWords } from '../words/index.ts';
 import { bannerSentence, TROUBLE_KEYS } from '../words/state-words.ts';
 import { combinedDays } from './combined-days.ts';
 import { isDrawable, withoutPictures } from './drawable.ts';
@@ -65,7 +65,7 @@ export function socialView(model: PageModel, logo: readonly SocialLogo[] = []): 
   const { definition, settings, state } = model;
   const isDark = definition.theme === 'dark';
   const tag = catalogueTag(settings.locale);
-  const locale = isDrawable(bannerSentence(state, wordsOf(tag))) ? tag : 'en';
+  const locale = isDrawable(bannerSentence(state, findWords(tag))) ? tag : 'en';
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const address = settings.url.replace(/^https?:\/\//, '').replace(/\/$/, '');
   const days = daysUntil(dayOf(model.asOf, settings.timezone), BAR_DAYS);
@@ -76,7 +76,7 @@ export function socialView(model: PageModel, logo: readonly SocialLogo[] = []): 
   return {
     title: drawableName(definition.title, TITLE_LENGTH_MAX) ?? address,
     state,
-    sentence: bannerSentence(state, wordsOf(locale)),
+    sentence: bannerSentence(state, findWords(locale)),
     detail: socialDetail(model, locale),
     days: [...combinedDays(members, days.length)].map(stateOfLetter),
     daysFrom: relative.format(1 - days.length, 'day'),
@@ -100,7 +100,7 @@ function drawableLogo(logo: SocialLogo | undefined): SocialLogo | null {
 
 /** The names of those in the worst state there is. */
 function socialDetail({ components, settings }: PageModel, locale: string): string {
-  const words = wordsOf(locale);
+  const words = findWords(locale);
   for (const [state, key] of TROUBLE_KEYS) {
     const concerned = countedComponents(components).filter((component) => component.state === state);
     if (concerned.length === 0) continue;

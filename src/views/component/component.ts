@@ -11,17 +11,17 @@ import {
 } from '../../model/index.ts';
 import type { NamedChoice } from '../badges/badge-gallery.ts';
 import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
-import { barCells, barDays, type DayBarView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
-import { type DayRowView, type DayTipView, dayRowsOf, dayTipOf } from '../days/day-notes.ts';
+import { barCells, barDays, buildDayBar, type DayBarView, incidentsByComponent } from '../days/day-bar.ts';
+import { type DayRowView, type DayTipView, dayTip, listDayRows } from '../days/day-notes.ts';
 import type { DatedPage, PageAge, PageFrame } from '../frame/page-frame.ts';
-import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
-import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
+import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { upstreamRatio, upstreamResponseMs } from '../model/upstream-figures.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
 import { fill, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
-import { type ResponseChartView, responseChartOf } from './response-chart.ts';
+import { buildResponseChart, type ResponseChartView } from './response-chart.ts';
 
 /** Uptime over the usual windows, as a table. */
 
@@ -42,7 +42,7 @@ const PERIOD_KEYS = {
   '365d': 'period365d',
 } as const satisfies Record<UptimePeriod, keyof Words>;
 
-function periodRowsOf(context: ViewContext<DatedPage>, component: ComponentModel): PeriodRowView[] {
+function listPeriodRows(context: ViewContext<DatedPage>, component: ComponentModel): PeriodRowView[] {
   const { model, words } = context;
   const uptimes = uptimePeriods(component.timeline, model.asOf);
   return (Object.keys(UPTIME_PERIODS) as UptimePeriod[]).map((period) => ({
@@ -133,16 +133,16 @@ export function componentView(
   component: ComponentModel,
   { badges, ...options }: ComponentInit,
 ): ComponentView {
-  const context = contextOf(model, { base: '../../', ...options });
+  const context = createContext(model, { base: '../../', ...options });
   const { words } = context;
   const { definition, state, name } = component;
   const path = componentPath(definition.id);
   const days = barDays(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
-  const bar = dayBarOf(context, barCells(component, days.days, model), incidents);
-  const responseChart = responseChartOf(context, component);
+  const bar = buildDayBar(context, barCells(component, days.days, model), incidents);
+  const responseChart = buildResponseChart(context, component);
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: name,
       description: `${name}: ${stateWord(state, words)}`,
       path,
@@ -157,20 +157,20 @@ export function componentView(
     stateWord: stateWord(state, words),
     days: days.texts,
     bar,
-    dayRows: dayRowsOf(context, days.texts, bar.runs),
-    dayTip: dayTipOf(context, days.days, [bar.runs]),
-    periods: model.settings.showUptime ? periodRowsOf(context, component) : [],
+    dayRows: listDayRows(context, days.texts, bar.runs),
+    dayTip: dayTip(context, days.days, [bar.runs]),
+    periods: model.settings.showUptime ? listPeriodRows(context, component) : [],
     upstreamSays: upstreamUptimeText(context, component),
     upstreamResponse: responseChart === null ? upstreamResponseText(context, component) : null,
     responseChart,
     incidents: incidents
       .filter((one) => one.startedAt <= model.asOf)
       .slice(0, INCIDENTS_MAX)
-      .map((one) => incidentEventOf(context, one, { updatesMax: 1, hasYear: true })),
+      .map((one) => incidentEvent(context, one, { updatesMax: 1, hasYear: true })),
     noIncidentsText: words.noIncidentsKnown,
     maintenances: model.maintenances
       .filter((one) => one.status !== 'completed' && one.componentIds.includes(definition.id))
-      .map((one) => maintenanceEventOf(context, one, { updatesMax: 1, hasYear: true })),
+      .map((one) => maintenanceEvent(context, one, { updatesMax: 1, hasYear: true })),
     historyHref: context.base + HISTORY_PATH,
     feedBase: context.base + path,
     badges: badges.map((badge) => ({

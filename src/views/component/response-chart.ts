@@ -56,7 +56,7 @@ export interface ResponseChartView {
 }
 
 /** Null when nothing was measured in the last ninety days. */
-export function responseChartOf(
+export function buildResponseChart(
   context: ViewContext<DatedPage>,
   { responseTimes }: ComponentModel,
 ): ResponseChartView | null {
@@ -98,7 +98,7 @@ function periodView(
   return {
     id,
     period: words[word],
-    ...pathsOf(buckets, topMs),
+    ...drawPaths(buckets, topMs),
     width: count - 1,
     ticks: Array.from({ length: ticks + 1 }, (_, index) => {
       const at = toEpochMs(drawn.from + ((to - drawn.from) * index) / ticks);
@@ -134,7 +134,7 @@ export const SPARK_POINTS = 12;
 export const SPARK_HEIGHT = 8;
 
 /** Null when nothing was measured in the last day and the upstream gives no average. */
-export function responseSparkOf(context: ViewContext<DatedPage>, component: ComponentModel): SparkView | null {
+export function buildSpark(context: ViewContext<DatedPage>, component: ComponentModel): SparkView | null {
   const { model } = context;
   const { responseTimes } = component;
   const window = windowOf('24h', model.asOf);
@@ -164,7 +164,7 @@ function niceTop(ms: number): number {
 }
 
 /** A stretch without samples is a gap, never a line across it. */
-function pathsOf(buckets: readonly ResponseTimeBucket[], topMs: number): Pick<ResponsePeriodView, 'line' | 'band'> {
+function drawPaths(buckets: readonly ResponseTimeBucket[], topMs: number): Pick<ResponsePeriodView, 'line' | 'band'> {
   const y = (ms: number) => Math.round(CHART_HEIGHT * (1 - Math.min(1, ms / topMs)));
   let line = '';
   let band = '';

@@ -55,12 +55,12 @@ export function barCells(
 }
 
 /** @param incidents  those that are about the component */
-export function dayBarOf(
+export function buildDayBar(
   context: ViewContext<PageFrame>,
   cells: readonly DayCell[],
   incidents: readonly IncidentHead[],
 ): DayBarView {
-  const letters = cells.map(letterOf).join('');
+  const letters = cells.map(cellLetter).join('');
   return {
     letters,
     runs: dayRuns(
@@ -70,7 +70,7 @@ export function dayBarOf(
   };
 }
 
-function letterOf({ state, hadBlip }: DayCell): string {
+function cellLetter({ state, hadBlip }: DayCell): string {
   const { letter } = LOOKS[state];
   return hadBlip ? letter.toUpperCase() : letter;
 }

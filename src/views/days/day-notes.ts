@@ -73,7 +73,7 @@ export interface DayRowView {
 }
 
 /** Days with more to say than that all was well, newest first. */
-export function dayRowsOf(
+export function listDayRows(
   { words, base }: ViewContext<PageFrame>,
   texts: readonly string[],
   runs: readonly DayRun[],
@@ -100,7 +100,7 @@ export interface DayTipView {
 }
 
 /** @param runs  of all bars of the page */
-export function dayTipOf(
+export function dayTip(
   { words, base }: ViewContext<PageFrame>,
   days: readonly Day[],
   runs: Iterable<readonly DayRun[]>,

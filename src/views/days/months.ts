@@ -34,7 +34,7 @@ export function intervalOfMonth(month: string, zone: string): Interval {
  * Months that a page's history has, newest first and without gaps: from the current one back to that of its oldest
  * incident or, where time lines reach further, of its oldest known day.
  */
-export function monthsOf({ incidents, maintenances, components, asOf, settings }: PageModel): string[] {
+export function listMonths({ incidents, maintenances, components, asOf, settings }: PageModel): string[] {
   let oldest: EpochMs = asOf;
   for (const { startedAt } of incidents) if (startedAt < oldest) oldest = startedAt;
   for (const { windows } of maintenances) for (const { from } of windows) if (from < oldest) oldest = from;

@@ -4,7 +4,7 @@ import { type ComponentModel, type Interval, type PageMaintenance, type PageMode
 import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, maintenancePath } from '../text/addresses.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
-import { uuidOf } from '../text/stable-id.ts';
+import { stableUuid } from '../text/stable-id.ts';
 
 /** Calendars show what is to come and the recent past; the history page has the rest. */
 const EVENTS_MAX = 200;
@@ -67,7 +67,7 @@ function eventView(model: PageModel, maintenance: PageMaintenance, { from, to }:
   const bodies = texts.map((text) => cleanText(text).trim()).filter((text) => text !== '');
   const affected = names.length === 0 ? [] : [names.join(', ')];
   return {
-    uid: uuidOf('maintenance', model.definition.id, id, ...(repeats === null ? [] : [toIso(from)])),
+    uid: stableUuid('maintenance', model.definition.id, id, ...(repeats === null ? [] : [toIso(from)])),
     sequence,
     changedAt: toIso(editedAt),
     startsAt: toIso(from),

@@ -18,8 +18,8 @@ import { absoluteUrl } from '../text/absolute-url.ts';
 import { componentPath, incidentPath, maintenancePath } from '../text/addresses.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
-import { uuidOf } from '../text/stable-id.ts';
-import { wordsOf } from '../words/index.ts';
+import { stableUuid } from '../text/stable-id.ts';
+import { findWords } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
 import { feedStories, type Story } from './feed-stories.ts';
 
@@ -159,7 +159,7 @@ function remembered<From extends object, Made>(make: (from: From) => Made): (fro
 
 function feedHead({ page, component, description }: FeedInputs): FeedHead {
   const path = component === null ? '' : componentPath(component.id);
-  const id = component === null ? uuidOf('page', page.id) : uuidOf('component', page.id, component.id);
+  const id = component === null ? stableUuid('page', page.id) : stableUuid('component', page.id, component.id);
   return {
     id: `urn:uuid:${id}`,
     title: component === null ? page.title : `${page.title}: ${cleanLine(component.name)}`,
@@ -177,8 +177,8 @@ function historyHead(inputs: FeedInputs): FeedHead {
   const { page } = inputs;
   return {
     ...feedHead(inputs),
-    id: `urn:uuid:${uuidOf('history', page.id)}`,
-    title: `${page.title}: ${wordsOf(page.settings.locale).historyTitle}`,
+    id: `urn:uuid:${stableUuid('history', page.id)}`,
+    title: `${page.title}: ${findWords(page.settings.locale).historyTitle}`,
     atomUrl: absoluteUrl(page, 'history.atom'),
     rssUrl: absoluteUrl(page, 'history.rss'),
     jsonUrl: null,
@@ -192,8 +192,8 @@ function updateItem(page: FeedPage, story: FeedStory, update: FeedUpdate): FeedI
   const common = storyFacts(page, story);
   return {
     ...common,
-    id: `urn:uuid:${uuidOf('update', common.kind, page.id, event.id, update.id)}`,
-    title: `${statusWord(update.status, wordsOf(page.settings.locale))}: ${cleanLine(event.title)}`,
+    id: `urn:uuid:${stableUuid('update', common.kind, page.id, event.id, update.id)}`,
+    title: `${statusWord(update.status, findWords(page.settings.locale))}: ${cleanLine(event.title)}`,
     status: update.status,
     publishedAt: at,
     updatedAt: at,
@@ -208,7 +208,7 @@ function storyItem(page: FeedPage, story: FeedStory): FeedItemView {
   const first = event.updates[0]?.at ?? changedAt;
   return {
     ...common,
-    id: `urn:uuid:${uuidOf(common.kind, page.id, event.id)}`,
+    id: `urn:uuid:${stableUuid(common.kind, page.id, event.id)}`,
     title: cleanLine(event.title),
     status: event.status,
     publishedAt: toIso(first),
@@ -245,7 +245,7 @@ function updateView(page: FeedPage, { at, status, body }: FeedUpdate): FeedUpdat
   return {
     at: toIso(at),
     atText: timeText(page, at),
-    statusText: statusWord(status, wordsOf(page.settings.locale)),
+    statusText: statusWord(status, findWords(page.settings.locale)),
     body: cleanText(body),
   };
 }
@@ -258,6 +258,6 @@ function timeText({ settings }: FeedPage, at: EpochMs): string {
 function describedAs(model: PageModel, component: ComponentModel | undefined): string {
   const text = cleanLine(component?.description ?? model.definition.description ?? '');
   if (!(component?.isStale ?? model.isStale)) return text;
-  const { staleTitle } = wordsOf(model.settings.locale);
+  const { staleTitle } = findWords(model.settings.locale);
   return text === '' ? staleTitle : `${staleTitle} ${text}`;
 }

@@ -47,7 +47,7 @@ export interface Settled {
 /** A page with the instant that what is shown of it is true for. */
 export type DatedPage = PageFrame & Pick<PageModel, 'asOf'>;
 
-export function frameOf({ definition, settings, groups, components }: PageModel): PageFrame {
+export function toFrame({ definition, settings, groups, components }: PageModel): PageFrame {
   const { id, title, homepageUrl, contactUrl, icon, access, theme } = definition;
   return {
     definition: { id, title, homepageUrl, contactUrl, icon, access, theme },
@@ -57,6 +57,6 @@ export function frameOf({ definition, settings, groups, components }: PageModel)
   };
 }
 
-export function ageOf({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): PageAge {
+export function toAge({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): PageAge {
   return { asOf, staleAfter, dataFrom, isStale, sources: sources.map(({ intervalMs }) => ({ intervalMs })) };
 }

@@ -13,7 +13,7 @@ import {
 import { safeLink } from '../../model/scalars.ts';
 import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
-import { catalogueTag, fill, localeDirection, type Words, wordsOf } from '../words/index.ts';
+import { catalogueTag, fill, findWords, localeDirection, type Words } from '../words/index.ts';
 import type { PageAge, PageFrame } from './page-frame.ts';
 import { type OwnLook, type SafeCss, themeStyle } from './theme.ts';
 
@@ -125,9 +125,9 @@ export interface ViewContext<Page extends PageFrame = PageModel> {
   readonly base: string;
 }
 
-export function contextOf<Page extends PageFrame>(model: Page, { base = '' }: ViewOptions = {}): ViewContext<Page> {
+export function createContext<Page extends PageFrame>(model: Page, { base = '' }: ViewOptions = {}): ViewContext<Page> {
   const { locale, timezone } = model.settings;
-  return { model, words: wordsOf(locale), format: formatIn(locale, timezone), locale, base };
+  return { model, words: findWords(locale), format: formatIn(locale, timezone), locale, base };
 }
 
 interface ShellInit {
@@ -155,7 +155,7 @@ export function ownPictureFrom({ model, base }: ViewContext<PageFrame>, address:
   return picture?.startsWith(url) === true ? base + picture.slice(url.length) : picture;
 }
 
-export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): ShellView {
+export function buildShell(context: ViewContext<PageFrame>, init: ShellInit): ShellView {
   const { model, words, format } = context;
   const { definition, settings } = model;
   const homepage = safeLink(definition.homepageUrl);
@@ -171,7 +171,7 @@ export function shellOf(context: ViewContext<PageFrame>, init: ShellInit): Shell
     pageTitle: definition.title,
     icon: ownPictureFrom(context, definition.icon),
     monogram: monograms.memo(definition.title),
-    logo: logoOf(settings.look, context.base),
+    logo: logoView(settings.look, context.base),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
     subscribeHref: settings.subscriptions ? `${settings.url}${SUBSCRIBE_PATH}` : null,
@@ -222,7 +222,7 @@ interface PlainShellInit {
 }
 
 /** A shell for pages that belong to no status page, or that must not say to which. */
-export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainShellInit): ShellView {
+export function buildPlainShell({ locale, title, siteTitle, base, ...rest }: PlainShellInit): ShellView {
   return {
     locale: catalogueTag(locale),
     dir: localeDirection(locale),
@@ -235,7 +235,7 @@ export function plainShellOf({ locale, title, siteTitle, base, ...rest }: PlainS
     pageTitle: siteTitle,
     icon: null,
     monogram: siteTitle === null ? '' : monograms.memo(siteTitle),
-    logo: logoOf(rest.look?.look, base),
+    logo: logoView(rest.look?.look, base),
     homepage: null,
     contact: null,
     subscribeHref: null,
@@ -262,7 +262,7 @@ const monograms = new LRUCache<string, string>({
   },
 });
 
-function logoOf({ logo }: PageLook = {}, base: string): ShellView['logo'] {
+function logoView({ logo }: PageLook = {}, base: string): ShellView['logo'] {
   if (logo === undefined) return null;
   const view = ({ path, ...size }: OwnPicture): LogoView => ({ src: base + path, ...size });
   return logo.dark === undefined ? [view(logo.light)] : [view(logo.light), view(logo.dark)];

@@ -11,14 +11,14 @@ import {
 import { intervalOfMonth } from '../days/months.ts';
 import type { DatedPage } from '../frame/page-frame.ts';
 import {
-  contextOf,
+  buildShell,
+  createContext,
   type LinkView,
   type ShellView,
-  shellOf,
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
-import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
+import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { HISTORY_PATH, historyPath, pathSegment } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 import { impactWord } from '../words/state-words.ts';
@@ -77,14 +77,14 @@ export interface HistoryPage extends DatedPage {
  * @param options  `base` defaults to `'../'` for `history/` and `'../../'` for a month
  */
 export function historyView(model: HistoryPage, month: string | null, options: ViewOptions = {}): HistoryView {
-  const context = contextOf(model, { base: month === null ? '../' : '../../', ...options });
+  const context = createContext(model, { base: month === null ? '../' : '../../', ...options });
   const { words, format } = context;
   const { months } = model;
   const shown = month ?? months[0] ?? '';
   const monthText = format.month(shown);
   const at = months.indexOf(shown);
   const heading = fill(words.historyOf, { month: monthText });
-  const days = historyDaysOf(context, intervalOfMonth(shown, model.settings.timezone));
+  const days = listHistoryDays(context, intervalOfMonth(shown, model.settings.timezone));
   const link = (index: number): LinkView | null => {
     const target = months[index];
     return target === undefined || index < 0 || at < 0
@@ -92,7 +92,7 @@ export function historyView(model: HistoryPage, month: string | null, options: V
       : { href: context.base + historyPath(target), text: format.month(target) };
   };
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: month === null ? words.historyTitle : heading,
       description: heading,
       path: month === null ? HISTORY_PATH : historyPath(month),
@@ -103,15 +103,15 @@ export function historyView(model: HistoryPage, month: string | null, options: V
     month: shown,
     monthText,
     days,
-    filter: filterOf(context, days),
+    filter: buildFilter(context, days),
     emptyText: words.noIncidentsMonth,
     earlier: link(at + 1),
     later: link(at - 1),
-    months: monthLinksOf(context, shown),
+    months: listMonthLinks(context, shown),
   };
 }
 
-function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): HistoryDayView[] {
+function listHistoryDays(context: ViewContext<HistoryPage>, window: Interval): HistoryDayView[] {
   const { model, format } = context;
   const within = (at: number) => at >= window.from && at < window.to;
   const events = [
@@ -120,7 +120,7 @@ function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): His
       .map((one) => ({
         at: one.startedAt,
         event: {
-          ...incidentEventOf(context, one, { updatesMax: 1 }),
+          ...incidentEvent(context, one, { updatesMax: 1 }),
           isMaintenance: false,
           about: one.componentIds.map(pathSegment),
         },
@@ -133,7 +133,7 @@ function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): His
         {
           at: last.from,
           event: {
-            ...maintenanceEventOf(context, one, { updatesMax: 1, window: last }),
+            ...maintenanceEvent(context, one, { updatesMax: 1, window: last }),
             isMaintenance: true,
             about: one.componentIds.map(pathSegment),
           },
@@ -149,7 +149,7 @@ function historyDaysOf(context: ViewContext<HistoryPage>, window: Interval): His
   }));
 }
 
-function filterOf({ model, words }: ViewContext<HistoryPage>, days: readonly HistoryDayView[]): HistoryFilterView {
+function buildFilter({ model, words }: ViewContext<HistoryPage>, days: readonly HistoryDayView[]): HistoryFilterView {
   const events = days.flatMap((day) => day.events);
   const about = new Set(events.flatMap((event) => event.about));
   const components = model.components
@@ -162,7 +162,7 @@ function filterOf({ model, words }: ViewContext<HistoryPage>, days: readonly His
   return { components: components.length > 1 ? components : [], impacts: impacts.length > 1 ? impacts : [] };
 }
 
-function monthLinksOf({ model, format, base }: ViewContext<HistoryPage>, shown: string): MonthLinkView[] {
+function listMonthLinks({ model, format, base }: ViewContext<HistoryPage>, shown: string): MonthLinkView[] {
   return model.months.map((month) => ({
     href: base + historyPath(month),
     text: format.month(month),

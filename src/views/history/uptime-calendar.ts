@@ -17,18 +17,18 @@ import {
   type DayRowView,
   type DayRun,
   type DayTipView,
-  dayRowsOf,
   dayRuns,
-  dayTipOf,
+  dayTip,
   type IncidentHead,
+  listDayRows,
 } from '../days/day-notes.ts';
 import { addMonths, intervalOfMonth, monthOf } from '../days/months.ts';
 import type { MeasuredComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
 import {
-  contextOf,
+  buildShell,
+  createContext,
   type LinkView,
   type ShellView,
-  shellOf,
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
@@ -75,10 +75,10 @@ interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'si
 }
 
 export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {}): UptimeCalendarView {
-  const context = contextOf(model, { base: '../', ...options });
+  const context = createContext(model, { base: '../', ...options });
   const { words, format } = context;
   const { days, texts } = barDays(context, CALENDAR_DAYS);
-  const calendar = gridOf(context, days);
+  const calendar = buildGrid(context, days);
   const current = monthOf(model.asOf, model.settings.timezone);
   const months = Array.from({ length: MONTHS }, (_, index) => addMonths(current, index - MONTHS + 1));
   const uptimes = new Map(model.components.map((component) => [component, monthUptimes(model, component, months)]));
@@ -86,7 +86,7 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
   const shown = model.settings.showUptime ? model.components : [];
   const write = (ratio: number | null) => format.percent(ratio, model.settings.uptimeDecimals);
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: words.uptimeTitle,
       description: words.uptimeTitle,
       path: UPTIME_PATH,
@@ -94,8 +94,8 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
       present: model,
     }),
     calendar,
-    dayRows: dayRowsOf(context, texts, calendar.runs),
-    dayTip: dayTipOf(context, days, [calendar.runs]),
+    dayRows: listDayRows(context, texts, calendar.runs),
+    dayTip: dayTip(context, days, [calendar.runs]),
     months: months.map((month) => format.monthShort(month)),
     rows: shown.map((component) => ({
       component: { href: context.base + componentPath(component.definition.id), text: component.name },
@@ -122,7 +122,7 @@ function monthUptimes(
   });
 }
 
-function gridOf(context: ViewContext<CalendarPage>, days: readonly Day[]): CalendarGridView {
+function buildGrid(context: ViewContext<CalendarPage>, days: readonly Day[]): CalendarGridView {
   const { model, format, locale } = context;
   const members = countedComponents(model.components).map((component) => ({
     component,
@@ -134,7 +134,7 @@ function gridOf(context: ViewContext<CalendarPage>, days: readonly Day[]): Calen
     incidents: incidentsOfDay(model, members[0]?.cells[index]?.interval),
   }));
   const firstRow = weekdayRow(days[0], locale);
-  const monthLabels = labelsOf(days, firstRow, format.monthShort);
+  const monthLabels = listLabels(days, firstRow, format.monthShort);
   return { letters, runs: dayRuns(letters, details), firstRow, monthLabels };
 }
 
@@ -152,7 +152,7 @@ function weekdayRow(day: Day | undefined, locale: string): number {
   return (Temporal.PlainDate.from(day).dayOfWeek - firstDay + 7) % 7;
 }
 
-function labelsOf(
+function listLabels(
   days: readonly Day[],
   firstRow: number,
   write: (month: string) => string,

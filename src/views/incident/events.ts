@@ -65,7 +65,7 @@ interface EventOptions {
 /** Updates drawn of an open event in a list. */
 export const LISTED_UPDATES_MAX = 6;
 
-export function incidentEventOf(
+export function incidentEvent(
   context: ViewContext<DatedPage>,
   incident: PageIncident,
   options: EventOptions = {},
@@ -73,7 +73,7 @@ export function incidentEventOf(
   const { words } = context;
   const end = isOpen(incident) ? null : incident.endedAt;
   return {
-    ...commonOf(context, incident, options),
+    ...commonFields(context, incident, options),
     href: context.base + incidentPath(incident.slug),
     status: incident.status,
     statusWord: statusWord(incident.status, words),
@@ -85,7 +85,7 @@ export function incidentEventOf(
   };
 }
 
-export function maintenanceEventOf(
+export function maintenanceEvent(
   context: ViewContext<PageFrame>,
   maintenance: PageMaintenance,
   options: EventOptions = {},
@@ -96,7 +96,7 @@ export function maintenanceEventOf(
   const status = isCurrent ? maintenance.status : 'completed';
   return {
     // What is said is said of the current window.
-    ...commonOf(context, isCurrent ? maintenance : { ...maintenance, updates: [] }, options),
+    ...commonFields(context, isCurrent ? maintenance : { ...maintenance, updates: [] }, options),
     href: context.base + maintenancePath(maintenance.slug),
     status,
     statusWord: statusWord(status, context.words),
@@ -120,7 +120,7 @@ function windowText(
 
 interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates' | 'olderText' | 'allText'> {}
 
-function commonOf(
+function commonFields(
   context: ViewContext<PageFrame>,
   event: {
     readonly slug: string;
@@ -138,13 +138,13 @@ function commonOf(
     slug: event.slug,
     title: event.title,
     affects: names.length === 0 ? '' : fill(words.affects, { names: format.list(names) }),
-    updates: newestFirst.slice(0, updatesMax).map((update) => updateOf(context, update, hasYear)),
+    updates: newestFirst.slice(0, updatesMax).map((update) => updateView(context, update, hasYear)),
     olderText: older > 0 && updatesMax > 1 ? count(words.olderUpdates, older, locale) : '',
     allText: older >= updatesMax ? count(words.allUpdates, newestFirst.length, locale) : '',
   };
 }
 
-function updateOf(context: ViewContext<PageFrame>, update: PageUpdate<string>, hasYear: boolean): UpdateView {
+function updateView(context: ViewContext<PageFrame>, update: PageUpdate<string>, hasYear: boolean): UpdateView {
   const { words, format } = context;
   return {
     id: `u-${pathSegment(update.id)}`,

@@ -4,18 +4,18 @@ import { combinedState, type PageIncident, type State } from '../../model/index.
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import {
-  contextOf,
+  buildShell,
+  createContext,
   type LinkView,
   type ShellView,
-  shellOf,
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
 import { componentPath, HISTORY_PATH, historyPath, incidentPath } from '../text/addresses.ts';
 import { stateWord } from '../words/state-words.ts';
 import { isOpen as isStillOpen } from './event-times.ts';
-import { type EventView, incidentEventOf } from './events.ts';
-import { type PhaseView, phasesOf } from './phases.ts';
+import { type EventView, incidentEvent } from './events.ts';
+import { listPhases, type PhaseView } from './phases.ts';
 
 export interface IncidentView {
   readonly shell: ShellView;
@@ -40,12 +40,12 @@ export function incidentView(
   incident: PageIncident,
   options: ViewOptions = {},
 ): IncidentView {
-  const context = contextOf(model, { base: '../../', ...options });
-  const event = incidentEventOf(context, incident, { hasYear: true });
+  const context = createContext(model, { base: '../../', ...options });
+  const event = incidentEvent(context, incident, { hasYear: true });
   const isOpen = isStillOpen(incident);
   const month = monthOf(incident.startedAt, model.settings.timezone);
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: incident.title,
       description: [event.statusWord, event.affects].filter(Boolean).join('. '),
       path: incidentPath(incident.slug),
@@ -54,8 +54,8 @@ export function incidentView(
     }),
     event,
     isOpen,
-    phases: phasesOf(context, incident, isOpen),
-    affected: affectedOf(context, incident),
+    phases: listPhases(context, incident, isOpen),
+    affected: listAffected(context, incident),
     month: { href: context.base + historyPath(month), text: context.format.month(month) },
     historyHref: context.base + HISTORY_PATH,
   };
@@ -73,7 +73,7 @@ function stateOf({ impact, components }: PageIncident): State {
   return components.length === 0 ? STATE_OF_IMPACT[impact] : combinedState(components.map(({ state }) => state));
 }
 
-function affectedOf({ model, words, base }: ViewContext<PageFrame>, incident: PageIncident): AffectedView[] {
+function listAffected({ model, words, base }: ViewContext<PageFrame>, incident: PageIncident): AffectedView[] {
   const states = new Map(incident.components.map(({ id, state }) => [id, state]));
   return model.components.flatMap(({ definition, name }) => {
     const state = states.get(definition.id);

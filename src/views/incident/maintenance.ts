@@ -3,11 +3,11 @@
 import type { PageMaintenance } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
-import { contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, type LinkView, type ShellView, type ViewOptions } from '../frame/shell.ts';
 import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { ruleText } from '../text/repeat-text.ts';
-import { type EventView, maintenanceEventOf } from './events.ts';
+import { type EventView, maintenanceEvent } from './events.ts';
 
 export interface MaintenanceView {
   readonly shell: ShellView;
@@ -28,12 +28,12 @@ export function maintenanceView(
   maintenance: PageMaintenance,
   options: ViewOptions = {},
 ): MaintenanceView {
-  const context = contextOf(model, { base: '../../', ...options });
+  const context = createContext(model, { base: '../../', ...options });
   const { format, base } = context;
-  const event = maintenanceEventOf(context, maintenance, { hasYear: true });
+  const event = maintenanceEvent(context, maintenance, { hasYear: true });
   const month = monthOf(maintenance.startsAt, model.settings.timezone);
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: maintenance.title,
       description: [event.statusWord, event.affects].filter(Boolean).join('. '),
       path: maintenancePath(maintenance.slug),

@@ -18,7 +18,7 @@ export interface PhaseView {
 const USUAL: readonly IncidentStatus[] = ['investigating', 'identified', 'monitoring', 'resolved'];
 
 /** Each status once, by when it was reached first. Of one that goes on, those that usually follow; none where there is no line. */
-export function phasesOf(
+export function listPhases(
   { words, format }: ViewContext<PageFrame>,
   { updates, startedAt, status }: PageIncident,
   isOpen: boolean,

@@ -30,7 +30,7 @@ export function nowDocument(
   { state, staleAfter, upstreams }: NowFacts,
   { release, sources }: { readonly release: number; readonly sources: readonly SourceFreshness[] },
 ): NowDocument {
-  const checkedAt = oldestOf(upstreams.map((id) => sources.find(({ upstreamId }) => upstreamId === id)));
+  const checkedAt = oldestAnswer(upstreams.map((id) => sources.find(({ upstreamId }) => upstreamId === id)));
   return {
     checkedAt: checkedAt === null ? null : toIso(checkedAt),
     staleAfter: toIso(staleAfter),
@@ -39,7 +39,7 @@ export function nowDocument(
   };
 }
 
-function oldestOf(sources: readonly (SourceFreshness | undefined)[]): EpochMs | null {
+function oldestAnswer(sources: readonly (SourceFreshness | undefined)[]): EpochMs | null {
   const instants = sources.flatMap((source) => source?.monitorsAt ?? []);
   return instants.length === 0 || instants.length < sources.length ? null : toEpochMs(Math.min(...instants));
 }

@@ -2,8 +2,8 @@
 
 import { type PageModel, type State, toIso } from '../../model/index.ts';
 import { isOpen } from '../incident/event-times.ts';
-import { sectionsOf } from '../model/sections.ts';
-import { catalogueTag, wordsOf } from '../words/index.ts';
+import { listSections } from '../model/sections.ts';
+import { catalogueTag, findWords } from '../words/index.ts';
 import { bannerSentence, stateWord } from '../words/state-words.ts';
 import {
   type ComponentHead,
@@ -52,7 +52,7 @@ interface StateEvent extends EventHead {
 
 export function stateDocument(model: PageModel): StateDocument {
   const { settings, state, asOf } = model;
-  const words = wordsOf(settings.locale);
+  const words = findWords(settings.locale);
   return {
     page: pageHead(model),
     state,
@@ -62,7 +62,7 @@ export function stateDocument(model: PageModel): StateDocument {
     as_of: toIso(asOf),
     stale_after: toIso(model.staleAfter),
     stale: model.isStale,
-    components: sectionsOf(model).flatMap(({ group, members }) =>
+    components: listSections(model).flatMap(({ group, members }) =>
       members.map((component) => ({
         ...componentHead(model, component, group?.name),
         state: component.state,

@@ -25,7 +25,7 @@ import {
 } from '../../model/index.ts';
 import { lastChangeAt } from '../model/last-change.ts';
 import { countedComponents } from '../model/page-state.ts';
-import { sectionsOf } from '../model/sections.ts';
+import { listSections } from '../model/sections.ts';
 import { upstreamRatio } from '../model/upstream-figures.ts';
 import { shortId } from '../text/stable-id.ts';
 import { type ComponentHead, componentHead, type PageHead, pageHead } from './heads.ts';
@@ -123,7 +123,9 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
   const days = daysUntil(dayOf(asOf, settings.timezone), DAYS_COUNT);
   const options = { now: asOf, blipFloorMs: settings.blipFloorMs, zone: settings.timezone };
   const groupNames = new Map(
-    sectionsOf(model).flatMap(({ group, members }) => members.map((member) => [member, group?.name ?? null] as const)),
+    listSections(model).flatMap(({ group, members }) =>
+      members.map((member) => [member, group?.name ?? null] as const),
+    ),
   );
   const counted = new Set(countedComponents(model.components));
   const measured = model.components.map((component) => ({
@@ -144,12 +146,12 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
       combinedUptime(measured.filter(({ component }) => counted.has(component)).map(({ periods }) => periods[period])),
     ),
     days,
-    day_seconds: (measured[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => secondsOf(elapsedMs)),
+    day_seconds: (measured[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => toSeconds(elapsedMs)),
     components: measured.map(({ component, cells, periods }) => ({
       ...componentHead(model, component, groupNames.get(component)),
       state: component.state,
       stale: component.isStale,
-      source_id: sourceIdOf(model, component),
+      source_id: findSourceId(model, component),
       periods: figuresByPeriod(settings, (period) => periods[period]),
       upstream: upstreamFigures(component, settings),
       days: uptimeDays(cells),
@@ -162,13 +164,13 @@ function uptimeSource(model: PageModel, source: SourceFreshness): UptimeSource {
     id: shortId('source', model.definition.id, source.upstreamId),
     monitors_at: source.monitorsAt === null ? null : toIso(source.monitorsAt),
     incidents_at: source.incidentsAt === null ? null : toIso(source.incidentsAt),
-    interval_seconds: secondsOf(source.intervalMs),
+    interval_seconds: toSeconds(source.intervalMs),
     monitors_stale: source.isMonitorsStale,
     incidents_stale: source.isIncidentsStale,
   };
 }
 
-function sourceIdOf(model: PageModel, { definition }: ComponentModel): string | null {
+function findSourceId(model: PageModel, { definition }: ComponentModel): string | null {
   return definition.monitor === null ? null : shortId('source', model.definition.id, upstreamOf(definition.monitor));
 }
 
@@ -216,15 +218,15 @@ function uptimeDays(cells: readonly DayCell[]): UptimeDays {
 }
 
 function secondsByState(ms: MsByState): Record<State, number> {
-  return Object.fromEntries(STATES.map((state) => [state, secondsOf(ms[state])])) as Record<State, number>;
+  return Object.fromEntries(STATES.map((state) => [state, toSeconds(ms[state])])) as Record<State, number>;
 }
 
 function daysByState(days: readonly MsByState[]): UptimeDays['seconds'] {
-  const lists = STATES.map((state) => [state, days.map((ms) => secondsOf(ms[state]))]);
+  const lists = STATES.map((state) => [state, days.map((ms) => toSeconds(ms[state]))]);
   return Object.fromEntries(lists) as UptimeDays['seconds'];
 }
 
 /** To the millisecond, so that the seconds of a day add up. */
-function secondsOf(ms: number): number {
+function toSeconds(ms: number): number {
   return ms / 1_000;
 }

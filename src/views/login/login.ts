@@ -1,8 +1,8 @@
 /** What stands before pages that are not public. Takes no model: it must not say what is behind it, or whether it is. */
 
 import type { LoginFault, LoginPrompt, LoginStep } from '../../model/login.ts';
-import { plainShellOf, type ShellView } from '../frame/shell.ts';
-import { fill, type Words, wordsOf } from '../words/index.ts';
+import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import { fill, findWords, type Words } from '../words/index.ts';
 
 const FAULT_WORDS = {
   wrong: 'loginWrong',
@@ -49,7 +49,7 @@ export interface LoginField {
 
 export function loginView(init: LoginInit): LoginView {
   const { locale, step, fault, minutes, base } = init;
-  const words = wordsOf(locale);
+  const words = findWords(locale);
   const headings: Record<LoginStep, string> = {
     'sign-in': words.loginConfirm,
     sent: words.loginSentTitle,
@@ -63,16 +63,16 @@ export function loginView(init: LoginInit): LoginView {
     'sign-out': words.logoutBody,
   };
   return {
-    shell: plainShellOf({ locale, title: headings[step], siteTitle: null, base: '' }),
+    shell: buildPlainShell({ locale, title: headings[step], siteTitle: null, base: '' }),
     heading: headings[step],
     body: bodies[step],
     fault: fault === null ? null : fill(words[FAULT_WORDS[fault]], { minutes }),
-    forms: formsOf(init, words),
+    forms: listForms(init, words),
     again: step === 'sent' ? { href: `${base}login/`, text: words.loginAgain } : null,
   };
 }
 
-function formsOf(init: LoginInit, words: Words): readonly LoginForm[] {
+function listForms(init: LoginInit, words: Words): readonly LoginForm[] {
   const { step, base, to, token, fault } = init;
   const form = (path: string, submit: string): LoginForm => ({
     action: base + path,

@@ -1,10 +1,10 @@
 /** What a sealed page says before it is open, in the language of the page. It names nothing that is inside. */
 
 import type { SealWords } from '../../model/login.ts';
-import { catalogueTag, localeDirection, wordsOf } from '../words/index.ts';
+import { catalogueTag, findWords, localeDirection } from '../words/index.ts';
 
 export function sealWords(locale: string): SealWords {
-  const words = wordsOf(locale);
+  const words = findWords(locale);
   return {
     lang: catalogueTag(locale),
     dir: localeDirection(locale),

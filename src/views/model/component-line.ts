@@ -55,8 +55,8 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
   const { settings, monitors, pasts, asOf } = inputs;
   const monitor = definition.monitor === null ? undefined : monitors.get(definition.monitor);
   const past = definition.monitor === null ? undefined : pasts.get(definition.monitor);
-  const sightings = sightingsOf(definition, past, inputs);
-  const timeline = lineOf(definition, { past, sightings }, inputs);
+  const sightings = listSightings(definition, past, inputs);
+  const timeline = drawLine(definition, { past, sightings }, inputs);
   const firstSeenAt = inputs.firstSeenAt.get(definition.id) ?? asOf;
   return {
     component: {
@@ -64,7 +64,7 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
       name: definition.name ?? monitor?.name ?? definition.id,
       description: definition.description ?? (definition.showsDetails === true ? (monitor?.description ?? null) : null),
       target: settings.showTargets ? (monitor?.target ?? null) : null,
-      ...presentOf(timeline),
+      ...currentState(timeline),
       isStale: isStale(definition, inputs),
       timeline,
       knownSince: toEpochMs(Math.min(firstSeenAt, firstKnownAt(timeline) ?? asOf)),
@@ -76,7 +76,7 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
 }
 
 /** What a time line says of the present. */
-function presentOf(timeline: readonly TimelineSpan[]): Pick<ComponentModel, 'state' | 'since'> {
+function currentState(timeline: readonly TimelineSpan[]): Pick<ComponentModel, 'state' | 'since'> {
   return { state: timeline.at(-1)?.state ?? 'unknown', since: lastRunFrom(timeline) };
 }
 
@@ -86,14 +86,14 @@ export function namedComponent(pageId: string, { id, monitor }: ComponentDefinit
 }
 
 /** What monitors and their upstreams saw of it, and when that was to be expected. */
-function sightingsOf(
+function listSightings(
   definition: ComponentDefinition,
   past: MonitorPast | undefined,
   { pageId, monitors, sources, incidents, maintenances, asOf }: LineInputs,
 ): Sightings {
   const named = namedComponent(pageId, definition);
   const isListed = definition.monitor !== null && monitors.has(definition.monitor);
-  const source = isListed ? sourceOf(definition, sources) : undefined;
+  const source = isListed ? findSource(definition, sources) : undefined;
   return {
     observed: heldUntil(past?.observed ?? [], { source, until: after(asOf) }),
     outages: incidents
@@ -105,7 +105,7 @@ function sightingsOf(
   };
 }
 
-function lineOf(
+function drawLine(
   definition: ComponentDefinition,
   { past, sightings }: { readonly past: MonitorPast | undefined; readonly sightings: Sightings },
   inputs: LineInputs,
@@ -120,7 +120,7 @@ function lineOf(
   const declared = incidents
     .filter((incident) => !incident.isOutage && isAboutComponent(incident, named))
     .flatMap((incident) => declaredSpans(incident, named, after(asOf)));
-  const watched = definition.monitor === null ? watchOf(definition, inputs) : [];
+  const watched = definition.monitor === null ? watchedIntervals(definition, inputs) : [];
   const told = [...observed.slice(0, 1), ...reported.slice(0, 1), ...outages, ...declared, ...watched];
   // Of what nothing else is known, the window that runs is the beginning: it did not begin with each look.
   const running = sightings.maintenances.filter((window) => window.from <= asOf && asOf < window.to);
@@ -138,7 +138,7 @@ function after(asOf: EpochMs): EpochMs {
 }
 
 /** People would have said if something was wrong, from the definition of a component to the last word from upstreams. */
-function watchOf({ id }: ComponentDefinition, { sources, firstSeenAt, asOf }: LineInputs): Interval[] {
+function watchedIntervals({ id }: ComponentDefinition, { sources, firstSeenAt, asOf }: LineInputs): Interval[] {
   const silent = sources.filter(({ isIncidentsStale }) => isIncidentsStale);
   const to = silent.reduce<number>((last, { incidentsAt }) => Math.min(last, incidentsAt ?? 0), after(asOf));
   return [{ from: firstSeenAt.get(id) ?? asOf, to: toEpochMs(to) }];
@@ -147,10 +147,13 @@ function watchOf({ id }: ComponentDefinition, { sources, firstSeenAt, asOf }: Li
 function isStale(definition: ComponentDefinition, { sources }: LineInputs): boolean {
   return definition.monitor === null
     ? sources.some(({ isIncidentsStale }) => isIncidentsStale)
-    : sourceOf(definition, sources)?.isMonitorsStale !== false;
+    : findSource(definition, sources)?.isMonitorsStale !== false;
 }
 
-function sourceOf({ monitor }: ComponentDefinition, sources: readonly SourceFreshness[]): SourceFreshness | undefined {
+function findSource(
+  { monitor }: ComponentDefinition,
+  sources: readonly SourceFreshness[],
+): SourceFreshness | undefined {
   return monitor === null ? undefined : sources.find(({ upstreamId }) => upstreamId === upstreamOf(monitor));
 }
 

@@ -24,11 +24,11 @@ export function lastHeartbeat({ asOf, definition }: PageModel): EpochMs {
 
 /** The last heartbeat of a page that is not after `at`. Each page has its own, so that many do not come due at one instant. */
 export function heartbeatBefore(at: EpochMs, slug: string): EpochMs {
-  return toEpochMs(at - ((at - phaseOf(slug)) % HEARTBEAT_MS));
+  return toEpochMs(at - ((at - beatPhase(slug)) % HEARTBEAT_MS));
 }
 
 /** Where in the interval the page's heartbeats are: the same in every process, and as good as random over pages (FNV-1a). */
-function phaseOf(slug: string): number {
+function beatPhase(slug: string): number {
   let mixed = 0x811c9dc5;
   for (const character of slug) mixed = Math.imul(mixed ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
   return mixed % HEARTBEAT_MS;

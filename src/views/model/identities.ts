@@ -28,7 +28,7 @@ interface Identities {
 }
 
 /** The identities of all stories of a page. */
-export function identitiesOf(
+export function matchIdentities(
   incidents: readonly SeenIncident[],
   { entries, told }: Entries,
   known: readonly KnownEntry[],

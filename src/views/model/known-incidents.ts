@@ -38,7 +38,7 @@ export function incidentAt(incident: SeenIncident, asOf: EpochMs): SeenIncident 
 }
 
 /** Ids of the page's components that an incident or a maintenance is about, in the order of the definition. */
-export function componentIdsOf(
+export function matchComponents(
   { id, components }: PageDefinition,
   about: { readonly monitors: readonly MonitorId[]; readonly components: Incident['components'] },
 ): readonly string[] {

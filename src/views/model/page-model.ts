@@ -21,11 +21,11 @@ import {
 import { type LaidComponent, layComponent } from './component-line.ts';
 import { HEARTBEAT_MS } from './heartbeat.ts';
 import type { KnownEntry } from './identities.ts';
-import { componentIdsOf, incidentAt, isOnPage, type SeenIncident } from './known-incidents.ts';
+import { incidentAt, isOnPage, matchComponents, type SeenIncident } from './known-incidents.ts';
 import { combinedPresent, countedComponents } from './page-state.ts';
-import { plansOf, type SeenMaintenance } from './plans.ts';
+import { listPlans, type SeenMaintenance } from './plans.ts';
 import { inPageOrder } from './sections.ts';
-import { storiesOf } from './stories.ts';
+import { buildStories } from './stories.ts';
 
 export interface PageInputs {
   readonly definition: PageDefinition;
@@ -50,13 +50,13 @@ export function pageModel(inputs: PageInputs): PageModel {
   const incidents = incidentsOnPage(inputs);
   const { groups, components: inOrder } = inPageOrder(definition);
   const placed = { ...definition, components: inOrder };
-  const maintenances = plansOf(inputs.maintenances, { definition: placed, locale: settings.locale, asOf });
+  const maintenances = listPlans(inputs.maintenances, { definition: placed, locale: settings.locale, asOf });
   const sources = relevantSources(inputs, incidents);
   const line = { ...inputs, pageId: definition.id, sources, incidents, maintenances, firstSeenAt };
   const laid = inOrder.map((component) => layComponent(component, line));
   const components = laid.map(({ component }) => component);
   const entries = entriesOnPage(inputs, incidents, laid);
-  const stories = storiesOf({
+  const stories = buildStories({
     definition,
     locale: settings.locale,
     timezone: settings.timezone,
@@ -99,7 +99,7 @@ export function pageModel(inputs: PageInputs): PageModel {
 function incidentsOnPage({ definition, incidents, asOf }: PageInputs): readonly SeenIncident[] {
   return incidents
     .filter(({ startedAt }) => startedAt <= asOf)
-    .filter((incident) => isOnPage(definition, incident.pages, componentIdsOf(definition, incident)))
+    .filter((incident) => isOnPage(definition, incident.pages, matchComponents(definition, incident)))
     .map((incident) => incidentAt(incident, asOf));
 }
 
@@ -150,7 +150,7 @@ function entriesOnPage(
       .filter(({ isOutage, isOverride }) => !isOutage && isOverride !== true)
       .map((incident) => {
         const { id, startedAt, endedAt } = incident;
-        return { id, startedAt, endedAt, componentIds: componentIdsOf(definition, incident) };
+        return { id, startedAt, endedAt, componentIds: matchComponents(definition, incident) };
       }),
     afterMs: settings.entriesAfterMs,
     asOf,

@@ -26,7 +26,7 @@ export function combinedPresent(components: readonly ComponentModel[]): {
   const state = combinedState(components.map((component) => component.state));
   return {
     state,
-    since: sinceOf(
+    since: stateBegan(
       components.map(({ timeline }) => timeline),
       state,
     ),
@@ -34,7 +34,7 @@ export function combinedPresent(components: readonly ComponentModel[]): {
 }
 
 /** Walks back over all time lines at once, from one change to the one before; what was not known by then is left out. */
-function sinceOf(timelines: readonly (readonly TimelineSpan[])[], state: State): EpochMs | null {
+function stateBegan(timelines: readonly (readonly TimelineSpan[])[], state: State): EpochMs | null {
   const at = timelines.map(({ length }) => length - 1);
   let since: EpochMs | null = null;
   for (;;) {

@@ -14,8 +14,8 @@ import {
   type Update,
 } from '../../model/index.ts';
 import { repeatText } from '../text/repeat-text.ts';
-import { wordsOf } from '../words/index.ts';
-import { componentIdsOf, isOnPage } from './known-incidents.ts';
+import { findWords } from '../words/index.ts';
+import { isOnPage, matchComponents } from './known-incidents.ts';
 import { createSlugger } from './slugs.ts';
 
 /** A maintenance, and what is recorded of it. */
@@ -36,21 +36,21 @@ interface PlanInputs {
 }
 
 /** Those of the page, newest start first. */
-export function plansOf(all: readonly SeenMaintenance[], inputs: PlanInputs): readonly PageMaintenance[] {
+export function listPlans(all: readonly SeenMaintenance[], inputs: PlanInputs): readonly PageMaintenance[] {
   const slugs = createSlugger('maintenance');
   const { definition } = inputs;
   return all
     .toSorted((a, b) => (a.firstSeenAt ?? 0) - (b.firstSeenAt ?? 0) || compareText(a.id, b.id))
     .flatMap((one) => {
       const components = one.components.map((id) => ({ id, state: null }));
-      const componentIds = componentIdsOf(definition, { monitors: one.monitors, components });
+      const componentIds = matchComponents(definition, { monitors: one.monitors, components });
       if (!isOnPage(definition, one.pages, componentIds)) return [];
-      return [planOf(one, { componentIds, slug: slugs(one.id) }, inputs)];
+      return [toPlan(one, { componentIds, slug: slugs(one.id) }, inputs)];
     })
     .toSorted((a, b) => b.startsAt - a.startsAt || compareText(a.id, b.id));
 }
 
-function planOf(
+function toPlan(
   one: SeenMaintenance,
   place: Pick<PageMaintenance, 'slug' | 'componentIds'>,
   { locale, asOf }: PlanInputs,
@@ -63,7 +63,7 @@ function planOf(
     index === -1 ? windows.at(-2) : windows[index - 1],
   ];
   const announcedAt = announcement(one, windows, asOf);
-  const updates = updatesOf(one, { window, since: later(announcedAt, before?.to ?? announcedAt), locale, asOf });
+  const updates = listUpdates(one, { window, since: later(announcedAt, before?.to ?? announcedAt), locale, asOf });
   const editedAt = later(announcedAt, notAfter(one.changedAt ?? announcedAt, asOf) ?? announcedAt);
   const edges = windows.flatMap(({ from, to }) => [from, to]);
   return {
@@ -104,7 +104,7 @@ function notAfter(at: EpochMs, asOf: EpochMs): EpochMs | null {
  * What is said of one window: that it is planned, what its upstream says meanwhile, that it began, that it is over. A window
  * that moved is told anew.
  */
-function updatesOf(
+function listUpdates(
   one: SeenMaintenance,
   {
     window,
@@ -113,7 +113,7 @@ function updatesOf(
     asOf,
   }: { readonly window: Interval; readonly since: EpochMs; readonly locale: string; readonly asOf: EpochMs },
 ): PageUpdate<MaintenanceStatus>[] {
-  const words = wordsOf(locale);
+  const words = findWords(locale);
   const opening = {
     id: `scheduled-${window.from}`,
     at: since,

@@ -16,7 +16,7 @@ interface Section {
 }
 
 /** The page's components as drawn; a group stands where the first of its components does. Empty groups are left out. */
-export function sectionsOf({ groups, components }: PageModel): Section[] {
+export function listSections({ groups, components }: PageModel): Section[] {
   const byId = new Map(groups.map((group) => [group.id, group]));
   const sections: { group: GroupDefinition | null; members: ComponentModel[] }[] = [];
   for (const component of components) {

@@ -23,9 +23,9 @@ import {
   toEpochMs,
 } from '../../model/index.ts';
 import { formatIn } from '../text/format.ts';
-import { count, fill, wordsOf } from '../words/index.ts';
-import { type Identity, identitiesOf, type KnownEntry } from './identities.ts';
-import { componentIdsOf, type SeenIncident } from './known-incidents.ts';
+import { count, fill, findWords } from '../words/index.ts';
+import { type Identity, type KnownEntry, matchIdentities } from './identities.ts';
+import { matchComponents, type SeenIncident } from './known-incidents.ts';
 
 interface StoryInputs {
   readonly definition: PageDefinition;
@@ -46,10 +46,10 @@ interface Stories {
   readonly newEntries: readonly NewEntry[];
 }
 
-export function storiesOf(inputs: StoryInputs): Stories {
+export function buildStories(inputs: StoryInputs): Stories {
   const { entries } = inputs.entries;
   const declared = inputs.incidents.filter(({ isOutage, isOverride }) => !isOutage && isOverride !== true);
-  const identities = identitiesOf(declared, inputs.entries, inputs.knownEntries);
+  const identities = matchIdentities(declared, inputs.entries, inputs.knownEntries);
   const adopted = Map.groupBy(entries, ({ adoptedBy }) => adoptedBy);
   const incidents = [
     ...declared.map((incident) =>
@@ -80,7 +80,7 @@ function declaredStory(
   // What was found before anybody wrote is how the story began; what was found later, people know.
   const found = entries.flatMap((entry) => automaticUpdates(inputs, entry)).filter(({ at }) => at < firstWordAt);
   const ids = new Set([
-    ...componentIdsOf(inputs.definition, incident),
+    ...matchComponents(inputs.definition, incident),
     ...entries.flatMap(({ falls }) => falls.map(({ componentId }) => componentId)),
   ]);
   return {
@@ -117,7 +117,7 @@ function automaticStory(inputs: StoryInputs, entry: Entry, identity: Identity): 
   const watchedCount = components.filter(({ definition }) => definition.monitor !== null).length;
   return {
     ...identity,
-    title: fill(wordsOf(locale).outageTitle, { names: namesText(inputs, ids) }),
+    title: fill(findWords(locale).outageTitle, { names: namesText(inputs, ids) }),
     status: endedAt === null ? 'investigating' : 'resolved',
     impact: impactOfEntry(entry, watchedCount, asOf),
     startedAt,
@@ -134,7 +134,7 @@ function automaticUpdates(
   inputs: StoryInputs,
   { events, startedAt, falls: [{ componentId }] }: Entry,
 ): PageUpdate<IncidentStatus>[] {
-  const words = wordsOf(inputs.locale);
+  const words = findWords(inputs.locale);
   const { duration } = formatIn(inputs.locale, inputs.timezone);
   let downFrom = startedAt;
   return events.map((event): PageUpdate<IncidentStatus> => {
@@ -187,7 +187,7 @@ function namesText({ components, locale, timezone }: StoryInputs, ids: ReadonlyS
   const names = components.filter(({ definition }) => ids.has(definition.id)).map(({ name }) => name);
   const isLong = names.length > NAMES_MAX + 1;
   const listed = isLong ? names.slice(0, NAMES_MAX) : names;
-  const others = isLong ? [count(wordsOf(locale).bannerOthers, names.length - NAMES_MAX, locale)] : [];
+  const others = isLong ? [count(findWords(locale).bannerOthers, names.length - NAMES_MAX, locale)] : [];
   return formatIn(locale, timezone).list([...listed, ...others]);
 }
 
@@ -202,12 +202,12 @@ function aboutComponents(
     .map(({ definition, state, timeline }): StoryComponent => {
       if (endedAt === null || endedAt > asOf) return { id: definition.id, state };
       const to = toEpochMs(Math.max(endedAt, startedAt + 1));
-      return { id: definition.id, state: worstOf(cutTimeline(timeline, { from: startedAt, to })) };
+      return { id: definition.id, state: worstState(cutTimeline(timeline, { from: startedAt, to })) };
     });
   return { components: about, componentIds: about.map(({ id }) => id) };
 }
 
-function worstOf(pieces: readonly { readonly state: State }[]): State {
+function worstState(pieces: readonly { readonly state: State }[]): State {
   return pieces.reduce<State>(
     (worst, { state }) => (isWorse(state, worst) ? state : worst),
     pieces[0]?.state ?? 'unknown',

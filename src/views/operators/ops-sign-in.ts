@@ -1,6 +1,6 @@
 /** What stands before the operators' page. It says nothing of the site. */
 
-import { plainShellOf, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell, type ShellView } from '../frame/shell.ts';
 
 /** `wrong`: the token; `limited`: too many tries; `refused`: the form came from elsewhere, or its session had ended. */
 export type OpsSignInFault = 'wrong' | 'limited' | 'refused';
@@ -30,7 +30,7 @@ export function opsSignInView({ fault, minutes = 15, up }: OpsSignInInit): OpsSi
     refused: 'Nothing was changed: the form came from another site, or your session expired. Sign in again.',
   };
   return {
-    shell: plainShellOf({ locale: 'en', title: 'Operators', siteTitle: null, base: `${up}../` }),
+    shell: buildPlainShell({ locale: 'en', title: 'Operators', siteTitle: null, base: `${up}../` }),
     heading: 'Operators',
     body: 'Sign in with the operator token (operators.token in the configuration). The session lasts up to eight hours.',
     fault: fault === null ? null : faults[fault],

@@ -1,6 +1,6 @@
 /** Where operators write: what is open on a page, one form, and what it would do before it is sent. In English. */
 
-import { plainShellOf, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell, type ShellView } from '../frame/shell.ts';
 
 export interface Choice {
   readonly text: string;
@@ -61,7 +61,7 @@ export interface OpsWriteView {
 export function opsWriteView(view: Omit<OpsWriteView, 'shell' | 'heading'>): OpsWriteView {
   return {
     ...view,
-    shell: plainShellOf({ locale: 'en', title: 'Write', siteTitle: null, base: '../../' }),
+    shell: buildPlainShell({ locale: 'en', title: 'Write', siteTitle: null, base: '../../' }),
     heading: 'Incidents and maintenance',
   };
 }

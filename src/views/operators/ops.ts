@@ -1,7 +1,7 @@
 /** The page of the operators: how each part does, what happened, and what can be done about it. In English, like the command line. */
 
 import { type EpochMs, HOUR_MS, MINUTE_MS, type State } from '../../model/index.ts';
-import { plainShellOf, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell, type ShellView } from '../frame/shell.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import type { CircuitFacts, OpsFacts, OpsPageFacts, RunFacts, UpstreamFacts } from './ops-facts.ts';
 
@@ -79,16 +79,16 @@ function lengthWords(ms: number, format: Format): string {
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** `13:42:05` today, `Nov 20, 13:42` before, in the zone of the site. */
-function momentsOf(now: EpochMs, zone: string): (at: EpochMs) => TimeView {
+function createTimeViews(now: EpochMs, zone: string): (at: EpochMs) => TimeView {
   const format = formatIn('en', zone);
-  const clock = clockOf(zone);
+  const clock = createClock(zone);
   return (at) => {
     const earlier = format.timeInYear(at);
     return format.isSameDay(at, now) ? { iso: earlier.iso, text: clock.format(at) } : earlier;
   };
 }
 
-function clockOf(timeZone: string): Intl.DateTimeFormat {
+function createClock(timeZone: string): Intl.DateTimeFormat {
   const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone } as const;
   return clocks.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat('en', parts));
 }
@@ -171,17 +171,17 @@ export function opsView(
   { formToken, notice }: { readonly formToken: string; readonly notice: string | null },
 ): OpsView {
   const format = formatIn('en', facts.timezone);
-  const moment = momentsOf(facts.now, facts.timezone);
+  const moment = createTimeViews(facts.now, facts.timezone);
   const words: Words = { now: facts.now, format, moment };
-  const attention = attentionOf(facts);
+  const attention = listAttention(facts);
   const title = `Operators · ${facts.siteName}`;
   return {
     shell: {
-      ...plainShellOf({ locale: 'en', title, siteTitle: facts.siteName, base: '../' }),
+      ...buildPlainShell({ locale: 'en', title, siteTitle: facts.siteName, base: '../' }),
       state: attention.length === 0 ? 'operational' : 'degraded',
     },
     heading: 'Operators',
-    sentence: sentenceOf(facts, attention.length),
+    sentence: summarise(facts, attention.length),
     notice,
     attention,
     formToken,
@@ -221,14 +221,14 @@ export function opsView(
   };
 }
 
-function sentenceOf({ upstreams, pagesTotal }: OpsFacts, needed: number): string {
+function summarise({ upstreams, pagesTotal }: OpsFacts, needed: number): string {
   if (needed > 0) return needed === 1 ? '1 thing needs attention.' : `${needed} things need attention.`;
   const published = pagesTotal === 1 ? 'the page is published' : `${pagesTotal} pages are published`;
   const fresh = upstreams.length === 1 ? 'the upstream is up to date' : `${upstreams.length} upstreams are up to date`;
   return `All good: ${fresh}, ${published}.`;
 }
 
-function attentionOf(facts: OpsFacts): string[] {
+function listAttention(facts: OpsFacts): string[] {
   const stale = facts.upstreams.filter((upstream) => upstream.isStale);
   const unpublished = facts.pages.filter((page) => page.release === null);
   return [

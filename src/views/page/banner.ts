@@ -25,7 +25,7 @@ const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDo
 };
 
 /** The state in a sentence, and which components it is about. */
-export function bannerOf(context: ViewContext): BannerView {
+export function buildBanner(context: ViewContext): BannerView {
   const { model, words, locale } = context;
   const counted = countedComponents(model.components);
   const lists = TROUBLE_KEYS.map(([state, key]) => ({

@@ -14,10 +14,10 @@ import {
   uptimePeriods,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/combined-days.ts';
-import { responseSparkOf, type SparkView } from '../component/response-chart.ts';
-import { barCells, type DayBarView, type DaysView, dayBarOf, incidentsByComponent } from '../days/day-bar.ts';
+import { buildSpark, type SparkView } from '../component/response-chart.ts';
+import { barCells, buildDayBar, type DayBarView, type DaysView, incidentsByComponent } from '../days/day-bar.ts';
 import type { LinkView, ViewContext } from '../frame/shell.ts';
-import { sectionsOf } from '../model/sections.ts';
+import { listSections } from '../model/sections.ts';
 import { componentPath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { count } from '../words/index.ts';
@@ -85,10 +85,10 @@ function isLongList({ components }: Pick<PageModel, 'components'>): boolean {
 }
 
 /** Null on a page of few components. Its rows take the anchors of those of the list. */
-export function longListOf(context: ViewContext, days: DaysView): LongListView | null {
+export function buildLongList(context: ViewContext, days: DaysView): LongListView | null {
   const { model, words, locale } = context;
   if (!isLongList(model)) return null;
-  const failing = failingOf(model);
+  const failing = failingComponents(model);
   const incidents = incidentsByComponent(model);
   const shown = failing.slice(0, FAILING_MAX);
   const more = failing.length - shown.length;
@@ -105,7 +105,7 @@ export function longListOf(context: ViewContext, days: DaysView): LongListView |
   };
 }
 
-function failingOf({ components }: PageModel): ComponentModel[] {
+function failingComponents({ components }: PageModel): ComponentModel[] {
   const order = STATES_BY_IMPACT.filter((state) => isWorse(state, 'operational') && state !== 'maintenance');
   return order.flatMap((state) => components.filter((one) => one.state === state));
 }
@@ -115,8 +115,8 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
   const { model, words, format } = context;
   const incidents = incidentsByComponent(model);
   const isLong = isLongList(model);
-  const above = new Set(isLong ? failingOf(model).slice(0, FAILING_MAX) : []);
-  return sectionsOf(model).map(({ group, members: components }) => {
+  const above = new Set(isLong ? failingComponents(model).slice(0, FAILING_MAX) : []);
+  return listSections(model).map(({ group, members: components }) => {
     const uptimes = components.map((one) => uptimePeriods(one.timeline, model.asOf)['90d']);
     const rows = components.map((one, index) => {
       const row = componentRow(context, days, {
@@ -140,7 +140,7 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
         // What is wrong is never folded away; of a long list it stands on top.
         isOpen: isLong ? group.defaultOpen === true : group.defaultOpen !== false || isWorse(state, 'operational'),
         letters: isLong ? groupLetters(model, components, days) : '',
-        vendors: vendorsOf(context, components),
+        vendors: listVendors(context, components),
       },
       components: rows,
     };
@@ -153,7 +153,7 @@ function groupLetters(model: PageModel, components: readonly ComponentModel[], {
 }
 
 /** The vendors' pages that components are read from, with when each was heard last; one that never was is left out. */
-function vendorsOf({ model, words, format }: ViewContext, components: readonly ComponentModel[]): VendorView[] {
+function listVendors({ model, words, format }: ViewContext, components: readonly ComponentModel[]): VendorView[] {
   const pages = new Map(
     components.flatMap(({ definition: { vendorPage, monitor } }) =>
       vendorPage === undefined || monitor === null ? [] : [[vendorPage, upstreamOf(monitor)]],
@@ -197,7 +197,7 @@ function componentRow(
     since: since === null ? null : format.timeInYear(since),
     uptime: model.settings.showUptime ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
     // Of a long list one wants to know what works; its components' pages have the rest.
-    spark: isLongList(model) ? null : responseSparkOf(context, component),
-    bar: dayBarOf(context, barCells(component, days.days, model), incidents),
+    spark: isLongList(model) ? null : buildSpark(context, component),
+    bar: buildDayBar(context, barCells(component, days.days, model), incidents),
   };
 }

@@ -1,7 +1,7 @@
 /** The state of a page small enough for a frame on another site. */
 
 import type { PageModel, State } from '../../model/index.ts';
-import { contextOf, type LinkView, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, type LinkView, type ShellView, type ViewOptions } from '../frame/shell.ts';
 import { isOpen } from '../incident/event-times.ts';
 import { EMBED_PATH, incidentPath } from '../text/addresses.ts';
 import { bannerSentence } from '../words/state-words.ts';
@@ -19,10 +19,10 @@ export interface EmbedView {
 }
 
 export function embedView(model: PageModel, options: ViewOptions = {}): EmbedView {
-  const context = contextOf(model, { base: '../', ...options });
+  const context = createContext(model, { base: '../', ...options });
   return {
     shell: {
-      ...shellOf(context, {
+      ...buildShell(context, {
         title: null,
         description: bannerSentence(model.state, context.words),
         path: EMBED_PATH,

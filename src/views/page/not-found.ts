@@ -1,9 +1,9 @@
 /** What is shown where nothing is. Says the same whether something was there, is hidden, or never was. */
 
 import type { PageFrame } from '../frame/page-frame.ts';
-import { contextOf, plainShellOf, type ShellView, shellOf, type ViewOptions } from '../frame/shell.ts';
+import { buildPlainShell, buildShell, createContext, type ShellView, type ViewOptions } from '../frame/shell.ts';
 import type { OwnLook } from '../frame/theme.ts';
-import { wordsOf } from '../words/index.ts';
+import { findWords } from '../words/index.ts';
 
 export interface NotFoundView {
   readonly shell: ShellView;
@@ -15,9 +15,9 @@ export interface NotFoundView {
 
 /** Below a status page, in its look. Works at any depth, since links are absolute. */
 export function notFoundView(model: PageFrame, options: ViewOptions = {}): NotFoundView {
-  const context = contextOf(model, { base: model.settings.url, ...options });
+  const context = createContext(model, { base: model.settings.url, ...options });
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: context.words.notFoundTitle,
       description: context.words.notFoundTitle,
       path: null,
@@ -42,7 +42,7 @@ interface SiteInit {
 export function siteNotFoundView(init: SiteInit): NotFoundView {
   const { locale, base } = init;
   return {
-    shell: plainShellOf({ ...init, title: wordsOf(locale).notFoundTitle }),
+    shell: buildPlainShell({ ...init, title: findWords(locale).notFoundTitle }),
     // Wherever it is shown, since a site's address may be a folder of a host.
     homeHref: base || '/',
     historyHref: null,

@@ -11,17 +11,17 @@ import {
   toEpochMs,
 } from '../../model/index.ts';
 import { barDays } from '../days/day-bar.ts';
-import { type DayTipView, dayTipOf } from '../days/day-notes.ts';
-import { contextOf, type ShellView, shellOf, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { type DayTipView, dayTip } from '../days/day-notes.ts';
+import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { isOpen } from '../incident/event-times.ts';
-import { type EventView, incidentEventOf, LISTED_UPDATES_MAX, maintenanceEventOf } from '../incident/events.ts';
+import { type EventView, incidentEvent, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
 import { HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
-import { type BannerView, bannerOf, plainText } from './banner.ts';
-import { type LongListView, longListOf, type SectionView, sectionViews } from './component-rows.ts';
+import { type BannerView, buildBanner, plainText } from './banner.ts';
+import { buildLongList, type LongListView, type SectionView, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
 const PAST_DAYS = 14;
@@ -72,38 +72,38 @@ interface PastView {
 
 /** Pure: the same model gives an equal view. */
 export function statusPageView(model: PageModel, options: ViewOptions = {}): StatusPageView {
-  const context = contextOf(model, options);
+  const context = createContext(model, options);
   const { words } = context;
-  const banner = bannerOf(context);
+  const banner = buildBanner(context);
   const days = barDays(context);
   const sections = sectionViews(context, days);
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: null,
-      description: descriptionOf(banner),
+      description: describeBanner(banner),
       path: '',
       section: 'status',
       present: model,
     }),
     description: model.definition.description,
     banner,
-    announcements: model.announcements.map((one) => announcementOf(context, one)),
+    announcements: model.announcements.map((one) => announcementView(context, one)),
     openIncidents: model.incidents
       .filter((one) => one.startedAt <= model.asOf && isOpen(one))
-      .map((one) => incidentEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX })),
+      .map((one) => incidentEvent(context, one, { updatesMax: LISTED_UPDATES_MAX })),
     runningMaintenance: maintenances(context, (one) => one.status === 'in_progress' || one.status === 'verifying'),
     comingMaintenance: maintenances(context, (one) => one.status === 'scheduled').toReversed(),
     days: days.texts,
-    dayTip: dayTipOf(
+    dayTip: dayTip(
       context,
       days.days,
       sections.flatMap(({ components }) => components.map(({ bar }) => bar.runs)),
     ),
     sections,
-    longList: longListOf(context, days),
+    longList: buildLongList(context, days),
     hasUptime: model.settings.showUptime,
     legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
-    past: pastOf(context),
+    past: pastView(context),
     historyHref: context.base + HISTORY_PATH,
     counted: [
       ...(model.settings.showUptime ? [words.countedUptime] : []),
@@ -116,12 +116,12 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
 }
 
 /** The sentence at the top has no full stop, what follows has: the one of its language. */
-function descriptionOf({ sentence, details }: BannerView): string {
+function describeBanner({ sentence, details }: BannerView): string {
   const [first, ...others] = details.map(plainText);
   return first === undefined ? sentence : [`${sentence}${first.slice(-1)}`, first, ...others].join(' ');
 }
 
-function announcementOf({ format }: ViewContext, announcement: Announcement): AnnouncementView {
+function announcementView({ format }: ViewContext, announcement: Announcement): AnnouncementView {
   return {
     id: announcement.id,
     level: announcement.level,
@@ -134,17 +134,17 @@ function announcementOf({ format }: ViewContext, announcement: Announcement): An
 function maintenances(context: ViewContext, isWanted: (one: PageMaintenance) => boolean): EventView[] {
   return context.model.maintenances
     .filter(isWanted)
-    .map((one) => maintenanceEventOf(context, one, { updatesMax: LISTED_UPDATES_MAX }));
+    .map((one) => maintenanceEvent(context, one, { updatesMax: LISTED_UPDATES_MAX }));
 }
 
-function pastOf(context: ViewContext): PastView {
+function pastView(context: ViewContext): PastView {
   const { model, words } = context;
   const since = toEpochMs(model.asOf - PAST_DAYS * DAY_MS);
   return {
     incidents: model.incidents
       .filter((one) => !isOpen(one) && one.startedAt >= since)
       .slice(0, PAST_INCIDENTS_MAX)
-      .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
+      .map((one) => incidentEvent(context, one, { updatesMax: 1 })),
     emptyText: fill(words.noIncidents, { n: PAST_DAYS }),
   };
 }

@@ -28,7 +28,7 @@ import {
 } from '../json/heads.ts';
 import { type UptimeFigures, uptimeFigures } from '../json/uptime-json.ts';
 import { countedComponents } from '../model/page-state.ts';
-import { sectionsOf } from '../model/sections.ts';
+import { listSections } from '../model/sections.ts';
 
 export interface ReportDocument {
   readonly page: PageHead;
@@ -76,7 +76,7 @@ export function reportDocument(model: PageModel, month: string): ReportDocument 
   for (const { componentIds } of incidents)
     for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
   const counted = new Set(countedComponents(model.components));
-  const measured = sectionsOf(model).flatMap(({ group, members }) =>
+  const measured = listSections(model).flatMap(({ group, members }) =>
     members.map((component) => ({ group, component, uptime: uptimeOf(component.timeline, window) })),
   );
   return {

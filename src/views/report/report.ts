@@ -4,15 +4,15 @@ import { combinedUptime, type Interval, type PageModel, toEpochMs, type Uptime, 
 import { intervalOfMonth } from '../days/months.ts';
 import type { DatedPage, MeasuredComponent, PageFrame } from '../frame/page-frame.ts';
 import {
-  contextOf,
+  buildShell,
+  createContext,
   type LinkView,
   type ShellView,
-  shellOf,
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
 import { touches } from '../incident/event-times.ts';
-import { type EventView, incidentEventOf, maintenanceEventOf } from '../incident/events.ts';
+import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
@@ -53,7 +53,7 @@ export interface ReportPage extends DatedPage {
 
 /** @param month  `2026-11`; of the current one up to `asOf` */
 export function reportView(model: ReportPage, month: string, options: ViewOptions = {}): ReportView {
-  const context = contextOf(model, { base: '../../', ...options });
+  const context = createContext(model, { base: '../../', ...options });
   const { words, format, base } = context;
   const whole = intervalOfMonth(month, model.settings.timezone);
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
@@ -65,7 +65,7 @@ export function reportView(model: ReportPage, month: string, options: ViewOption
   };
   const heading = fill(words.reportTitle, { month: format.month(month) });
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: heading,
       description: heading,
       path: reportPath(month),
@@ -131,10 +131,10 @@ function eventsWithin(
   return {
     incidents: incidents
       .filter((one) => touches(window, one.startedAt, one.endedAt))
-      .map((one) => incidentEventOf(context, one, { updatesMax: 1 })),
+      .map((one) => incidentEvent(context, one, { updatesMax: 1 })),
     maintenances: maintenances.flatMap((one) => {
       const last = one.windows.findLast(({ from, to }) => touches(window, from, to));
-      return last === undefined ? [] : [maintenanceEventOf(context, one, { updatesMax: 1, window: last })];
+      return last === undefined ? [] : [maintenanceEvent(context, one, { updatesMax: 1, window: last })];
     }),
   };
 }
@@ -151,10 +151,10 @@ export function reportIndexView(
   months: readonly string[],
   options: ViewOptions = {},
 ): ReportIndexView {
-  const context = contextOf(model, { base: '../', ...options });
+  const context = createContext(model, { base: '../', ...options });
   const { words, format, base } = context;
   return {
-    shell: shellOf(context, {
+    shell: buildShell(context, {
       title: words.reports,
       description: words.reports,
       path: REPORTS_PATH,

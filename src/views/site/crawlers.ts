@@ -7,10 +7,10 @@ import {
   type PageSettings,
   toIso,
 } from '../../model/index.ts';
-import { monthsOf } from '../days/months.ts';
+import { listMonths } from '../days/months.ts';
 import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
 import { lastChangeAt } from '../model/last-change.ts';
-import { sectionsOf } from '../model/sections.ts';
+import { listSections } from '../model/sections.ts';
 import { absoluteUrl } from '../text/absolute-url.ts';
 import {
   componentPath,
@@ -77,7 +77,7 @@ export function sitemapView(model: PageModel): SitemapView {
       at('', toIso(lastChangeAt(model))),
       at(HISTORY_PATH),
       at(UPTIME_PATH),
-      ...monthsOf(model).map((month) => at(historyPath(month))),
+      ...listMonths(model).map((month) => at(historyPath(month))),
       ...model.components.map(({ definition }) => at(componentPath(definition.id))),
       ...model.maintenances.map((one) => at(maintenancePath(one.slug), toIso(one.changedAt))),
       ...model.incidents.map((one) => at(incidentPath(one.slug), toIso(incidentChangedAt(one, model.asOf)))),
@@ -125,7 +125,7 @@ export function llmsView(model: PageModel): LlmsView {
       },
       {
         heading: 'Components',
-        links: sectionsOf(model).flatMap(({ group, members }) =>
+        links: listSections(model).flatMap(({ group, members }) =>
           members.map((member) =>
             link(componentTitle(member, group?.name), componentPath(member.definition.id), member.state),
           ),

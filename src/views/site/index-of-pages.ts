@@ -1,11 +1,11 @@
 /** The list of public status pages, at the root of a site that has several. */
 
 import { combinedState, MINUTE_MS, type PageModel, type State, toEpochMs } from '../../model/index.ts';
-import { type FreshnessView, plainShellOf, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell, type FreshnessView, type ShellView } from '../frame/shell.ts';
 import type { OwnLook } from '../frame/theme.ts';
 import type { TimeView } from '../text/format.ts';
 import { formatIn } from '../text/format.ts';
-import { fill, wordsOf } from '../words/index.ts';
+import { fill, findWords } from '../words/index.ts';
 import { bannerSentence } from '../words/state-words.ts';
 
 export interface IndexOfPagesView {
@@ -54,21 +54,21 @@ function indexFreshness(models: readonly ListedPage[], { locale, timezone }: Ind
     goodUntil: format.timeWithZone(staleAfter),
     isStale: false,
     staleAfter,
-    staleText: fill(wordsOf(locale).staleBody, { time: format.timeWithZone(asOf).text }),
+    staleText: fill(findWords(locale).staleBody, { time: format.timeWithZone(asOf).text }),
     nowHref: null,
   };
 }
 
 /** Lists those of `models` that are public, published and may be indexed, by title. Others leave no trace. */
 export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit): IndexOfPagesView {
-  const words = wordsOf(init.locale);
+  const words = findWords(init.locale);
   const format = formatIn(init.locale, init.timezone);
   const listed = models
     .filter(({ definition }) => definition.access === 'public' && definition.published)
     .toSorted((a, b) => (a.definition.title < b.definition.title ? -1 : 1));
   return {
     shell: {
-      ...plainShellOf({
+      ...buildPlainShell({
         locale: init.locale,
         title: `${words.allPages} · ${init.siteTitle}`,
         siteTitle: init.siteTitle,

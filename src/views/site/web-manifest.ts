@@ -1,7 +1,7 @@
 /** `site.webmanifest` of a page: what it is called and drawn by on a home screen. */
 
 import type { PageModel } from '../../model/index.ts';
-import { contextOf, ownPictureFrom } from '../frame/shell.ts';
+import { createContext, ownPictureFrom } from '../frame/shell.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { localeDirection } from '../words/index.ts';
 
@@ -18,7 +18,7 @@ interface WebManifest {
 /** Addresses in it are relative to itself, so it works wherever its page is. */
 export function webManifest(model: PageModel): WebManifest {
   const { definition, settings } = model;
-  const picture = ownPictureFrom(contextOf(model), definition.icon);
+  const picture = ownPictureFrom(createContext(model), definition.icon);
   return {
     name: cleanLine(definition.title),
     lang: settings.locale,

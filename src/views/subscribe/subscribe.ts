@@ -1,7 +1,7 @@
 /** The pages by which visitors subscribe to a status page, confirm that it was them, choose, pause and leave. */
 
-import { plainShellOf, type ShellView } from '../frame/shell.ts';
-import { fill, type Words, wordsOf } from '../words/index.ts';
+import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import { fill, findWords, type Words } from '../words/index.ts';
 
 /**
  * `ask`: the form. `sent`: the same answer to any address. `confirm` and `leave`: a mailed link was opened, and a button
@@ -78,19 +78,24 @@ const BODIES: Readonly<Partial<Record<SubscribeStep, keyof Words>>> = {
 
 export function subscribeView(init: SubscribeInit): SubscribeView {
   const { step, locale, title, base, fault } = init;
-  const words = wordsOf(locale);
+  const words = findWords(locale);
   const heading = words[HEADINGS[step]];
   return {
-    shell: plainShellOf({ locale, title: title === null ? heading : `${heading} · ${title}`, siteTitle: title, base }),
+    shell: buildPlainShell({
+      locale,
+      title: title === null ? heading : `${heading} · ${title}`,
+      siteTitle: title,
+      base,
+    }),
     heading,
-    body: bodyOf(init, words),
+    body: bodyText(init, words),
     fault: fault === null ? null : fill(words[FAULT_WORDS[fault]], { minutes: init.minutes }),
-    forms: formsOf(init, words),
-    link: linkOf(init, words),
+    forms: listForms(init, words),
+    link: nextLink(init, words),
   };
 }
 
-function bodyOf({ step, state, isSaved }: SubscribeInit, words: Words): string | null {
+function bodyText({ step, state, isSaved }: SubscribeInit, words: Words): string | null {
   if (step !== 'manage') {
     const key = BODIES[step];
     return key === undefined ? null : String(words[key]);
@@ -103,7 +108,7 @@ function bodyOf({ step, state, isSaved }: SubscribeInit, words: Words): string |
   return said.length === 0 ? null : said.join(' ');
 }
 
-function formsOf(init: SubscribeInit, words: Words): readonly SubscribeForm[] {
+function listForms(init: SubscribeInit, words: Words): readonly SubscribeForm[] {
   const { step, base, token, state } = init;
   const form = (path: string, submit: string, action?: string): SubscribeForm => ({
     action: `${base}subscribe/${path}`,
@@ -134,7 +139,7 @@ function formsOf(init: SubscribeInit, words: Words): readonly SubscribeForm[] {
   ];
 }
 
-function linkOf({ step, base, token }: SubscribeInit, words: Words): SubscribeView['link'] {
+function nextLink({ step, base, token }: SubscribeInit, words: Words): SubscribeView['link'] {
   if (step === 'confirmed') return { href: `${base}subscribe/manage/?token=${token}`, text: words.subscribeManage };
   if (step === 'expired' || step === 'left') return { href: `${base}subscribe/`, text: words.subscribeTitle };
   return null;

@@ -13,7 +13,7 @@ const SHORT_ID_LENGTH = 12;
 type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source' | 'history';
 
 /** Every file of a page names the same few things, release after release. */
-const shortIds = new LRUCache<string, string>({ max: 4_096, memoMethod: shortIdOf });
+const shortIds = new LRUCache<string, string>({ max: 4_096, memoMethod: makeShortId });
 const digests = new LRUCache<string, Buffer>({ max: 4_096, memoMethod: (text) => hash('sha256', text, 'buffer') });
 
 /** Twelve characters like Statuspage's own ids: 60 bits of SHA-256 over kind and parts, in base 32. */
@@ -21,7 +21,7 @@ export function shortId(kind: IdKind, ...parts: readonly string[]): string {
   return shortIds.memo(JSON.stringify([kind, ...parts]));
 }
 
-function shortIdOf(text: string): string {
+function makeShortId(text: string): string {
   const digest = hash('sha256', text, 'buffer');
   let id = '';
   let bits = 0;
@@ -39,7 +39,7 @@ function shortIdOf(text: string): string {
 }
 
 /** A version 8 UUID (RFC 9562) over kind and parts, for feeds and calendars, where ids must be unique in the world. */
-export function uuidOf(kind: IdKind, ...parts: readonly string[]): string {
+export function stableUuid(kind: IdKind, ...parts: readonly string[]): string {
   const bytes = Buffer.from(idDigest(kind, parts).subarray(0, 16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

@@ -11,7 +11,7 @@ import {
   toIso,
 } from '../../model/index.ts';
 import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
-import { sectionsOf } from '../model/sections.ts';
+import { listSections } from '../model/sections.ts';
 import { shortId } from '../text/stable-id.ts';
 import type { V2Component } from './types.ts';
 import { componentStatus } from './words.ts';
@@ -43,12 +43,12 @@ export interface V2ComponentSet {
 
 /** All components of the page and the groups that have any. */
 export function v2ComponentSet(model: PageModel): V2ComponentSet {
-  const changes = changesOf(model);
+  const changes = listChanges(model);
   const all: V2Component[] = [];
   const byId = new Map<string, V2Component>();
   const fullNames = new Map<string, string>();
   let topLevel = 0;
-  for (const { group, members } of sectionsOf(model)) {
+  for (const { group, members } of listSections(model)) {
     if (group !== null) all.push(v2Group(model, { group, members, changes, position: ++topLevel }));
     for (const [index, member] of members.entries()) {
       const position = group === null ? ++topLevel : index + 1;
@@ -64,7 +64,7 @@ export function v2ComponentSet(model: PageModel): V2ComponentSet {
 type Changes = ReadonlyMap<string, EpochMs>;
 
 /** When each component came into its state or was last written about in an open incident, by its id. */
-function changesOf(model: PageModel): Changes {
+function listChanges(model: PageModel): Changes {
   const changes = new Map(
     model.components.map(({ definition, since, knownSince }) => [definition.id, since ?? knownSince]),
   );
@@ -89,7 +89,7 @@ function v2Component(model: PageModel, { component, group, changes, position }: 
     id: v2ComponentId(model, definition.id),
     name,
     status: componentStatus(state),
-    ...datesOf(model, [component], changes),
+    ...componentDates(model, [component], changes),
     position,
     description,
     showcase: true,
@@ -112,7 +112,7 @@ function v2Group(model: PageModel, { group, members, changes, position }: GroupP
     id: v2GroupId(model, group.id),
     name: group.name,
     status: componentStatus(combinedState(members.map(({ state }) => state))),
-    ...datesOf(model, members, changes),
+    ...componentDates(model, members, changes),
     position,
     description: null,
     showcase: true,
@@ -124,7 +124,7 @@ function v2Group(model: PageModel, { group, members, changes, position }: GroupP
   };
 }
 
-function datesOf(
+function componentDates(
   { settings }: PageModel,
   members: readonly ComponentModel[],
   changes: Changes,

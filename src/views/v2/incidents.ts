@@ -68,7 +68,7 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
     status,
     created_at: toIso(updates[0]?.at ?? startedAt),
     updated_at: toIso(incidentChangedAt(incident, model.asOf)),
-    monitoring_at: isoOf(updates.find((update) => update.status === 'monitoring')?.at),
+    monitoring_at: isoOrNull(updates.find((update) => update.status === 'monitoring')?.at),
     resolved_at: endedAt === null || isOpen(incident) ? null : toIso(endedAt),
     impact,
     shortlink: absoluteUrl(model, incidentPath(incident.slug)),
@@ -80,6 +80,6 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
   };
 }
 
-function isoOf(at: EpochMs | undefined): string | null {
+function isoOrNull(at: EpochMs | undefined): string | null {
   return at === undefined ? null : toIso(at);
 }

@@ -18,11 +18,11 @@ export const CATALOGUES: Readonly<Record<string, Words>> = { en, de, fr, es, 'pt
 const RIGHT_TO_LEFT = new Set(['ar', 'fa', 'he', 'ur', 'ps', 'sd', 'ug', 'yi', 'dv', 'ckb']);
 
 /** The catalogue for a locale: of the same tag, else of the same language, else English. */
-export function wordsOf(locale: string): Words {
+export function findWords(locale: string): Words {
   return CATALOGUES[catalogueTag(locale)] ?? en;
 }
 
-/** The tag of the catalogue that `wordsOf` takes, for `lang` attributes of our own words. */
+/** The tag of the catalogue that `findWords` takes, for `lang` attributes of our own words. */
 export function catalogueTag(locale: string): string {
   if (CATALOGUES[locale] !== undefined) return locale;
   const language = locale.split('-')[0]?.toLowerCase() ?? 'en';

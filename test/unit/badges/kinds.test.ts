@@ -8,7 +8,7 @@ import { STATES, type State } from '../../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../../src/model/time.ts';
 import { isDrawable } from '../../../src/views/badges/drawable.ts';
 import { en } from '../../../src/views/words/en.ts';
-import { CATALOGUES, type Words, wordsOf } from '../../../src/views/words/index.ts';
+import { CATALOGUES, findWords, type Words } from '../../../src/views/words/index.ts';
 import { stateWord } from '../../../src/views/words/state-words.ts';
 import { badgeSubject, NOW } from '../../helpers/badge-subject.ts';
 
@@ -257,10 +257,10 @@ describe('words of a state', () => {
     expect(['en', 'xx', 'de', 'de-AT', 'ja', 'ar'].map((locale) => messageIn(locale))).toEqual([
       'operational',
       'operational',
-      stateWord('operational', wordsOf('de')),
-      stateWord('operational', wordsOf('de')),
-      stateWord('operational', wordsOf('ja')),
-      stateWord('operational', wordsOf('ar')),
+      stateWord('operational', findWords('de')),
+      stateWord('operational', findWords('de')),
+      stateWord('operational', findWords('ja')),
+      stateWord('operational', findWords('ar')),
     ]);
     expect(messageIn('de', { operational: 'läuft' })).toBe('läuft');
   });

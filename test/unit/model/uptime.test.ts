@@ -83,7 +83,10 @@ describe('uptimeOf', () => {
 
   it('is empty for an empty or backward window', () => {
     for (const to of [5_000, 4_000]) {
-      const uptime = uptimeOf(timeline(['major_outage', 0, 10_000]), { from: toEpochMs(5_000), to: toEpochMs(to) });
+      const uptime = uptimeOf(timeline(['major_outage', 0, 10_000]), {
+        from: toEpochMs(5_000),
+        to: toEpochMs(to),
+      });
       expect(uptime).toMatchObject({ windowMs: 0, upMs: 0, downMs: 0, ratio: null, coverageRatio: 0 });
     }
   });

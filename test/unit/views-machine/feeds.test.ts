@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type PageModel } from '../../../src/model/index.ts';
 import { atomText, jsonFeedText, rssText } from '../../../src/publish/files/feed-text.ts';
 import { feedInputs, feedView } from '../../../src/views/feeds/feeds.ts';
-import { wordsOf } from '../../../src/views/words/index.ts';
+import { findWords } from '../../../src/views/words/index.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, longHistory, outage, rightToLeft } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
@@ -312,6 +312,6 @@ it('the feed of a page speaks its language and tells the time of its zone', () =
   expect(viewOf(rightToLeft()).language).toBe('ar');
   const german = pageModel({ incidents: [incident()], settings: { locale: 'de' } });
   const content = textOf(atomEntries(german)[0]?.content ?? '');
-  expect(content).toContain(`<strong>${wordsOf('de').statusInvestigating}</strong>`);
+  expect(content).toContain(`<strong>${findWords('de').statusInvestigating}</strong>`);
   expect(content).toContain('<time datetime="2026-11-21T06:31:00.000Z">21. Nov. 2026, 07:31 MEZ</time>');
 });

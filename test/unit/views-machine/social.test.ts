@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, type PageModel } from '../../../src/model/index.ts';
 import { socialImage } from '../../../src/publish/files/social-image.ts';
 import { type SocialLogo, socialView } from '../../../src/views/badges/social.ts';
-import { wordsOf } from '../../../src/views/words/index.ts';
+import { findWords } from '../../../src/views/words/index.ts';
 import { ago, componentModel, pageModel } from '../../helpers/page-model.ts';
 import { calm, longNames, outage, rightToLeft } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage } from './hostile.ts';
@@ -28,7 +28,7 @@ describe('what the social image shows', () => {
   it('is written in the page’s language, with names in its script', () => {
     expect(socialView(rightToLeft())).toMatchObject({
       locale: 'ar',
-      sentence: wordsOf('ar').bannerPartialOutage,
+      sentence: findWords('ar').bannerPartialOutage,
       title: 'أكمي',
     });
     const titled = (title: string, locale: string) =>

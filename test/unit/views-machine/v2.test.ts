@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State } from '../../../src/model/index.ts';
-import { sectionsOf } from '../../../src/views/model/sections.ts';
-import { shortId, uuidOf } from '../../../src/views/text/stable-id.ts';
+import { listSections } from '../../../src/views/model/sections.ts';
+import { shortId, stableUuid } from '../../../src/views/text/stable-id.ts';
 import { v2Documents } from '../../../src/views/v2/documents.ts';
 import { pageStatus } from '../../../src/views/v2/words.ts';
 import { AS_OF, ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
@@ -76,7 +76,7 @@ describe('ids', () => {
 
   it('are the same in every release: these are the published ones', () => {
     expect(shortId('component', 'config/acme', 'api')).toBe('fvrdrt4ppdps');
-    expect(uuidOf('maintenance', 'config/acme', 'edge/mnt-1')).toBe('491e7b03-facc-883c-a8bb-8d7514103182');
+    expect(stableUuid('maintenance', 'config/acme', 'edge/mnt-1')).toBe('491e7b03-facc-883c-a8bb-8d7514103182');
   });
 
   it('do not collide over twenty thousand components', () => {
@@ -121,7 +121,7 @@ describe('components', () => {
 
   it('that name a group which is not there stand alone', () => {
     const model = pageModel({ components: [componentModel({ groupId: 'gone' })] });
-    expect(sectionsOf(model)).toHaveLength(1);
+    expect(listSections(model)).toHaveLength(1);
     expect(v2Documents(model).components().components[0]?.group_id).toBeNull();
   });
 

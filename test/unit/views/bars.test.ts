@@ -4,18 +4,18 @@ import { LOOKS, stateOfLetter } from '../../../src/looks/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State } from '../../../src/model/index.ts';
 import { barPaths } from '../../../src/views/days/bar-paths.ts';
 import { calendarPaths } from '../../../src/views/days/calendar-paths.ts';
-import { barCells, barDays, dayBarOf } from '../../../src/views/days/day-bar.ts';
-import { dayRowsOf, packLetters, packNotes } from '../../../src/views/days/day-notes.ts';
-import { contextOf } from '../../../src/views/frame/shell.ts';
+import { barCells, barDays, buildDayBar } from '../../../src/views/days/day-bar.ts';
+import { listDayRows, packLetters, packNotes } from '../../../src/views/days/day-notes.ts';
+import { createContext } from '../../../src/views/frame/shell.ts';
 import { ago, componentModel, incident, pageModel, type Trouble } from '../../helpers/page-model.ts';
 
 function barWith(troubles: readonly Trouble[], incidents = [] as ReturnType<typeof incident>[], knownDays = 400) {
   const component = componentModel({ troubles, knownDays });
   const model = pageModel({ components: [component] });
-  const context = contextOf(model);
+  const context = createContext(model);
   const days = barDays(context);
-  const bar = dayBarOf(context, barCells(component, days.days, model), incidents);
-  return { ...bar, days, rows: dayRowsOf(context, days.texts, bar.runs) };
+  const bar = buildDayBar(context, barCells(component, days.days, model), incidents);
+  return { ...bar, days, rows: listDayRows(context, days.texts, bar.runs) };
 }
 
 /** What is seen of each day, counted from the path data: what is drawn last covers what was there, but for brief trouble. */

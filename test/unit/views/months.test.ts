@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/index.ts';
-import { addMonths, intervalOfMonth, monthOf, monthsOf } from '../../../src/views/days/months.ts';
+import { addMonths, intervalOfMonth, listMonths, monthOf } from '../../../src/views/days/months.ts';
 import { ago, componentModel, incident, pageModel } from '../../helpers/page-model.ts';
 
 describe('months', () => {
@@ -14,12 +14,12 @@ describe('months', () => {
 
   it('go without gaps from the current one to the oldest thing known', () => {
     const model = pageModel({ components: [componentModel({ knownDays: 40 })] });
-    expect(monthsOf(model)).toEqual(['2026-11', '2026-10']);
+    expect(listMonths(model)).toEqual(['2026-11', '2026-10']);
     const older = pageModel({
       components: [componentModel({ knownDays: 1 })],
       incidents: [incident({ startedAt: ago(100 * DAY_MS), endedAt: ago(99 * DAY_MS) })],
     });
-    expect(monthsOf(older)).toEqual(['2026-11', '2026-10', '2026-09', '2026-08']);
-    expect(monthsOf(pageModel({ components: [] }))).toEqual(['2026-11']);
+    expect(listMonths(older)).toEqual(['2026-11', '2026-10', '2026-09', '2026-08']);
+    expect(listMonths(pageModel({ components: [] }))).toEqual(['2026-11']);
   });
 });

@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/m
 import { LOGIN_FAULTS, LOGIN_STEPS } from '../../../src/model/login.ts';
 import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../../src/views/component/component.ts';
-import { monthsOf } from '../../../src/views/days/months.ts';
+import { listMonths } from '../../../src/views/days/months.ts';
 import { historyView } from '../../../src/views/history/history.ts';
 import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
 import { incidentView } from '../../../src/views/incident/incident.ts';
@@ -82,7 +82,7 @@ describe('history', () => {
     expect(view.later?.href).toBe('../../history/2026-11/');
     expect(view.earlier?.href).toBe('../../history/2026-09/');
     expect(view.months.filter((one) => one.isCurrent).map((one) => one.href)).toEqual(['../../history/2026-10/']);
-    expect(view.months).toHaveLength(monthsOf(calm()).length);
+    expect(view.months).toHaveLength(listMonths(calm()).length);
   });
 
   it('ends at the months that exist', () => {

@@ -23,7 +23,7 @@ import {
 import { barCells } from '../../../src/views/days/day-bar.ts';
 import type { SeenIncident } from '../../../src/views/model/known-incidents.ts';
 import { type PageInputs, pageModel } from '../../../src/views/model/page-model.ts';
-import { sectionsOf } from '../../../src/views/model/sections.ts';
+import { listSections } from '../../../src/views/model/sections.ts';
 
 /** Noon. */
 const NOW = toEpochMs(Date.UTC(2026, 10, 21, 12));
@@ -691,7 +691,7 @@ describe('names and order', () => {
     ];
     const model = page({ definition: definitionOf(components, { groups }) });
     expect(
-      sectionsOf(model).map(({ group, members }) => [
+      listSections(model).map(({ group, members }) => [
         group?.id ?? null,
         ...members.map(({ definition }) => definition.id),
       ]),

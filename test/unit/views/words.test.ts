@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../src/views/words/en.ts';
-import { CATALOGUES, catalogueTag, count, fill, localeDirection, wordsOf } from '../../../src/views/words/index.ts';
+import { CATALOGUES, catalogueTag, count, fill, findWords, localeDirection } from '../../../src/views/words/index.ts';
 
 const KEYS = Object.keys(en) as (keyof typeof en)[];
 const others = Object.entries(CATALOGUES).filter(([tag]) => tag !== 'en');
@@ -67,10 +67,10 @@ describe('the punctuation of a language', () => {
 
 describe('choosing a catalogue', () => {
   it('takes the tag, else the language, else English', () => {
-    expect(wordsOf('pt-BR')).toBe(CATALOGUES['pt-BR']);
-    expect(wordsOf('de-AT')).toBe(CATALOGUES['de']);
-    expect(wordsOf('zh-CN')).toBe(CATALOGUES['zh-Hans']);
-    expect(wordsOf('tlh')).toBe(CATALOGUES['en']);
+    expect(findWords('pt-BR')).toBe(CATALOGUES['pt-BR']);
+    expect(findWords('de-AT')).toBe(CATALOGUES['de']);
+    expect(findWords('zh-CN')).toBe(CATALOGUES['zh-Hans']);
+    expect(findWords('tlh')).toBe(CATALOGUES['en']);
     expect(catalogueTag('fr-CA')).toBe('fr');
   });
 

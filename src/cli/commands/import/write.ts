@@ -5,7 +5,7 @@ import { basename, join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
 import { now } from '../../../app/compose.ts';
 import { importFiles } from '../../../imports/files.ts';
-import { quoted, slugOf } from '../../../imports/names.ts';
+import { quoted, toSlug } from '../../../imports/names.ts';
 import type { ImportContext, ImportedSite, ImportNote } from '../../../imports/site.ts';
 import { counted } from '../../../schema/counted.ts';
 import { check } from '../../../schema/issue-words.ts';
@@ -60,7 +60,7 @@ export function writeImport(site: ImportedSite, context: ImportContext, options:
   mkdirSync(folder, { recursive: true });
   const write = (name: string, text: string): Written => writeOne(join(folder, name), text, options.update === true);
   const posts = files.posts.map(({ name, text }) => write(name, text));
-  const page = write(`${slugOf(context.page)}.pages.yaml`, files.fragment);
+  const page = write(`${toSlug(context.page)}.pages.yaml`, files.fragment);
   const isWhole = files.notes.every(({ kind }) => kind === 'changed');
   print(
     options.json === true,
