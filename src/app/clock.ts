@@ -3,6 +3,7 @@
  * time that passed in between. A wrong or changed clock of this machine therefore has no effect.
  */
 
+import { setTimeout as wait } from 'node:timers/promises';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
 
@@ -10,6 +11,9 @@ let anchor: { readonly time: number; readonly at: number } | null = null;
 
 export const now = (): EpochMs =>
   toEpochMs(anchor === null ? Date.now() : Math.round(anchor.time + performance.now() - anchor.at));
+
+/** Waits. */
+export const sleep = (ms: number): Promise<void> => wait(ms);
 
 const LOOK_EVERY_MS = 10_000;
 /** A slower answer is too inexact. */

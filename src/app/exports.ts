@@ -2,10 +2,11 @@
 
 import { type DeliveryDeps, type DeliveryReport, deliver } from '../exports/deliver.ts';
 import { createOutbox, type Outbox } from '../store/outbox.ts';
-import { now, type Pharos } from './compose.ts';
+import type { StoreParts } from './build-store.ts';
+import { now } from './clock.ts';
 
 /** What an export needs of a composed Pharos. */
-export function deliveryDeps({ store, http }: Pharos, outbox: Outbox = createOutbox(store.database)): DeliveryDeps {
+export function deliveryDeps({ store, http }: StoreParts, outbox: Outbox = createOutbox(store.database)): DeliveryDeps {
   return {
     outbox,
     incidents: async (from) => (await store.incidents(from)).filter(({ isOverride }) => isOverride !== true),
@@ -20,11 +21,11 @@ export function deliveryDeps({ store, http }: Pharos, outbox: Outbox = createOut
  * @param onDone  told how many of them have ended
  */
 export async function deliverAll(
-  pharos: Pharos,
+  pharos: StoreParts,
   onDone?: (done: number, total: number) => void,
 ): Promise<readonly DeliveryReport[]> {
   const deps = deliveryDeps(pharos);
-  const { exports } = pharos.config;
+  const { exports } = pharos.live.config();
   let done = 0;
   return Promise.all(
     exports.map(async (options) => {

@@ -2,12 +2,14 @@
 
 import type { Config } from '../config/load.ts';
 import type { SendMail } from '../mail/mail.ts';
+import { createPrintingMailer, createSmtpMailer } from '../mail/mailer.ts';
 import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { WRITTEN_ID } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { written } from '../sync/connectors/markdown/written.ts';
 import { intervalMsOf } from '../sync/schedule/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
+import type { Log } from './log.ts';
 import { schedulesOf } from './schedules.ts';
 
 interface LiveConfig {
@@ -28,16 +30,18 @@ interface LiveConfig {
 }
 
 interface LiveConfigOptions {
-  /** What sends mails under a configuration. */
-  readonly mailerOf: (config: Config) => SendMail;
+  readonly log: Pick<Log, 'error'>;
+  /** Prints mails instead of sending them. */
+  readonly printsMail: boolean;
   /** True: a preview, which shows what operators wrote with its drafts. */
   readonly showsDrafts: boolean;
 }
 
-export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveConfigOptions): LiveConfig {
+export function createLiveConfig(first: Config, options: LiveConfigOptions): LiveConfig {
+  const { showsDrafts } = options;
   let config = first;
   let bound = bindUpstreams(config, showsDrafts, []);
-  let mailer = mailerOf(config);
+  let mailer = createMailer(config, options);
   let siteUrl = withoutSlash(config.site.url);
   return {
     config: () => config,
@@ -84,10 +88,21 @@ export function createLiveConfig(first: Config, { mailerOf, showsDrafts }: LiveC
         server: { ...next.server, host: config.server.host, port: config.server.port },
         access: { ...next.access, sessionHours: config.access.sessionHours, key: config.access.key },
       };
-      mailer = mailerOf(config);
+      mailer = createMailer(config, options);
       if (isMoved) siteUrl = withoutSlash(next.site.url);
       return Object.keys(kept).filter((name) => kept[name] !== wanted[name]);
     },
+  };
+}
+
+/** Without a mail server, sign-in links can't be sent. The page doesn't reveal this; the log tells the operator. */
+function createMailer({ access }: Config, { printsMail, log }: LiveConfigOptions): SendMail {
+  if (printsMail) return createPrintingMailer((text) => process.stdout.write(`\n${text}\n\n`));
+  const { smtp, from } = access;
+  if (smtp !== undefined && from !== undefined) return createSmtpMailer({ url: smtp.reveal(), from });
+  return async () => {
+    log.error('Can’t send a sign-in email: access.smtp and access.from are not configured.');
+    throw new Error('no mail server is configured');
   };
 }
 

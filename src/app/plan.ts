@@ -8,7 +8,7 @@ import { loadPageInputs } from '../publish/page/page-inputs.ts';
 import { modelFor, type PageReleaseDeps, type ReleaseData } from '../publish/page/page-release.ts';
 import { publishedSlugs, SITE_SLUG } from '../publish/releases/folders.ts';
 import { currentManifest, type Manifest, readData } from '../publish/releases/manifest.ts';
-import type { Pharos } from './compose.ts';
+import type { StoreParts } from './build-store.ts';
 
 export interface Plan {
   readonly pages: readonly PagePlan[];
@@ -28,7 +28,7 @@ export interface PagePlan {
 }
 
 interface PlanDeps extends Pick<PageReleaseDeps, 'renderer' | 'filesOf'> {
-  readonly pharos: Pick<Pharos, 'store' | 'folders'>;
+  readonly pharos: Pick<StoreParts, 'store' | 'folders'>;
   /** Told how many pages it has looked at. */
   readonly onPage?: (done: number, total: number) => void;
 }

@@ -6,8 +6,9 @@ import type { RunnerDeps } from '../sync/pass/runner.ts';
 import { fastestSchedule, hasRoom, type PassSize } from '../sync/quota/fastest.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
 import type { Upstream } from '../sync/upstream.ts';
-import { now, type Pharos, sleep } from './compose.ts';
-import type { ProbedPages } from './page-problems.ts';
+import type { StoreParts } from './build-store.ts';
+import { now, sleep } from './clock.ts';
+import type { ProbedPages } from './references.ts';
 import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
 export interface ProbeRow {
@@ -34,7 +35,7 @@ export interface ProbeHooks {
  * Never throws for the upstream's sake: what is wrong with it is in the row.
  */
 export async function probeUpstream(
-  { http, store }: Pick<Pharos, 'http' | 'store'>,
+  { http, store }: Pick<StoreParts, 'http' | 'store'>,
   upstream: Upstream,
   { onPages, onWait }: ProbeHooks = {},
 ): Promise<ProbeRow> {

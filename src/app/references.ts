@@ -1,14 +1,22 @@
-/** What is needed to say which names in the configuration and in posts nothing has. */
+/** Finds names in the configuration and in posts that nothing has, and pages that would have problems. */
 
 import type { UpstreamConfig } from '../config/schema.ts';
-import type { Learned, MonitorId, PageDefinition, SnapshotPart } from '../model/observation.ts';
-import type { DefinitionInputs } from '../publish/definitions/inputs.ts';
+import {
+  type Learned,
+  type MonitorId,
+  type PageDefinition,
+  type SnapshotPart,
+  upstreamOf,
+} from '../model/observation.ts';
+import { resolvePages } from '../publish/definitions/definitions.ts';
+import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publish/definitions/inputs.ts';
 import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
 import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { listsOnly } from '../sync/pass/lists-only.ts';
 import type { Upstream } from '../sync/upstream.ts';
-import { now, type Pharos, sleep } from './compose.ts';
+import type { StoreParts } from './build-store.ts';
+import { now, sleep } from './clock.ts';
 import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
 /**
@@ -19,10 +27,11 @@ import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
  *   nobody is asked
  */
 export async function findUnknownReferences(
-  pharos: Pharos,
+  base: StoreParts,
   answering: ReadonlySet<string> | 'files',
 ): Promise<readonly UnknownReference[]> {
-  const { config, store, upstreams } = pharos;
+  const { store, live } = base;
+  const [config, upstreams] = [live.config(), live.upstreams()];
   const files = new Set(config.upstreams.filter(isFile).map(({ id }) => id));
   const records = await store.upstreams();
   const looked = new Map<string, Learned>();
@@ -33,7 +42,7 @@ export async function findUnknownReferences(
         (files.has(upstream.id) || (records.get(upstream.id)?.monitorsAt ?? null) === null);
   await Promise.all(
     upstreams.filter(isToBeLookedAt).map(async (upstream) => {
-      const learned = await lookAt(pharos, upstream);
+      const learned = await lookAt(base, upstream);
       if (learned !== null) looked.set(upstream.id, learned);
     }),
   );
@@ -51,7 +60,7 @@ export async function findUnknownReferences(
     else if ((record?.pagesAt ?? null) !== null) definitions.push(...(record?.definitions ?? []));
     else if (definesPages) undecided.add(id);
   }
-  const { site } = await pharos.siteState(now());
+  const { site } = await base.readSite(now());
   return unknownReferences({
     definitions: {
       site,
@@ -80,7 +89,7 @@ function knows(learned: Learned | undefined, part: SnapshotPart): learned is Lea
 }
 
 /** Null: it cannot be read, which its own row tells. */
-async function lookAt({ http, store }: Pharos, upstream: Upstream): Promise<Learned | null> {
+async function lookAt({ http, store }: StoreParts, upstream: Upstream): Promise<Learned | null> {
   try {
     // Pages are not asked for before monitors are known.
     const wanted: readonly Priority[] = upstream.definesPages ? ['list', 'incident'] : ['list'];
@@ -89,4 +98,38 @@ async function lookAt({ http, store }: Pharos, upstream: Upstream): Promise<Lear
   } catch {
     return null;
   }
+}
+
+/** Status pages and monitors of an upstream, as a probe saw them. */
+export type ProbedPages = Pick<Learned, 'monitors' | 'pages'>;
+
+/** @param probed  by upstream; of all others what is stored counts, so that a first look needs no pass before it */
+export async function pageProblems(
+  base: Pick<StoreParts, 'store' | 'siteInputs'>,
+  probed: ReadonlyMap<string, ProbedPages>,
+): Promise<readonly DefinitionProblem[]> {
+  return (await pagesAsProbed(base, probed)).problems;
+}
+
+/** The pages that there would be, by the same. */
+export async function pagesAsProbed(
+  { store, siteInputs }: Pick<StoreParts, 'store' | 'siteInputs'>,
+  probed: ReadonlyMap<string, ProbedPages>,
+): Promise<ReturnType<typeof resolvePages>> {
+  const inputs = await siteInputs();
+  const [stored, records, times] = await Promise.all([store.monitors(), store.upstreams(), store.upstreamTimes()]);
+  const ids = [...inputs.intervalMs.keys()];
+  const kept = [...stored].filter(([id]) => ids.includes(upstreamOf(id)) && !probed.has(upstreamOf(id)));
+  const seen = [...probed.values()].flatMap(({ monitors }) => monitors);
+  return resolvePages({
+    site: inputs.site,
+    pages: inputs.pages,
+    upstreamDefinitions: ids.flatMap((id) => probed.get(id)?.pages ?? records.get(id)?.definitions ?? []),
+    undecidedUpstreams: new Set(
+      [...inputs.definesPages].filter((id) => !probed.has(id) && (times.get(id)?.pagesAt ?? null) === null),
+    ),
+    icons: inputs.icons,
+    looks: inputs.looks,
+    monitors: new Map<MonitorId, KnownMonitor>([...kept, ...seen.map((monitor) => [monitor.id, monitor] as const)]),
+  });
 }

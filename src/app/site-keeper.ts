@@ -8,8 +8,7 @@ import type { Config } from '../config/load.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import { isOpenIn, type ResolvedPage, type ResolvedSite } from '../publish/definitions/definitions.ts';
-import type { SiteMemory } from '../publish/definitions/site-memory.ts';
-import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
+import type { SiteState } from '../publish/definitions/site-state.ts';
 import type { NextRelease } from '../publish/publish-control.ts';
 import { closePages } from '../publish/releases/close.ts';
 import { DISK } from '../publish/releases/disk.ts';
@@ -22,9 +21,8 @@ interface SiteKeeperDeps {
   readonly access: Pick<Access, 'setPages' | 'showPublic'>;
   /** The current configuration. */
   readonly config: () => Config;
-  readonly inputs: () => Promise<SiteStateInputs>;
   readonly siteUrl: () => string;
-  readonly memory: () => SiteMemory;
+  readonly readSite: (at: EpochMs) => Promise<SiteState>;
   /** False: a command that only reads, so links on disk don't change. */
   readonly isKeepingLinks: boolean;
   /** Called with pages that were public until now, after their links were removed. */
@@ -87,7 +85,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   }
 
   async function refresh(at: EpochMs): Promise<SiteState> {
-    const state = await deps.memory().refresh(await deps.inputs(), at);
+    const state = await deps.readSite(at);
     last = state;
     if (state.resolved !== known) {
       try {

@@ -13,6 +13,9 @@ import type { PageLock } from '../publish/targets/page-extras.ts';
 import { createS3Store } from '../publish/targets/s3-store.ts';
 import { createStaticListing } from '../publish/targets/static-listing.ts';
 import type { Target, TargetReport, TargetStore } from '../publish/targets/target.ts';
+import type { Database } from '../store/database.ts';
+import { raiseReleaseNumbers } from '../store/release-numbers.ts';
+import { now } from './clock.ts';
 import { moduleVersion } from './workers/drawing.ts';
 
 interface TargetDeps {
@@ -36,6 +39,23 @@ interface TargetDeps {
  */
 export function uploadingOf({ output: { s3 } }: Config): string | null {
   return s3 === undefined ? null : `output/${s3.endpoint}/${s3.bucket}/${s3.prefix}`;
+}
+
+/** What targets need of a site. */
+export function targetDeps(
+  {
+    folders,
+    key,
+    live,
+    database,
+  }: Pick<TargetDeps, 'folders' | 'key'> & { readonly live: Pick<TargetDeps, 'siteUrl'>; readonly database: Database },
+  { addresses, sources }: Pick<TargetDeps, 'sources'> & { readonly addresses: () => { readonly home: string | null } },
+): TargetDeps {
+  return {
+    ...{ folders, key, now, siteUrl: live.siteUrl, sources },
+    onNumbers: (numbers) => raiseReleaseNumbers(database, numbers),
+    home: () => addresses().home,
+  };
 }
 
 /** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */

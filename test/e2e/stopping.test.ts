@@ -1,12 +1,45 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 /** Far more than it takes on a busy machine; what does not end by then never does. */
 const PATIENCE_MS = 30_000;
+
+describe('a server that can not start', () => {
+  const folder = temporaryFolder();
+  const other = createServer();
+
+  beforeAll(async () => {
+    mkdirSync(join(folder.path, 'posts'));
+    const text = 'site: { name: Acme, url: http://localhost }\nupstreams: [{ id: w, kind: markdown, path: posts }]\n';
+    writeFileSync(join(folder.path, 'pharos.yaml'), text);
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+  });
+  afterAll(() => {
+    other.close();
+    folder.remove();
+  });
+
+  it.each(['start', 'serve', 'start --role sync'])('%s closes what it opened and ends', async (command) => {
+    const { port } = other.address() as AddressInfo;
+    const args = [...command.split(' '), '--host', '127.0.0.1', '--port', String(port)];
+    let pid = 0;
+    const watch = setTimeout(() => process.kill(pid, 'SIGKILL'), PATIENCE_MS);
+    const { status, stderr } = await runPharos(args, {
+      cwd: folder.path,
+      onStarted: (started) => {
+        pid = started;
+      },
+    });
+    clearTimeout(watch);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('is already in use') });
+  });
+});
 
 describe('a running server that is told to stop', () => {
   const folder = temporaryFolder();

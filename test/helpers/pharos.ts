@@ -31,6 +31,7 @@ export function temporaryFolder(): { readonly path: string; readonly remove: () 
 /** Runs one command to its end. */
 export async function runPharos(args: readonly string[], options: CommandOptions): Promise<CommandResult> {
   const child = spawnPharos(args, options);
+  options.onStarted?.(child.pid ?? -1);
   const output = collect(child);
   const status = await new Promise<number>((done) => child.once('exit', (code) => done(code ?? -1)));
   return { status, stdout: output.stdout(), stderr: output.stderr() };

@@ -4,7 +4,8 @@ import { mailsWaiting } from '../../access/email/mail-backlog.ts';
 import { unpublishedOf } from '../../publish/releases/folders.ts';
 import type { Gauges } from '../../server/operators/metrics.ts';
 import { createOutbox } from '../../store/outbox.ts';
-import { now, type Pharos } from '../compose.ts';
+import { now } from '../clock.ts';
+import type { Pharos } from '../compose.ts';
 import { createComponentStates } from './component-states.ts';
 import { healthOf, windowName } from './upstream-health.ts';
 
@@ -13,7 +14,7 @@ type NodeGauges = Omit<Gauges, 'isReady' | 'isFresh'>;
 
 /** Makes the look at them; it remembers the components of pages that did not change. */
 export function createGaugeReader(pharos: Pharos): () => Promise<NodeGauges> {
-  const componentStates = createComponentStates(pharos);
+  const componentStates = createComponentStates({ folders: pharos.base.folders, access: pharos.serving.access });
   return () => gaugesOf(pharos, componentStates);
 }
 
@@ -22,18 +23,20 @@ async function gaugesOf(
   componentStates: ReturnType<typeof createComponentStates>,
 ): Promise<NodeGauges> {
   const at = now();
-  const { store, config, engine, folders } = pharos;
-  const { sources, resolved } = await pharos.siteState(at);
+  const { store, folders, live } = pharos.base;
+  const { sources, resolved } = await pharos.serving.keeper.refresh(at);
   const slugs = resolved.pages.map(({ definition }) => definition.slug);
   const outbox = createOutbox(store.database);
   const exported = await Promise.all(
-    config.exports.map(async ({ id }) =>
-      Object.entries(await outbox.counts(id)).map(([state, count]) => ({ id, state, count })),
-    ),
+    live
+      .config()
+      .exports.map(async ({ id }) =>
+        Object.entries(await outbox.counts(id)).map(([state, count]) => ({ id, state, count })),
+      ),
   );
   return {
     upstreams: await Promise.all(
-      pharos.upstreams.map(async (upstream) => {
+      pharos.base.live.upstreams().map(async (upstream) => {
         const { circuit, quota } = await healthOf(store.database, upstream, at);
         const source = sources.find(({ upstreamId }) => upstreamId === upstream.id);
         const heardAt = source?.monitorsAt ?? null;
@@ -48,7 +51,7 @@ async function gaugesOf(
     ),
     pagesDefined: resolved.pages.length,
     pagesPublished: slugs.length - unpublishedOf(folders, slugs).length,
-    runsWaiting: engine.underWay().filter(({ startedAt }) => startedAt === null).length,
+    runsWaiting: pharos.publishing.engine.underWay().filter(({ startedAt }) => startedAt === null).length,
     mailsWaiting: await mailsWaiting(store.database, at),
     exports: exported.flat(),
     components: await componentStates(slugs, at),

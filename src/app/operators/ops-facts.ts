@@ -12,7 +12,7 @@ import { heldRelease } from '../../publish/releases/hold.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
 import { createOutbox } from '../../store/outbox.ts';
-import type { RunRecord } from '../../store/store.ts';
+import type { RunRecord, Store } from '../../store/store.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import type {
@@ -23,8 +23,9 @@ import type {
   RunFacts,
   UpstreamFacts,
 } from '../../views/operators/ops-facts.ts';
+import type { StoreParts } from '../build-store.ts';
 import type { Pharos } from '../compose.ts';
-import type { RunReport } from '../run/engine.ts';
+import type { Engine, RunReport } from '../run/engine.ts';
 import { outcomeText } from '../run/outcome.ts';
 import { healthOf } from './upstream-health.ts';
 
@@ -55,7 +56,7 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
     const key = `${slug}/${number}`;
     const known = summaries.get(key);
     if (known !== undefined) return known;
-    const manifest = readManifest(pharos.folders, slug, number);
+    const manifest = readManifest(pharos.base.folders, slug, number);
     if (manifest === null) return null;
     const summary = summaryOfManifest(manifest);
     summaries.set(key, summary);
@@ -64,8 +65,8 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
 
   function pageFacts({ definition, settings }: ResolvedPage): OpsPageFacts {
     const { slug, title, access } = definition;
-    const current = currentNumber(pharos.folders, slug);
-    const kept = releaseNumbers(pharos.folders, slug).flatMap((number) => releaseSummary(slug, number) ?? []);
+    const current = currentNumber(pharos.base.folders, slug);
+    const kept = releaseNumbers(pharos.base.folders, slug).flatMap((number) => releaseSummary(slug, number) ?? []);
     // A release without its figures and images isn't worth rolling back to.
     const completed = new Set(kept.map(({ completes }) => completes));
     const others = kept
@@ -84,14 +85,15 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
 
   return {
     facts: async (now) => {
-      const { config, store, engine } = pharos;
-      const state = await pharos.siteState(now);
+      const { store, live } = pharos.base;
+      const config = live.config();
+      const state = await pharos.serving.keeper.refresh(now);
       const records = await store.runs(RUNS_LOOKED_AT);
       const reports = records.map(reportOf);
       const audit = createAudit(store.database);
       const { pages } = state.resolved;
       const slugs = pages.map(({ definition }) => definition.slug);
-      const unpublished = new Set(unpublishedOf(pharos.folders, slugs));
+      const unpublished = new Set(unpublishedOf(pharos.base.folders, slugs));
       const isPublished = ({ definition }: ResolvedPage): number => Number(!unpublished.has(definition.slug));
       const listed = pages.toSorted((a, b) => isPublished(a) - isPublished(b));
       return {
@@ -99,29 +101,29 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
         version: packageJson.version,
         siteName: config.site.name,
         timezone: config.site.timezone,
-        canRun: pharos.publisher !== null,
+        canRun: pharos.publishing.publisher !== null,
         upstreams: await Promise.all(
-          pharos.upstreams.map(async (upstream) => {
+          pharos.base.live.upstreams().map(async (upstream) => {
             const source = state.sources.find(({ upstreamId }) => upstreamId === upstream.id);
             const heard = { at: source?.monitorsAt ?? null, isStale: source?.isMonitorsStale ?? true };
-            return upstreamFacts(pharos, upstream, { now, reports, heard, redact });
+            return upstreamFacts(store, upstream, { now, reports, heard, redact });
           }),
         ),
-        runs: [...underWay(engine.underWay()), ...reports.map((report) => runFacts(report, redact))],
+        runs: [...underWay(pharos.publishing.engine.underWay()), ...reports.map((report) => runFacts(report, redact))],
         pages: listed.slice(0, PAGES_SHOWN).map((page) => pageFacts(page)),
         pagesTotal: pages.length,
         unpublishedTotal: unpublished.size,
         heldPages: pages.flatMap(({ definition: { slug } }) => {
-          const release = heldRelease(pharos.folders, slug);
+          const release = heldRelease(pharos.base.folders, slug);
           return release === null ? [] : [{ slug, release }];
         }),
         problems: state.resolved.problems.map(({ slug, message }) => ({ slug, message: redact(message) })),
-        exports: await exportFacts(pharos, redact),
-        targets: pharos.targets
+        exports: await exportFacts(pharos.base, redact),
+        targets: pharos.publishing.targets
           .reports()
           .flatMap(({ place, message }) => (message === null ? [] : [{ place, message: redact(message) }])),
         mail: await mailFacts(pharos, pages, now),
-        subscribers: await subscriberFacts(pharos),
+        subscribers: await subscriberFacts(store),
         notices: (await deliveryCounts(store.database)).map((one) => ({
           ...one,
           lastError: one.lastError === null ? null : redact(one.lastError),
@@ -130,7 +132,7 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
           ...entry,
           outcome: entry.outcome === null ? null : redact(entry.outcome),
         })),
-        signIns: await signInFacts(pharos, now),
+        signIns: await signInFacts(store, now),
       };
     },
   };
@@ -158,7 +160,7 @@ function runFacts(report: RunReport, redact: (text: string) => string): RunFacts
   return { id, trigger, startedAt, endedAt, hasFailed, outcome: redact(outcomeText(report)) };
 }
 
-function underWay(runs: ReturnType<Pharos['engine']['underWay']>): RunFacts[] {
+function underWay(runs: ReturnType<Engine['underWay']>): RunFacts[] {
   return runs.map((run) => ({ ...run, endedAt: null, hasFailed: false, outcome: '' })).toReversed();
 }
 
@@ -170,7 +172,7 @@ interface UpstreamContext {
 }
 
 async function upstreamFacts(
-  { store }: Pharos,
+  store: Store,
   upstream: Upstream,
   { now, reports, heard, redact }: UpstreamContext,
 ): Promise<UpstreamFacts> {
@@ -198,10 +200,10 @@ async function upstreamFacts(
   };
 }
 
-async function exportFacts({ config, store }: Pharos, redact: (text: string) => string): Promise<ExportFacts[]> {
+async function exportFacts({ live, store }: StoreParts, redact: (text: string) => string): Promise<ExportFacts[]> {
   const outbox = createOutbox(store.database);
   return Promise.all(
-    config.exports.map(async ({ id }) => {
+    live.config().exports.map(async ({ id }) => {
       const [counts, lastError] = await Promise.all([outbox.counts(id), outbox.lastError(id)]);
       return { id, ...counts, lastError: lastError === null ? null : redact(lastError) };
     }),
@@ -209,11 +211,11 @@ async function exportFacts({ config, store }: Pharos, redact: (text: string) => 
 }
 
 async function mailFacts(
-  { config, store, printsMail }: Pharos,
+  { base: { live, store }, telling: { printsMail } }: Pharos,
   pages: readonly ResolvedPage[],
   now: EpochMs,
 ): Promise<MailFacts> {
-  const { smtp, from } = config.access;
+  const { smtp, from } = live.config().access;
   return {
     isNeeded: pages.some(({ definition }) => definition.access === 'email-domain'),
     isConfigured: printsMail || (smtp !== undefined && from !== undefined),
@@ -222,7 +224,7 @@ async function mailFacts(
   };
 }
 
-async function subscriberFacts({ store }: Pharos): Promise<OpsFacts['subscribers']> {
+async function subscriberFacts(store: Store): Promise<OpsFacts['subscribers']> {
   const counts = await subscriberCounts(store.database);
   const of = (slug: string, wanted: string): number =>
     counts.find((one) => one.slug === slug && one.state === wanted)?.count ?? 0;
@@ -234,7 +236,7 @@ async function subscriberFacts({ store }: Pharos): Promise<OpsFacts['subscribers
   }));
 }
 
-async function signInFacts({ store }: Pharos, now: EpochMs): Promise<OpsFacts['signIns']> {
+async function signInFacts(store: Store, now: EpochMs): Promise<OpsFacts['signIns']> {
   const counts = await createAudit(store.database).signIns(toEpochMs(now - (SIGN_IN_DAYS - 1) * DAY_MS));
   const sum = (page: string, result: string): number =>
     counts.filter((one) => one.page === page && one.result === result).reduce((total, { count }) => total + count, 0);

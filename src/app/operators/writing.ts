@@ -11,7 +11,10 @@ import type { OperatorGuard } from '../../server/operators/ops-guard.ts';
 import { createWriteForms, type WriteForms } from '../../server/operators/write-routes.ts';
 import { createApiTokens } from '../../store/written/tokens.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
-import { now, type Pharos } from '../compose.ts';
+import type { PublishParts } from '../build-publish.ts';
+import type { StoreParts } from '../build-store.ts';
+import { now } from '../clock.ts';
+import type { Pharos } from '../compose.ts';
 import type { Log } from '../log.ts';
 
 /** The post is stored, so the response doesn't wait longer than this for publishing. */
@@ -20,17 +23,22 @@ const SUFFIX_CHARS = 5;
 
 /** The page as its operators see it; null: there is none. */
 export async function writingPage(
-  pharos: Pick<Pharos, 'store' | 'siteState'>,
+  { store, readSite }: Pick<StoreParts, 'store' | 'readSite'>,
   slug: string,
   candidate?: WritingPageInit['candidate'],
 ): Promise<WritingPage | null> {
   const at = now();
-  const state = await pharos.siteState(at);
-  return loadWritingPage(pharos.store, { state, slug, now: at, ...(candidate === undefined ? {} : { candidate }) });
+  const state = await readSite(at);
+  return loadWritingPage(store, { state, slug, now: at, ...(candidate === undefined ? {} : { candidate }) });
+}
+
+/** The site as this node reads it, which also puts its access rules in force. */
+function inForce({ base, serving }: Pharos): Parameters<typeof writingPage>[0] {
+  return { store: base.store, readSite: serving.keeper.refresh };
 }
 
 /** Publishes posts at once. */
-async function publishWritten({ engine }: Pick<Pharos, 'engine'>): Promise<void> {
+async function publishWritten({ engine }: PublishParts): Promise<void> {
   const { report } = engine.submit({ trigger: 'write', upstreams: [WRITTEN_ID], isUrgent: true });
   const late = new AbortController();
   // The engine logs failed runs.
@@ -47,16 +55,16 @@ export function newSuffix(): string {
 /** The operators' form. */
 export function createForms(pharos: Pharos): WriteForms {
   return createWriteForms({
-    database: pharos.store.database,
+    database: pharos.base.store.database,
     random: systemRandom,
     newSuffix,
     now,
-    clientOf: pharos.audit.clientOf,
-    canRun: pharos.publisher !== null,
-    pages: async () => (await pharos.siteState(now())).resolved.pages.map(({ definition }) => definition),
-    templatesOf: (slug) => pharos.config.pages.find((page) => page.slug === slug)?.templates ?? [],
-    load: (slug, candidate) => writingPage(pharos, slug, candidate),
-    publish: () => publishWritten(pharos),
+    clientOf: pharos.base.audit.clientOf,
+    canRun: pharos.publishing.publisher !== null,
+    pages: async () => (await pharos.serving.keeper.refresh(now())).resolved.pages.map(({ definition }) => definition),
+    templatesOf: (slug) => pharos.base.live.config().pages.find((page) => page.slug === slug)?.templates ?? [],
+    load: (slug, candidate) => writingPage(inForce(pharos), slug, candidate),
+    publish: () => publishWritten(pharos.publishing),
   });
 }
 
@@ -67,27 +75,27 @@ interface WritingRoutes {
 
 /** Makes the handlers of `/-/v1/` and `/-/intake/`. */
 export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: Log): WritingRoutes {
-  const { database } = pharos.store;
+  const { database } = pharos.base.store;
   const shared = {
-    canRun: pharos.publisher !== null,
+    canRun: pharos.publishing.publisher !== null,
     now,
-    clientOf: pharos.audit.clientOf,
-    load: (slug: string) => writingPage(pharos, slug),
-    publish: () => publishWritten(pharos),
+    clientOf: pharos.base.audit.clientOf,
+    load: (slug: string) => writingPage(inForce(pharos), slug),
+    publish: () => publishWritten(pharos.publishing),
     database,
     newSuffix,
   };
   return {
     api: createApiRoutes({
       ...shared,
-      isOn: () => pharos.config.operators.token !== undefined,
+      isOn: () => pharos.base.live.config().operators.token !== undefined,
       access: createApiAccess(createApiTokens(database), guard),
       version: packageJson.version,
-      siteUrl: pharos.siteUrl,
+      siteUrl: pharos.base.live.siteUrl,
     }),
     intake: createIntakeRoute({
       ...shared,
-      intakeOf: (id) => pharos.config.intake.find((intake) => intake.id === id) ?? null,
+      intakeOf: (id) => pharos.base.live.config().intake.find((intake) => intake.id === id) ?? null,
       onUnknown: (intake, component) =>
         log.warn({ intake, component: component.slice(0, 200) }, 'an alert names a component that is not on its page'),
     }),

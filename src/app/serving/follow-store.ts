@@ -4,9 +4,11 @@
  */
 
 import { isStatusError, messageOf } from '../../errors.ts';
+import type { Database } from '../../store/database.ts';
+import type { ServeParts } from '../build-serve.ts';
 import { now } from '../clock.ts';
-import type { Pharos } from '../compose.ts';
 import type { Log } from '../log.ts';
+import type { Engine } from '../run/engine.ts';
 
 /** A page that becomes private is closed within this time. A poll without news takes three small reads. */
 const LOOK_EVERY_MS = 250;
@@ -18,7 +20,15 @@ const LOOK_EVERY_MS = 250;
  * @returns a function that stops this
  */
 export async function followStore(
-  pharos: Pick<Pharos, 'store' | 'engine' | 'refreshPages' | 'showLastPublished'>,
+  {
+    keeper,
+    database,
+    engine,
+  }: {
+    readonly keeper: Pick<ServeParts['keeper'], 'refresh' | 'showLastPublished'>;
+    readonly database: Pick<Database, 'listen'>;
+    readonly engine: Pick<Engine, 'publishNews'>;
+  },
   log: Pick<Log, 'error'>,
 ): Promise<() => Promise<void>> {
   let isStopped = false;
@@ -29,8 +39,8 @@ export async function followStore(
 
   async function look(): Promise<boolean> {
     try {
-      await pharos.refreshPages(now());
-      pharos.engine.publishNews();
+      await keeper.refresh(now());
+      engine.publishNews();
       told = null;
       return true;
     } catch (error) {
@@ -59,13 +69,14 @@ export async function followStore(
   }
 
   isLooking = true;
-  if (!(await look())) pharos.showLastPublished();
-  const unlisten = pharos.store.database.listen(() => {
+  if (!(await look())) keeper.showLastPublished();
+  const unlisten = database.listen(() => {
     isAnnounced = true;
     if (!isLooking && !isStopped) lookNow();
   });
   next();
   return async () => {
+    if (isStopped) return;
     isStopped = true;
     if (timer !== null) clearTimeout(timer);
     await unlisten();

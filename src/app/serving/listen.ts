@@ -7,7 +7,8 @@ import { createHookHandler } from '../../server/hooks/hooks.ts';
 import { createOwnRoutes } from '../../server/own-routes.ts';
 import { createBadgeService } from '../../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../server/visitors/release-reader.ts';
-import { now, type Pharos } from '../compose.ts';
+import { now } from '../clock.ts';
+import type { Pharos } from '../compose.ts';
 import type { Log } from '../log.ts';
 import { createGaugeReader } from '../operators/gauges.ts';
 import { createOperators } from '../operators/operators.ts';
@@ -40,51 +41,58 @@ interface ListenOptions {
 
 /** Starts listening and serves published pages. */
 export async function listen(pharos: Pharos, { log, port, host, takesVisitors = true }: ListenOptions): Promise<Door> {
-  const place = { port: port ?? pharos.config.server.port, host: host ?? pharos.config.server.host };
-  const stopLooking = await followStore(pharos, log);
-  const reader = createReleaseReader(pharos.folders);
+  const place = {
+    port: port ?? pharos.base.live.config().server.port,
+    host: host ?? pharos.base.live.config().server.host,
+  };
+  const stopLooking = await followStore(
+    { keeper: pharos.serving.keeper, database: pharos.base.database, engine: pharos.publishing.engine },
+    log,
+  );
+  pharos.base.closing.defer(stopLooking);
+  const reader = createReleaseReader(pharos.base.folders);
   let isStopping = false;
   const readiness = (): ReadinessFacts => ({
-    folders: pharos.folders,
-    state: pharos.lastState(),
+    folders: pharos.base.folders,
+    state: pharos.serving.keeper.lastState(),
     isStopping,
     takesVisitors,
-    hasReleases: pharos.taking?.hasReleases() ?? true,
-    hasPublished: pharos.engine.lastReport() !== null,
+    hasReleases: pharos.serving.taking?.hasReleases() ?? true,
+    hasPublished: pharos.publishing.engine.lastReport() !== null,
   });
   const accessLog = createAccessLog();
   const server = createFrontDoor({
-    addresses: pharos.addresses,
+    addresses: pharos.serving.keeper.addresses,
     reader,
-    access: pharos.access,
-    subscriptions: pharos.notices.subscriptions,
+    access: pharos.serving.access,
+    subscriptions: pharos.telling.notices.subscriptions,
     own: ownRoutesOf(pharos, { log, readiness }),
     isStopping: () => isStopping,
     badges: createBadgeService(),
-    ensure: pharos.taking?.ensure,
-    sources: pharos.sources,
-    locale: () => pharos.config.site.locale,
+    ensure: pharos.serving.taking?.ensure,
+    sources: pharos.serving.keeper.sources,
+    locale: () => pharos.base.live.config().site.locale,
     // A getter, because the configuration may change.
     get trustedProxyHops() {
-      return pharos.config.server.trustedProxyHops;
+      return pharos.base.live.config().server.trustedProxyHops;
     },
     get isHttpsSite() {
-      return pharos.siteUrl().startsWith('https://');
+      return pharos.base.live.siteUrl().startsWith('https://');
     },
     now,
     onError: (error, where) => log.error({ where }, messageOf(error)),
-    onAnswered: pharos.metrics.requestAnswered,
-    accessLog: () => accessLog(pharos.config.server.accessLog),
+    onAnswered: pharos.serving.metrics.requestAnswered,
+    accessLog: () => accessLog(pharos.base.live.config().server.accessLog),
     onSignIn: (slug, result) => {
-      pharos.metrics.signInTried(result);
-      pharos.audit.signIn(slug, result);
+      pharos.serving.metrics.signInTried(result);
+      pharos.base.audit.signIn(slug, result);
     },
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(error, place)));
     server.listen(place, resolve);
   });
-  pharos.notices.open();
+  pharos.telling.notices.open();
   return {
     url: originOf({ ...place, port: (server.address() as AddressInfo).port }),
     drain: () => {
@@ -94,7 +102,7 @@ export async function listen(pharos: Pharos, { log, port, host, takesVisitors = 
       new Promise((resolve) => {
         isStopping = true;
         void stopLooking();
-        pharos.events.close();
+        pharos.serving.events.close();
         server.close(() => resolve());
         server.closeIdleConnections();
         setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
@@ -106,11 +114,13 @@ function ownRoutesOf(
   pharos: Pharos,
   { log, readiness }: { readonly log: Log; readonly readiness: () => ReadinessFacts },
 ): ReturnType<typeof createOwnRoutes> {
-  const { engine, access, audit, metrics } = pharos;
+  const { audit } = pharos.base;
+  const { access, metrics } = pharos.serving;
+  const { engine } = pharos.publishing;
   const { guard, routes } = createOperators(pharos);
   const gauges = createGaugeReader(pharos);
   const takeHook = createHookHandler({
-    hookOf: (id) => pharos.config.upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
+    hookOf: (id) => pharos.base.live.config().upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
     pull: (id, { clientAddress, trace }) =>
       engine.submit({
         trigger: 'hook',
@@ -120,13 +130,13 @@ function ownRoutesOf(
         upstreams: [id],
         isUrgent: true,
       }).id,
-    canPull: pharos.publisher !== null,
+    canPull: pharos.publishing.publisher !== null,
     now,
     later: (ms, call) => void setTimeout(call, ms).unref(),
   });
   return createOwnRoutes({
     guard,
-    canRun: pharos.publisher !== null,
+    canRun: pharos.publishing.publisher !== null,
     now,
     submit: (page, { clientAddress, trace }) =>
       engine.submit({

@@ -1,4 +1,4 @@
-import { now } from '../../app/compose.ts';
+import { now } from '../../app/clock.ts';
 import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { createAudit } from '../../store/audit.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';

@@ -1,5 +1,5 @@
 import { createBadgeTokens } from '../../access/gate/badge-tokens.ts';
-import { now } from '../../app/compose.ts';
+import { now } from '../../app/clock.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
 import { openQuietly, openToRead, requireConfig, slugsOf, unknownName } from './common.ts';
@@ -26,7 +26,7 @@ export async function badgesToken(slug: string, options: BadgeTokenOptions): Pro
     process.stdout.write(`${count} ${count === 1 ? 'token' : 'tokens'} of ${slug} revoked.\n`);
     return EXIT_DONE;
   }
-  const state = await pharos.siteState(now());
+  const state = await pharos.readSite(now());
   const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
   if (page === undefined) throw unknownName('page', slug, slugsOf(state));
   if (page.definition.access === 'public') throw new UsageError(`${slug} is public, so its badges need no token.`);

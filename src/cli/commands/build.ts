@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import { compose, now, type Pharos } from '../../app/compose.ts';
+import { now } from '../../app/clock.ts';
+import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
-import { configuredTargets, folderTarget } from '../../app/targets.ts';
+import { configuredTargets, folderTarget, targetDeps } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import type { Target, TargetReport } from '../../publish/targets/target.ts';
 import { counted } from '../../schema/counted.ts';
@@ -32,20 +33,15 @@ export async function build(options: BuildOptions): Promise<number> {
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
   const progress = createProgress(isQuiet);
-  const pharos = await compose(config, {
-    log,
-    isPublishing: true,
-    printsMail: false,
-    progress: runProgress(progress, now),
-  });
+  await using pharos = await compose(config, { log, isPublishing: true, progress: runProgress(progress, now) });
   try {
     const destinations = targetsOf(config, pharos, options);
     for (const target of destinations) void target.open();
-    const report = await pharos.engine.run({
+    const report = await pharos.publishing.engine.run({
       trigger: 'command',
       ...(options.offline === true ? { upstreams: [] } : {}),
     });
-    await pharos.publisher?.settled();
+    await pharos.publishing.publisher?.settled();
     const targets: TargetReport[] = [];
     for (const target of destinations) {
       progress.doing(`writing to ${target.place}`);
@@ -65,16 +61,11 @@ export async function build(options: BuildOptions): Promise<number> {
     return report.hasFailed || targets.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_DONE;
   } finally {
     progress.end();
-    await pharos.close();
   }
 }
 
-function targetsOf(
-  config: Config,
-  { folders, key, onNumbers, siteUrl, addresses, sources }: Pharos,
-  { out, sealed }: BuildOptions,
-): readonly Target[] {
-  const deps = { folders, key, onNumbers, siteUrl, home: () => addresses().home, sources, now };
+function targetsOf(config: Config, { base, serving }: Pharos, { out, sealed }: BuildOptions): readonly Target[] {
+  const deps = targetDeps(base, serving.keeper);
   const isSealed = sealed ?? config.output.sealed;
   const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
   if (configured.length > 0) return configured;

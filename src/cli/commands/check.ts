@@ -1,10 +1,9 @@
-import { now } from '../../app/compose.ts';
-import type { ChannelOff } from '../../app/notify/channels.ts';
-import { ownComponents } from '../../app/own-components.ts';
-import { type ProbedPages, pageProblems } from '../../app/page-problems.ts';
+import { ownComponents } from '../../app/build-store.ts';
+import { now, sleep } from '../../app/clock.ts';
+import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
-import { findUnknownReferences } from '../../app/references.ts';
-import { configuredTargets } from '../../app/targets.ts';
+import { findUnknownReferences, type ProbedPages, pageProblems } from '../../app/references.ts';
+import { configuredTargets, targetDeps } from '../../app/targets.ts';
 import type { Channel } from '../../config/notifications.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { MINUTE_MS } from '../../model/time.ts';
@@ -40,7 +39,7 @@ export async function check(options: CheckOptions): Promise<number> {
     const components = ownComponents(config);
     if (components !== null) await compileRenderer(components);
     const isOffline = options.offline ?? false;
-    const upstreams = isOffline ? [] : pharos.upstreams.filter(({ id }) => id !== WRITTEN_ID);
+    const upstreams = isOffline ? [] : pharos.live.upstreams().filter(({ id }) => id !== WRITTEN_ID);
     let answered = 0;
     const { asking, waiting } = upstreamProgress(progress, now);
     if (!isOffline) asking(answered, upstreams.length);
@@ -57,14 +56,12 @@ export async function check(options: CheckOptions): Promise<number> {
       }),
     );
     const targets = await Promise.all(
-      isOffline
-        ? []
-        : configuredTargets(config, { ...pharos, now, home: () => pharos.addresses().home }).map(probeTarget),
+      isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
     );
     const problems = await pageProblems(pharos, probed);
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
     const references = await findUnknownReferences(pharos, isOffline ? 'files' : answering);
-    const { channels, off } = await pharos.channels.known();
+    const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
     const isReachable = [...rows, ...targets].every((row) => row.isOk);
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();
@@ -98,6 +95,9 @@ export async function check(options: CheckOptions): Promise<number> {
     progress.end();
   }
 }
+
+/** What a probe of a target doesn't look at: it writes no page. */
+const UNREAD = { addresses: () => ({ home: null }), sources: () => [] };
 
 const OFFLINE = 'Offline: no upstream and no target was contacted. References are checked against stored data.';
 

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compose, type Pharos } from '../../app/compose.ts';
+import { buildStore, openOrClose, type StoreParts } from '../../app/build-store.ts';
 import { createLog } from '../../app/log.ts';
 import { copyStore, schemaAt, storePlace } from '../../app/open-store.ts';
 import { shortened } from '../../app/run/outcome.ts';
@@ -30,14 +30,13 @@ export function requireConfig(named: string | undefined): Config {
 }
 
 /** The parts for a command that publishes nothing, and leaves a damaged database where it is; `await using` closes them. */
-export async function openQuietly(config: Config): Promise<Pharos & AsyncDisposable> {
+export async function openQuietly(config: Config): Promise<StoreParts> {
   const log = createLog({ isQuiet: true, secrets: config.secrets });
-  const pharos = await compose(config, { log, isPublishing: false, printsMail: false, replacesDamaged: false });
-  return Object.assign(pharos, { [Symbol.asyncDispose]: pharos.close });
+  return buildStore(config, { log, replacesDamaged: false });
 }
 
 /** The same for a command that only looks: a database of an older version is left as it is, and a copy is looked at. */
-export async function openToRead(config: Config): Promise<Pharos & AsyncDisposable> {
+export async function openToRead(config: Config): Promise<StoreParts> {
   const place = storePlace(config);
   const schema = await schemaAt(place);
   if (schema === 0 || schema >= latestVersion()) return openQuietly(config);
@@ -45,22 +44,14 @@ export async function openToRead(config: Config): Promise<Pharos & AsyncDisposab
     `The database has schema version ${schema}, and this Pharos uses version ${latestVersion()}. Reading an upgraded copy; the database itself is not changed.\n`,
   );
   const folder = mkdtempSync(join(tmpdir(), 'pharos-read-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  try {
+  const closing = new AsyncDisposableStack();
+  closing.defer(() => rmSync(folder, { recursive: true, force: true }));
+  return openOrClose(closing, async () => {
     const file = join(folder, 'pharos.db');
     await copyStore(place, file);
     const log = createLog({ isQuiet: true, secrets: config.secrets });
-    const options = { log, isPublishing: false, printsMail: false, onOlder: 'migrate', store: { file } } as const;
-    const pharos = await compose(config, options);
-    const close = async (): Promise<void> => {
-      await pharos.close();
-      remove();
-    };
-    return Object.assign(pharos, { [Symbol.asyncDispose]: close });
-  } catch (error) {
-    remove();
-    throw error;
-  }
+    return buildStore(config, { log, closing, onOlder: 'migrate', place: { file } });
+  });
 }
 
 /** Where the command line names what nothing is called: what was probably meant, and what there is. */

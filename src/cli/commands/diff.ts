@@ -1,5 +1,5 @@
-import { now } from '../../app/compose.ts';
-import { ownComponents } from '../../app/own-components.ts';
+import { ownComponents } from '../../app/build-store.ts';
+import { now } from '../../app/clock.ts';
 import { type PagePlan, type Plan, planPublish } from '../../app/plan.ts';
 import { drawingWith } from '../../app/workers/drawing.ts';
 import { loadRenderer } from '../../publish/draw/load-renderer.ts';
@@ -32,7 +32,7 @@ export async function diff(options: DiffOptions): Promise<number> {
         ...drawingWith(renderer),
         onPage: (done, total) => progress.doing(`compared ${done} of ${counted(total, 'pages')}`),
       },
-      await pharos.siteState(now()),
+      await pharos.readSite(now()),
     );
     progress.end();
     print(options.json === true, plan, planText(plan, options.files === true));

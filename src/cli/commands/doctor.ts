@@ -1,11 +1,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { now, type Pharos } from '../../app/compose.ts';
+import type { StoreParts } from '../../app/build-store.ts';
+import { now } from '../../app/clock.ts';
 import { type ProbeHooks, type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
 import { counted } from '../../schema/counted.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
+import type { Upstream } from '../../sync/upstream.ts';
 import { databaseServerFindings } from '../doctor/database-server.ts';
 import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
 import { folderFindings, versionFindings } from '../doctor/machine.ts';
@@ -82,7 +84,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
   const pharos =
     elsewhere === null ? await openToRead(config) : await openQuietly({ ...config, data: elsewhere, store: undefined });
   try {
-    const { pages } = (await pharos.siteState(now())).resolved;
+    const { pages } = (await pharos.readSite(now())).resolved;
     const siteHost = new URL(config.site.url).hostname;
     const domains = pages.flatMap(({ definition }) => definition.customDomain ?? []);
     const needsMail = pages.some(({ definition }) => definition.access === 'email-domain');
@@ -91,7 +93,8 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
       certificateFinding(config.site.url, now()),
       smtpFinding(config, needsMail),
       ...domains.map((domain) => domainFinding(domain, siteHost)),
-      ...pharos.upstreams
+      ...pharos.live
+        .upstreams()
         .filter(({ id }) => id !== WRITTEN_ID)
         .map((upstream) => upstreamFindings(pharos, upstream, waiting)),
     ];
@@ -113,8 +116,8 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
 }
 
 async function upstreamFindings(
-  pharos: Pharos,
-  upstream: Pharos['upstreams'][number],
+  pharos: StoreParts,
+  upstream: Upstream,
   onWait: NonNullable<ProbeHooks['onWait']>,
 ): Promise<Finding[]> {
   const row = await probeUpstream(pharos, upstream, { onWait });

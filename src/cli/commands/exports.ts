@@ -1,4 +1,4 @@
-import type { Pharos } from '../../app/compose.ts';
+import type { StoreParts } from '../../app/build-store.ts';
 import { deliverAll, deliveryDeps } from '../../app/exports.ts';
 import { type DeliveryReport, pendingEvents } from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -70,21 +70,21 @@ export async function exportsCommand(options: ExportsOptions): Promise<number> {
   return reports.some((report) => report.error !== null) ? EXIT_FAILED : EXIT_DONE;
 }
 
-async function send(pharos: Pharos, progress: Progress): Promise<readonly DeliveryReport[]> {
+async function send(pharos: StoreParts, progress: Progress): Promise<readonly DeliveryReport[]> {
   try {
     const tell = (done: number, total: number): void => progress.doing(`sent ${done} of ${counted(total, 'exports')}`);
-    tell(0, pharos.config.exports.length);
+    tell(0, pharos.live.config().exports.length);
     return await deliverAll(pharos, tell);
   } finally {
     progress.end();
   }
 }
 
-async function dryRun(pharos: Pharos, isJson: boolean): Promise<number> {
+async function dryRun(pharos: StoreParts, isJson: boolean): Promise<number> {
   const deps = deliveryDeps(pharos);
   const known = createOutbox(pharos.store.database);
   const pending = await Promise.all(
-    pharos.config.exports.map(async (options) => {
+    pharos.live.config().exports.map(async (options) => {
       const before = new Set((await known.events(options.id, Number.MAX_SAFE_INTEGER)).map((event) => event.id));
       const events = await pendingEvents(options, {
         ...deps,
@@ -114,7 +114,7 @@ async function dryRun(pharos: Pharos, isJson: boolean): Promise<number> {
 }
 
 /** Reads, so that a dry run leaves no trace. */
-async function sinceKnown({ store }: Pharos, exportId: string): Promise<EpochMs | null> {
+async function sinceKnown({ store }: StoreParts, exportId: string): Promise<EpochMs | null> {
   const [row] = await store.database.all('SELECT since_at FROM export WHERE id = ?', [exportId]);
   return row === undefined ? null : (Number(row['since_at']) as EpochMs);
 }

@@ -1,12 +1,11 @@
-import { compose, now, sleep } from '../../app/compose.ts';
-import { createLog } from '../../app/log.ts';
+import { now, sleep } from '../../app/clock.ts';
 import { singleRunner } from '../../app/single-runner.ts';
 import type { Options } from '../../sync/connectors/uptime-service/calls.ts';
 import { revokeKey } from '../../sync/connectors/uptime-service/revoke.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';
-import { requireConfig, unknownName } from './common.ts';
+import { openQuietly, requireConfig, unknownName } from './common.ts';
 
 export interface RevokeOptions {
   readonly config?: string;
@@ -26,13 +25,9 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
   if (entry.kind !== 'uptime-service')
     throw new UsageError(`${entry.id} is a ${entry.kind} upstream. Only an uptime-service has keys to revoke.`);
   const progress = createProgress(false);
-  const pharos = await compose(config, {
-    log: createLog({ isQuiet: true, secrets: config.secrets }),
-    isPublishing: false,
-    printsMail: false,
-  });
+  await using pharos = await openQuietly(config);
   try {
-    const upstream = pharos.upstreams.find((candidate) => candidate.id === entry.id);
+    const upstream = pharos.live.upstreams().find((candidate) => candidate.id === entry.id);
     if (upstream === undefined) throw new TypeError(`${entry.id} is not bound`);
     const onWait = upstreamProgress(progress, now).waiting;
     progress.doing(`contacting ${entry.id}`);
@@ -44,6 +39,5 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
     return EXIT_DONE;
   } finally {
     progress.end();
-    await pharos.close();
   }
 }

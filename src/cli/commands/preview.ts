@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compose, now, type Pharos } from '../../app/compose.ts';
+import { now } from '../../app/clock.ts';
+import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { copyStore, schemaAt, storePlace } from '../../app/open-store.ts';
 import { listen } from '../../app/serving/listen.ts';
@@ -38,7 +39,7 @@ export async function preview(options: PreviewOptions): Promise<number> {
   try {
     progress.doing('copying the database');
     await copyDatabase(config, data);
-    const pharos = await compose(previewConfig(config, data), {
+    await using pharos = await compose(previewConfig(config, data), {
       log,
       isPublishing: true,
       printsMail: true,
@@ -47,16 +48,16 @@ export async function preview(options: PreviewOptions): Promise<number> {
       onOlder: 'migrate',
       showsDrafts: true,
     });
+    const { closing } = pharos.base;
     const door = await listen(pharos, { log, port: options.port ?? 0, host: '127.0.0.1' });
-    pharos.setSiteUrl(door.url);
-    await pharos.engine.run(localRun(pharos));
+    closing.defer(door.close);
+    pharos.base.live.setSiteUrl(door.url);
+    await pharos.publishing.engine.run(localRun(pharos.base.live.config()));
     progress.end();
     process.stdout.write(`Pharos serves ${door.url}/ as a preview with drafts. Nothing is published.\n`);
     const watching = watchFolders(pharos, log);
+    closing.defer(() => clearInterval(watching));
     await untilStopped();
-    clearInterval(watching);
-    await door.close();
-    await pharos.close();
     return EXIT_DONE;
   } finally {
     progress.end();
@@ -88,20 +89,22 @@ function previewConfig(config: Config, data: string): Config {
   };
 }
 
-function localRun({ config }: Pharos): { readonly trigger: string; readonly upstreams: readonly string[] } {
+function localRun(config: Config): { readonly trigger: string; readonly upstreams: readonly string[] } {
   const local = config.upstreams.filter((upstream) => localPath(upstream) !== null);
   return { trigger: 'command', upstreams: [...local.map(({ id }) => id), WRITTEN_ID] };
 }
 
 /** Publishes anew when a file changes. Looked at and not waited for: watchers miss changes on some file systems. */
 function watchFolders(pharos: Pharos, log: Log): NodeJS.Timeout {
-  const folders = pharos.config.upstreams.flatMap((upstream) => localPath(upstream) ?? []);
+  const folders = pharos.base.live.config().upstreams.flatMap((upstream) => localPath(upstream) ?? []);
   let seen = foldersFingerprint(folders);
   return setInterval(() => {
     const fingerprint = foldersFingerprint(folders);
     if (fingerprint === seen) return;
     seen = fingerprint;
-    pharos.engine.run(localRun(pharos)).catch((error: unknown) => log.error(messageOf(error)));
+    pharos.publishing.engine
+      .run(localRun(pharos.base.live.config()))
+      .catch((error: unknown) => log.error(messageOf(error)));
   }, LOOK_EVERY_MS);
 }
 

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { now, sleep } from '../../app/compose.ts';
+import { now, sleep } from '../../app/clock.ts';
 import { StatusError } from '../../errors.ts';
 import { DISK } from '../../publish/releases/disk.ts';
 import { publishedSlugs, SITE_SLUG } from '../../publish/releases/folders.ts';
@@ -22,7 +22,7 @@ export async function rollback(
 ): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
-  const slugs = [...slugsOf(await pharos.siteState(now())), ...publishedSlugs(pharos.folders)];
+  const slugs = [...slugsOf(await pharos.readSite(now())), ...publishedSlugs(pharos.folders)];
   if (!slugs.includes(slug))
     throw unknownName(
       'page',

@@ -1,4 +1,4 @@
-import { now } from '../../app/compose.ts';
+import { now } from '../../app/clock.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';

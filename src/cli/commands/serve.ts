@@ -15,6 +15,6 @@ export async function serve(options: ServeOptions): Promise<number> {
   const config = requireConfig(options.config);
   const secrets = new Set(config.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
-  const pharos = await compose(config, { log, isPublishing: false, isLasting: true, printsMail: false });
-  return serveUntilStopped(pharos, { ...options, log, secrets, load: () => loadConfig(options.config) });
+  await using pharos = await compose(config, { log, isPublishing: false, isLasting: true, printsMail: false });
+  return await serveUntilStopped(pharos, { ...options, log, secrets, load: () => loadConfig(options.config) });
 }

@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import pLimit from 'p-limit';
-import { compose, now, type Pharos } from '../../app/compose.ts';
+import type { StoreParts } from '../../app/build-store.ts';
+import { now } from '../../app/clock.ts';
+import { compose, type Pharos } from '../../app/compose.ts';
 import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { expressionsOf, missedUpstreams, releasesOf, upstreamsIn } from '../../app/nodes/turns.ts';
-import { createReload, onHangUp } from '../../app/reload.ts';
+import type { Engine } from '../../app/run/engine.ts';
 import { listen } from '../../app/serving/listen.ts';
 import { uploadingOf } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
@@ -14,6 +16,7 @@ import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule/schedule.ts';
+import { createReload, onHangUp } from '../reload.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
@@ -47,34 +50,35 @@ export async function start(options: StartOptions): Promise<number> {
 async function run(config: Config, options: StartOptions & { readonly sandbox: Sandbox | null }): Promise<number> {
   const secrets = new Set(config.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
-  const pharos = await compose(config, {
-    log,
-    isPublishing: true,
-    isLasting: true,
-    onOlder: 'migrate',
-    printsMail: options.sandbox !== null,
+  await using pharos = await compose(config, {
+    ...{ log, isPublishing: true, isLasting: true, onOlder: 'migrate', printsMail: options.sandbox !== null },
     onTaken: (names) => {
       makeUp(pharos, upstreamsIn(names));
-      if (names.some((name) => name === uploadingOf(pharos.config))) pharos.targets.takeOver();
-      if (names.some((name) => name.startsWith(releasesOf('')))) pharos.releaseUploads?.takeOver();
+      if (names.some((name) => name === uploadingOf(pharos.base.live.config()))) pharos.publishing.targets.takeOver();
+      if (names.some((name) => name.startsWith(releasesOf('')))) pharos.publishing.releaseUploads?.takeOver();
     },
     onReport: (report) => {
       logReport(log, report);
       delivery.next();
-      pharos.targets.follow(report.id);
-      pharos.releaseUploads?.follow();
+      pharos.publishing.targets.follow(report.id);
+      pharos.publishing.releaseUploads?.follow();
     },
   });
-  const delivery = createDelivery(pharos, log);
+  const { base, publishing } = pharos;
+  const { closing, live } = base;
+  const delivery = createDelivery(base, log);
+  closing.defer(delivery.idle);
   const door = await listen(pharos, { ...options, log, takesVisitors: options.role !== 'sync' });
+  closing.defer(door.close);
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
-  if (options.sandbox !== null) pharos.setSiteUrl(door.url);
+  if (options.sandbox !== null) pharos.base.live.setSiteUrl(door.url);
   process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
-  await pharos.elections.open();
-  pharos.targets.open();
-  let schedules = scheduleRuns(pharos);
+  await pharos.publishing.elections.open();
+  pharos.publishing.targets.open();
+  let schedules = scheduleRuns(live.config(), publishing.engine);
+  closing.defer(() => schedules.stop());
   // The engine tells the log of a run that fails.
-  const runAtOnce = (): void => void pharos.engine.submit({ trigger: 'start' });
+  const runAtOnce = (): void => void pharos.publishing.engine.submit({ trigger: 'start' });
   runAtOnce();
   const reloading = createReload({
     pharos,
@@ -83,27 +87,22 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     secrets,
     onReloaded: () => {
       schedules.stop();
-      schedules = scheduleRuns(pharos);
-      void pharos.elections.open().then(runAtOnce);
+      schedules = scheduleRuns(live.config(), publishing.engine);
+      void pharos.publishing.elections.open().then(runAtOnce);
     },
   });
-  const stopListening = onHangUp(reloading.reload);
+  closing.defer(reloading.stop);
+  closing.defer(onHangUp(reloading.reload));
   const signal = await untilStopped();
-  await drain({ signal, door, log, drainSeconds: pharos.config.server.drainSeconds });
-  stopListening();
-  reloading.stop();
-  schedules.stop();
-  await door.close();
-  await delivery.idle();
-  await pharos.close();
+  await drain({ signal, door, log, drainSeconds: pharos.base.live.config().server.drainSeconds });
   return EXIT_DONE;
 }
 
 /** Sends what is due after each run, beside it: a slow receiver holds nothing up. One at a time. */
-function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; readonly idle: () => Promise<void> } {
+function createDelivery(base: StoreParts, log: Log): { readonly next: () => void; readonly idle: () => Promise<void> } {
   const inTurn = pLimit(1);
   const send = async (): Promise<void> => {
-    for (const report of await deliverAll(pharos)) {
+    for (const report of await deliverAll(base)) {
       const { exportId, queued, sent, rejected, error } = report;
       if (queued + sent + rejected > 0) log.info({ export: exportId, queued, sent, rejected }, 'exported');
       if (error !== null) log.warn({ export: exportId }, error);
@@ -111,7 +110,7 @@ function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; 
   };
   return {
     next: () => {
-      if (pharos.config.exports.length === 0 || inTurn.activeCount > 0) return;
+      if (base.live.config().exports.length === 0 || inTurn.activeCount > 0) return;
       inTurn(send).catch((error: unknown) => log.error(error, 'an export failed'));
     },
     idle: () => inTurn(() => undefined),
@@ -119,8 +118,8 @@ function createDelivery(pharos: Pharos, log: Log): { readonly next: () => void; 
 }
 
 /** Asks what whoever asked before has missed: at once, and once its ticks have passed that may come late. */
-function makeUp({ config, engine, store }: Pharos, ids: readonly string[]): void {
-  const expressions = expressionsOf(config);
+function makeUp({ base: { live, store }, publishing: { engine } }: Pharos, ids: readonly string[]): void {
+  const expressions = expressionsOf(live.config());
   const ask = async (): Promise<void> => {
     const upstreams = await missedUpstreams(store, expressions, { ids, now: now() });
     if (upstreams.length > 0) engine.submit({ trigger: 'schedule', upstreams });
@@ -131,7 +130,7 @@ function makeUp({ config, engine, store }: Pharos, ids: readonly string[]): void
   setTimeout(tryAsk, JITTER_MAX_MS + SECOND_MS).unref();
 }
 
-function scheduleRuns({ config, engine }: Pharos): ReturnType<typeof startSchedules> {
+function scheduleRuns(config: Config, engine: Engine): ReturnType<typeof startSchedules> {
   return startSchedules(
     scheduledGroups(config),
     // Not waited for: what has answered is asked again on time, also while a run waits for something slower.

@@ -1,4 +1,6 @@
-import { compose, now } from '../../app/compose.ts';
+import { createRuns } from '../../app/build-publish.ts';
+import { buildStore } from '../../app/build-store.ts';
+import { now } from '../../app/clock.ts';
 import { createLog } from '../../app/log.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -22,14 +24,10 @@ export async function sync(options: SyncOptions): Promise<number> {
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
   const progress = createProgress(isQuiet);
-  const pharos = await compose(config, {
-    log,
-    isPublishing: false,
-    printsMail: false,
-    progress: runProgress(progress, now),
-  });
+  await using base = await buildStore(config, { log });
   try {
-    const report = await pharos.engine.run({
+    const engine = createRuns(base, { refresh: base.readSite, progress: runProgress(progress, now) });
+    const report = await engine.run({
       trigger: 'command',
       isPublishing: false,
       ...(options.upstream === undefined ? {} : { upstreams: [options.upstream] }),
@@ -39,6 +37,5 @@ export async function sync(options: SyncOptions): Promise<number> {
     return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
   } finally {
     progress.end();
-    await pharos.close();
   }
 }

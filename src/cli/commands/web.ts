@@ -25,7 +25,7 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
     throw new UsageError(
       'With --role web, other nodes send the emails to subscribers and must be able to read their addresses. Set access.key to the same value on all nodes.',
     );
-  const pharos = await compose(config, {
+  await using pharos = await compose(config, {
     log,
     isPublishing: false,
     isTaking: true,
@@ -38,7 +38,7 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
     const next = loadConfig(options.config);
     return next === null ? null : forWeb(next);
   };
-  return serveUntilStopped(pharos, { ...options, log, secrets, load });
+  return await serveUntilStopped(pharos, { ...options, log, secrets, load });
 }
 
 /** Without a database that all nodes share, what is written there would reach nobody. */

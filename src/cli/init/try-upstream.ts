@@ -3,10 +3,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { compose, now } from '../../app/compose.ts';
+import { buildStore } from '../../app/build-store.ts';
+import { now } from '../../app/clock.ts';
 import { createLog } from '../../app/log.ts';
-import { type ProbedPages, pagesAsProbed } from '../../app/page-problems.ts';
 import { probeUpstream } from '../../app/probe.ts';
+import { type ProbedPages, pagesAsProbed } from '../../app/references.ts';
 import type { Config } from '../../config/load.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { plain } from '../terminal/paint.ts';
@@ -50,11 +51,11 @@ export async function tryUpstream(config: Config, answers: Answers, folder: stri
 async function probe(config: Config, id: string): Promise<Probed> {
   const data = mkdtempSync(join(tmpdir(), 'pharos-init-'));
   const log = createLog({ isQuiet: true, secrets: config.secrets });
-  const pharos = await compose({ ...config, data }, { log, isPublishing: false, printsMail: true });
+  const pharos = await buildStore({ ...config, data }, { log });
   const progress = createProgress(false);
   progress.doing(`contacting ${id}`);
   try {
-    const upstream = pharos.upstreams.find((one) => one.id === id);
+    const upstream = pharos.live.upstreams().find((one) => one.id === id);
     if (upstream === undefined) throw new TypeError(`${id} is not bound`);
     const seen = new Map<string, ProbedPages>();
     const row = await probeUpstream(pharos, upstream, {
@@ -70,7 +71,7 @@ async function probe(config: Config, id: string): Promise<Probed> {
     };
   } finally {
     progress.end();
-    await pharos.close();
+    await pharos[Symbol.asyncDispose]();
     rmSync(data, { recursive: true, force: true });
   }
 }

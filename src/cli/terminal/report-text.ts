@@ -1,6 +1,6 @@
 /** The report of a run in words, for a terminal. */
 
-import type { RunProgress } from '../../app/compose.ts';
+import type { RunProgress } from '../../app/build-publish.ts';
 import type { RunReport } from '../../app/run/engine.ts';
 import { pageName } from '../../app/run/outcome.ts';
 import type { PublishReport } from '../../publish/publish-report.ts';

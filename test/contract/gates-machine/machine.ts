@@ -3,7 +3,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { now, sleep } from '../../../src/app/compose.ts';
+import { now, sleep } from '../../../src/app/clock.ts';
 import { type Config, parseConfig } from '../../../src/config/load.ts';
 import { type Learned, NOTHING_LEARNED, toMonitorId } from '../../../src/model/observation.ts';
 import { HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
@@ -177,7 +177,7 @@ export async function pull(site: Site): Promise<void> {
       pages: [slug],
     })),
   };
-  await site.nodes.main.pharos.store.commitPass({
+  await site.nodes.main.pharos.base.store.commitPass({
     upstreamId: UPSTREAM,
     observedAt: at,
     learned,
@@ -197,7 +197,7 @@ export function judge(site: Site): void {
 
 /** @returns whether there was something to go back to */
 export async function rollBack({ nodes, folder }: Site, slug: string): Promise<boolean> {
-  const { store, folders } = nodes.main.pharos;
+  const { store, folders } = nodes.main.pharos.base;
   if (!existsSync(folder)) return false;
   return rollbackTo({ database: store.database, folders, now, sleep }, { slug, release: null }).then(
     () => true,
@@ -210,7 +210,7 @@ const DATABASE = ['pharos.db', 'pharos.db-wal', 'pharos.db-shm'];
 export async function takeBackup(site: Site): Promise<void> {
   const { folder } = site;
   for (const name of ['backup.db', 'backup']) rmSync(join(folder, name), { recursive: true, force: true });
-  await site.nodes.main.pharos.store.database.backup(join(folder, 'backup.db'));
+  await site.nodes.main.pharos.base.database.backup(join(folder, 'backup.db'));
   cpSync(join(folder, 'main'), join(folder, 'backup'), { recursive: true, verbatimSymlinks: true });
   site.backup = site.known;
 }

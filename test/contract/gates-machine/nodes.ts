@@ -3,7 +3,8 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { Readable } from 'node:stream';
-import { compose, now, type Pharos } from '../../../src/app/compose.ts';
+import { now } from '../../../src/app/clock.ts';
+import { compose, type Pharos } from '../../../src/app/compose.ts';
 import type { Log } from '../../../src/app/log.ts';
 import type { Config } from '../../../src/config/load.ts';
 import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
@@ -58,18 +59,18 @@ export async function startNode(name: string, config: Config, isPublishing: bool
     error: (...told: unknown[]) => void errors.push(told.map(String).join(' ')),
   } as unknown as Log;
   const pharos = await compose(config, { log, isPublishing, printsMail: true });
-  const { targetUpdated } = pharos.metrics;
-  Object.assign(pharos.metrics, {
+  const { targetUpdated } = pharos.serving.metrics;
+  Object.assign(pharos.serving.metrics, {
     targetUpdated: (update: Parameters<typeof targetUpdated>[0]) => {
       updates += 1;
       targetUpdated(update);
     },
   });
   const server = createFrontDoor({
-    addresses: pharos.addresses,
-    reader: createReleaseReader(pharos.folders),
-    sources: pharos.sources,
-    access: pharos.access,
+    addresses: pharos.serving.keeper.addresses,
+    reader: createReleaseReader(pharos.base.folders),
+    sources: pharos.serving.keeper.sources,
+    access: pharos.serving.access,
     own: async () => null,
     badges: createBadgeService(),
     locale: () => 'en',
@@ -84,10 +85,10 @@ export async function startNode(name: string, config: Config, isPublishing: bool
     while (updates < updatesDue && performance.now() < deadline) await new Promise((later) => setImmediate(later));
     updatesDue = updates;
   };
-  const look = (): Promise<SiteState> => pharos.refreshPages(now());
+  const look = (): Promise<SiteState> => pharos.serving.keeper.refresh(now());
   if (isPublishing && config.output.folder !== undefined) {
     await look();
-    pharos.targets.open();
+    pharos.publishing.targets.open();
     updatesDue = updates + 1;
   }
   return {
@@ -96,13 +97,13 @@ export async function startNode(name: string, config: Config, isPublishing: bool
     ask: (question) => ask(server, question),
     look,
     publish: async (isSettling) => {
-      const { publisher } = pharos;
+      const { publisher } = pharos.publishing;
       if (publisher === null) throw new Error(`${name} only serves`);
       const { pages } = await publisher.publish(await look());
       if (isSettling) await publisher.settled();
       if (config.output.folder !== undefined) {
         updatesDue = updates + 1;
-        pharos.targets.follow('run');
+        pharos.publishing.targets.follow('run');
       }
       return pages.flatMap(({ slug, kind, message }) => (kind === 'failed' ? [`${slug}: ${message}`] : []));
     },
@@ -110,7 +111,7 @@ export async function startNode(name: string, config: Config, isPublishing: bool
     errors,
     close: async () => {
       await targetsSettled();
-      await pharos.close();
+      await pharos[Symbol.asyncDispose]();
     },
   };
 }

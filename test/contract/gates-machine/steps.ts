@@ -140,7 +140,7 @@ const MACHINES: readonly ((course: Course) => Promise<string>)[] = [
   async ({ site, visitors }) => {
     await restart(site, 'beside');
     // As when the database cannot be read at the start.
-    site.nodes.beside.pharos.showLastPublished();
+    site.nodes.beside.pharos.serving.keeper.showLastPublished();
     await visitors.read(site.nodes.beside, site.seen, new Set());
     return 'restart beside';
   },
@@ -253,7 +253,7 @@ export async function takeStep(course: Course): Promise<void> {
   if (publishing === null) history.push(change.name);
   else history.push(`${change.name}, during a run`);
   const { nodes } = site;
-  if (change.isConfig === true) await nodes.main.pharos.reconfigure(configOf(site, 'main'));
+  if (change.isConfig === true) await nodes.main.pharos.publishing.reconfigure(configOf(site, 'main'));
   if (change.isUpstream === true || chance(2) === 0) await pullWords(course);
   judge(site);
   visitors.note(site);
@@ -276,7 +276,7 @@ export async function takeStep(course: Course): Promise<void> {
   await settledFolder(() => visitors.readFolder(site.out, seen));
   await visitors.read(nodes.beside, seen, new Set());
   for (const name of ['beside', 'other'] as const) {
-    if (change.isConfig === true) await nodes[name].pharos.reconfigure(configOf(site, name));
+    if (change.isConfig === true) await nodes[name].pharos.publishing.reconfigure(configOf(site, name));
     await nodes[name].look();
     await visitors.read(nodes[name], seen, changed);
   }

@@ -107,7 +107,11 @@ export function createVisitors(mails: Mails): Visitors {
     return answer;
   }
 
-  function learnPaths({ pharos: { folders } }: Node): void {
+  function learnPaths({
+    pharos: {
+      base: { folders },
+    },
+  }: Node): void {
     for (const slug of ALL_SLUGS) {
       const served = servedRelease(folders, slug);
       const manifest = served === null ? null : readManifest(folders, slug, served.number);

@@ -12,15 +12,17 @@ describe('a process that listens', () => {
     let shows = 0;
     const errors: unknown[] = [];
     const pharos = {
-      store: { database: { listen: () => async () => undefined } } as never,
-      engine: { publishNews: () => undefined } as never,
-      refreshPages: async () => {
-        looks += 1;
-        if (isAway) throw new StatusError({ code: 'STORE_UNAVAILABLE', message: 'the store is away' });
-        return {} as never;
-      },
-      showLastPublished: () => {
-        shows += 1;
+      database: { listen: () => async () => undefined },
+      engine: { publishNews: () => undefined },
+      keeper: {
+        refresh: async () => {
+          looks += 1;
+          if (isAway) throw new StatusError({ code: 'STORE_UNAVAILABLE', message: 'the store is away' });
+          return {} as never;
+        },
+        showLastPublished: () => {
+          shows += 1;
+        },
       },
     };
     const stop = await followStore(pharos, { error: (text: unknown) => errors.push(text) } as never);

@@ -4,7 +4,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } fr
 import { basename, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
-import { now } from '../../../app/compose.ts';
+import { now } from '../../../app/clock.ts';
 import { fileReason, isStatusError, messageOf } from '../../../errors.ts';
 import type { Ask, Select, SourceFile } from '../../../imports/source.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time.ts';

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
-import { now } from '../../../app/compose.ts';
+import { now } from '../../../app/clock.ts';
 import { importFiles } from '../../../imports/files.ts';
 import { quoted, toSlug } from '../../../imports/names.ts';
 import type { ImportContext, ImportedSite, ImportNote } from '../../../imports/site.ts';

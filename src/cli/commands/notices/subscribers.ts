@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { systemRandom } from '../../../access/digest.ts';
-import { now, type Pharos } from '../../../app/compose.ts';
+import { buildServe } from '../../../app/build-serve.ts';
+import type { StoreParts } from '../../../app/build-store.ts';
+import { now } from '../../../app/clock.ts';
 import { fileReason } from '../../../errors.ts';
 import { parseEmailAddress } from '../../../mail/email-address.ts';
 import { toIso } from '../../../model/time.ts';
@@ -79,7 +81,13 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
     throw unknownName(`component of ${options.page}`, unknown[0] ?? '', known);
   }
   const isConfirmed = options.confirmed === true;
-  const one = { slug: options.page, email, components: ids, gate: gateOf(pharos, options.page), isConfirmed };
+  const one = {
+    slug: options.page,
+    email,
+    components: ids,
+    gate: await gateVersion(pharos, options.page),
+    isConfirmed,
+  };
   const added = await addSubscribers(depsOf(pharos), [one]);
   noteChange(pharos, 'subscriber-add', options.page, added);
   print(
@@ -112,7 +120,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   const { rows, problems } = readSubscriberList(readList(file));
   await using pharos = await openQuietly(requireConfig(options.config));
   const page = await pageOf(pharos, options.page);
-  const gate = gateOf(pharos, options.page);
+  const gate = await gateVersion(pharos, options.page);
   const isConfirmed = options.confirmed === true;
   const told = [...problems];
   const brought = rows.flatMap(({ email, components }): AddedSubscriber[] => {
@@ -133,13 +141,13 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   return added + known === 0 && told.length > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-function depsOf(pharos: Pharos): ListDeps {
+function depsOf(pharos: StoreParts): ListDeps {
   const seal = createAddressSeal(pharos.key, systemRandom);
   return { database: pharos.store.database, seal, random: systemRandom, now: now() };
 }
 
-async function pageOf(pharos: Pharos, slug: string): Promise<ResolvedPage> {
-  const state = await pharos.refreshPages(now());
+async function pageOf(pharos: StoreParts, slug: string): Promise<ResolvedPage> {
+  const state = await pharos.readSite(now());
   const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
   if (page === undefined) throw unknownName('page', slug, slugsOf(state));
   if (!page.settings.subscriptions)
@@ -147,8 +155,10 @@ async function pageOf(pharos: Pharos, slug: string): Promise<ResolvedPage> {
   return page;
 }
 
-function gateOf(pharos: Pharos, slug: string): string {
-  const gate = pharos.access.pageOf(slug)?.gate;
+async function gateVersion(pharos: StoreParts, slug: string): Promise<string> {
+  const { access, keeper } = buildServe(pharos, { isKeepingLinks: false, isTaking: false });
+  await keeper.refresh(now());
+  const gate = access.pageOf(slug)?.gate;
   return gate?.kind === 'password' ? gate.version : '';
 }
 
@@ -176,6 +186,6 @@ function readList(file: string): string {
 }
 
 /** How many, never who. */
-function noteChange({ audit }: Pharos, action: string, page: string | null, count: number): void {
+function noteChange({ audit }: StoreParts, action: string, page: string | null, count: number): void {
   if (count > 0) audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${count}` });
 }

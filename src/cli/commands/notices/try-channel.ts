@@ -1,5 +1,5 @@
-import { now } from '../../../app/compose.ts';
-import type { ChannelOff } from '../../../app/notify/channels.ts';
+import { now, sleep } from '../../../app/clock.ts';
+import { type ChannelOff, createChannels } from '../../../app/notify/channels.ts';
 import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { proxySettings } from '../../../network/proxy.ts';
@@ -23,10 +23,10 @@ const ON_CALL: ReadonlySet<ChannelKindName> = new Set(['pagerduty', 'opsgenie', 
 export async function notifyTest(id: string, options: NotifyTestOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
-  const { channels, off } = await pharos.channels.known();
+  const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
   const channel = channels.find((candidate) => candidate.id === id);
   if (channel === undefined) return refuse(id, channels, { off, isJson: options.json === true });
-  const deliverer = createDeliverer({ sendMail: pharos.sendMail, now, proxy: proxySettings(process.env) });
+  const deliverer = createDeliverer({ sendMail: pharos.live.sendMail, now, proxy: proxySettings(process.env) });
   const progress = createProgress(options.json ?? false);
   try {
     progress.doing(`sending a test message to ${id}`);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { now } from '../../../app/compose.ts';
+import { now } from '../../../app/clock.ts';
 import { createLog } from '../../../app/log.ts';
 import { openStore, readStore, type StorePlace, schemaAt, storePlace } from '../../../app/open-store.ts';
 import type { Config } from '../../../config/load.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { now } from '../../../app/compose.ts';
+import { now } from '../../../app/clock.ts';
 import { newSuffix, writingPage } from '../../../app/operators/writing.ts';
 import type { Config } from '../../../config/load.ts';
 import { isStatusError, StatusError } from '../../../errors.ts';
@@ -147,7 +147,7 @@ async function writeLocally(
       newSuffix,
       load: async () => {
         const writing = await writingPage(pharos, page);
-        if (writing === null) throw unknownName('page', page, slugsOf(await pharos.siteState(now())));
+        if (writing === null) throw unknownName('page', page, slugsOf(await pharos.readSite(now())));
         return writing;
       },
       publish: async () => undefined,

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { now } from '../../../app/compose.ts';
+import { now } from '../../../app/clock.ts';
 import {
   ANNOUNCEMENT_LEVELS,
   type AnnouncementLevel,

@@ -2,7 +2,7 @@
 
 import { userInfo } from 'node:os';
 import { newToken, systemRandom } from '../../../access/digest.ts';
-import { now } from '../../../app/compose.ts';
+import { now } from '../../../app/clock.ts';
 import type { AuditTrail } from '../../../app/operators/audit-trail.ts';
 import { newSuffix } from '../../../app/operators/writing.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../model/time.ts';
@@ -40,7 +40,7 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
     );
   await using pharos = await openQuietly(config);
   const at = now();
-  const slugs = slugsOf(await pharos.siteState(at));
+  const slugs = slugsOf(await pharos.readSite(at));
   if (!slugs.includes(options.page)) throw unknownName('page', options.page, slugs);
   const token = `${TOKEN_PREFIX}${newToken(systemRandom)}`;
   const made: ApiToken = {

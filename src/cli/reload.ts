@@ -1,10 +1,10 @@
 /** SIGHUP: the configuration is read again, and takes the place of the old one if it is right. */
 
 import { isatty } from 'node:tty';
+import type { Pharos } from '../app/compose.ts';
+import type { Log } from '../app/log.ts';
 import type { Config } from '../config/load.ts';
 import { isStatusError, messageOf } from '../errors.ts';
-import type { Pharos } from './compose.ts';
-import type { Log } from './log.ts';
 
 export interface ReloadOptions {
   readonly pharos: Pharos;
@@ -31,7 +31,7 @@ interface Reload {
 export function createReload(options: ReloadOptions): Reload {
   const { pharos, load, log, secrets, onReloaded } = options;
   let isStopped = false;
-  const note = (outcome: string): void => pharos.audit.note({ actor: 'signal', action: 'reload', outcome });
+  const note = (outcome: string): void => pharos.base.audit.note({ actor: 'signal', action: 'reload', outcome });
 
   async function reload(): Promise<void> {
     if (isStopped) return;
@@ -42,7 +42,7 @@ export function createReload(options: ReloadOptions): Reload {
         return;
       }
       for (const secret of next.secrets) secrets.add(secret);
-      const restartNeeded = await pharos.reconfigure(next);
+      const restartNeeded = await pharos.publishing.reconfigure(next);
       if (!isStopped) await onReloaded?.();
       log.info({ config: next.file }, 'configuration reloaded');
       for (const name of restartNeeded) log.warn({ setting: name }, 'changed; takes effect after a restart');

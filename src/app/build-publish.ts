@@ -1,0 +1,272 @@
+/** Last of the four builders: runs, which ask upstreams and publish, and what carries releases elsewhere. Nothing runs yet. */
+
+import type { Config } from '../config/load.ts';
+import { messageOf } from '../errors.ts';
+import type { EpochMs } from '../model/time.ts';
+import { createSiteMemory } from '../publish/definitions/site-memory.ts';
+import type { SiteState } from '../publish/definitions/site-state.ts';
+import { compileRenderer } from '../publish/draw/load-renderer.ts';
+import { createPublishControl } from '../publish/publish-control.ts';
+import { notedRevision } from '../publish/published-note.ts';
+import type { TargetReport } from '../publish/targets/target.ts';
+import type { Metrics } from '../server/operators/metrics.ts';
+import { type PassOptions, runPass } from '../sync/pass/pass.ts';
+import type { UpstreamReport } from '../sync/pass/report.ts';
+import type { ServeParts } from './build-serve.ts';
+import type { StoreParts } from './build-store.ts';
+import type { TellParts } from './build-tell.ts';
+import { now, sleep } from './clock.ts';
+import type { Log } from './log.ts';
+import { createElections, type Elections } from './nodes/elections.ts';
+import { releaseStoreOf } from './nodes/release-store-of.ts';
+import { askingOf, releasesOf } from './nodes/turns.ts';
+import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
+import { createEngine, type Engine, type RunReport } from './run/engine.ts';
+import { configuredTargets, createTargetKeeper, type TargetKeeper, targetDeps, uploadingOf } from './targets.ts';
+import { startPublisher } from './workers/publisher-client.ts';
+
+/** Progress of a run, for a terminal. */
+export interface RunProgress {
+  readonly asking: (answered: number, total: number) => void;
+  readonly answered: (report: UpstreamReport) => void;
+  /** A request waits until this time for the quota of its upstream. */
+  readonly waiting: (upstreamId: string, until: EpochMs) => void;
+  /** Counts pages with news. */
+  readonly publishing: (published: number, total: number) => void;
+}
+
+export interface PublishOptions {
+  /** False: this process publishes nothing. */
+  readonly isPublishing: boolean;
+  readonly progress?: RunProgress;
+  readonly onReport?: (report: RunReport) => void;
+  /** Called with the names of tasks that this node takes over from another; absent: it takes part in none. */
+  readonly onTaken?: (names: readonly string[]) => void;
+}
+
+interface Parts {
+  readonly base: StoreParts;
+  readonly serving: ServeParts;
+  readonly telling: TellParts;
+}
+
+export type PublishParts = Awaited<ReturnType<typeof buildPublish>>;
+
+export async function buildPublish({ base, serving, telling }: Parts, options: PublishOptions) {
+  const { live, closing, publishing, stopping } = base;
+  const { keeper } = serving;
+  const elections = createNodeElections(base, options.onTaken);
+  closing.defer(elections.close);
+
+  async function begin(): Promise<void> {
+    if (!options.isPublishing) publishing.memory = createSiteMemory(base.store);
+    else await beginPublishing({ base, serving, telling }, options.progress);
+  }
+  closing.defer(() => publishing.publisher?.close());
+  await begin();
+  const engine = createRuns(base, { ...options, refresh: keeper.refresh, elections, serving });
+  closing.defer(engine.idle);
+
+  async function switchTo(next: Config): Promise<readonly string[]> {
+    const restartNeeded = live.replace(next);
+    // Access rules don't wait for the current run.
+    await keeper.refresh(now());
+    return engine.between(async () => {
+      await publishing.publisher?.close();
+      // The memory follows from the old configuration, so releases are compared as after a restart.
+      await begin();
+      await keeper.refresh(now());
+      return restartNeeded;
+    });
+  }
+  let reconfigured: Promise<void> = Promise.resolve();
+  // A reload starts another publisher, which must exist before it can be closed.
+  closing.defer(() => reconfigured);
+  const releaseUploads = options.onTaken === undefined ? null : createUploads(base, serving, elections);
+  if (releaseUploads !== null) closing.defer(releaseUploads.close);
+  const targets = createTargets(base, serving, elections);
+  publishing.targets = targets;
+  closing.defer(targets.close);
+  // Stopping doesn't wait for a quota or a slow answer.
+  closing.defer(() => stopping.abort());
+  return {
+    ...{ engine, elections, releaseUploads, targets },
+    /** Null: this process doesn't publish. */
+    get publisher() {
+      return publishing.publisher;
+    },
+    /**
+     * Switches to another configuration: access rules at once, everything else between two runs.
+     *
+     * @returns names of changed settings that need a restart
+     * @throws CONFIG_INVALID with nothing changed
+     */
+    reconfigure: (next: Config): Promise<readonly string[]> => {
+      const done = switchTo(next);
+      reconfigured = Promise.allSettled([reconfigured, done]).then(() => undefined);
+      return done;
+    },
+  };
+}
+
+/** Starts the publishing thread. What the last process noted as published isn't published again. */
+async function beginPublishing({ base, serving, telling }: Parts, progress: RunProgress | undefined): Promise<void> {
+  const { store, folders, database, leases, components, place, log, publishing } = base;
+  const since = await notedRevision(store, folders);
+  const memory = createSiteMemory(store, since);
+  // Compiled here, because errors can be reported better than from the thread.
+  await compileRenderer(components);
+  publishing.publisher = await startPublisher({
+    ...{ store: place, folders, components, since },
+    control: createPublishControl({
+      ...{ database, folders, now, sleep, leases, tell: telling.notices.tell },
+      mayServe: (release) => serving.keeper.mayServe(release, now()),
+    }),
+    takeTouched: memory.takeTouched,
+    ...(progress === undefined ? {} : { onPage: progress.publishing }),
+    onError: (error) => log.error(messageOf(error)),
+  });
+  publishing.memory = memory;
+}
+
+interface RunsOptions extends Pick<PublishOptions, 'onReport' | 'progress'> {
+  readonly refresh: (at: EpochMs) => Promise<SiteState>;
+  /** Absent: this process alone asks. */
+  readonly elections?: Elections;
+  /** Absent: nobody looks at the metrics. */
+  readonly serving?: Pick<ServeParts, 'metrics' | 'events'>;
+}
+
+/** Runs of this process. By themselves they ask upstreams, and publish nothing. */
+export function createRuns(base: StoreParts, { refresh, elections, serving, progress, onReport }: RunsOptions): Engine {
+  const { live, store, leases, http, log, audit, icons, publishing } = base;
+  const { signal } = base.stopping;
+  const announce = (): void => serving?.events.announce();
+  return createEngine({
+    ...{ store, now, publisher: () => publishing.publisher },
+    upstreamIds: () => live.upstreams().map(({ id }) => id),
+    pass: (ids, { isScheduled, ...wanted }) => {
+      const upstreams = live.upstreams().filter((upstream) => ids.includes(upstream.id));
+      const waiting = progress === undefined ? {} : { onWait: progress.waiting };
+      const deps = { store, leases, http, now, random: Math.random, sleep, signal, ...waiting };
+      const turnOf = isScheduled && elections ? (id: string) => elections.leaseOf(askingOf(id)) : undefined;
+      return runPass(upstreams, deps, withProgress(progress, upstreams.length, { ...wanted, turnOf }));
+    },
+    hasNews: () => publishing.publisher !== null && publishing.memory.hasTouched(),
+    retentionDays: () => live.config().retentionDays,
+    beforePublish: async (at) => {
+      const known = await refresh(at);
+      return (await icons.refresh(known.resolved.pages, at)) ? refresh(at) : known;
+    },
+    onQueued: (run, request) => {
+      audit.queued(run, request);
+      announce();
+    },
+    onStarted: announce,
+    onReport: (report) => {
+      if (serving !== undefined) countRun(serving.metrics, report);
+      audit.ended(report);
+      announce();
+      onReport?.(report);
+    },
+    onTrouble: (error, run) => log.warn({ run }, messageOf(error)),
+    onError: (error, run) => {
+      log.error({ run }, messageOf(error));
+      audit.failed(run, messageOf(error));
+      announce();
+    },
+  });
+}
+
+/** Adds progress reports for each upstream that answers. */
+function withProgress(progress: RunProgress | undefined, total: number, options: PassOptions): PassOptions {
+  if (progress === undefined) return options;
+  let answered = 0;
+  progress.asking(answered, total);
+  return {
+    ...options,
+    onReport: (report) => {
+      answered += 1;
+      progress.answered(report);
+      progress.asking(answered, total);
+      options.onReport?.(report);
+    },
+  };
+}
+
+function countRun(metrics: Metrics, report: RunReport): void {
+  metrics.runEnded({
+    trigger: report.trigger,
+    hasFailed: report.hasFailed,
+    seconds: (report.endedAt - report.startedAt) / 1_000,
+  });
+  for (const { upstreamId: id, kind, requestsUsed, itemsDropped } of report.pass?.upstreams ?? []) {
+    metrics.upstreamAsked({ id, kind, requestsUsed, itemsDropped });
+  }
+  for (const page of report.publish?.pages ?? []) metrics.pagePublished(page);
+}
+
+/** Tasks that this node does for all nodes of the database. */
+function createNodeElections(
+  { live, leases, database, proxy }: StoreParts,
+  onTaken: PublishOptions['onTaken'],
+): Elections {
+  const stored = releaseStoreOf(live.config(), { database, proxy });
+  return createElections({
+    leases,
+    names: () => {
+      const common = [uploadingOf(live.config()), stored === null ? null : releasesOf(stored.place)];
+      return [...live.upstreams().map(({ id }) => askingOf(id)), ...common.filter((name) => name !== null)];
+    },
+    onTaken: onTaken ?? (() => undefined),
+  });
+}
+
+/** Uploads releases for web nodes. Null: there is no place for them. */
+function createUploads(base: StoreParts, { keeper }: ServeParts, elections: Elections): ReleaseUploads | null {
+  const { live, folders, database, log, proxy } = base;
+  const config = live.config();
+  const stored = releaseStoreOf(config, { database, proxy });
+  if (stored === null) return null;
+  const task = releasesOf(stored.place);
+  return createReleaseUploads({
+    ...{ store: stored, folders, database, now, log, state: keeper.lastState },
+    // Web nodes that use the database need no copy of the definitions.
+    key: config.releases?.database === true ? null : (config.access.key ?? null),
+    isElected: () => elections.leaseOf(task) !== null,
+    mayUpload: () => elections.confirm(task),
+  });
+}
+
+/** Keeps the places in `output` current after each run. */
+function createTargets(base: StoreParts, { keeper, metrics, events }: ServeParts, elections: Elections): TargetKeeper {
+  const { live, log } = base;
+  return createTargetKeeper({
+    config: live.config,
+    make: (config) =>
+      configuredTargets(config, {
+        ...targetDeps(base, keeper),
+        mayUpload: async () => {
+          const name = uploadingOf(live.config());
+          return name !== null && elections.confirm(name);
+        },
+      }),
+    isOurs: ({ kind }) => {
+      const name = kind === 's3' ? uploadingOf(live.config()) : null;
+      return name === null || elections.leaseOf(name) !== null;
+    },
+    onReport: (report, run) => {
+      logTarget(log, report, run);
+      metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
+      events.announce();
+    },
+  });
+}
+
+function logTarget(log: Log, report: TargetReport, run: string): void {
+  const { kind: target, place, filesWritten: written, filesRemoved: removed, durationMs, message, warnings } = report;
+  for (const warning of warnings) log.warn({ run, target }, warning);
+  if (message !== null) log.error({ run, target, written, removed }, message);
+  else if (written + removed > 0)
+    log.info({ run, target, place, written, removed, ms: Math.round(durationMs) }, 'output updated');
+}

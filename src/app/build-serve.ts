@@ -1,0 +1,68 @@
+/** Second of the four builders: who may see which page, and what answers visitors. Nothing listens yet. */
+
+import packageJson from '../../package.json' with { type: 'json' };
+import { createAccess } from '../access/create-access.ts';
+import { messageOf } from '../errors.ts';
+import { once } from '../once.ts';
+import { loadRenderer } from '../publish/draw/load-renderer.ts';
+import type { Renderer } from '../publish/draw/renderer.ts';
+import { createMetrics } from '../server/operators/metrics.ts';
+import { createOpsEvents } from '../server/operators/ops-events.ts';
+import { loginView } from '../views/login/login.ts';
+import { loginMail } from '../views/login/login-mail.ts';
+import type { StoreParts } from './build-store.ts';
+import { now } from './clock.ts';
+import { releaseStoreOf } from './nodes/release-store-of.ts';
+import { createTaking } from './nodes/take-releases.ts';
+import { createSiteKeeper } from './site-keeper.ts';
+
+interface ServeOptions {
+  /** False: a command that only reads, so links on disk don't change. */
+  readonly isKeepingLinks: boolean;
+  /** True: a web node, which takes releases from other nodes. */
+  readonly isTaking: boolean;
+}
+
+export type ServeParts = ReturnType<typeof buildServe>;
+
+export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: ServeOptions) {
+  const { live, database, folders, key, log, closing, publishing } = base;
+  const ownRenderer = once(() => loadRenderer(base.components));
+  /** Renders a page that belongs to no release. A renderer of this thread is loaded at the first call. */
+  const draw: Renderer['render'] = async (kind, view) =>
+    (publishing.publisher ?? (await ownRenderer())).render(kind, view);
+  const access = createAccess({
+    ...{ database, key, now, sendMail: live.sendMail },
+    sessionHours: live.config().access.sessionHours,
+    onError: (error, where) => log.error({ where }, messageOf(error)),
+    renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
+    writeMail: loginMail,
+  });
+  closing.defer(access.close);
+  const keeper = createSiteKeeper({
+    ...{ folders, access, config: live.config, siteUrl: live.siteUrl, readSite: base.readSite, isKeepingLinks },
+    onClosed: (slugs, state) => {
+      log.info({ pages: slugs }, 'pages made private or removed');
+      publishing.targets?.withdraw(slugs);
+      publishing.publisher?.publishSite(state).catch((error: unknown) => log.error(messageOf(error)));
+    },
+  });
+  const stored = isTaking ? releaseStoreOf(live.config(), base) : null;
+  const taking =
+    stored === null
+      ? null
+      : createTaking({
+          ...{ store: stored, folders, database, log, mayServe: keeper.mightServe },
+          copyKey: 'url' in base.place ? null : key,
+          refreshPages: () => keeper.refresh(now()),
+        });
+  if (taking !== null) closing.defer(taking.close);
+  return {
+    ...{ access, draw, keeper },
+    metrics: createMetrics(packageJson.version),
+    /** Live updates for open operators' pages. */
+    events: createOpsEvents(),
+    /** Null: this node renders its own releases, or has none. */
+    taking,
+  };
+}

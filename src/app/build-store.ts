@@ -1,0 +1,133 @@
+/**
+ * First of the four builders: the configuration in force, the database, and what asks upstreams. A command that only reads needs
+ * nothing else.
+ */
+
+import { join } from 'node:path';
+import type { Config } from '../config/load.ts';
+import { messageOf } from '../errors.ts';
+import type { EpochMs } from '../model/time.ts';
+import { proxySettings } from '../network/proxy.ts';
+import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
+import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
+import type { OwnComponents } from '../publish/draw/own-components.ts';
+import { releaseFolders } from '../publish/releases/folders.ts';
+import { createAudit } from '../store/audit.ts';
+import { createStore } from '../store/create-store.ts';
+import type { OnOlder } from '../store/migrations.ts';
+import { createLeases, FILE_LEASE_MS, SERVER_LEASE_MS } from '../store/nodes/leases.ts';
+import { createHttp } from '../sync/http/http.ts';
+import { followClock, now } from './clock.ts';
+import { createIcons } from './icons.ts';
+import { createLiveConfig } from './live-config.ts';
+import type { Log } from './log.ts';
+import { openStore, type StorePlace, storePlace } from './open-store.ts';
+import { createAuditTrail } from './operators/audit-trail.ts';
+import { secretKeyIn, secretKeyToRead } from './secret-key.ts';
+import type { TargetKeeper } from './targets.ts';
+import type { PublisherClient } from './workers/publisher-client.ts';
+
+export interface StoreOptions {
+  readonly log: Log;
+  /** Prints sign-in mails instead of sending them. Default: false. */
+  readonly printsMail?: boolean;
+  /** True: a server, which waits for a database that can't be reached. Default: false. */
+  readonly isLasting?: boolean;
+  /** True: a read-only data folder is read, not refused. Default: false. */
+  readonly mayOnlyRead?: boolean;
+  /** What happens to a database of an older version. Default: `refuse`. */
+  readonly onOlder?: OnOlder;
+  /** False: a damaged database stays where it is, which is an error. Default: it is moved aside, and a new one is created. */
+  readonly replacesDamaged?: boolean;
+  /** What was opened before, to be closed after everything here. */
+  readonly closing?: AsyncDisposableStack;
+  /** Use this copy instead of the configured database. */
+  readonly place?: StorePlace;
+  /** True: a preview, which also shows drafts. */
+  readonly showsDrafts?: boolean;
+}
+
+/** What publishing adds to a site. The last builder sets it, and a changed configuration replaces it. */
+interface Publishing {
+  memory: SiteMemory;
+  /** Null: this process doesn't publish. */
+  publisher: PublisherClient | null;
+  /** Null: this process writes to no target. */
+  targets: TargetKeeper | null;
+}
+
+export type StoreParts = Awaited<ReturnType<typeof buildStore>>;
+
+export async function buildStore(first: Config, options: StoreOptions) {
+  const { log, printsMail = false, showsDrafts = false, closing = new AsyncDisposableStack() } = options;
+  return openOrClose(closing, async () => {
+    const place = options.place ?? storePlace(first);
+    const database = await openStore(place, {
+      log,
+      now: now(),
+      isLasting: options.isLasting ?? false,
+      mayOnlyRead: options.mayOnlyRead ?? false,
+      onOlder: options.onOlder ?? 'refuse',
+      replacesDamaged: options.replacesDamaged ?? true,
+      folder: first.data,
+    });
+    const store = createStore(database);
+    closing.defer(store.close);
+    const isServer = 'url' in place;
+    const leases = createLeases(database, isServer ? SERVER_LEASE_MS : FILE_LEASE_MS);
+    // Leases that can't be returned expire.
+    closing.defer(() => leases.close().catch(() => undefined));
+    if (isServer) closing.defer(await followClock(database));
+    const proxy = proxySettings(process.env);
+    const onError = (error: unknown): void => log.error(messageOf(error));
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const icons = createIcons(database, { now, signal, proxy, onError });
+    closing.defer(icons.close);
+    const http = createHttp({ proxy });
+    closing.defer(http.close);
+    const live = createLiveConfig(first, { log, printsMail, showsDrafts });
+    let last: SiteState | null = null;
+    const audit = createAuditTrail({
+      audit: createAudit(database),
+      now,
+      key: () => live.config().operators.token ?? null,
+      isPage: (slug) => last?.resolved.pages.some(({ definition }) => definition.slug === slug) ?? false,
+      onError,
+    });
+    closing.defer(audit.close);
+    const publishing: Publishing = { memory: createSiteMemory(store), publisher: null, targets: null };
+    const siteInputs = async (): Promise<SiteStateInputs> => ({ ...live.siteInputs(), icons: await icons.known() });
+    return {
+      ...{ log, closing, place, live, store, database, leases, http, proxy, icons, audit, stopping, publishing },
+      folders: releaseFolders(first.data),
+      /** Key for hashes and encryption of addresses. */
+      key: first.access.key ?? (database.isReadOnly ? secretKeyToRead(first.data, log) : secretKeyIn(first.data)),
+      components: ownComponents(first),
+      /** The configuration of the site, and the known icons. */
+      siteInputs,
+      /** The state of the site as stored. */
+      readSite: async (at: EpochMs): Promise<SiteState> => {
+        last = await publishing.memory.refresh(await siteInputs(), at);
+        return last;
+      },
+      [Symbol.asyncDispose]: () => closing.disposeAsync(),
+    };
+  });
+}
+
+/** Opens the next part. If that throws, everything that was opened before is closed in reverse order. */
+export async function openOrClose<Part>(closing: AsyncDisposableStack, open: () => Promise<Part>): Promise<Part> {
+  try {
+    return await open();
+  } catch (error) {
+    // The reason why it can't start says more than what can't be closed because of it.
+    await closing.disposeAsync().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The operator's own components; what is built with them is kept in the data folder. Null: there are none. */
+export function ownComponents({ site, data }: Config): OwnComponents | null {
+  return site.components === undefined ? null : { folder: site.components, builds: join(data, 'renderer') };
+}
