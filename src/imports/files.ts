@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { isOverStatus } from '../model/observation.ts';
 import { isOwnPath, isPagePath } from '../model/slugs.ts';
-import { writtenFile } from '../sync/connectors/markdown/export.ts';
+import { writtenFile } from '../sync/connectors/markdown/files.ts';
 import { projectPosts } from '../sync/connectors/markdown/project.ts';
 import { buildFragment, type FragmentOptions } from './fragment.ts';
 import { toSlug } from './names.ts';

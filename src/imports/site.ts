@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
-import type { WrittenFile } from '../sync/connectors/markdown/export.ts';
+import type { WrittenFile } from '../sync/connectors/markdown/files.ts';
 import type { PostSchema } from '../sync/connectors/markdown/schema.ts';
 
 /** What an importer is told beside what it reads. */

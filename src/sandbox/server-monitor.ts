@@ -4,7 +4,7 @@ import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs } from '../model/time.ts';
 import { bearerToken, json, type Reply, type Request, type Upstream } from './exchange.ts';
 import type { Service, ServiceState, ServiceStatus, World, WorldIncident } from './world/world.ts';
 
-export interface ServerMonitorOptions {
+interface ServerMonitorOptions {
   readonly world: World;
   readonly apiKey: string;
   /** Of its clock, east of UTC. Default: 120. */

@@ -6,8 +6,12 @@ import type { Probe } from '../../src/sync/connector.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
 import { projectDays, projectDetail, projectMonitors } from '../../src/sync/connectors/uptime-service/project.ts';
 import { projectPage } from '../../src/sync/connectors/uptime-service/project-page.ts';
-import { projectMaintenances, projectOutages } from '../../src/sync/connectors/uptime-service/project-posts.ts';
-import { componentPlaces, projectReports } from '../../src/sync/connectors/uptime-service/project-reports.ts';
+import {
+  componentPlaces,
+  projectMaintenances,
+  projectOutages,
+  projectReports,
+} from '../../src/sync/connectors/uptime-service/project-reports.ts';
 import {
   ChannelAnswerSchema,
   ChannelSchema,

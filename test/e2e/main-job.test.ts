@@ -81,7 +81,7 @@ describe('pharos start against upstreams that change', () => {
       if (javaScriptEnabled) expect(await violations(page)).toEqual([]);
       await page.context().close();
     }
-    for (const text of seen) for (const name of ['Website', 'Public API', 'Support desk']) expect(text).toContain(name);
+    for (const text of seen) for (const name of ['Website', 'Public API', 'Search']) expect(text).toContain(name);
     expect(await stateInJson()).toBe('none');
     expect(await badge()).toMatch(/operational/i);
   });

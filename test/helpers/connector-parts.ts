@@ -29,7 +29,7 @@ export function missingParts(connector: AnyConnector): string[] {
 }
 
 function missingFiles({ kind }: AnyConnector): string[] {
-  return ['connector.ts', 'init.ts', 'project.ts', 'schema.ts']
+  return ['connector.ts', 'project.ts']
     .map((file) => `${CONNECTORS_FOLDER}/${kind}/${file}`)
     .filter((path) => !existsSync(join(ROOT, path)))
     .map((path) => `${path} is missing: a connector keeps everything of its kind in a folder of that name.`);
@@ -37,7 +37,7 @@ function missingFiles({ kind }: AnyConnector): string[] {
 
 function faultsOfExample(connector: AnyConnector): string[] {
   const { kind, title, example } = connector;
-  const place = `${CONNECTORS_FOLDER}/${kind}/init.ts`;
+  const place = `${CONNECTORS_FOLDER}/${kind}/connector.ts`;
   const fault = faultOfConfig(stringify({ site: SITE, upstreams: [example] }), connector);
   return [
     ...(title.trim() === '' ? [`${place}: the title is empty; it says in a few words what ${kind} reads.`] : []),
@@ -49,7 +49,7 @@ function faultsOfExample(connector: AnyConnector): string[] {
 /** `pharos init` has to come out with a configuration, and to ask for everything that there is no default for. */
 function faultsOfQuestions(connector: AnyConnector): string[] {
   const { kind, example, questions } = connector;
-  const place = `${CONNECTORS_FOLDER}/${kind}/init.ts`;
+  const place = `${CONNECTORS_FOLDER}/${kind}/connector.ts`;
   const { properties, required = [] } = optionsOf(connector);
   const asked = questions.map(({ key }) => key.split('.')[0] ?? '');
   const faults = [

@@ -1,7 +1,6 @@
 import { now, sleep } from '../../app/clock.ts';
 import { singleRunner } from '../../app/single-runner.ts';
-import type { Options } from '../../sync/connectors/uptime-service/calls.ts';
-import { revokeKey } from '../../sync/connectors/uptime-service/revoke.ts';
+import { type Options, revokeKey } from '../../sync/connectors/uptime-service/calls.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';

@@ -2,7 +2,7 @@
 
 import { INCIDENT_STATUSES, type IncidentStatus, isOverStatus } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
-import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
+import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
 import { quoted } from '../names.ts';
 

@@ -9,7 +9,7 @@ import { isOverStatus } from '../../model/observation.ts';
 import { isTimezone } from '../../model/scalars.ts';
 import { type EpochMs, later, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
-import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
+import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { createIds, quoted, toTitle } from '../names.ts';
 import {
   changed,

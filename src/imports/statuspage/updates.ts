@@ -2,8 +2,7 @@
 
 import { type EpochMs, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
-import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
-import type { IncidentPost } from '../../sync/connectors/markdown/schema.ts';
+import type { IncidentPost, PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { quoted } from '../names.ts';
 import { type Event, UpdateSchema } from './schema.ts';
 

@@ -6,7 +6,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { type EpochMs, later, toIso } from '../../model/time.ts';
-import type { PostUpdate } from '../../sync/connectors/markdown/read.ts';
+import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
 import { createIds, quoted, toSlug, toTitle } from '../names.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
+import { revokeKey } from '../../../src/sync/connectors/uptime-service/calls.ts';
 import { uptimeService } from '../../../src/sync/connectors/uptime-service/connector.ts';
-import { revokeKey } from '../../../src/sync/connectors/uptime-service/revoke.ts';
 import { contextOf, drive, failure, NOW, Reply, type Respond, refusal } from '../../helpers/drive.ts';
 import { recordedBody } from '../../helpers/upstream-cases.ts';
 import {

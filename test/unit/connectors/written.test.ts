@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
 import { MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import { markdown } from '../../../src/sync/connectors/markdown/connector.ts';
-import { writtenFile } from '../../../src/sync/connectors/markdown/export.ts';
+import { writtenFile } from '../../../src/sync/connectors/markdown/files.ts';
 import { PostSchema } from '../../../src/sync/connectors/markdown/schema.ts';
 import {
   parseWritten,

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readWritten } from '../../../store/written/posts.ts';
-import { writtenFile } from '../../../sync/connectors/markdown/export.ts';
+import { writtenFile } from '../../../sync/connectors/markdown/files.ts';
 import { parseWritten } from '../../../sync/connectors/markdown/written.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../../terminal/exit.ts';
 import { openToRead, print, requireConfig } from '../common.ts';

@@ -16,7 +16,7 @@ import {
   newAnnouncementFile,
   newIncidentFile,
   newMaintenanceFile,
-} from '../../../sync/connectors/markdown/write.ts';
+} from '../../../sync/connectors/markdown/files.ts';
 import { oneOf } from '../../command-options.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { loadConfig } from '../common.ts';

@@ -25,7 +25,6 @@ import {
 } from '../../connector.ts';
 import { parseItems, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
-import { INTRODUCTION } from './init.ts';
 import { projectSources, projectStorageTargets, STATE_WORDS } from './project.ts';
 import {
   ID_FIELD,
@@ -255,8 +254,20 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const backupControlPlane: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'backup-control-plane',
+  title: 'sources and storage targets of a backup service',
+  example: {
+    id: 'backups',
+    kind: 'backup-control-plane',
+    baseUrl: 'https://backup.example.com/api',
+    email: 'pharos@example.com',
+    password: '${BACKUP_PASSWORD}',
+  },
+  questions: [
+    { key: 'baseUrl', words: 'Address of its API' },
+    { key: 'email', words: 'Email address of a read-only user' },
+    { key: 'password', words: 'Environment variable with the password' },
+  ],
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
   idField: ID_FIELD,

@@ -20,9 +20,7 @@ import {
 } from '../../connector.ts';
 import { itemKey } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
-import { INTRODUCTION } from './init.ts';
-import { projectJourneys, RUNNING } from './project.ts';
-import { ID_FIELD, type JourneysAnswer, JourneysAnswerSchema } from './schema.ts';
+import { ID_FIELD, type JourneysAnswer, JourneysAnswerSchema, projectJourneys, RUNNING } from './project.ts';
 
 const OptionsSchema = z.strictObject({
   tenantBaseUrl: BaseUrlSchema.describe('Address of the tenant, without /api/v1.'),
@@ -83,8 +81,18 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const customerJourneys: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'customer-journeys',
+  title: 'customer lifecycle journeys',
+  example: {
+    id: 'crm',
+    kind: 'customer-journeys',
+    tenantBaseUrl: 'https://crm.example.com',
+    headers: { Authorization: 'Bearer ${CRM_TOKEN}' },
+  },
+  questions: [
+    { key: 'tenantBaseUrl', words: 'Address of the tenant' },
+    { key: 'headers.Authorization', words: 'Environment variable with the token' },
+  ],
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
   idField: ID_FIELD,

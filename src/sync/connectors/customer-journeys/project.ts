@@ -1,10 +1,36 @@
-/** What a journey listing means: each journey is a monitor with its segment as description. */
+/**
+ * What a journey listing means: each journey is a monitor with its segment as description. Rules, targets and templates are
+ * not named here, so they are never kept.
+ */
 
+import { z } from 'zod';
 import type { MonitorObservation, Problem } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
 import { projectMonitorLists, unknownMonitor } from '../items.ts';
-import { parseInstant, unknownWord } from '../wire.ts';
-import { ID_FIELD, type Journey, JourneySchema } from './schema.ts';
+import { IdSchema, NameSchema, parseInstant, unknownWord } from '../wire.ts';
+
+/** Names a journey in its list. */
+export const ID_FIELD = 'id';
+
+export const JourneysAnswerSchema = z.object({ data: z.array(z.unknown()) });
+export type JourneysAnswer = z.output<typeof JourneysAnswerSchema>;
+
+/** The shape of the segment relation is not documented: its name is read where there is one. */
+const SegmentSchema = z
+  .object({ name: NameSchema })
+  .nullish()
+  .catch(null)
+  .transform((segment) => segment?.name ?? null);
+
+const JourneySchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  status: z.unknown().optional(),
+  segment_id: IdSchema.nullish().catch(null),
+  segment: SegmentSchema,
+  created_at: z.string().nullish().catch(null),
+});
+type Journey = z.output<typeof JourneySchema>;
 
 /** Journeys as monitors, sorted by id; one that is listed on two pages counts once. Never throws. */
 export function projectJourneys(

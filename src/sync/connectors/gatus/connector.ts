@@ -21,9 +21,7 @@ import {
 } from '../../connector.ts';
 import { newDetails, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
-import { INTRODUCTION } from './init.ts';
-import { projectStatuses, SUCCESS_STATES } from './project.ts';
-import { ID_FIELD, StatusesSchema } from './schema.ts';
+import { ID_FIELD, projectStatuses, StatusesSchema, SUCCESS_STATES } from './project.ts';
 
 const OptionsSchema = z.strictObject({
   url: BaseUrlSchema.describe('Address of Gatus, without /api/v1.'),
@@ -65,8 +63,10 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
 }
 
 export const gatus: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'gatus',
+  title: 'endpoints of Gatus',
+  example: { id: 'gatus', kind: 'gatus', url: 'https://gatus.example.com' },
+  questions: [{ key: 'url', words: 'Address of Gatus' }],
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
   idField: ID_FIELD,

@@ -1,12 +1,35 @@
-/** What statuses mean: each endpoint is in the state of its newest result, while that is new. */
+/**
+ * What the statuses of Gatus mean: each endpoint is in the state of its newest result, while that is new. What Gatus sent and
+ * got back is not named here, so it is never kept.
+ */
 
+import { z } from 'zod';
 import type { Learned, MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
 import { inOrder, lastChangeAt, type Measurement, pastOf, presentState } from '../measurements.ts';
-import { unknownWord } from '../wire.ts';
-import { type Endpoint, EndpointSchema, ID_FIELD, ResultSchema } from './schema.ts';
+import { IdSchema, InstantSchema, NameSchema, NumberSchema, TextSchema, unknownWord } from '../wire.ts';
+
+/** Names an endpoint in its list: group and name. */
+export const ID_FIELD = 'key';
+
+export const StatusesSchema = z.array(z.unknown());
+
+const EndpointSchema = z.object({
+  key: IdSchema,
+  name: NameSchema,
+  group: TextSchema,
+  results: z.array(z.unknown()),
+});
+type Endpoint = z.output<typeof EndpointSchema>;
+
+const ResultSchema = z.object({
+  success: z.unknown().optional(),
+  timestamp: InstantSchema,
+  /** Nanoseconds. */
+  duration: NumberSchema.nullish().catch(null),
+});
 
 export const SUCCESS_STATES: ReadonlyMap<unknown, State> = new Map<unknown, State>([
   [true, 'operational'],

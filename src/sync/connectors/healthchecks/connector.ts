@@ -20,9 +20,15 @@ import {
 } from '../../connector.ts';
 import { externalIdOf, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
-import { INTRODUCTION } from './init.ts';
-import { projectChecks, projectFlips, STATE_WORDS } from './project.ts';
-import { ChecksSchema, type Flips, FlipsSchema, ID_FIELD } from './schema.ts';
+import {
+  ChecksSchema,
+  type Flips,
+  FlipsSchema,
+  ID_FIELD,
+  projectChecks,
+  projectFlips,
+  STATE_WORDS,
+} from './project.ts';
 
 const OptionsSchema = z.strictObject({
   url: BaseUrlSchema.default('https://healthchecks.io').describe('Address of Healthchecks, without /api.'),
@@ -94,8 +100,18 @@ function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
 }
 
 export const healthchecks: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'healthchecks',
+  title: 'checks of Healthchecks: cron jobs and other jobs that send pings',
+  example: {
+    id: 'jobs',
+    kind: 'healthchecks',
+    url: 'https://healthchecks.io',
+    apiKey: '${HEALTHCHECKS_KEY}',
+  },
+  questions: [
+    { key: 'url', words: 'Address of Healthchecks', suggestion: 'https://healthchecks.io' },
+    { key: 'apiKey', words: 'Environment variable with a read-only API key' },
+  ],
   optionsSchema: OptionsSchema,
   limits: { perMinute: 20, perHour: null },
   idField: ID_FIELD,

@@ -20,7 +20,6 @@ import {
   type Question,
 } from '../../connector.ts';
 import { toWarnings } from '../items.ts';
-import { INTRODUCTION } from './init.ts';
 import { projectPosts } from './project.ts';
 import { FolderSchema, type PostFile } from './schema.ts';
 
@@ -64,8 +63,10 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
 }
 
 export const markdown: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'markdown',
+  title: 'incidents, maintenance and announcements written by hand',
+  example: { id: 'posts', kind: 'markdown', path: './posts' },
+  questions: [{ key: 'path', words: 'Folder of posts', suggestion: './posts' }],
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
   // Of a file in its folder.

@@ -17,8 +17,17 @@ import {
 import type { State } from '../../../model/state.ts';
 import { type EpochMs, later, toIso } from '../../../model/time.ts';
 import { uniqueById } from '../items.ts';
-import { type PostFault, type PostUpdate, type ReadPost, readPost } from './read.ts';
-import type { AnnouncementPost, IncidentPost, MaintenancePost, OverridePost, PostFile } from './schema.ts';
+import {
+  type AnnouncementPost,
+  type IncidentPost,
+  type MaintenancePost,
+  type OverridePost,
+  type PostFault,
+  type PostFile,
+  type PostUpdate,
+  type ReadPost,
+  readPost,
+} from './schema.ts';
 import { firstWindow, hasAnyWindow, instantOf, recurrenceOf } from './windows.ts';
 
 interface Origin {

@@ -18,8 +18,7 @@ import {
 } from '../../connector.ts';
 import { parseInstant } from '../wire.ts';
 import { type Projected, projectRead } from './project.ts';
-import { type PostFault, type PostUpdate, type ReadPost, STATUSES } from './read.ts';
-import { PostSchema } from './schema.ts';
+import { type PostFault, PostSchema, type PostUpdate, type ReadPost, STATUSES } from './schema.ts';
 
 /** Instants of written posts say their offset. */
 const ZONE = 'UTC';

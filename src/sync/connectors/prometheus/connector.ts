@@ -6,8 +6,19 @@
  * empty. Headers as configured, for a proxy in front. No limits: it is the operator's own.
  */
 
-import { type Incident, type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
+import { z } from 'zod';
+import { isStatusError, type StatusError } from '../../../errors.ts';
+import {
+  type Incident,
+  type Learned,
+  type MonitorDetail,
+  NOTHING_LEARNED,
+  type Problem,
+  toMonitorId,
+} from '../../../model/observation.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS } from '../../../model/time.ts';
 import { counted } from '../../../schema/counted.ts';
+import { IdSchema } from '../../../schema/scalars.ts';
 import {
   type Answer,
   ask,
@@ -18,15 +29,171 @@ import {
   type Probe,
   type Pull,
   type PullContext,
+  type Question,
   whyMissing,
 } from '../../connector.ts';
 import { note, toWarnings, uniqueMonitors } from '../items.ts';
-import { ALERT_STATES, projectAlerts } from './alerts.ts';
-import { alertsQuestion, isBadQuery, type Options, OptionsSchema, queryQuestion, ruleOf } from './calls.ts';
-import { INTRODUCTION } from './init.ts';
-import { readPast } from './past.ts';
-import { monitorOf, projectQuery, RESULT_TYPES } from './project.ts';
-import { ID_FIELD, parseSelector, type QueryAnswer } from './schema.ts';
+import { BaseUrlSchema, endpointAddress, HeadersSchema, NameSchema } from '../wire.ts';
+import {
+  ALERT_STATES,
+  monitorOf,
+  projectAlerts,
+  projectQuery,
+  projectRange,
+  RESULT_TYPES,
+  type Rule,
+} from './project.ts';
+import {
+  AlertsSchema,
+  ConditionSchema,
+  conditionOf,
+  ID_FIELD,
+  parseSelector,
+  type QueryAnswer,
+  QueryAnswerSchema,
+  SelectorSchema,
+} from './schema.ts';
+
+const MonitorSchema = z.strictObject({
+  id: IdSchema.describe('Part of `<upstream id>/<id>`.'),
+  name: NameSchema.describe('Shown on pages.'),
+  query: z.string().min(1).max(4_096).describe('PromQL that returns one or more numbers; no number means unknown.'),
+  up: ConditionSchema.default('>0').describe('Condition for up; otherwise it is a major outage.'),
+  degraded: ConditionSchema.optional().describe('Condition for degraded while it is up.'),
+  alerts: z
+    .array(SelectorSchema)
+    .default([])
+    .describe('Alerts about this monitor, by name and labels: Down{job="api"}. Others are never shown.'),
+});
+type MonitorOptions = z.output<typeof MonitorSchema>;
+
+const OptionsSchema = z
+  .strictObject({
+    url: BaseUrlSchema.describe('Address of Prometheus, without /api/v1.'),
+    monitors: z
+      .array(MonitorSchema)
+      .min(1)
+      .default([{ id: 'targets', name: 'Targets', query: 'up', up: '>0', alerts: [] }])
+      .describe('Queries with thresholds. Default: one that covers all scraped targets.'),
+    alertmanager: BaseUrlSchema.optional().describe(
+      'Address of Alertmanager, without /api/v2. Default: none, so there are no incidents.',
+    ),
+    headers: HeadersSchema.describe('Headers sent with each request, such as Authorization.'),
+  })
+  .refine(({ monitors }) => new Set(monitors.map(({ id }) => id)).size === monitors.length, {
+    path: ['monitors'],
+    error: 'two monitors have the same id',
+  });
+type Options = z.output<typeof OptionsSchema>;
+
+/** A query that Prometheus cannot carry out; it says so of this query and not of itself. */
+const BAD_QUERY: ReadonlySet<unknown> = new Set([400, 422]);
+
+type Asked = Pick<Question<unknown>, 'name' | 'priority'>;
+
+/** One query, now or over a range. */
+function queryQuestion(
+  options: Options,
+  path: '/api/v1/query' | '/api/v1/query_range',
+  query: Readonly<Record<string, string | number>>,
+  asked: Asked,
+): Question<QueryAnswer> {
+  const { url, headers } = options;
+  return { ...asked, method: 'GET', url: endpointAddress(url, path, query), headers, schema: QueryAnswerSchema };
+}
+
+/** What the Alertmanager knows of: alerts that are not over. */
+function alertsQuestion(options: Options, alertmanager: string): Question<unknown[]> {
+  return {
+    name: 'list alerts',
+    priority: 'incident',
+    method: 'GET',
+    url: endpointAddress(alertmanager, '/api/v2/alerts'),
+    headers: options.headers,
+    schema: AlertsSchema,
+  };
+}
+
+/** A monitor of the configuration with its conditions read. */
+const ruleOf = ({ id, name, up, degraded }: MonitorOptions): Rule => ({
+  id,
+  name,
+  up: conditionOf(up),
+  degraded: degraded === undefined ? null : conditionOf(degraded),
+});
+
+/** Whether it is the query that is at fault. */
+function isBadQuery(error: StatusError): boolean {
+  return isStatusError(error) && BAD_QUERY.has(error.context['status']);
+}
+
+/** Prometheus gives no more than 11,000 samples of a series at once: the last day closely, what is before in two minutes' steps. */
+const DAY_STEP_MS = 15 * SECOND_MS;
+const STEP_MS = 2 * MINUTE_MS;
+const WINDOW_MS = 14 * DAY_MS;
+const PAST_MS = 91 * DAY_MS;
+
+interface Window {
+  readonly start: number;
+  /** The last sample; it holds for one step. */
+  readonly end: number;
+  readonly stepMs: number;
+}
+
+/** Windows that meet each other, the newest first. */
+function pastWindows(now: EpochMs): Window[] {
+  const last = Math.floor(now / STEP_MS) * STEP_MS;
+  const windows: Window[] = [
+    { start: last - DAY_MS, end: Math.floor(now / DAY_STEP_MS) * DAY_STEP_MS, stepMs: DAY_STEP_MS },
+  ];
+  for (let until = last - DAY_MS; until > last - PAST_MS; until -= WINDOW_MS)
+    windows.push({ start: Math.max(until - WINDOW_MS, last - PAST_MS), end: until - STEP_MS, stepMs: STEP_MS });
+  return windows;
+}
+
+/** The past of the monitors of which it was never asked for. */
+function* readPast(options: Options, context: PullContext): Pull<{ details: MonitorDetail[]; isWhole: boolean }> {
+  const details: MonitorDetail[] = [];
+  const due = options.monitors.filter(({ id }) => !context.memory.detailFetchedAt.has(id));
+  for (const monitor of due) {
+    const detail = yield* readPastOf(options, monitor, context);
+    if (detail === null) return { details, isWhole: false };
+    details.push(detail);
+  }
+  return { details, isWhole: true };
+}
+
+/** Null: it has to wait, since the answers did not come. */
+function* readPastOf(
+  options: Options,
+  monitor: MonitorOptions,
+  { upstreamId, now }: PullContext,
+): Pull<MonitorDetail | null> {
+  const windows: MonitorDetail['reportedSpans'][] = [];
+  for (const { start, end, stepMs } of pastWindows(now)) {
+    const range = { start: start / SECOND_MS, end: end / SECOND_MS, step: stepMs / SECOND_MS };
+    const query = { query: monitor.query, ...range };
+    const asked: Asked = { name: 'query the past', priority: 'backfill' };
+    const answer = yield* attemptOne(queryQuestion(options, '/api/v1/query_range', query, asked));
+    if (answer.kind === 'skipped') return null;
+    if (answer.kind === 'failed') {
+      if (!isBadQuery(answer.error)) return null;
+      break;
+    }
+    const until = Math.min(end + stepMs, now);
+    const spans = projectRange(ruleOf(monitor), answer.payload, { from: start, until, stepMs });
+    if (spans === null || spans.length === 0) break;
+    windows.push(spans);
+  }
+  return {
+    id: toMonitorId(upstreamId, monitor.id),
+    fetchedAt: now,
+    uptime: null,
+    responseTimes: [],
+    reportedSpans: windows.toReversed().flat(),
+    reportedDays: [],
+  };
+}
 
 /** The states of all monitors. A query that cannot be carried out is unknown and told; any other failure is the pass'. */
 function* readStates(
@@ -110,8 +277,15 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
 }
 
 export const prometheus: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'prometheus',
+  title: 'Prometheus queries with thresholds, and alerts from Alertmanager as incidents',
+  example: {
+    id: 'metrics',
+    kind: 'prometheus',
+    url: 'https://prometheus.example.com',
+    monitors: [{ id: 'api', name: 'API', query: 'probe_success{job="api"}', up: '>0' }],
+  },
+  questions: [{ key: 'url', words: 'Address of Prometheus' }],
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
   idField: ID_FIELD,

@@ -1,12 +1,29 @@
-/** What values mean: held to the conditions of the configuration, all series of a query together. */
+/**
+ * What values mean: held to the conditions of the configuration, all series of a query together. Alerts of an Alertmanager
+ * are incidents of the monitors that the configuration names them for.
+ */
 
-import type { MonitorObservation, Problem } from '../../../model/observation.ts';
+import {
+  type Incident,
+  type IncidentImpact,
+  type MonitorId,
+  type MonitorObservation,
+  type Problem,
+  toMonitorId,
+} from '../../../model/observation.ts';
 import type { Span } from '../../../model/span.ts';
 import { combinedState, type State } from '../../../model/state.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../model/time.ts';
-import { note, parseItem, unknownMonitor } from '../items.ts';
+import { note, parseItem, parseItems, uniqueById, unknownMonitor } from '../items.ts';
 import { unknownWord } from '../wire.ts';
-import { type Condition, type QueryAnswer, RangeSeriesSchema, SeriesSchema } from './schema.ts';
+import {
+  type Alert,
+  AlertSchema,
+  type Condition,
+  type QueryAnswer,
+  RangeSeriesSchema,
+  SeriesSchema,
+} from './schema.ts';
 
 /** One monitor of the configuration. */
 export interface Rule {
@@ -100,4 +117,112 @@ export function projectRange(
     else spans.push({ state, from: toEpochMs(Math.max(at, last?.to ?? 0)), to });
   }
   return spans;
+}
+
+/** Muted alerts are not shown. */
+const SUPPRESSED = 'suppressed';
+export const ALERT_STATES = ['active', 'unprocessed', SUPPRESSED] as const;
+
+/** As rules usually call them; another word has some impact. */
+const IMPACTS: Readonly<Record<string, IncidentImpact>> = {
+  critical: 'critical',
+  page: 'critical',
+  error: 'major',
+  major: 'major',
+  warning: 'minor',
+  info: 'none',
+  none: 'none',
+};
+
+/** Which alerts are about a monitor: labels that they must have. */
+interface AlertRule {
+  readonly id: string;
+  readonly selectors: readonly Readonly<Record<string, string>>[];
+}
+
+interface AlertsOptions {
+  readonly upstreamId: string;
+  readonly rules: readonly AlertRule[];
+  readonly now: EpochMs;
+  /** What is known of those that were open, by id there. */
+  readonly open: ReadonlyMap<string, Incident>;
+}
+
+/**
+ * The alerts that concern a monitor, sorted by id; one that was open and is not among them any more is over as of now, unless
+ * it may be among those that cannot be read (`isSure` false). Never throws.
+ */
+export function projectAlerts(
+  items: readonly unknown[],
+  { upstreamId, rules, now, open }: AlertsOptions,
+): { incidents: Incident[]; problems: Problem[]; isSure: boolean } {
+  const { items: alerts, problems } = parseItems(AlertSchema, items, 'alerts');
+  const words: Problem[] = [];
+  const firing = alerts.flatMap((alert, index): Incident[] => {
+    const { state } = alert.status;
+    if (!ALERT_STATES.some((word) => word === state)) words.push(unknownWord(`alerts[${index}].status.state`, state));
+    const id = `${upstreamId}/${idOf(alert)}`;
+    const monitors = monitorsOf(alert, rules, upstreamId);
+    const isMuted = state === SUPPRESSED && !open.has(idOf(alert));
+    return monitors.length === 0 || isMuted ? [] : [incidentOf(alert, { id, monitors })];
+  });
+  const unique = uniqueById(firing);
+  const listed = new Set(alerts.filter((alert) => monitorsOf(alert, rules, upstreamId).length > 0).map(idOf));
+  const isSure = problems.length === 0;
+  const ended = [...open]
+    .filter(([id]) => isSure && !listed.has(id))
+    .map(([id, known]) => endedAt({ ...known, id: `${upstreamId}/${id}` }, now));
+  return {
+    incidents: uniqueById([...unique.items, ...ended]).items,
+    problems: [...problems, ...words, ...unique.problems],
+    isSure,
+  };
+}
+
+/** The same labels fire again and again; each time is a story of its own. */
+function idOf({ fingerprint, startsAt }: Alert): string {
+  return `alert/${fingerprint}/${startsAt}`;
+}
+
+function monitorsOf({ labels }: Alert, rules: readonly AlertRule[], upstreamId: string): MonitorId[] {
+  const isMatch = (wanted: Readonly<Record<string, string>>): boolean =>
+    Object.entries(wanted).every(([label, value]) => (labels[label] ?? '') === value);
+  return rules.filter(({ selectors }) => selectors.some(isMatch)).map(({ id }) => toMonitorId(upstreamId, id));
+}
+
+function incidentOf(
+  { startsAt, labels, annotations }: Alert,
+  { id, monitors }: { readonly id: string; readonly monitors: readonly MonitorId[] },
+): Incident {
+  const severity = (labels['severity'] ?? '').toLowerCase();
+  return {
+    id,
+    title: (annotations.summary ?? labels['alertname'] ?? 'Alert').slice(0, 500),
+    status: 'investigating',
+    impact: (Object.hasOwn(IMPACTS, severity) ? IMPACTS[severity] : undefined) ?? 'minor',
+    startedAt: startsAt,
+    endedAt: null,
+    monitors,
+    components: [],
+    pages: null,
+    affectedState: null,
+    isOutage: false,
+    updates: [
+      {
+        id: 'firing',
+        at: startsAt,
+        status: 'investigating',
+        body: annotations.description ?? annotations.message ?? '',
+      },
+    ],
+  };
+}
+
+function endedAt(known: Incident, now: EpochMs): Incident {
+  return {
+    ...known,
+    status: 'resolved',
+    endedAt: now,
+    updates: [...known.updates, { id: 'resolved', at: now, status: 'resolved', body: '' }],
+  };
 }

@@ -27,11 +27,16 @@ import {
 } from '../../connector.ts';
 import { detailsDue, idIn } from '../items.ts';
 import { CountSchema } from '../wire.ts';
-import { type Options, OptionsSchema, question } from './calls.ts';
 import { type Found, readIncidents, readListed } from './incidents.ts';
-import { INTRODUCTION } from './init.ts';
-import { type Origin, projectIncidents, projectMaintenances, projectMonitors, STATE_WORDS } from './project.ts';
-import { outagesOf, projectDetail } from './project-detail.ts';
+import {
+  type Origin,
+  outagesOf,
+  projectDetail,
+  projectIncidents,
+  projectMaintenances,
+  projectMonitors,
+  STATE_WORDS,
+} from './project.ts';
 import {
   ID_FIELD,
   MaintenanceAnswerSchema,
@@ -41,7 +46,7 @@ import {
   StatusAnswerSchema,
   TestAnswerSchema,
 } from './schema.ts';
-import { readStates, withoutWellness } from './states.ts';
+import { type Options, OptionsSchema, question, readStates, withoutWellness } from './states.ts';
 
 /** Details asked in one pass at most: below the documented 60 a minute together with the lists. */
 const DETAILS_PER_PASS = 50;
@@ -180,8 +185,18 @@ function* probe(options: Options): Pull<Probe> {
 }
 
 export const serverMonitor: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'server-monitor',
+  title: 'monitors of a server-monitor API, read-only',
+  example: {
+    id: 'edge',
+    kind: 'server-monitor',
+    baseUrl: 'https://monitor.example.com/api',
+    apiKey: '${EDGE_KEY}',
+  },
+  questions: [
+    { key: 'baseUrl', words: 'Address of its API' },
+    { key: 'apiKey', words: 'Environment variable with its key' },
+  ],
   optionsSchema: OptionsSchema,
   limits: { perMinute: 60, perHour: 1_000 },
   idField: ID_FIELD,

@@ -7,9 +7,9 @@ import { attempt, type Priority, type Pull, type PullContext, type Question } fr
 import { externalIdOf, idIn, itemKey, losesOpen, note, uniqueById } from '../items.ts';
 import { type Listing, type Reading, readPages, readStablePages, whyPartial } from '../paging.ts';
 import { parseInstant } from '../wire.ts';
-import { type Options, question } from './calls.ts';
 import { type Origin, projectIncidents } from './project.ts';
 import { ID_FIELD, IncidentAnswerSchema, type IncidentsAnswer, IncidentsAnswerSchema } from './schema.ts';
+import { type Options, question } from './states.ts';
 
 /** The documented largest page. */
 const PER_PAGE = 100;

@@ -32,9 +32,14 @@ import {
 } from '../../connector.ts';
 import { externalIdOf, idIn, losesOpen, note, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
-import { EVENT_STATUSES, IMPACT_WORDS, projectIncidents, projectMaintenances } from './events.ts';
-import { INTRODUCTION } from './init.ts';
-import { projectComponents, STATE_WORDS } from './project.ts';
+import {
+  EVENT_STATUSES,
+  IMPACT_WORDS,
+  projectComponents,
+  projectIncidents,
+  projectMaintenances,
+  STATE_WORDS,
+} from './project.ts';
 import { ID_FIELD, IncidentsSchema, MaintenancesSchema, SummarySchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
@@ -211,8 +216,10 @@ function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
 }
 
 export const statuspage: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'statuspage',
+  title: 'any page with the Statuspage v2 API: a vendor you depend on, or another Pharos',
+  example: { id: 'vendor', kind: 'statuspage', url: 'https://status.example.com' },
+  questions: [{ key: 'url', words: 'Address of the status page' }],
   optionsSchema: OptionsSchema,
   // None are documented. A pass asks once, and at most twice more where something is over.
   limits: { perMinute: 5, perHour: 130 },

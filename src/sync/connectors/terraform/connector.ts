@@ -24,14 +24,10 @@ import {
 } from '../../connector.ts';
 import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
-import { channelResources } from './channels.ts';
-import type { Document } from './document.ts';
-import type { Origin } from './facts.ts';
-import type { ModuleFiles } from './hcl.ts';
-import { INTRODUCTION } from './init.ts';
-import { readFolder, readModulesOf, sourceFileSchema } from './modules.ts';
-import { projectDocument } from './project.ts';
-import { JsonDocumentSchema } from './read.ts';
+import type { Document, Origin } from './document.ts';
+import { type ModuleFiles, readFolder, readModulesOf, sourceFileSchema } from './hcl.ts';
+import { JsonDocumentSchema } from './plan.ts';
+import { channelResources, projectDocument } from './project.ts';
 import { resolveTree } from './resolve.ts';
 import { ID_FIELD, WORDS } from './schema.ts';
 
@@ -109,9 +105,11 @@ function* channels(options: Options, context: PullContext): Pull<readonly Channe
 }
 
 export const terraform: Connector<Options> = {
-  ...INTRODUCTION,
-  definesPages: true,
   kind: 'terraform',
+  title: 'status pages and monitors as code: plan JSON, state or .tf files',
+  example: { id: 'iac', kind: 'terraform', path: './terraform.tfstate' },
+  questions: [{ key: 'path', words: 'State, plan or folder', suggestion: './terraform.tfstate' }],
+  definesPages: true,
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
   idField: ID_FIELD,

@@ -4,7 +4,8 @@
  */
 
 import { z } from 'zod';
-import { type Document, type Note, REFERENCES, type Resource, withoutNulls } from './document.ts';
+import { issueWords } from '../../../schema/issue-words.ts';
+import { type Document, type Note, REFERENCES, type Resource, StateSchema, withoutNulls } from './document.ts';
 import { type ConfiguredModule, ConfiguredModuleSchema, createReferences } from './references.ts';
 
 const AttributesSchema = z.record(z.string(), z.unknown());
@@ -42,7 +43,7 @@ const ChangeSchema = z.object({
   change: z.object({ after_unknown: z.unknown().optional() }).optional(),
 });
 
-export const ShownSchema: z.ZodType<Document> = z
+const ShownSchema: z.ZodType<Document> = z
   .object({
     format_version: z.string(),
     errored: z.boolean().optional(),
@@ -139,3 +140,21 @@ function planOf({ planned, looked, unknown, configuration, deferred }: PlanFacts
   const notes = deferred.map((address): Note => ({ place: address, message: 'left out: deferred to a later plan' }));
   return { resources, notes };
 }
+
+/** A state as a back end keeps it, or what `terraform show -json` prints, told apart by what they begin with. */
+export const JsonDocumentSchema: z.ZodType<Document> = z
+  .record(z.string(), z.unknown(), { error: 'not a JSON object; use a state or the output of terraform show -json' })
+  .transform((value, context): Document => {
+    if (!('format_version' in value) && value['version'] !== 4) {
+      const message =
+        'version' in value
+          ? 'a state from before Terraform 0.12; upgrade it by running terraform 0.12 or later once'
+          : 'neither a state of version 4 nor the output of terraform show -json';
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }
+    const parsed = ('format_version' in value ? ShownSchema : StateSchema).safeParse(value, { error: issueWords() });
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) context.issues.push({ ...issue, input: value } as never);
+    return z.NEVER;
+  });

@@ -1,8 +1,13 @@
 /** Status pages with their groups and components, and what stands in none of them. */
 
 import { statedAccess } from '../../../model/access.ts';
-import type { AccessType, ComponentDefinition, PageDefinition, Problem } from '../../../model/observation.ts';
-import { toMonitorId } from '../../../model/observation.ts';
+import {
+  type AccessType,
+  type ComponentDefinition,
+  type PageDefinition,
+  type Problem,
+  toMonitorId,
+} from '../../../model/observation.ts';
 import { uniqueById } from '../items.ts';
 import {
   ACCESS_WORDS,
@@ -15,9 +20,7 @@ import {
   toSlug,
 } from '../page-words.ts';
 import { FlagSchema, NumberSchema, toHost, toLink } from '../wire.ts';
-import type { Resource } from './document.ts';
-import type { ProjectFacts } from './facts.ts';
-import { textOf } from './identity.ts';
+import { type ProjectFacts, type Resource, textOf } from './document.ts';
 
 /** Pages that are managed here, and those looked up that something here is put on. */
 export function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; problems: Problem[] } {

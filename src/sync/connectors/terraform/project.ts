@@ -1,4 +1,7 @@
-/** What resources mean: monitors and channels here, status pages beside it; and what is left out. */
+/**
+ * What resources mean: monitors and channels here, status pages in `project-pages.ts`; and what is left out. Where a channel
+ * leads is a secret that only the sender is given.
+ */
 
 import type { z } from 'zod';
 import {
@@ -10,15 +13,21 @@ import {
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
 import { issueWords, leafIssues } from '../../../schema/issue-words.ts';
+import type { ChannelResource } from '../../connector.ts';
 import { uniqueById, uniqueMonitors } from '../items.ts';
 import { lookUp, MONITOR_WORDS } from '../page-words.ts';
 import { FlagSchema, stateFromWord } from '../wire.ts';
-import { projectChannels } from './channels.ts';
-import type { Document, Resource } from './document.ts';
-import { factsOf, type Origin, type ProjectFacts } from './facts.ts';
-import { textOf } from './identity.ts';
+import {
+  type Document,
+  factsOf,
+  type Origin,
+  type ProjectFacts,
+  type Resource,
+  textOf,
+  withoutNulls,
+} from './document.ts';
 import { projectPages } from './project-pages.ts';
-import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
+import { blockOf, CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
 
 interface Projected {
   readonly monitors: readonly MonitorObservation[];
@@ -158,5 +167,42 @@ function projectMonitor(resource: Resource, id: string, { upstreamId }: Origin):
     state,
     isPublic: FlagSchema.safeParse(values['public']).data === true,
     createdAt: null,
+  };
+}
+
+/** Channels by name, kind and what triggers them; where they lead to is a secret and stays out. */
+function projectChannels(facts: ProjectFacts): NotificationChannel[] {
+  return resourcesIn(facts).map((resource) => projectChannel(resource, facts));
+}
+
+/** The same with their settings. What only Terraform knows, such as a variable without a value, cannot be seen. */
+export function channelResources(document: Document, origin: Origin): readonly ChannelResource[] {
+  const facts = factsOf(document, origin);
+  const channels = resourcesIn(facts)
+    .filter(({ mode }) => mode === 'managed')
+    .map((resource): ChannelResource => {
+      const channel = projectChannel(resource, facts);
+      const block = blockOf(resource.values[channel.kind]);
+      const isKnown = typeof block === 'object' && block !== null && !Array.isArray(block);
+      return { ...channel, settings: isKnown ? withoutNulls(block as Readonly<Record<string, unknown>>) : null };
+    });
+  return uniqueById(channels).items;
+}
+
+function resourcesIn({ resources }: ProjectFacts): readonly Resource[] {
+  return resources.filter(({ type }) => type === 'notification');
+}
+
+function projectChannel(resource: Resource, { identities, origin }: ProjectFacts): NotificationChannel {
+  const { upstreamId, monitorUpstream } = origin;
+  const { values, hidden, name } = resource;
+  const listed = values['monitor_ids'];
+  const ids = Array.isArray(listed) ? listed.flatMap((id) => identities.referenced(id) ?? []) : [];
+  const monitors = ids.toSorted().map((id) => toMonitorId(monitorUpstream ?? upstreamId, id));
+  return {
+    id: `${upstreamId}/${identities.idOf(resource)}`,
+    name: textOf(values['name']) ?? name,
+    kind: textOf(values['provider_type']) ?? 'unknown',
+    monitors: hidden.has('monitor_ids') ? null : monitors,
   };
 }

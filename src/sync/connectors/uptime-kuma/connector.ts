@@ -13,9 +13,14 @@ import { counted } from '../../../schema/counted.ts';
 import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { externalIdOf, newDetails, toWarnings, uniqueMonitors } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
-import { INTRODUCTION } from './init.ts';
-import { IMPACTS, projectIncidents, projectMaintenances } from './posts.ts';
-import { projectMetrics, projectPage, STATUS_STATES } from './project.ts';
+import {
+  IMPACTS,
+  projectIncidents,
+  projectMaintenances,
+  projectMetrics,
+  projectPage,
+  STATUS_STATES,
+} from './project.ts';
 import { HeartbeatsSchema, ID_FIELD, type Metric, MetricsSchema, type Page, PageSchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
@@ -104,8 +109,24 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
 }
 
 export const uptimeKuma: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'uptime-kuma',
+  title: 'a status page of Uptime Kuma and, with a key, its other monitors',
+  example: {
+    id: 'kuma',
+    kind: 'uptime-kuma',
+    url: 'https://kuma.example.com',
+    page: 'default',
+    apiKey: '${KUMA_KEY}',
+  },
+  questions: [
+    { key: 'url', words: 'Address of Uptime Kuma' },
+    { key: 'page', words: 'Slug of its status page', suggestion: 'default' },
+    {
+      key: 'apiKey',
+      words: 'Environment variable with an API key, for monitors that are on no page (empty: none)',
+      suggestion: '',
+    },
+  ],
   optionsSchema: OptionsSchema,
   limits: { perMinute: 60, perHour: null },
   idField: ID_FIELD,

@@ -1,11 +1,25 @@
-/** How questions to the uptime service are put: as the document has it, or as they were recorded. */
+/**
+ * How questions to the uptime service are put, as the document has it or as they were recorded; its monitors with their
+ * figures; and revoking a key, the only thing that Pharos ever changes there, when an operator asks for it.
+ */
 
 import { z } from 'zod';
-import type { Priority, Pull, Question } from '../../connector.ts';
-import { itemKey } from '../items.ts';
+import { StatusError } from '../../../errors.ts';
+import type { MonitorDetail, MonitorObservation } from '../../../model/observation.ts';
+import type { ReportedDay } from '../../../model/span.ts';
+import { MINUTE_MS } from '../../../model/time.ts';
+import { ask, attempt, type Priority, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { detailsDue, externalIdOf, itemKey } from '../items.ts';
 import { type Reading, readOffsetPages } from '../paging.ts';
 import { BaseUrlSchema, HeaderNameSchema, SecretSchema } from '../wire.ts';
-import { ID_FIELD } from './schema.ts';
+import { projectDetail } from './project.ts';
+import {
+  DocumentedMonitorsSchema,
+  ID_FIELD,
+  MonitorSummarySchema,
+  type MonitorsAnswer,
+  RecordedMonitorsSchema,
+} from './schema.ts';
 
 const PathSchema = z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'expected a path that starts with a slash');
 
@@ -35,9 +49,9 @@ export const OptionsSchema = z.strictObject({
 export type Options = z.output<typeof OptionsSchema>;
 
 /** The documented largest page of every list. */
-export const LIMIT = 100;
+const LIMIT = 100;
 /** 10,000 monitors, pages or reports; beyond that the total is a mistake. */
-export const PAGES_MAX = 100;
+const PAGES_MAX = 100;
 
 type Service = 'Monitor' | 'StatusPage' | 'StatusReport' | 'Notification';
 
@@ -50,7 +64,7 @@ function operationPath(options: Options, service: Service, operation: string): s
   return `/${service}Service/${operation.charAt(0).toLowerCase()}${operation.slice(1)}`;
 }
 
-export function requestHeaders(options: Options): Record<string, string> {
+function requestHeaders(options: Options): Record<string, string> {
   const name = options.headerName ?? (options.preset === 'openstatus' ? 'x-openstatus-key' : 'x-svc-key');
   return { [name]: options.apiKey };
 }
@@ -124,4 +138,112 @@ export function readList<T extends { readonly totalSize?: number | null | undefi
     pagesMax: PAGES_MAX,
     isNeeded: false,
   });
+}
+
+/**
+ * Revokes the key `id` (`DELETE /v1/api-key/{id}`); returns what to tell the operator.
+ *
+ * @throws CONFIG_INVALID without `restUrl`; UPSTREAM_REFUSED for 403 (a read-only key may revoke only itself) and 404
+ *   (no such key, or a service that does not offer this), each explained; and whatever the network gives
+ */
+export function* revokeKey(options: Options, id: string): Pull<string> {
+  const restUrl = restUrlOf(options);
+  if (restUrl === null)
+    throw new StatusError({
+      code: 'CONFIG_INVALID',
+      message: 'The address of the REST API is unknown. Set restUrl on this upstream.',
+      issues: [{ path: 'restUrl', message: 'needed to revoke a key' }],
+    });
+  const { status } = yield* ask({
+    name: 'revoke key',
+    priority: 'list',
+    method: 'DELETE',
+    url: `${restUrl}/api-key/${encodeURIComponent(id)}`,
+    headers: requestHeaders(options),
+    schema: z.unknown(),
+    acceptStatuses: [403, 404],
+    allowEmpty: true,
+    isRepeatable: false,
+  });
+  if (status === 403) throw refused(status, `Key ${id} was not revoked: ${FORBIDDEN}`);
+  if (status === 404) throw refused(status, `Key ${id} was not revoked: ${MISSING}`);
+  return `Revoked key ${id}.`;
+}
+
+const FORBIDDEN =
+  'the configured key is read-only and can revoke only itself (pharos check shows its id). Use a key with write scope, or revoke it in the service’s dashboard.';
+const MISSING = 'there is no such key, or the service no longer revokes keys at this address. Check its dashboard.';
+
+function refused(status: number, message: string): StatusError {
+  return new StatusError({ code: 'UPSTREAM_REFUSED', message, context: { status } });
+}
+
+/** Summaries asked in one pass at most; no limit is documented, so we stay modest. */
+const SUMMARIES_PER_PASS = 10;
+/** A summary of seven days need not be asked again before this. */
+const SUMMARY_AGE_MIN_MS = 15 * MINUTE_MS;
+
+export function readMonitors(options: Options): Pull<Reading<MonitorsAnswer>> {
+  return readOffsetPages({
+    ask: (range) => monitorsQuestion(options, range ?? {}),
+    factsOf: (answer) => ({ total: answer.total, ids: answer.lists.flatMap((list) => list.items.map(itemId)) }),
+    limit: LIMIT,
+    pagesMax: PAGES_MAX,
+    isNeeded: true,
+  });
+}
+
+function monitorsQuestion(options: Options, body: unknown): Question<MonitorsAnswer> {
+  return call(options, ['Monitor', 'ListMonitors'], {
+    name: 'list monitors',
+    priority: 'list',
+    body,
+    schema: options.preset === 'openstatus' ? RecordedMonitorsSchema : DocumentedMonitorsSchema,
+  });
+}
+
+export function monitorCount(answer: MonitorsAnswer): number {
+  return answer.lists.reduce((sum, list) => sum + list.items.length, 0);
+}
+
+/** Figures of seven days for the monitors that were not asked for longest, and the past days of all. */
+export function* readSummaries(
+  options: Options,
+  context: PullContext,
+  { monitors, days }: { monitors: readonly MonitorObservation[]; days: ReadonlyMap<string, readonly ReportedDay[]> },
+): Pull<MonitorDetail[]> {
+  const { upstreamId, now } = context;
+  const due =
+    options.preset === 'openstatus'
+      ? detailsDue(
+          monitors.filter((monitor) => monitor.state !== 'paused'),
+          context,
+          { ageMinMs: SUMMARY_AGE_MIN_MS, max: SUMMARIES_PER_PASS },
+        )
+      : [];
+  const answers = yield* attempt(
+    due.map((id) =>
+      call(options, ['Monitor', 'GetMonitorSummary'], {
+        name: 'monitor summary',
+        priority: 'detail',
+        body: { id, timeRange: 'TIME_RANGE_7D' },
+        schema: MonitorSummarySchema,
+      }),
+    ),
+  );
+  const summaries = new Map(
+    answers.flatMap((answer, index) => (answer.kind === 'ok' ? [[due[index] ?? '', answer] as const] : [])),
+  );
+  const ids = [...new Set([...summaries.keys(), ...days.keys()])].filter((id) =>
+    monitors.some((monitor) => externalIdOf(monitor.id) === id),
+  );
+  return ids.map((id) =>
+    projectDetail(id, {
+      upstreamId,
+      fetchedAt: summaries.get(id)?.at ?? now,
+      summary: summaries.get(id)?.payload ?? null,
+      periodDays: 7,
+      days: days.get(id) ?? [],
+    }),
+  );
 }

@@ -10,22 +10,79 @@
  * secrets: the schemas do not name them, so they are never kept.
  */
 
-import { type Learned, type MonitorObservation, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { attemptOne, type Connector, NO_LIMITS, type Pull, type PullContext, whyMissing } from '../../connector.ts';
-import { idIn, losesOpen, note } from '../items.ts';
+import { type Learned, type MonitorObservation, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
+import {
+  ask,
+  attemptOne,
+  type Connector,
+  NO_LIMITS,
+  type Probe,
+  type Pull,
+  type PullContext,
+  whyMissing,
+} from '../../connector.ts';
+import { idIn, losesOpen, note, toWarnings } from '../items.ts';
 import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
 import { whyPartial } from '../paging.ts';
-import { type Options, OptionsSchema, restQuestion, restUrlOf } from './calls.ts';
-import { channelSettings, readChannels } from './channels.ts';
-import { INTRODUCTION } from './init.ts';
-import { readMonitors, readSummaries } from './monitors.ts';
-import { type Found, idsThere, NOTHING_FOUND, openThere, readPagesAndReports } from './pages.ts';
-import { probe } from './probe.ts';
+import {
+  monitorCount,
+  type Options,
+  OptionsSchema,
+  readMonitors,
+  readSummaries,
+  restQuestion,
+  restUrlOf,
+} from './calls.ts';
+import { channelSettings, channelWords, type FoundChannels, listChannels, readChannels } from './channels.ts';
+import { type Found, idsThere, NOTHING_FOUND, openThere, readPages, readPagesAndReports } from './pages.ts';
 import { projectMonitors } from './project.ts';
 import { COMPONENT_TYPES } from './project-page.ts';
-import { projectOutages } from './project-posts.ts';
-import { IMPACT_WORDS, REPORT_WORDS } from './project-reports.ts';
-import { ID_FIELD, OutagesAnswerSchema } from './schema.ts';
+import { IMPACT_WORDS, projectOutages, REPORT_WORDS } from './project-reports.ts';
+import { ID_FIELD, OutagesAnswerSchema, WhoamiSchema } from './schema.ts';
+
+function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
+  const isPreset = options.preset === 'openstatus';
+  const answers = yield* readMonitors(options);
+  const { monitors, problems } = projectMonitors(answers.pages, upstreamId);
+  const reason = whyPartial(answers);
+  const who = yield* readWhoami(options);
+  const pages = (options.statusPages ?? isPreset) ? yield* readPages(options, upstreamId) : null;
+  const found = isPreset ? yield* listChannels(options, upstreamId) : null;
+  const parts = [
+    who.summary,
+    ...(pages === null ? [] : [pages.pages.length === 1 ? '1 status page' : `${pages.pages.length} status pages`]),
+    ...(found === null ? [] : [channelsSummary(found)]),
+  ];
+  const told: Problem[] = [...problems, ...(pages?.problems ?? []), ...(found?.problems ?? [])];
+  return {
+    summary: parts.join('; '),
+    warnings: [...who.warnings, ...(reason === null ? [] : [reason]), ...toWarnings(told)],
+    monitorsTotal: answers.pages[0]?.total ?? answers.pages.reduce((sum, page) => sum + monitorCount(page), 0),
+    ...(pages === null ? {} : { learned: { monitors, pages: pages.pages } }),
+  };
+}
+
+function* readWhoami(options: Options): Pull<Pick<Probe, 'summary' | 'warnings'>> {
+  const restUrl = restUrlOf(options);
+  if (restUrl === null)
+    return { summary: 'key accepted', warnings: ['restUrl is not set, so name, plan and scopes are unknown'] };
+  const { payload } = yield* ask(
+    restQuestion(options, restUrl, { name: 'whoami', priority: 'list', path: '/whoami', schema: WhoamiSchema }),
+  );
+  const scopes = payload.actor?.scopes ?? null;
+  const shown = scopes === null ? 'no scopes shown' : `${scopes.join(' and ')} scope`;
+  return {
+    summary: `workspace "${payload.name ?? payload.slug ?? '?'}", plan ${payload.plan ?? '?'}, key ${payload.actor?.keyId ?? '?'} with ${shown}`,
+    // Keys from before scopes existed may write.
+    warnings: scopes === null || scopes.includes('write') ? ['this key can write; a read-only key is enough'] : [],
+  };
+}
+
+function channelsSummary({ channels }: FoundChannels): string {
+  if (channels === null) return 'notification channels unknown';
+  const count = channels.length === 1 ? '1 notification channel' : `${channels.length} notification channels`;
+  return channels.length === 0 ? 'no notification channels' : `${count} (${channelWords(channels)})`;
+}
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const isPreset = options.preset === 'openstatus';
@@ -104,9 +161,27 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
 }
 
 export const uptimeService: Connector<Options> = {
-  ...INTRODUCTION,
-  definesPages: true,
   kind: 'uptime-service',
+  title: 'monitors and status pages of openstatus (preset: openstatus), or of another uptime service',
+  example: {
+    id: 'svc',
+    kind: 'uptime-service',
+    preset: 'openstatus',
+    rpcUrl: 'https://uptime.example.com/rpc',
+    restUrl: 'https://uptime.example.com/v1',
+    apiKey: '${SVC_KEY}',
+  },
+  questions: [
+    { key: 'preset', words: 'Which API does it have? (openstatus, document)', suggestion: 'openstatus' },
+    { key: 'rpcUrl', words: 'Address of its RPC API, such as https://api.openstatus.dev/rpc' },
+    {
+      key: 'restUrl',
+      words: 'Address of its REST API (empty: with openstatus, /v1 at the same host; otherwise none)',
+      suggestion: '',
+    },
+    { key: 'apiKey', words: 'Environment variable with a read-only key' },
+  ],
+  definesPages: true,
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
   idField: ID_FIELD,

@@ -14,9 +14,7 @@ import { ask, type Connector, type Probe, type Pull, type PullContext, type Ques
 import { idIn, note, toWarnings } from '../items.ts';
 import { type ListPageFacts, readStablePages, whyPartial } from '../paging.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
-import { INTRODUCTION } from './init.ts';
-import { projectMonitors, STATUS_STATES } from './project.ts';
-import { ID_FIELD, type MonitorsAnswer, MonitorsAnswerSchema } from './schema.ts';
+import { ID_FIELD, type MonitorsAnswer, MonitorsAnswerSchema, projectMonitors, STATUS_STATES } from './project.ts';
 
 const OptionsSchema = z.strictObject({
   apiKey: SecretSchema.describe('API key of the account; read-only is enough.'),
@@ -99,8 +97,10 @@ function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe>
 }
 
 export const uptimerobot: Connector<Options> = {
-  ...INTRODUCTION,
   kind: 'uptimerobot',
+  title: 'monitors of an UptimeRobot account',
+  example: { id: 'robot', kind: 'uptimerobot', apiKey: '${UPTIMEROBOT_KEY}' },
+  questions: [{ key: 'apiKey', words: 'Environment variable with a read-only API key' }],
   optionsSchema: OptionsSchema,
   limits: { perMinute: 10, perHour: null },
   idField: ID_FIELD,

@@ -1,12 +1,57 @@
-/** What monitors of UptimeRobot mean, and what their logs tell of the past. */
+/**
+ * What monitors of UptimeRobot mean, and what their logs tell of the past. Credentials that monitors are checked with are not
+ * named here, so they are never kept.
+ */
 
+import { z } from 'zod';
 import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/observation.ts';
 import type { Span } from '../../../model/span.ts';
 import type { State } from '../../../model/state.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../../model/time.ts';
 import { note, parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
-import { unknownWord } from '../wire.ts';
-import { ID_FIELD, type Log, LogSchema, type Monitor, MonitorSchema } from './schema.ts';
+import { CountSchema, IdSchema, NameSchema, NumberSchema, toLink, unknownWord } from '../wire.ts';
+
+/** Names a monitor in its list. */
+export const ID_FIELD = 'id';
+
+/** 2100: what is later is a mistake. */
+const SECONDS_MAX = 4_102_444_800;
+/** Seconds since 1970. */
+const SecondsSchema = NumberSchema.pipe(z.number().min(0).max(SECONDS_MAX)).transform(
+  (seconds): EpochMs => toEpochMs(Math.round(seconds * SECOND_MS)),
+);
+
+/** What is refused comes with status 200 as well. */
+export const MonitorsAnswerSchema = z.union([
+  z.object({
+    stat: z.literal('ok'),
+    pagination: z.object({ total: CountSchema }).nullish().catch(null),
+    monitors: z.array(z.unknown()),
+  }),
+  z.object({
+    stat: z.literal('fail'),
+    error: z.object({ type: z.string(), message: z.string().nullish().catch(null) }),
+  }),
+]);
+export type MonitorsAnswer = z.output<typeof MonitorsAnswerSchema>;
+
+const MonitorSchema = z.object({
+  id: IdSchema,
+  friendly_name: NameSchema,
+  url: z.string().nullish().catch(null).transform(toLink),
+  type: NumberSchema.nullish().catch(null),
+  status: z.union([NumberSchema, z.unknown()]).optional(),
+  create_datetime: SecondsSchema.nullish().catch(null),
+  logs: z.array(z.unknown()).nullish().catch(null),
+});
+type Monitor = z.output<typeof MonitorSchema>;
+
+const LogSchema = z.object({
+  type: NumberSchema,
+  datetime: SecondsSchema,
+  duration: NumberSchema.pipe(z.number().min(0)),
+});
+type Log = z.output<typeof LogSchema>;
 
 /** 8, "seems down", is tried again before it counts. */
 export const STATUS_STATES: ReadonlyMap<unknown, State> = new Map<unknown, State>([

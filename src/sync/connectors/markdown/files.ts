@@ -1,9 +1,10 @@
-/** New posts, for operators who would rather be asked than type front matter. */
+/** Posts as files: new ones for operators who would rather be asked than type front matter, and copies of posts from elsewhere. */
 
 import { stringify } from 'yaml';
+import type { z } from 'zod';
 import type { AnnouncementLevel, IncidentImpact, IncidentStatus } from '../../../model/observation.ts';
 import { type EpochMs, toIso } from '../../../model/time.ts';
-import type { AFFECTED_STATES } from './schema.ts';
+import { type AFFECTED_STATES, type PostSchema, type PostUpdate, UPDATE_HEADING } from './schema.ts';
 
 /** A file to put into the folder of posts. */
 export interface NewFile {
@@ -98,4 +99,36 @@ function fileOf(matter: Readonly<Record<string, unknown>> & { title: string }, a
     name: `${toIso(at).slice(0, 10)}-${words === '' ? matter['type'] : words}.md`,
     text: `---\n${stringify(given, { lineWidth: 0 })}---\n${body === '' ? '' : `\n${body.trim()}\n`}`,
   };
+}
+
+/** What a file says. */
+export interface WrittenFile {
+  /** Its front matter; what is left out has its default. */
+  readonly post: z.input<typeof PostSchema>;
+  /** Markdown before the first update. */
+  readonly opening: string;
+  readonly updates: readonly PostUpdate[];
+}
+
+/** The file of a post; its name is the post's id. */
+export function writtenFile(id: string, { post, opening, updates }: WrittenFile): NewFile {
+  const parts = [
+    escaped(opening),
+    ...updates.map(
+      ({ at, status, body }) => `## ${toIso(at)}${status === null ? '' : ` ${status}`}\n\n${escaped(body)}`,
+    ),
+  ].map((part) => part.trim());
+  const text = parts.filter((part) => part !== '').join('\n\n');
+  return {
+    name: `${id}.md`,
+    text: `---\n${stringify(post, { lineWidth: 0 })}---\n${text === '' ? '' : `\n${text}\n`}`,
+  };
+}
+
+/** A line of text that looks like the heading of an update is not to become one. */
+function escaped(body: string): string {
+  return body
+    .split(/\r?\n/)
+    .map((line) => (UPDATE_HEADING.test(line) ? `\\${line}` : line))
+    .join('\n');
 }
