@@ -30,8 +30,8 @@ describe('pharos check', () => {
       .replace('upstreams:', 'upstreams:\n  - { id: posts, kind: markdown, path: ./posts }');
     const posted = (component: string) =>
       `---\ntype: incident\ntitle: X\nstarted: 2026-11-21T08:00:00Z\ncomponents: [${component}]\n---\nWe are looking.\n`;
-    post('api.md', posted('acme/serch'));
-    post('search.md', posted('acme/search'));
+    post('api.md', posted('acme/edgee-3'));
+    post('auth.md', posted('acme/edge-3'));
     expect(typos).toContain('edge/44444');
     configure(`${typos}data: ./data-typos\n`);
     for (const _round of ['asked', 'remembered']) {
@@ -40,9 +40,9 @@ describe('pharos check', () => {
       expect(result.stdout).toContain('pharos.yaml refers to something that does not exist');
       expect(result.stdout).toMatch(/✗ pages\[\d\]\.components\[\d\]\.monitor: edge has no monitor edge\/44444\./);
       expect(result.stdout).toContain(
-        '✗ posts/api: components: There is no component acme/serch. Did you mean acme/search?',
+        '✗ posts/api: components: There is no component acme/edgee-3. Did you mean acme/edge-3?',
       );
-      expect(result.stdout).not.toContain('posts/search');
+      expect(result.stdout).not.toContain('posts/auth');
       expect(result.stdout).toContain('✗ site.home: There is no page amce. Did you mean acme?');
       const { ok, references } = JSON.parse((await run('check', '--json')).stdout);
       expect(ok).toBe(false);
